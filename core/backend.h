@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "core/spec.h"
+#include "core/trace.h"
+
+namespace attn {
+
+/// One way to compute attention. Stateless; `forward` and `backward` may run on any thread.
+/// Both trust their arguments: engine.h validates before it calls.
+class Backend {
+   public:
+    virtual ~Backend() = default;
+
+    virtual std::string_view name() const = 0;
+    /// One line for `attnscope info`: arithmetic and purpose.
+    virtual std::string_view description() const = 0;
+    /// The stages that it can keep.
+    virtual StageSet stages() const = 0;
+    /// Why it cannot run on this machine; nullopt when it can.
+    virtual std::optional<std::string> unavailable() const { return std::nullopt; }
+
+    /// Every stage in `keep` that exists in this call, and logsumexp always.
+    virtual Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
+                                  StageSet keep) const = 0;
+    /// The gradient of every stage, of the inputs and of every parameter. `forward` must hold the
+    /// stages of `stages()` in full.
+    virtual Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec,
+                                   const Trace& forward, const Upstream& upstream) const = 0;
+};
+
+/// The one list of backends, the judge first.
+std::span<const Backend* const> backends();
+/// nullptr when there is none of that name.
+const Backend* find_backend(std::string_view name);
+
+}  // namespace attn

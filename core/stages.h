@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace attn {
+
+// THE table of stages. One row is all that a stage is: the engine, the npz names, the command line,
+// the tests, the ribbon, titles, tooltips, colours and the README are made from it.
+// T tokens, H heads; i query row, j key row, c column; d_ = gradient of.
+
+enum class Stage : std::uint8_t {
+    x, x_kv, q, k, v, scores, scaled, masked, weights, dropped, context, output
+};
+inline constexpr std::size_t kStageCount = 12;
+
+/// The trainable parameters of one attention call. Weights are [in, out], biases [1, out].
+enum class Param : std::uint8_t { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o };
+inline constexpr std::size_t kParamCount = 8;
+
+/// What a row or column of a stage counts.
+enum class Axis : std::uint8_t { query, key, d_model, d_k, d_v, d_out };
+/// Which head axis a stage has: none (joined), the H query heads, or the Hkv key/value heads.
+enum class HeadAxis : std::uint8_t { none, query, key_value };
+/// How values become colours: signed about 0, or a probability in [0, 1].
+enum class ColorScale : std::uint8_t { diverging, unit };
+/// The role colour used for a stage in formulas, headers, strips and curves.
+enum class Role : std::uint8_t { input, query, key, value, score, weight, output };
+
+/// Which cells of an operand make the result cell (row i, column j).
+enum class Lights : std::uint8_t {
+    same_cell,      // (i, j)
+    same_row,       // row i, every column
+    row_of_column,  // row j, every column: K in scores
+    column,         // column j, every row: a weight matrix, V in context
+};
+
+using OperandId = std::variant<Stage, Param>;
+struct Operand {
+    OperandId id;
+    Lights lights;
+};
+
+struct StageInfo {
+    Stage stage;
+    std::string_view key;      // npz name, command line, journal
+    std::string_view symbol;   // as in formulas
+    std::string_view step;     // on the ribbon: what happens to get here
+    std::string_view title;    // a heading
+    std::string_view formula;  // one line, plain text with DejaVu glyphs
+    Axis rows;
+    Axis columns;
+    HeadAxis heads;
+    ColorScale colors;
+    Role role;
+    std::array<std::optional<Operand>, 3> operands;  // operands -> result, left to right
+    std::string_view words;   // one plain sentence: what just happened
+    std::string_view source;  // where the mathematics comes from
+};
+
+struct ParamInfo {
+    Param param;
+    std::string_view key;      // gradients are d_<key>
+    std::string_view npz;      // name in an input file
+    std::string_view symbol;
+    Role role;
+    Axis rows;
+    Axis columns;
+    bool bias;
+};
+
+/// A set of stages: what a backend can keep, or is asked to keep.
+using StageSet = std::bitset<kStageCount>;
+
+std::span<const StageInfo, kStageCount> stage_table();
+std::span<const ParamInfo, kParamCount> param_table();
+
+const StageInfo& info(Stage stage);
+const ParamInfo& info(Param param);
+/// nullopt when no stage has that key.
+std::optional<Stage> find_stage(std::string_view key);
+
+constexpr std::size_t index_of(Stage stage) { return static_cast<std::size_t>(stage); }
+constexpr std::size_t index_of(Param param) { return static_cast<std::size_t>(param); }
+
+/// Every stage.
+inline StageSet all_stages() { return StageSet{}.set(); }
+
+}  // namespace attn

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+
+namespace attn {
+
+/// Sizes and offsets: 64-bit, because 32 heads of 8192 x 8192 weights are exactly 2^31 entries.
+using Index = std::int64_t;
+
+/// [B, H, T, d]: batch, heads, tokens, width. Row-major, d fastest. An axis that a tensor does not
+/// have is 1: X is [B,1,T,d_model], a weight matrix [1,1,in,out], logsumexp [B,H,Tq,1].
+struct Shape {
+    Index b = 0;
+    Index h = 0;
+    Index t = 0;
+    Index d = 0;
+
+    constexpr Index count() const { return b * h * t * d; }
+    constexpr bool operator==(const Shape&) const = default;
+};
+
+/// "[2, 3, 7, 5]".
+std::string to_string(const Shape& shape);
+
+/// A matrix somewhere in memory: rows of `columns` entries, `stride` entries from row to row.
+template <class Scalar>
+struct MatrixView {
+    Scalar* data = nullptr;
+    Index rows = 0;
+    Index columns = 0;
+    Index stride = 0;
+
+    Scalar& operator()(Index row, Index column) const { return data[row * stride + column]; }
+    std::span<Scalar> row(Index i) const {
+        return {data + i * stride, static_cast<std::size_t>(columns)};
+    }
+    operator MatrixView<const Scalar>() const
+        requires(!std::is_const_v<Scalar>)
+    {
+        return {data, rows, columns, stride};
+    }
+};
+
+/// An owning, contiguous, row-major [B,H,T,d] array. Empty (count 0) means "not there".
+template <class Scalar>
+class TensorOf {
+   public:
+    TensorOf() = default;
+    explicit TensorOf(Shape shape, Scalar fill = Scalar{})
+        : shape_(shape), values_(static_cast<std::size_t>(shape.count()), fill) {}
+    TensorOf(Shape shape, std::vector<Scalar> values) : shape_(shape), values_(std::move(values)) {
+        ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(), "values must fill the shape");
+    }
+
+    const Shape& shape() const { return shape_; }
+    bool empty() const { return values_.empty(); }
+    Index count() const { return shape_.count(); }
+    Scalar* data() { return values_.data(); }
+    const Scalar* data() const { return values_.data(); }
+    std::span<Scalar> values() { return values_; }
+    std::span<const Scalar> values() const { return values_; }
+
+    Scalar& operator()(Index b, Index h, Index t, Index d) { return values_[at(b, h, t, d)]; }
+    Scalar operator()(Index b, Index h, Index t, Index d) const { return values_[at(b, h, t, d)]; }
+
+    /// The [T, d] matrix of one batch entry and head.
+    MatrixView<Scalar> matrix(Index b, Index h) {
+        return {values_.data() + at(b, h, 0, 0), shape_.t, shape_.d, shape_.d};
+    }
+    MatrixView<const Scalar> matrix(Index b, Index h) const {
+        return {values_.data() + at(b, h, 0, 0), shape_.t, shape_.d, shape_.d};
+    }
+
+    bool operator==(const TensorOf&) const = default;
+
+   private:
+    std::size_t at(Index b, Index h, Index t, Index d) const {
+        return static_cast<std::size_t>(((b * shape_.h + h) * shape_.t + t) * shape_.d + d);
+    }
+
+    Shape shape_;
+    std::vector<Scalar> values_;
+};
+
+using Tensor = TensorOf<float>;
+using TensorD = TensorOf<double>;
+/// true (non-zero) = may attend. The only mask type of the core.
+using Mask = TensorOf<std::uint8_t>;
+
+/// Rounds or widens every entry.
+template <class To, class From>
+TensorOf<To> cast(const TensorOf<From>& from) {
+    std::vector<To> values(from.values().begin(), from.values().end());
+    return TensorOf<To>(from.shape(), std::move(values));
+}
+
+}  // namespace attn
