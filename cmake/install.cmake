@@ -1,0 +1,22 @@
+# cmake --install, and cpack -G DEB (wants dpkg-dev and file).
+if(TARGET attnscope)
+  install(TARGETS attnscope RUNTIME)
+endif()
+install(DIRECTORY assets/presets DESTINATION ${CMAKE_INSTALL_DATADIR}/attnscope OPTIONAL)
+install(FILES assets/attnscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
+install(FILES assets/attnscope.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The attnscope authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Loaded at run time, so invisible to shlibdeps.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "fonts-dejavu-core, libgl1, libegl1")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri")
+include(CPack)

@@ -1,0 +1,20 @@
+# fmt, libzip.
+
+attn_find_package(fmt fmt::fmt fmt 8)
+if(NOT TARGET attn::fmt)
+  set(FMT_INSTALL OFF)
+  attn_fetch_project(fmt https://github.com/fmtlib/fmt.git 10.2.1)
+  attn_provide(fmt fmt::fmt "upstream 10.2.1")
+endif()
+
+# By pkg-config: Debian's CMake config of libzip names tools that are in other packages, and fails.
+attn_find_module(zip libzip>=1.7)
+if(NOT TARGET attn::zip)
+  foreach(part BUILD_TOOLS BUILD_REGRESS BUILD_OSSFUZZ BUILD_EXAMPLES BUILD_DOC LIBZIP_DO_INSTALL
+               ENABLE_BZIP2 ENABLE_LZMA ENABLE_ZSTD ENABLE_COMMONCRYPTO ENABLE_GNUTLS ENABLE_MBEDTLS
+               ENABLE_OPENSSL)
+    set(${part} OFF)
+  endforeach()
+  attn_fetch_project(libzip https://github.com/nih-at/libzip.git v1.10.1)
+  attn_provide(zip libzip::zip "upstream 1.10.1")
+endif()

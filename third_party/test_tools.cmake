@@ -1,0 +1,20 @@
+# doctest and Google Benchmark, only where they are asked for.
+
+if(ATTN_TESTS)
+  attn_find_package(doctest doctest::doctest doctest 2.4)
+  if(NOT TARGET attn::doctest)
+    attn_fetch_source(doctest https://github.com/doctest/doctest.git v2.4.11)
+    attn_provide_headers(doctest "upstream 2.4.11" ${doctest_SOURCE_DIR})
+  endif()
+endif()
+
+if(ATTN_BENCH)
+  attn_find_package(benchmark benchmark::benchmark benchmark 1.7)
+  if(NOT TARGET attn::benchmark)
+    set(BENCHMARK_ENABLE_TESTING OFF)
+    set(BENCHMARK_ENABLE_INSTALL OFF)
+    set(BENCHMARK_INSTALL_DOCS OFF)
+    attn_fetch_project(benchmark https://github.com/google/benchmark.git v1.8.3)
+    attn_provide(benchmark benchmark::benchmark "upstream 1.8.3")
+  endif()
+endif()

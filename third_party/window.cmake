@@ -1,0 +1,42 @@
+# GLFW, Dear ImGui (with its GLFW and OpenGL 3 backends), libepoxy, fontconfig.
+
+attn_find_package(glfw glfw glfw3 3.3)
+if(NOT TARGET attn::glfw)
+  set(GLFW_BUILD_DOCS OFF)
+  set(GLFW_BUILD_EXAMPLES OFF)
+  set(GLFW_BUILD_TESTS OFF)
+  set(GLFW_INSTALL OFF)
+  attn_fetch_project(glfw https://github.com/glfw/glfw.git 3.4)
+  attn_provide(glfw glfw "upstream 3.4")
+endif()
+
+# <imgui.h>, <backends/imgui_impl_glfw.h>, <backends/imgui_impl_opengl3.h> in either case. The system's is a
+# static library that calls GLFW, so GLFW follows it on the link line.
+attn_find_module(imgui imgui>=1.86)
+if(NOT TARGET attn::imgui)
+  attn_fetch_source(imgui https://github.com/ocornut/imgui.git v1.92.2b)
+  add_library(attn_imgui_upstream STATIC EXCLUDE_FROM_ALL
+    ${imgui_SOURCE_DIR}/imgui.cpp
+    ${imgui_SOURCE_DIR}/imgui_draw.cpp
+    ${imgui_SOURCE_DIR}/imgui_tables.cpp
+    ${imgui_SOURCE_DIR}/imgui_widgets.cpp
+    ${imgui_SOURCE_DIR}/misc/cpp/imgui_stdlib.cpp
+    ${imgui_SOURCE_DIR}/backends/imgui_impl_glfw.cpp
+    ${imgui_SOURCE_DIR}/backends/imgui_impl_opengl3.cpp)
+  target_include_directories(attn_imgui_upstream SYSTEM PUBLIC
+    ${imgui_SOURCE_DIR} ${imgui_SOURCE_DIR}/backends ${imgui_SOURCE_DIR}/misc/cpp)
+  target_link_libraries(attn_imgui_upstream PRIVATE attn::glfw ${CMAKE_DL_LIBS})
+  attn_provide(imgui attn_imgui_upstream "upstream 1.92.2b")
+endif()
+target_link_libraries(attn_imgui INTERFACE attn::glfw)
+
+attn_find_module(epoxy epoxy>=1.5)
+if(NOT TARGET attn::epoxy)
+  include(epoxy.cmake)
+endif()
+
+# Only from the system: a private copy would not know the fonts that the system has.
+attn_find_module(fontconfig fontconfig>=2.13)
+if(NOT TARGET attn::fontconfig)
+  message(FATAL_ERROR "fontconfig 2.13 or later is wanted: install libfontconfig-dev and pkg-config")
+endif()
