@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/view/colormap.h"
+#include "app/view/state.h"
+
+namespace attn::view {
+
+/// Masked, −∞, NaN and 0 are four different looks.
+enum class CellLook : std::uint8_t { number, masked, infinite, not_a_number };
+
+struct CellView {
+    double value = 0.0;
+    CellLook look = CellLook::number;
+    Color fill;
+    Color ink;
+    std::string text;  // fits a cell of `GridView::text_chars` characters
+};
+
+/// A column (or row) of numbers beside a grid: row sums, row max m, Σexp.
+struct SideVector {
+    std::string title;    // "Σ", "max m", "Σ exp"
+    std::string tooltip;  // its formula
+    std::vector<std::string> cells;
+    Role role = Role::score;
+};
+
+/// One matrix as drawn. Rows and columns are as drawn: K in "Q × Kᵀ" comes transposed.
+struct GridView {
+    OperandId id = Stage::x;
+    std::string title;    // "Kᵀ"
+    std::string shape;    // "2 × 4"
+    std::string tooltip;  // formula and full shape
+    Role role = Role::input;
+    bool transposed = false;
+    bool editable = false;
+    Index rows = 0;
+    Index columns = 0;
+    std::vector<std::string> row_labels;  // tokens, or "1", "2", … for widths
+    std::vector<std::string> column_labels;
+    Role row_role = Role::query;  // label colours
+    Role column_role = Role::key;
+    std::vector<CellView> cells;  // row-major as drawn
+    std::vector<bool> lit;        // sources of the focused cell; empty: nothing is lit
+    std::optional<std::pair<Index, Index>> selected;  // (row, column) as drawn
+    int text_chars = 5;                               // widest cell text
+    ColorRange range;
+    std::string low_label, high_label;  // of the colour bar; zero is always marked
+    std::vector<SideVector> sides;      // to the right of the grid
+
+    const CellView& at(Index row, Index column) const {
+        return cells[static_cast<std::size_t>(row * columns + column)];
+    }
+    /// The cell of the tensor that is drawn at (row, column).
+    CellRef ref(Index row, Index column) const {
+        return transposed ? CellRef{id, column, row} : CellRef{id, row, column};
+    }
+};
+
+}  // namespace attn::view

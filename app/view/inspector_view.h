@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/view/state.h"
+
+namespace attn::view {
+
+/// A piece of a line: text with a role colour, perhaps a link to the cell it shows.
+struct Piece {
+    std::string text;
+    std::optional<Role> role;  // nullopt: plain text
+    bool muted = false;
+    std::optional<CellRef> link;  // click selects that cell; hover lights it
+};
+struct Line {
+    std::string label;  // "q · k", "÷ √d_k", "exp(s − m)"; may be empty
+    std::vector<Piece> pieces;
+};
+
+/// q·k as one bar for each dimension.
+struct ProductStrip {
+    std::string title;  // "q_c · k_c"
+    std::vector<std::string> labels;
+    std::vector<double> left, right, products;
+    Role left_role = Role::query;
+    Role right_role = Role::key;
+    double largest = 1.0;  // scale of the bars
+};
+
+/// The selected (or hovered) cell's whole arithmetic with its real operands.
+struct InspectorView {
+    bool empty = true;  // nothing selected: `hint` says what to do
+    std::string hint;
+    std::string title;  // "scores[cat, sat]"
+    std::string value;  // "1.2286"
+    Role role = Role::score;
+    std::vector<Line> lines;
+    std::optional<ProductStrip> strip;
+    std::vector<Line> geometry;  // ‖q‖ ‖k‖ cos θ
+    std::string gradient;        // "∂L/∂scores = 0.0123, L = Σ output"
+    bool editable = false;
+    // the same arithmetic for the clipboard
+    std::string as_text, as_latex, as_python;
+};
+
+InspectorView build_inspector_view(const AppState& state);
+
+}  // namespace attn::view
