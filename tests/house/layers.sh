@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Fails when a file knows what its layer must not know:  core <- view <- ui <- main,  core <- gl <- main.
+# Usage: layers.sh TREE
+set -euo pipefail
+cd "$1"
+
+found=0
+
+# search FOLDER REGEX WHY: every line of the folder's sources that matches is a violation. core/check.cpp is the
+# one place of core that prints and stops: it reports a bug of ours.
+search() {
+    local hits
+    [[ -d $1 ]] || return 0
+    hits=$(grep -rnE --include='*.h' --include='*.cpp' --exclude=check.cpp -e "$2" "$1" || true)
+    [[ -n $hits ]] || return 0
+    echo "$3:"
+    echo "$hits"
+    found=1
+}
+
+# forbid FOLDER "NAME|NAME" WHY: no #include whose path has one of the names, at its start or after a slash.
+forbid() { search "$1" "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]([^>\"]*/)?($2)" "$3"; }
+
+graphics='GLFW/|epoxy/|GL/|GLES[0-9]*/|EGL/|KHR/|imgui_impl_'
+
+forbid core 'app/|view/|ui/|gl/|cli/' 'core includes nothing above it'
+forbid core "$graphics|imgui|iostream>|cstdio>|stdio.h>|print>" 'core knows no window, no GL and no printing'
+search core '^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Exit|abort) *\(|std::c(out|err|log)\b|(std|fmt)::print' \
+    'core never prints and never exits'
+forbid app/view 'ui/|gl/|cli/' 'view includes only core'
+forbid app/view "$graphics|imgui" 'view is plain C++: no ImGui, no window, no GL'
+forbid app/ui 'gl/|cli/' 'ui includes only view and core'
+forbid app/ui "$graphics" 'ui draws with ImGui alone: no window, no GL'
+forbid app/gl 'view/|ui/|cli/' 'gl includes only core'
+forbid app/cli 'ui/' 'cli draws no panels itself'
+
+unguarded=$(grep -rL --include='*.h' -x '#pragma once' core app tests || true)
+if [[ -n $unguarded ]]; then
+    printf 'no #pragma once:\n%s\n' "$unguarded"
+    found=1
+fi
+exit "$found"
