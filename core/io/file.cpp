@@ -1,0 +1,134 @@
+#include "core/io/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int code) { return std::generic_category().message(code); }
+
+tl::unexpected<Error> cannot_write(const fs::path& path, int code) {
+    return failed(fmt::format("cannot write {}: {}", path.string(), reason(code)));
+}
+
+// Closes on every way out.
+class File {
+  public:
+    File(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+    ~File() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    bool is_open() const { return fd_ >= 0; }
+
+    /// Bytes read, 0 at the end, negative on error.
+    ssize_t read(char* to, std::size_t size) {
+        ssize_t got = 0;
+        do got = ::read(fd_, to, size);
+        while (got < 0 && errno == EINTR);
+        return got;
+    }
+
+    /// 0, or errno.
+    int write_all(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
+            if (put < 0 && errno == EINTR) continue;
+            if (put < 0) return errno;
+            bytes.remove_prefix(static_cast<std::size_t>(put));
+        }
+        return 0;
+    }
+
+    /// 0, or errno: a full disk may be noticed only here.
+    int close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
+
+  private:
+    int fd_;
+};
+
+Result<void> write_whole(const fs::path& path, const fs::path& shown, int flags,
+                         std::string_view bytes) {
+    File file(path, flags);
+    if (!file.is_open()) return cannot_write(shown, errno);
+    if (const int code = file.write_all(bytes)) return cannot_write(shown, code);
+    if (const int code = file.close()) return cannot_write(shown, code);
+    return {};
+}
+
+fs::path temporary_beside(const fs::path& path) {
+    return path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid());
+}
+
+// Where the bytes really go: a symbolic link is followed, so that it stays a link.
+fs::path followed(const fs::path& path) {
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return path;
+    const fs::path target = fs::weakly_canonical(path, ignored);
+    return target.empty() ? path : target;
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const fs::path& path) {
+    const auto cannot_read = [&](int code) {
+        return bad_input(fmt::format("cannot read {}: {}", path.string(), reason(code)));
+    };
+    File file(path, O_RDONLY);
+    if (!file.is_open()) return cannot_read(errno);
+    std::string text;
+    std::array<char, 1 << 16> chunk;
+    for (;;) {
+        const ssize_t got = file.read(chunk.data(), chunk.size());
+        if (got < 0) return cannot_read(errno);
+        if (got == 0) return text;
+        text.append(chunk.data(), static_cast<std::size_t>(got));
+        if (text.size() > kMaxTextBytes)
+            return bad_input(
+                fmt::format("{} is larger than {} MiB, the most that is read of a text",
+                            path.string(), kMaxTextBytes >> 20));
+    }
+}
+
+bool writes_in_place(const fs::path& path) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+        return true;
+    const std::string text = path.lexically_normal().string();
+    return text.starts_with("/dev/") || text.starts_with("/proc/");
+}
+
+Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
+    if (writes_in_place(path)) return write_whole(path, path, O_WRONLY, bytes);
+    return replace_file(path, [&](const fs::path& temporary) {
+        return write_whole(temporary, path, O_WRONLY | O_CREAT | O_TRUNC, bytes);
+    });
+}
+
+Result<void> replace_file(const fs::path& path,
+                          const std::function<Result<void>(const fs::path&)>& write) {
+    std::error_code ignored;
+    if (path.empty()) return failed("cannot write to a file with an empty name");
+    if (fs::is_directory(path, ignored)) return cannot_write(path, EISDIR);
+    const fs::path target = followed(path);
+    const fs::path temporary = temporary_beside(target);
+    Result<void> written = write(temporary);
+    std::error_code rename_error;
+    if (written) fs::rename(temporary, target, rename_error);
+    if (written && rename_error) written = cannot_write(path, rename_error.value());
+    if (!written) fs::remove(temporary, ignored);
+    return written;
+}
+
+}  // namespace attn

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "core/result.h"
+
+namespace attn {
+
+// For whoever includes this: link attn::json too.
+
+/// `what` names the text in the error: "assets/presets/x.json". The sentence gives line and column.
+Result<nlohmann::json> parse_json(std::string_view text, std::string_view what);
+Result<nlohmann::json> read_json_file(const std::filesystem::path& path);
+
+}  // namespace attn
