@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "core/io/npz.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Zip = std::unique_ptr<zip_t, decltype(&zip_discard)>;
+
+struct CloseEntry {
+    void operator()(zip_file_t* entry) const { zip_fclose(entry); }
+};
+using ZipEntry = std::unique_ptr<zip_file_t, CloseEntry>;
+
+// Takes over `source`.
+Result<Zip> open_zip(zip_source_t* source, zip_error_t& error, std::string_view what) {
+    zip_t* const zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
+    if (zip) return Zip(zip, &zip_discard);
+    const std::string reason = zip_error_strerror(&error);
+    if (source) zip_source_free(source);
+    zip_error_fini(&error);
+    return bad_input(
+        fmt::format("{} cannot be read as .npz (a zip of .npy arrays): {}", what, reason));
+}
+
+std::string array_name(std::string_view entry) {
+    if (entry.ends_with(".npy")) entry.remove_suffix(4);
+    return std::string(entry);
+}
+
+// One entry being read; `what` is "IN.npz: Q".
+struct Reading {
+    zip_file_t* entry;
+    std::string what;
+    std::string bytes;
+
+    /// Appends up to `size` bytes; less only at the end of the entry.
+    Result<void> more(std::uint64_t size) {
+        constexpr std::uint64_t kChunk = 1 << 20;
+        while (size > 0) {
+            const std::size_t before = bytes.size();
+            const std::uint64_t step = std::min(size, kChunk);
+            bytes.resize(before + step);
+            const zip_int64_t got = zip_fread(entry, bytes.data() + before, step);
+            bytes.resize(before + static_cast<std::size_t>(std::max<zip_int64_t>(got, 0)));
+            if (got < 0)
+                return bad_input(fmt::format("{} is damaged: {}", what, zip_file_strerror(entry)));
+            if (got == 0) return {};
+            size -= static_cast<std::uint64_t>(got);
+        }
+        return {};
+    }
+};
+
+// Before anything is allocated: the header's promise against the zip's.
+Result<void> check_size(std::string_view what, const NpyHeader& header, std::uint64_t declared) {
+    if (header.total_bytes != declared)
+        return bad_input(fmt::format("{} has {} bytes, but its header of {} {} promises {}", what,
+                                     declared, header.type.name, to_string(header.extents),
+                                     header.total_bytes));
+    if (declared > kMaxArrayBytes)
+        return bad_input(fmt::format("{} has {} bytes; at most {} GiB are read", what, declared,
+                                     kMaxArrayBytes >> 30));
+    return {};
+}
+
+Result<NpyArray> read_entry(zip_t* zip, zip_uint64_t index, std::string_view what) {
+    zip_stat_t stat;
+    if (zip_stat_index(zip, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0)
+        return bad_input(fmt::format("{} is damaged: {}", what, zip_strerror(zip)));
+    const ZipEntry entry(zip_fopen_index(zip, index, 0));
+    if (!entry) return bad_input(fmt::format("{} cannot be read: {}", what, zip_strerror(zip)));
+    Reading reading{entry.get(), std::string(what), {}};
+    if (auto read = reading.more(kMaxNpyHeader); !read) return tl::unexpected(read.error());
+    const Result<NpyHeader> header = parse_npy_header(reading.bytes, what);
+    if (!header) return tl::unexpected(header.error());
+    if (auto fits = check_size(what, *header, stat.size); !fits)
+        return tl::unexpected(fits.error());
+    reading.bytes.reserve(stat.size);
+    // One byte more than there is: libzip checks the CRC when it meets the end.
+    if (auto read = reading.more(stat.size + 1 - std::min(stat.size, reading.bytes.size())); !read)
+        return tl::unexpected(read.error());
+    return parse_npy(reading.bytes, what);
+}
+
+bool is_wanted(std::span<const std::string_view> wanted, std::string_view name) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+}
+
+Result<Npz> read_all(zip_t* zip, std::string_view what, std::span<const std::string_view> wanted) {
+    Npz npz;
+    const zip_int64_t count = zip_get_num_entries(zip, 0);
+    for (zip_int64_t i = 0; i < count; ++i) {
+        const auto index = static_cast<zip_uint64_t>(i);
+        const char* const entry_name = zip_get_name(zip, index, ZIP_FL_ENC_GUESS);
+        if (!entry_name)
+            return bad_input(fmt::format("{} is damaged: {}", what, zip_strerror(zip)));
+        const std::string name = npz.names.emplace_back(array_name(entry_name));
+        if (!is_wanted(wanted, name)) continue;
+        Result<NpyArray> array = read_entry(zip, index, fmt::format("{}: {}", what, name));
+        if (!array) return tl::unexpected(array.error());
+        if (!npz.arrays.emplace(name, *std::move(array)).second)
+            return bad_input(fmt::format("{} holds {} twice", what, name));
+    }
+    return npz;
+}
+
+Result<Npz> read_source(zip_source_t* source, zip_error_t& error, std::string_view what,
+                        std::span<const std::string_view> wanted) {
+    const Result<Zip> zip = open_zip(source, error, what);
+    if (!zip) return tl::unexpected(zip.error());
+    try {
+        return read_all(zip->get(), what, wanted);
+    } catch (const std::bad_alloc&) {
+        return failed(fmt::format("there is not enough memory to read {}", what));
+    } catch (const std::length_error&) {
+        return failed(fmt::format("there is not enough memory to read {}", what));
+    }
+}
+
+}  // namespace
+
+Result<Npz> read_npz(const fs::path& path, std::span<const std::string_view> wanted) {
+    std::error_code missing;
+    const fs::file_status status = fs::status(path, missing);
+    if (missing)
+        return bad_input(fmt::format("cannot read {}: {}", path.string(), missing.message()));
+    if (fs::is_directory(status))
+        return bad_input(fmt::format("{} is a folder; an .npz file was wanted", path.string()));
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t* const source = zip_source_file_create(path.c_str(), 0, -1, &error);
+    return read_source(source, error, path.string(), wanted);
+}
+
+Result<Npz> parse_npz(std::string_view bytes, std::string_view what) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+    return read_source(source, error, what, {});
+}
+
+}  // namespace attn

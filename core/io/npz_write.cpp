@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <array>
+#include <memory>
+
+#include "core/io/file.h"
+#include "core/io/npz.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the zip goes: a file, or memory that outlives the zip.
+struct FreeSource {
+    void operator()(zip_source_t* source) const { zip_source_free(source); }
+};
+using Source = std::unique_ptr<zip_source_t, FreeSource>;
+using Zip = std::unique_ptr<zip_t, decltype(&zip_discard)>;
+
+tl::unexpected<Error> cannot_write(const fs::path& path, zip_error_t* error) {
+    return failed(fmt::format("cannot write {}: {}", path.string(), zip_error_strerror(error)));
+}
+
+// Header and data as they lie in memory: nothing is copied. `header` must live until the zip closes.
+bool add_entry(zip_t* zip, const NpzEntry& entry, std::string& header) {
+    header = npy_header(entry.extents);
+    const auto bytes = std::as_bytes(entry.values);
+    const std::array<zip_buffer_fragment_t, 2> parts{{
+        {reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
+        {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(bytes.data())), bytes.size()},
+    }};
+    zip_source_t* const source = zip_source_buffer_fragment(zip, parts.data(), parts.size(), 0);
+    if (!source) return false;
+    const zip_int64_t index =
+        zip_file_add(zip, (entry.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+        zip_source_free(source);
+        return false;
+    }
+    constexpr zip_uint16_t kFirstDay = (1 << 5) | 1;  // 1980-01-01, the earliest a zip can say
+    const auto at = static_cast<zip_uint64_t>(index);
+    return zip_set_file_compression(zip, at, ZIP_CM_STORE, 0) == 0 &&
+           zip_file_set_dostime(zip, at, 0, kFirstDay, 0) == 0;
+}
+
+// Takes a reference of `target`, which the caller keeps.
+Result<void> write_zip(zip_source_t* target, const fs::path& shown,
+                       std::span<const NpzEntry> entries) {
+    std::vector<std::string> headers(entries.size());  // the zip reads them until it is closed
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_keep(target);
+    Zip zip(zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error), &zip_discard);
+    if (!zip) {
+        zip_source_free(target);
+        return cannot_write(shown, &error);
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (!add_entry(zip.get(), entries[i], headers[i]))
+            return cannot_write(shown, zip_get_error(zip.get()));
+    if (zip_close(zip.get()) != 0) return cannot_write(shown, zip_get_error(zip.get()));
+    static_cast<void>(zip.release());  // zip_close freed it
+    return {};
+}
+
+Result<std::string> bytes_of(zip_source_t* source, const fs::path& shown) {
+    zip_stat_t stat;
+    if (zip_source_stat(source, &stat) != 0 || zip_source_open(source) != 0)
+        return cannot_write(shown, zip_source_error(source));
+    std::string bytes(stat.size, '\0');
+    const zip_int64_t got = zip_source_read(source, bytes.data(), bytes.size());
+    zip_source_close(source);
+    if (got != static_cast<zip_int64_t>(bytes.size()))
+        return cannot_write(shown, zip_source_error(source));
+    return bytes;
+}
+
+Result<void> write_to_file(const fs::path& file, const fs::path& shown,
+                           std::span<const NpzEntry> entries) {
+    zip_error_t error;
+    zip_error_init(&error);
+    const Source target(zip_source_file_create(file.c_str(), 0, -1, &error));
+    return target ? write_zip(target.get(), shown, entries) : cannot_write(shown, &error);
+}
+
+// For devices and pipes, which cannot seek.
+Result<void> write_through_memory(const fs::path& path, std::span<const NpzEntry> entries) {
+    zip_error_t error;
+    zip_error_init(&error);
+    const Source target(zip_source_buffer_create(nullptr, 0, 0, &error));
+    if (!target) return cannot_write(path, &error);
+    if (auto written = write_zip(target.get(), path, entries); !written) return written;
+    const Result<std::string> bytes = bytes_of(target.get(), path);
+    if (!bytes) return tl::unexpected(bytes.error());
+    return write_file_atomically(path, *bytes);
+}
+
+}  // namespace
+
+Result<void> write_npz(const fs::path& path, std::span<const NpzEntry> entries) {
+    if (writes_in_place(path)) return write_through_memory(path, entries);
+    return replace_file(
+        path, [&](const fs::path& temporary) { return write_to_file(temporary, path, entries); });
+}
+
+}  // namespace attn
