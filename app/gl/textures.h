@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "app/gl/pixels.h"
+
+namespace attn::gl {
+
+/// Pictures that live on the GPU, found again by what they hold: a picture that is drawn in every
+/// frame is uploaded once. One that is not asked for in a whole frame is dropped.
+/// Wants a current GL context from the first use to the destructor.
+class TextureCache {
+  public:
+    TextureCache() = default;
+    ~TextureCache();
+    TextureCache(const TextureCache&) = delete;
+    TextureCache& operator=(const TextureCache&) = delete;
+
+    /// The GL name of a texture with these pixels (RGBA8, top row first), NEAREST, clamped.
+    std::uint32_t find(Size size, std::span<const std::uint8_t> rgba);
+    /// Ends a frame: drops what it did not ask for.
+    void end_frame();
+
+  private:
+    struct Entry {
+        std::uint32_t name = 0;
+        bool asked = false;
+    };
+    std::unordered_map<std::uint64_t, Entry> entries_;
+};
+
+}  // namespace attn::gl

@@ -1,0 +1,139 @@
+#include "app/gl/window.h"
+
+#include <epoxy/gl.h>
+// after epoxy
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+namespace attn::gl {
+namespace {
+
+std::string glfw_words() {
+    const char* words = nullptr;
+    glfwGetError(&words);
+    return words != nullptr ? words : "GLFW gives no reason";
+}
+
+tl::unexpected<Error> no_display() {
+    const std::string why =
+        std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr
+            ? "DISPLAY is not set"
+            : glfw_words();
+    return failed(
+        fmt::format("The window needs a display, but {}; start attnscope on a desktop, or draw "
+                    "pictures without "
+                    "one: attnscope render --all -o out/",
+                    why));
+}
+
+/// What of the primary monitor is free for windows.
+std::optional<Size> free_screen() {
+    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    if (monitor == nullptr) return std::nullopt;
+    Size size;
+    glfwGetMonitorWorkarea(monitor, nullptr, nullptr, &size.width, &size.height);
+    return size;
+}
+
+/// In steps of 0.25, at least 1.
+double stepped(float scale) {
+    return std::max(1.0, std::round(static_cast<double>(scale) * 4.0) / 4.0);
+}
+
+double screen_scale() {
+    float scale = 1.0F;
+    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
+        glfwGetMonitorContentScale(monitor, &scale, nullptr);
+    return stepped(scale);
+}
+
+Size smaller(Size a, Size b) { return {std::min(a.width, b.width), std::min(a.height, b.height)}; }
+
+Size scaled(Size size, double scale) {
+    return {static_cast<int>(size.width * scale), static_cast<int>(size.height * scale)};
+}
+
+GLFWwindow* create(const std::string& title, Size size, int major, int minor) {
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, title.c_str());
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, title.c_str());
+    return glfwCreateWindow(size.width, size.height, title.c_str(), nullptr, nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
+    if (glfwInit() != GLFW_TRUE) return no_display();
+    std::unique_ptr<Window> self(new Window);
+    Size size = scaled(options.size, screen_scale());
+    if (const auto screen = free_screen()) size = smaller(size, *screen);
+    self->window_ = create(options.title, size, 4, 3);
+    if (self->window_ == nullptr) self->window_ = create(options.title, size, 3, 3);
+    if (self->window_ == nullptr)
+        return failed(fmt::format(
+            "The window needs OpenGL 3.3 or later, but there is none here ({}); install a graphics "
+            "driver, on Debian libgl1-mesa-dri.",
+            glfw_words()));
+    const Size least = smaller(options.least, size);
+    glfwSetWindowSizeLimits(self->window_, least.width, least.height, GLFW_DONT_CARE,
+                            GLFW_DONT_CARE);
+    glfwMakeContextCurrent(self->window_);
+    glfwSwapInterval(1);
+    self->imgui_ = std::make_unique<ImguiRenderer>();
+    ImGui_ImplGlfw_InitForOpenGL(self->window_, true);
+    self->events_ = std::make_unique<WindowEvents>(self->window_);
+    return self;
+}
+
+Window::~Window() {
+    events_.reset();
+    if (imgui_) ImGui_ImplGlfw_Shutdown();
+    imgui_.reset();
+    if (window_ != nullptr) glfwDestroyWindow(window_);
+    glfwTerminate();
+}
+
+double Window::content_scale() const {
+    float scale = 1.0F;
+    glfwGetWindowContentScale(window_, &scale, nullptr);
+    return stepped(scale);
+}
+
+Size Window::size() const {
+    Size size;
+    glfwGetFramebufferSize(window_, &size.width, &size.height);
+    return size;
+}
+
+bool Window::close_asked() const { return glfwWindowShouldClose(window_) == GLFW_TRUE; }
+
+void Window::wait_events(double timeout_s) {
+    if (timeout_s > 0.0)
+        glfwWaitEventsTimeout(timeout_s);
+    else
+        glfwPollEvents();
+}
+
+void Window::wake() { glfwPostEmptyEvent(); }
+
+void Window::begin_frame() {
+    events_->hand_on_keys();
+    imgui_->begin_frame();
+    ImGui_ImplGlfw_NewFrame();
+}
+
+void Window::draw(Rgb background) { imgui_->draw(size(), background); }
+
+Pixels Window::read() const { return read_pixels(size()); }
+
+void Window::swap() { glfwSwapBuffers(window_); }
+
+}  // namespace attn::gl

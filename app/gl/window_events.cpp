@@ -1,0 +1,99 @@
+#include "app/gl/window_events.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace attn::gl {
+
+/// What was called before us.
+struct WindowEvents::Callbacks {
+    GLFWkeyfun key = nullptr;
+    GLFWcharfun character = nullptr;
+    GLFWmousebuttonfun button = nullptr;
+    GLFWcursorposfun cursor = nullptr;
+    GLFWcursorenterfun enter = nullptr;
+    GLFWscrollfun scroll = nullptr;
+    GLFWwindowfocusfun focus = nullptr;
+    GLFWwindowiconifyfun iconify = nullptr;
+    GLFWwindowrefreshfun refresh = nullptr;
+    GLFWwindowclosefun close = nullptr;
+    GLFWframebuffersizefun size = nullptr;
+    GLFWwindowcontentscalefun scale = nullptr;
+};
+
+namespace {
+
+WindowEvents& events_of(GLFWwindow* window) {
+    return *static_cast<WindowEvents*>(glfwGetWindowUserPointer(window));
+}
+
+}  // namespace
+
+template <auto Slot, class... Args>
+void WindowEvents::forward(GLFWwindow* window, Args... args) {
+    WindowEvents& self = events_of(window);
+    self.news_ = true;
+    if (const auto before = (*self.before_).*Slot) before(window, args...);
+}
+
+WindowEvents::WindowEvents(GLFWwindow* window)
+    : window_(window), before_(std::make_unique<Callbacks>()) {
+    glfwSetWindowUserPointer(window, this);
+    before_->key =
+        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int code, int act, int mods) {
+            events_of(w).typed_.push_back(KeyEvent{key, code, act, mods});
+        });
+    before_->character = glfwSetCharCallback(
+        window, [](GLFWwindow* w, unsigned int c) { events_of(w).typed_.push_back(c); });
+    glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
+        events_of(w).dropped_.assign(paths, paths + count);
+    });
+    using C = Callbacks;
+    before_->button = glfwSetMouseButtonCallback(window, forward<&C::button, int, int, int>);
+    before_->cursor = glfwSetCursorPosCallback(window, forward<&C::cursor, double, double>);
+    before_->enter = glfwSetCursorEnterCallback(window, forward<&C::enter, int>);
+    before_->scroll = glfwSetScrollCallback(window, forward<&C::scroll, double, double>);
+    before_->focus = glfwSetWindowFocusCallback(window, forward<&C::focus, int>);
+    before_->iconify = glfwSetWindowIconifyCallback(window, forward<&C::iconify, int>);
+    before_->refresh = glfwSetWindowRefreshCallback(window, forward<&C::refresh>);
+    before_->close = glfwSetWindowCloseCallback(window, forward<&C::close>);
+    before_->size = glfwSetFramebufferSizeCallback(window, forward<&C::size, int, int>);
+    before_->scale = glfwSetWindowContentScaleCallback(window, forward<&C::scale, float, float>);
+}
+
+WindowEvents::~WindowEvents() {
+    glfwSetKeyCallback(window_, before_->key);
+    glfwSetCharCallback(window_, before_->character);
+    glfwSetMouseButtonCallback(window_, before_->button);
+    glfwSetCursorPosCallback(window_, before_->cursor);
+    glfwSetCursorEnterCallback(window_, before_->enter);
+    glfwSetScrollCallback(window_, before_->scroll);
+    glfwSetWindowFocusCallback(window_, before_->focus);
+}
+
+bool WindowEvents::take_news() {
+    return std::exchange(news_, false) || !typed_.empty() || !dropped_.empty();
+}
+
+void WindowEvents::hand_on_keys() {
+    std::vector<int> changed;
+    for (; !typed_.empty(); typed_.pop_front()) {
+        if (const auto* character = std::get_if<unsigned int>(&typed_.front())) {
+            if (before_->character) before_->character(window_, *character);
+            continue;
+        }
+        const auto [key, scancode, action, mods] = std::get<KeyEvent>(typed_.front());
+        if (std::ranges::count(changed, key) > 0) return;
+        changed.push_back(key);
+        if (before_->key) before_->key(window_, key, scancode, action, mods);
+    }
+}
+
+std::vector<std::filesystem::path> WindowEvents::take_dropped() {
+    return std::exchange(dropped_, {});
+}
+
+}  // namespace attn::gl

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <variant>
+#include <vector>
+
+struct GLFWwindow;
+
+namespace attn::gl {
+
+/// Stands between a GLFW window and the callbacks that were there first (Dear ImGui's): notices that
+/// something happened, and hands on at most one change of a key in a frame, because ImGui 1.86 sees
+/// only the last one.
+class WindowEvents {
+  public:
+    /// Takes over the window's callbacks and its user pointer.
+    explicit WindowEvents(GLFWwindow* window);
+    ~WindowEvents();
+    WindowEvents(const WindowEvents&) = delete;
+    WindowEvents& operator=(const WindowEvents&) = delete;
+
+    /// Whether anything came since the last call, or keys still wait to be handed on.
+    bool take_news();
+    /// Before a frame: hands on the keys and characters that it can tell apart.
+    void hand_on_keys();
+    /// Files dropped on the window since the last call.
+    std::vector<std::filesystem::path> take_dropped();
+
+  private:
+    struct KeyEvent {
+        int key, scancode, action, mods;
+    };
+    using Typed = std::variant<KeyEvent, unsigned int>;  // or a character
+    struct Callbacks;
+    template <auto Slot, class... Args>
+    static void forward(GLFWwindow* window, Args... args);
+
+    GLFWwindow* window_;
+    std::unique_ptr<Callbacks> before_;
+    std::deque<Typed> typed_;
+    std::vector<std::filesystem::path> dropped_;
+    bool news_ = true;
+};
+
+}  // namespace attn::gl
