@@ -14,7 +14,7 @@ namespace attn {
 /// One way to compute attention. Stateless; `forward` and `backward` may run on any thread.
 /// Both trust their arguments: engine.h validates before it calls.
 class Backend {
-   public:
+  public:
     virtual ~Backend() = default;
 
     virtual std::string_view name() const = 0;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "core/engine.h"
 
 namespace attn {
@@ -7,8 +11,20 @@ namespace attn {
 /// Whether query i of head h may attend to key j in batch entry b: the AND of every mask in `mask`.
 bool may_attend(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i, Index j);
 
+/// One row of it: allowed[j] = 1 where query i may attend to key j, else 0. Returns how many.
+Index fill_allowed(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i,
+                   std::span<std::uint8_t> allowed);
+
+/// The pairs of row i that take part in sums over keys: the allowed ones, and in an empty row under
+/// EmptyRows::nan all of them, so that its NaN travels. Returns how many keys are allowed.
+Index fill_contributing(const AttentionSpec& spec, const Dimensions& size, Index b, Index h,
+                        Index i, std::span<std::uint8_t> contributes);
+
 /// The same for all pairs: [B,H,Tq,Tk], 1 = may attend.
 Mask materialise(const MaskSpec& mask, const Dimensions& size);
+
+/// Every axis of a mask's shape must be 1 or that of [B,H,Tq,Tk].
+Result<void> check_broadcast(const Shape& mask, const Dimensions& size);
 
 /// Brings a boolean mask to the 4-D form that broadcasts: [Tq,Tk] and 4-D pass; 3-D is an error that
 /// says which of the two meanings to write ([B,1,Tq,Tk] or [1,H,Tq,Tk]): it is silently wrong

@@ -16,7 +16,18 @@ namespace attn {
 // T tokens, H heads; i query row, j key row, c column; d_ = gradient of.
 
 enum class Stage : std::uint8_t {
-    x, x_kv, q, k, v, scores, scaled, masked, weights, dropped, context, output
+    x,
+    x_kv,
+    q,
+    k,
+    v,
+    scores,
+    scaled,
+    masked,
+    weights,
+    dropped,
+    context,
+    output
 };
 inline constexpr std::size_t kStageCount = 12;
 
@@ -60,14 +71,14 @@ struct StageInfo {
     ColorScale colors;
     Role role;
     std::array<std::optional<Operand>, 3> operands;  // operands -> result, left to right
-    std::string_view words;   // one plain sentence: what just happened
-    std::string_view source;  // where the mathematics comes from
+    std::string_view words;                          // one plain sentence: what just happened
+    std::string_view source;                         // where the mathematics comes from
 };
 
 struct ParamInfo {
     Param param;
-    std::string_view key;      // gradients are d_<key>
-    std::string_view npz;      // name in an input file
+    std::string_view key;  // gradients are d_<key>
+    std::string_view npz;  // name in an input file
     std::string_view symbol;
     Role role;
     Axis rows;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,9 +41,14 @@ struct MatrixView {
     std::span<Scalar> row(Index i) const {
         return {data + i * stride, static_cast<std::size_t>(columns)};
     }
-    operator MatrixView<const Scalar>() const
-        requires(!std::is_const_v<Scalar>)
-    {
+    /// `count` columns from `first` on: one head's part of joined heads.
+    MatrixView column_block(Index first, Index count) const {
+        return {data + first, rows, count, stride};
+    }
+    MatrixView row_block(Index first, Index count) const {
+        return {data + first * stride, count, columns, stride};
+    }
+    operator MatrixView<const Scalar>() const requires(!std::is_const_v<Scalar>) {
         return {data, rows, columns, stride};
     }
 };
@@ -50,12 +56,13 @@ struct MatrixView {
 /// An owning, contiguous, row-major [B,H,T,d] array. Empty (count 0) means "not there".
 template <class Scalar>
 class TensorOf {
-   public:
+  public:
     TensorOf() = default;
     explicit TensorOf(Shape shape, Scalar fill = Scalar{})
         : shape_(shape), values_(static_cast<std::size_t>(shape.count()), fill) {}
     TensorOf(Shape shape, std::vector<Scalar> values) : shape_(shape), values_(std::move(values)) {
-        ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(), "values must fill the shape");
+        ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(),
+                   "values must fill the shape");
     }
 
     const Shape& shape() const { return shape_; }
@@ -79,7 +86,7 @@ class TensorOf {
 
     bool operator==(const TensorOf&) const = default;
 
-   private:
+  private:
     std::size_t at(Index b, Index h, Index t, Index d) const {
         return static_cast<std::size_t>(((b * shape_.h + h) * shape_.t + t) * shape_.d + d);
     }

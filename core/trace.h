@@ -21,11 +21,11 @@ struct ParamsOf {
 /// Q, K and V themselves. W_O and biases are optional either way (b_Q, b_K, b_V need X).
 template <class Scalar>
 struct InputsOf {
-    TensorOf<Scalar> x;     // [B,1,Tq,d_model]
-    TensorOf<Scalar> x_kv;  // [B,1,Tk,d_model_kv]; empty: self-attention
-    TensorOf<Scalar> q;     // [B,H,Tq,d_k]
-    TensorOf<Scalar> k;     // [B,Hkv,Tk,d_k]
-    TensorOf<Scalar> v;     // [B,Hkv,Tk,d_v]
+    TensorOf<Scalar> x;       // [B,1,Tq,d_model]
+    TensorOf<Scalar> x_kv;    // [B,1,Tk,d_model_kv]; empty: self-attention
+    TensorOf<Scalar> q;       // [B,H,Tq,d_k]
+    TensorOf<Scalar> k;       // [B,Hkv,Tk,d_k]
+    TensorOf<Scalar> v;       // [B,Hkv,Tk,d_v]
     ParamsOf<Scalar> params;  // w_q [1,1,d_model,H·d_k], w_o [1,1,H·d_v,d_out], b_q [1,1,1,H·d_k]
 
     bool projects() const { return !x.empty(); }

@@ -1,0 +1,113 @@
+#include "core/engine.h"
+
+#include <cmath>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/kernels/reference.h"
+#include "core/memory.h"
+
+namespace attn {
+namespace {
+
+/// `work()`, with an allocation that fails turned into an error: core never throws.
+template <class Work>
+auto without_throwing(Work work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return failed("out of memory: keep fewer stages or attend over fewer tokens");
+    } catch (const std::length_error&) {
+        return failed("a stage is larger than memory can address: attend over fewer tokens");
+    }
+}
+
+Result<const Backend*> choose_backend(std::string_view name) {
+    const Backend* backend = find_backend(name == "auto" ? "staged" : name);
+    if (backend == nullptr) {
+        std::vector<std::string_view> names{"auto"};
+        for (const Backend* known : backends()) names.push_back(known->name());
+        return bad_input(fmt::format("there is no backend '{}': choose one of {}", name,
+                                     fmt::join(names, ", ")));
+    }
+    if (const auto reason = backend->unavailable())
+        return failed(fmt::format("backend {} cannot run here: {}", backend->name(), *reason));
+    return backend;
+}
+
+Result<void> check_keep(const Backend& backend, StageSet keep) {
+    const StageSet missing = keep & ~backend.stages();
+    if (missing.none() || keep == all_stages()) return {};
+    for (const StageInfo& stage : stage_table())
+        if (missing[index_of(stage.stage)])
+            return bad_input(fmt::format("backend {} cannot keep {}", backend.name(), stage.key));
+    return {};
+}
+
+}  // namespace
+
+double score_factor(const AttentionSpec& spec, Index d_k) {
+    switch (spec.scale) {
+        case ScaleKind::sqrt_dk:
+            return 1.0 / std::sqrt(static_cast<double>(d_k)) / spec.temperature;
+        case ScaleKind::none:
+            return 1.0 / spec.temperature;
+        case ScaleKind::value:
+            return spec.scale_value / spec.temperature;
+    }
+    return 1.0;
+}
+
+Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, std::string_view backend,
+                     StageSet keep) {
+    const Result<const Backend*> chosen = choose_backend(backend);
+    if (!chosen) return tl::unexpected(chosen.error());
+    if (auto fine = check_keep(**chosen, keep); !fine) return tl::unexpected(fine.error());
+    return without_throwing([&]() -> Result<Trace> {
+        return validate(inputs, spec).and_then([&](const Dimensions&) {
+            return (*chosen)->forward(inputs, spec, keep & (*chosen)->stages());
+        });
+    });
+}
+
+Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
+                              const Upstream& upstream, std::string_view backend) {
+    const Result<const Backend*> chosen = choose_backend(backend);
+    if (!chosen) return tl::unexpected(chosen.error());
+    return without_throwing([&]() -> Result<Trace> {
+        const Result<Dimensions> size = validate(inputs, spec);
+        if (!size) return tl::unexpected(size.error());
+        if (auto fine = validate_backward(*size, spec, forward, upstream); !fine)
+            return tl::unexpected(fine.error());
+        return (*chosen)->backward(inputs, spec, forward, upstream);
+    });
+}
+
+Result<TraceD> attend_exact(const InputsD& inputs, const AttentionSpec& spec) {
+    return without_throwing([&]() -> Result<TraceD> {
+        const Result<Dimensions> size = validate(inputs, spec);
+        if (!size) return tl::unexpected(size.error());
+        if (auto fits = check_fits_in_memory(*size, spec, all_stages(), sizeof(double)); !fits)
+            return tl::unexpected(fits.error());
+        return reference_forward(inputs, spec, *size, all_stages());
+    });
+}
+
+Result<TraceD> attend_exact_backward(const InputsD& inputs, const AttentionSpec& spec,
+                                     const TraceD& forward, const UpstreamD& upstream) {
+    return without_throwing([&]() -> Result<TraceD> {
+        const Result<Dimensions> size = validate(inputs, spec);
+        if (!size) return tl::unexpected(size.error());
+        if (auto fine = validate_backward(*size, spec, forward, upstream); !fine)
+            return tl::unexpected(fine.error());
+        if (auto fits = check_fits_in_memory(*size, spec, all_stages(), sizeof(double)); !fits)
+            return tl::unexpected(fits.error());
+        return reference_backward(inputs, spec, *size, forward, upstream);
+    });
+}
+
+}  // namespace attn

@@ -1,0 +1,173 @@
+// B batch, H query heads, Hkv key/value heads, Tq queries, Tk keys; b batch entry, h query head,
+// g = h / (H / Hkv) its key/value head, i query row, j key column, c column of a head.
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "core/dropout.h"
+#include "core/kernels/loops.h"
+#include "core/kernels/reference.h"
+#include "core/masks.h"
+#include "core/softmax.h"
+
+namespace attn {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+/// Q = X W_Q + b_Q, split into heads: head h owns columns h·d .. (h + 1)·d of the product.
+TensorD project(const TensorD& x, const TensorD& weight, const TensorD& bias, const Shape& shape) {
+    TensorD heads(shape);
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h) {
+            const ViewD out = heads.matrix(b, h);
+            add_product(x.matrix(b, 0), weight.matrix(0, 0).column_block(h * shape.d, shape.d),
+                        out);
+            if (!bias.empty())
+                add_to_rows(bias.matrix(0, 0).column_block(h * shape.d, shape.d), out);
+        }
+    return heads;
+}
+
+void fill_q_k_v(const InputsD& in, const AttentionSpec& spec, const Dimensions& size,
+                TraceD& trace) {
+    if (!in.projects()) {
+        trace[Stage::q] = in.q;
+        trace[Stage::k] = in.k;
+        trace[Stage::v] = in.v;
+        return;
+    }
+    const TensorD& x_kv = in.x_kv.empty() ? in.x : in.x_kv;
+    const auto projected = [&](const TensorD& x, Param weight, Param bias, Stage stage) {
+        return project(x, in.params[weight], in.params[bias], stage_shape(stage, size, spec));
+    };
+    trace[Stage::x] = in.x;
+    trace[Stage::x_kv] = in.x_kv;
+    trace[Stage::q] = projected(in.x, Param::w_q, Param::b_q, Stage::q);
+    trace[Stage::k] = projected(x_kv, Param::w_k, Param::b_k, Stage::k);
+    trace[Stage::v] = projected(x_kv, Param::w_v, Param::b_v, Stage::v);
+}
+
+/// The pairs of one head, row by row: from q_i and every k_j to Ã[i,·].
+struct HeadRows {
+    ViewD scores, scaled, masked, weights, dropped;
+};
+
+/// Weights of row i. A forbidden pair weighs 0 whatever the scores hold; a row without an allowed
+/// key follows the empty-row policy, and allowed scores that are all −inf are 0/0.
+double softmax_allowed(std::span<const double> masked, std::span<const std::uint8_t> allowed,
+                       bool empty, EmptyRows policy, std::span<double> weights) {
+    const SoftmaxRow sides = softmax_row(masked, weights, empty ? policy : EmptyRows::nan);
+    if (!empty)
+        for (std::size_t j = 0; j < weights.size(); ++j)
+            if (allowed[j] == 0) weights[j] = 0.0;
+    return sides.logsumexp;
+}
+
+void fill_context_row(std::span<const double> weights, std::span<const std::uint8_t> contributes,
+                      ConstViewD v, std::span<double> context) {
+    for (std::size_t j = 0; j < weights.size(); ++j)
+        if (contributes[j] != 0)
+            for (std::size_t c = 0; c < context.size(); ++c)
+                context[c] += weights[j] * v(static_cast<Index>(j), static_cast<Index>(c));
+}
+
+/// Scores, weights and context of one head, and its row of logsumexp.
+class HeadForward {
+  public:
+    HeadForward(const AttentionSpec& spec, const Dimensions& size, TraceD& trace)
+        : spec_(spec),
+          size_(size),
+          trace_(trace),
+          factor_(score_factor(spec, size.d_k)),
+          allowed_(static_cast<std::size_t>(size.tk)),
+          contributes_(allowed_.size()) {}
+
+    void run(Index b, Index h, const HeadRows& rows) {
+        const Index g = h / (size_.heads / size_.kv_heads);
+        const TraceD& trace = trace_;
+        add_product_transposed(trace[Stage::q].matrix(b, h), trace[Stage::k].matrix(b, g),
+                               rows.scores);
+        for (Index i = 0; i < size_.tq; ++i) {
+            row(b, h, i, rows);
+            fill_context_row(rows.dropped.row(i), contributes_, trace[Stage::v].matrix(b, g),
+                             trace_[Stage::context].matrix(b, h).row(i));
+        }
+    }
+
+  private:
+    void row(Index b, Index h, Index i, const HeadRows& rows) {
+        const Index count = fill_allowed(spec_.mask, size_, b, h, i, allowed_);
+        fill_contributing(spec_, size_, b, h, i, contributes_);
+        for (Index j = 0; j < size_.tk; ++j) {
+            rows.scaled(i, j) = rows.scores(i, j) * factor_;
+            const bool allowed = allowed_[static_cast<std::size_t>(j)] != 0;
+            rows.masked(i, j) = allowed ? rows.scaled(i, j) : kMinusInfinity;
+        }
+        trace_.logsumexp(b, h, i, 0) = softmax_allowed(rows.masked.row(i), allowed_, count == 0,
+                                                       spec_.empty_rows, rows.weights.row(i));
+        if (spec_.dropout > 0.0)
+            for (Index j = 0; j < size_.tk; ++j)
+                rows.dropped(i, j) = rows.weights(i, j) * dropout_factor(spec_, size_, b, h, i, j);
+    }
+
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    TraceD& trace_;
+    double factor_;
+    std::vector<std::uint8_t> allowed_;
+    std::vector<std::uint8_t> contributes_;
+};
+
+/// Y = concat(heads) W_O + b_O, or the joined heads when there is no W_O.
+TensorD join_heads(const InputsD& in, const Dimensions& size, const TensorD& context) {
+    const TensorD& w_o = in.params[Param::w_o];
+    const TensorD& b_o = in.params[Param::b_o];
+    TensorD output(Shape{size.batch, 1, size.tq, size.d_out});
+    for (Index b = 0; b < size.batch; ++b) {
+        const ViewD y = output.matrix(b, 0);
+        for (Index h = 0; h < size.heads; ++h) {
+            const ConstViewD head = context.matrix(b, h);
+            if (!w_o.empty())
+                add_product(head, w_o.matrix(0, 0).row_block(h * size.d_v, size.d_v), y);
+            else
+                for (Index i = 0; i < size.tq; ++i)
+                    std::ranges::copy(head.row(i),
+                                      y.column_block(h * size.d_v, size.d_v).row(i).begin());
+        }
+        if (!b_o.empty()) add_to_rows(b_o.matrix(0, 0), y);
+    }
+    return output;
+}
+
+void drop_unkept(TraceD& trace, StageSet keep) {
+    for (std::size_t s = 0; s < kStageCount; ++s)
+        if (!keep[s]) trace.stages[s] = {};
+}
+
+}  // namespace
+
+TraceD reference_forward(const InputsD& inputs, const AttentionSpec& spec, const Dimensions& size,
+                         StageSet keep) {
+    TraceD trace;
+    fill_q_k_v(inputs, spec, size, trace);
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::masked, Stage::weights,
+                              Stage::dropped, Stage::context})
+        trace[stage] = TensorD(stage_shape(stage, size, spec));
+    trace.logsumexp = TensorD(Shape{size.batch, size.heads, size.tq, 1});
+    HeadForward head(spec, size, trace);
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h) {
+            const auto view = [&](Stage stage) { return trace[stage].matrix(b, h); };
+            const Stage last = spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
+            head.run(b, h,
+                     {view(Stage::scores), view(Stage::scaled), view(Stage::masked),
+                      view(Stage::weights), view(last)});
+        }
+    trace[Stage::output] = join_heads(inputs, size, trace[Stage::context]);
+    drop_unkept(trace, keep);
+    return trace;
+}
+
+}  // namespace attn

@@ -1,0 +1,182 @@
+// B batch, H query heads, Hkv key/value heads; b batch entry, h query head, g its key/value head,
+// i query row, j key column.
+
+#include <limits>
+#include <vector>
+
+#include "core/dropout.h"
+#include "core/kernels/contributing.h"
+#include "core/kernels/staged.h"
+#include "core/softmax.h"
+
+namespace attn {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// Q = X W_Q + b_Q, split into heads: head h owns columns h·d .. (h + 1)·d of the product.
+Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias, const Shape& shape) {
+    Tensor heads(shape);
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h) {
+            const auto block = [&](const Tensor& joined) {
+                return eigen(joined.matrix(0, 0).column_block(h * shape.d, shape.d));
+            };
+            auto out = eigen(heads.matrix(b, h));
+            out.noalias() = eigen(x.matrix(b, 0)) * block(weight);
+            if (!bias.empty()) out.rowwise() += block(bias).row(0);
+        }
+    return heads;
+}
+
+void fill_q_k_v(const Inputs& in, const AttentionSpec& spec, const Dimensions& size, Trace& trace) {
+    if (!in.projects()) {
+        trace[Stage::q] = in.q;
+        trace[Stage::k] = in.k;
+        trace[Stage::v] = in.v;
+        return;
+    }
+    const Tensor& x_kv = in.x_kv.empty() ? in.x : in.x_kv;
+    const auto projected = [&](const Tensor& x, Param weight, Param bias, Stage stage) {
+        return project(x, in.params[weight], in.params[bias], stage_shape(stage, size, spec));
+    };
+    trace[Stage::x] = in.x;
+    trace[Stage::x_kv] = in.x_kv;
+    trace[Stage::q] = projected(in.x, Param::w_q, Param::b_q, Stage::q);
+    trace[Stage::k] = projected(x_kv, Param::w_k, Param::b_k, Stage::k);
+    trace[Stage::v] = projected(x_kv, Param::w_v, Param::b_v, Stage::v);
+}
+
+/// The [Tq,Tk] stages of one head. One that is not kept has a single head, reused for every (b,h).
+class Pairs {
+  public:
+    Pairs(const AttentionSpec& spec, const Dimensions& size, StageSet keep, Trace& trace)
+        : keep_(keep), trace_(trace), last_(spec.dropout > 0.0 ? Stage::dropped : Stage::weights) {
+        for (const Stage stage :
+             {Stage::scores, Stage::scaled, Stage::masked, Stage::weights, Stage::dropped}) {
+            const Shape whole = stage_shape(stage, size, spec);
+            if (whole.count() != 0)
+                trace[stage] = Tensor(kept(stage) ? whole : Shape{1, 1, whole.t, whole.d});
+        }
+    }
+
+    MatrixView<float> operator()(Stage stage, Index b, Index h) {
+        return kept(stage) ? trace_[stage].matrix(b, h) : trace_[stage].matrix(0, 0);
+    }
+    /// What multiplies V: Ã with dropout, A without.
+    MatrixView<float> last(Index b, Index h) { return (*this)(last_, b, h); }
+
+  private:
+    bool kept(Stage stage) const { return keep_[index_of(stage)]; }
+
+    StageSet keep_;
+    Trace& trace_;
+    Stage last_;
+};
+
+/// Scores to weights of one head.
+class HeadForward {
+  public:
+    HeadForward(const AttentionSpec& spec, const Dimensions& size, StageSet keep, Trace& trace)
+        : spec_(spec),
+          size_(size),
+          trace_(trace),
+          pairs_(spec, size, keep, trace),
+          factor_(static_cast<float>(score_factor(spec, size.d_k))),
+          allowed_(static_cast<std::size_t>(size.tk)) {}
+
+    void run(Index b, Index h) {
+        const Index g = h / (size_.heads / size_.kv_heads);
+        const Trace& trace = trace_;
+        eigen(pairs_(Stage::scores, b, h)).noalias() =
+            eigen(trace[Stage::q].matrix(b, h)) * eigen(trace[Stage::k].matrix(b, g)).transpose();
+        for (Index i = 0; i < size_.tq; ++i) {
+            trace_.logsumexp(b, h, i, 0) = static_cast<float>(row(b, h, i));
+            if (spec_.dropout > 0.0) drop(b, h, i);
+        }
+        ContributingPairs(spec_, size_, b, h)
+            .add_over_keys(pairs_.last(b, h), trace[Stage::v].matrix(b, g),
+                           trace_[Stage::context].matrix(b, h));
+    }
+
+  private:
+    std::span<float> stage_row(Stage stage, Index b, Index h, Index i) {
+        return pairs_(stage, b, h).row(i);
+    }
+
+    /// One row from scores to weights; returns its logsumexp. Edges: as attend() in engine.h.
+    double row(Index b, Index h, Index i) {
+        const std::span<float> masked = stage_row(Stage::masked, b, h, i);
+        const std::span<float> weights = stage_row(Stage::weights, b, h, i);
+        auto scaled = eigen(stage_row(Stage::scaled, b, h, i));
+        scaled = eigen(stage_row(Stage::scores, b, h, i)) * factor_;
+        eigen(masked) = scaled;
+        if (!spec_.mask.any()) return softmax_row(masked, weights, EmptyRows::nan).logsumexp;
+        const Index count = fill_allowed(spec_.mask, size_, b, h, i, allowed_);
+        if (count == size_.tk) return softmax_row(masked, weights, EmptyRows::nan).logsumexp;
+        put_where_forbidden(kMinusInfinity, masked);
+        if (count == 0) return softmax_row(masked, weights, spec_.empty_rows).logsumexp;
+        const double logsumexp = softmax_row(masked, weights, EmptyRows::nan).logsumexp;
+        put_where_forbidden(0.0F, weights);
+        return logsumexp;
+    }
+
+    void put_where_forbidden(float value, std::span<float> row) const {
+        for (std::size_t j = 0; j < row.size(); ++j) row[j] = allowed_[j] != 0 ? row[j] : value;
+    }
+
+    void drop(Index b, Index h, Index i) {
+        const std::span<const float> weights = stage_row(Stage::weights, b, h, i);
+        const std::span<float> dropped = stage_row(Stage::dropped, b, h, i);
+        for (std::size_t j = 0; j < weights.size(); ++j)
+            dropped[j] = weights[j] * static_cast<float>(dropout_factor(spec_, size_, b, h, i,
+                                                                        static_cast<Index>(j)));
+    }
+
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    Trace& trace_;
+    Pairs pairs_;
+    float factor_;
+    std::vector<std::uint8_t> allowed_;
+};
+
+/// Y = concat(heads) W_O + b_O, or the joined heads when there is no W_O.
+Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& context) {
+    const Tensor& w_o = in.params[Param::w_o];
+    const Tensor& b_o = in.params[Param::b_o];
+    Tensor output(Shape{size.batch, 1, size.tq, size.d_out});
+    for (Index b = 0; b < size.batch; ++b) {
+        const MatrixView<float> y = output.matrix(b, 0);
+        for (Index h = 0; h < size.heads; ++h) {
+            const auto head = eigen(context.matrix(b, h));
+            const Index first = h * size.d_v;
+            if (w_o.empty())
+                eigen(y.column_block(first, size.d_v)) = head;
+            else
+                eigen(y).noalias() += head * eigen(w_o.matrix(0, 0).row_block(first, size.d_v));
+        }
+        if (!b_o.empty()) eigen(y).rowwise() += eigen(b_o.matrix(0, 0)).row(0);
+    }
+    return output;
+}
+
+}  // namespace
+
+Trace staged_forward(const Inputs& inputs, const AttentionSpec& spec, const Dimensions& size,
+                     StageSet keep) {
+    Trace trace;
+    fill_q_k_v(inputs, spec, size, trace);
+    trace[Stage::context] = Tensor(stage_shape(Stage::context, size, spec));
+    trace.logsumexp = Tensor(Shape{size.batch, size.heads, size.tq, 1});
+    HeadForward head(spec, size, keep, trace);
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h) head.run(b, h);
+    if (keep[index_of(Stage::output)])
+        trace[Stage::output] = join_heads(inputs, size, trace[Stage::context]);
+    for (std::size_t s = 0; s < kStageCount; ++s)
+        if (!keep[s]) trace.stages[s] = {};
+    return trace;
+}
+
+}  // namespace attn

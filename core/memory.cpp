@@ -1,0 +1,38 @@
+#include "core/memory.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+double gigabytes(double bytes) { return bytes * 1e-9; }
+
+/// In double: a product that overflows 64 bits is still compared rightly.
+double count(const Shape& shape) {
+    return static_cast<double>(shape.b) * static_cast<double>(shape.h) *
+           static_cast<double>(shape.t) * static_cast<double>(shape.d);
+}
+
+}  // namespace
+
+Index physical_memory_bytes() {
+    return Index{sysconf(_SC_PHYS_PAGES)} * Index{sysconf(_SC_PAGESIZE)};
+}
+
+Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
+                                  Index bytes_per_entry) {
+    double entries = 0.0;
+    for (const StageInfo& stage : stage_table())
+        if (keep[index_of(stage.stage)]) entries += count(stage_shape(stage.stage, size, spec));
+    const double needed = entries * static_cast<double>(bytes_per_entry);
+    const auto available = static_cast<double>(physical_memory_bytes());
+    if (needed < available) return {};
+    return failed(fmt::format(
+        "the stages to keep need {:.1f} GB and this machine has {:.1f} GB (B={}, H={}, Tq={}, "
+        "Tk={}): keep fewer stages or attend over fewer tokens",
+        gigabytes(needed), gigabytes(available), size.batch, size.heads, size.tq, size.tk));
+}
+
+}  // namespace attn

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "core/engine.h"
+
+namespace attn {
+
+/// An error when the kept stages need more than this machine has, said before anything is
+/// allocated: a kernel that overcommits memory would end the program instead.
+/// `bytes_per_entry`: what a backend holds at its peak for each entry of a stage.
+Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
+                                  Index bytes_per_entry);
+
+/// The machine's memory in bytes.
+Index physical_memory_bytes();
+
+}  // namespace attn

@@ -1,0 +1,343 @@
+#include <cmath>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/engine.h"
+#include "core/masks.h"
+
+namespace attn {
+namespace {
+
+// H query heads, Hkv key/value heads. A check returns the sentence of what is wrong, or "".
+
+/// The first complaint of a list, in order.
+std::string first_of(std::initializer_list<std::string> complaints) {
+    for (const std::string& complaint : complaints)
+        if (!complaint.empty()) return complaint;
+    return {};
+}
+
+template <class... Args>
+std::string unless(bool fine, fmt::format_string<Args...> sentence, Args&&... args) {
+    if (fine) return {};
+    return fmt::format(sentence, std::forward<Args>(args)...);
+}
+
+// ---- options
+
+std::string check_options(const AttentionSpec& spec) {
+    return first_of({
+        unless(std::isfinite(spec.temperature) && spec.temperature > 0.0,
+               "temperature is {}: it must be a finite number above 0", spec.temperature),
+        unless(spec.scale != ScaleKind::value || std::isfinite(spec.scale_value),
+               "scale is {}: it must be a finite number", spec.scale_value),
+        unless(spec.dropout >= 0.0 && spec.dropout < 1.0,
+               "dropout is {}: it must be at least 0 and below 1", spec.dropout),
+        unless(spec.heads >= 1, "heads is {}: it must be at least 1", spec.heads),
+        unless(spec.kv_heads >= 1, "kv-heads is {}: it must be at least 1", spec.kv_heads),
+        unless(spec.mask.window.value_or(0) >= 0, "window is {}: it must be at least 0",
+               spec.mask.window.value_or(0)),
+        unless(spec.mask.block.value_or(1) >= 1, "block is {}: it must be at least 1",
+               spec.mask.block.value_or(1)),
+    });
+}
+
+std::string check_padding(const std::vector<Index>& padding, const Dimensions& size) {
+    if (padding.empty()) return {};
+    if (static_cast<Index>(padding.size()) != size.batch)
+        return fmt::format(
+            "padding has {} length(s) but the batch has {}: give one per batch entry",
+            padding.size(), size.batch);
+    for (std::size_t b = 0; b < padding.size(); ++b)
+        if (padding[b] < 0 || padding[b] > size.tk)
+            return fmt::format("padding of batch entry {} is {}: it must be 0 to Tk = {}", b,
+                               padding[b], size.tk);
+    return {};
+}
+
+std::string check_mask(const MaskSpec& mask, const Dimensions& size) {
+    if (std::string complaint = check_padding(mask.padding, size); !complaint.empty())
+        return complaint;
+    if (!mask.custom) return {};
+    const Result<void> fits = check_broadcast(mask.custom->shape(), size);
+    return fits ? std::string() : fits.error().sentence;
+}
+
+// ---- tensors
+
+template <class Scalar>
+std::string check_has_entries(std::string_view name, const TensorOf<Scalar>& tensor) {
+    return unless(!tensor.empty() || tensor.shape() == Shape{},
+                  "{} is {}: every axis must be at least 1", name, to_string(tensor.shape()));
+}
+
+template <class Scalar>
+std::string check_not_hollow(const InputsOf<Scalar>& inputs) {
+    std::string complaint =
+        first_of({check_has_entries("X", inputs.x), check_has_entries("X_kv", inputs.x_kv),
+                  check_has_entries("Q", inputs.q), check_has_entries("K", inputs.k),
+                  check_has_entries("V", inputs.v)});
+    for (const ParamInfo& param : param_table())
+        if (complaint.empty()) complaint = check_has_entries(param.npz, inputs.params[param.param]);
+    return complaint;
+}
+
+/// X, W_Q, W_K, W_V on one side, Q, K, V on the other: exactly one of the two.
+template <class Scalar>
+std::string check_which_given(const InputsOf<Scalar>& in) {
+    if (!in.projects()) {
+        if (in.q.empty() || in.k.empty() || in.v.empty())
+            return "give either X with W_Q, W_K and W_V, or all of Q, K and V";
+        for (const ParamInfo& param : param_table())
+            if (param.param != Param::w_o && param.param != Param::b_o &&
+                !in.params[param.param].empty())
+                return fmt::format("{} is given without X: it has nothing to act on", param.npz);
+        return unless(in.x_kv.empty(), "X_kv is given without X");
+    }
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v})
+        if (in.params[param].empty())
+            return fmt::format("X is given without {}: W_Q, W_K and W_V are all needed",
+                               info(param).npz);
+    return unless(in.q.empty() && in.k.empty() && in.v.empty(),
+                  "both X and Q, K or V are given: give one or the other");
+}
+
+/// A weight [1,1,in,out] with `rows` rows and columns that split into `parts` heads.
+template <class Scalar>
+std::string check_weight(const InputsOf<Scalar>& in, Param param, std::string_view input,
+                         Index rows, Index parts) {
+    const Shape shape = in.params[param].shape();
+    const std::string_view name = info(param).npz;
+    return first_of({
+        unless(shape.b == 1 && shape.h == 1, "{} is {}: a weight matrix is [1, 1, in, out]", name,
+               to_string(shape)),
+        unless(shape.t == rows, "{} has {} rows but {} has width {} ({} {})", name, shape.t, input,
+               rows, name, to_string(shape)),
+        unless(shape.d % parts == 0, "{} has {} columns, which do not split into {} heads", name,
+               shape.d, parts),
+    });
+}
+
+template <class Scalar>
+std::string check_bias(const InputsOf<Scalar>& in, Param bias, Param weight) {
+    if (in.params[bias].empty()) return {};
+    const Shape shape = in.params[bias].shape();
+    const Shape wanted{1, 1, 1, in.params[weight].shape().d};
+    return unless(shape == wanted, "{} is {}: one number per column of {} is wanted, {}",
+                  info(bias).npz, to_string(shape), info(weight).npz, to_string(wanted));
+}
+
+template <class Scalar>
+std::string check_tokens(const InputsOf<Scalar>& in) {
+    const Shape x = in.x.shape();
+    const Shape x_kv = in.x_kv.shape();
+    return first_of({
+        unless(x.h == 1, "X is {}: tokens are [B, 1, T, d_model]", to_string(x)),
+        unless(in.x_kv.empty() || x_kv.h == 1, "X_kv is {}: tokens are [B, 1, T, d_model]",
+               to_string(x_kv)),
+        unless(in.x_kv.empty() || x_kv.b == x.b, "X_kv has batch {} but X has {} (X {}, X_kv {})",
+               x_kv.b, x.b, to_string(x), to_string(x_kv)),
+    });
+}
+
+template <class Scalar>
+std::string check_projections(const InputsOf<Scalar>& in, const AttentionSpec& spec) {
+    const bool cross = !in.x_kv.empty();
+    const Index width_kv = (cross ? in.x_kv : in.x).shape().d;
+    const std::string_view name_kv = cross ? "X_kv" : "X";
+    return first_of({
+        check_tokens(in),
+        check_weight(in, Param::w_q, "X", in.x.shape().d, spec.heads),
+        check_weight(in, Param::w_k, name_kv, width_kv, spec.kv_heads),
+        check_weight(in, Param::w_v, name_kv, width_kv, spec.kv_heads),
+        check_bias(in, Param::b_q, Param::w_q),
+        check_bias(in, Param::b_k, Param::w_k),
+        check_bias(in, Param::b_v, Param::w_v),
+    });
+}
+
+std::string check_qkv(const Shape& q, const Shape& k, const Shape& v) {
+    const auto differ = [](const char* name, const Shape& a, const char* other, const Shape& b) {
+        return fmt::format("({} {}, {} {})", name, to_string(a), other, to_string(b));
+    };
+    return first_of({
+        unless(k.b == q.b, "K has batch {} but Q has {} {}", k.b, q.b, differ("Q", q, "K", k)),
+        unless(v.b == q.b, "V has batch {} but Q has {} {}", v.b, q.b, differ("Q", q, "V", v)),
+        unless(k.h == v.h, "K has {} heads but V has {}: they share heads {}", k.h, v.h,
+               differ("K", k, "V", v)),
+        unless(k.t == v.t, "K has {} keys but V has {}: each key has one value {}", k.t, v.t,
+               differ("K", k, "V", v)),
+        unless(k.d == q.d, "K has width {} but Q has width {}: q·k needs the same d_k {}", k.d, q.d,
+               differ("Q", q, "K", k)),
+    });
+}
+
+std::string check_groups(const Dimensions& size) {
+    return unless(
+        size.heads % size.kv_heads == 0,
+        "{} query heads do not divide among {} key/value heads: H must be a multiple of Hkv",
+        size.heads, size.kv_heads);
+}
+
+template <class Scalar>
+std::string check_output(const InputsOf<Scalar>& in, const Dimensions& size) {
+    if (in.params[Param::w_o].empty())
+        return unless(in.params[Param::b_o].empty(), "b_O is given without W_O");
+    return first_of({
+        check_weight(in, Param::w_o, "the joined heads", size.heads * size.d_v, 1),
+        check_bias(in, Param::b_o, Param::w_o),
+    });
+}
+
+// ---- sizes
+
+template <class Scalar>
+Dimensions projected_dimensions(const InputsOf<Scalar>& in, const AttentionSpec& spec) {
+    Dimensions size;
+    const Shape x = in.x.shape();
+    size.batch = x.b;
+    size.heads = spec.heads;
+    size.kv_heads = spec.kv_heads;
+    size.tq = x.t;
+    size.tk = in.x_kv.empty() ? x.t : in.x_kv.shape().t;
+    size.d_k = in.params[Param::w_q].shape().d / spec.heads;
+    size.d_v = in.params[Param::w_v].shape().d / spec.kv_heads;
+    size.d_model = x.d;
+    size.d_model_kv = in.x_kv.shape().d;
+    return size;
+}
+
+Dimensions given_dimensions(const Shape& q, const Shape& k, const Shape& v) {
+    Dimensions size;
+    size.batch = q.b;
+    size.heads = q.h;
+    size.kv_heads = k.h;
+    size.tq = q.t;
+    size.tk = k.t;
+    size.d_k = q.d;
+    size.d_v = v.d;
+    return size;
+}
+
+template <class Scalar>
+std::string check_key_width(const InputsOf<Scalar>& in, const AttentionSpec& spec,
+                            const Dimensions& size) {
+    const Index key_width = in.params[Param::w_k].shape().d / spec.kv_heads;
+    return unless(
+        key_width == size.d_k,
+        "W_K gives keys of width {} but W_Q gives queries of width {}: q·k needs the same "
+        "d_k (W_Q {}, {} heads; W_K {}, {} heads)",
+        key_width, size.d_k, to_string(in.params[Param::w_q].shape()), spec.heads,
+        to_string(in.params[Param::w_k].shape()), spec.kv_heads);
+}
+
+/// Pairs are indexed with 64 bits.
+std::string check_countable(const Dimensions& size) {
+    const double pairs = static_cast<double>(size.batch) * static_cast<double>(size.heads) *
+                         static_cast<double>(size.tq) * static_cast<double>(size.tk);
+    return unless(pairs < 0x1.0p62, "B·H·Tq·Tk = {}·{}·{}·{} is more pairs than can be counted",
+                  size.batch, size.heads, size.tq, size.tk);
+}
+
+template <class Scalar>
+Result<Dimensions> validate_any(const InputsOf<Scalar>& in, const AttentionSpec& spec) {
+    const auto bad = [](std::string sentence) { return bad_input(std::move(sentence)); };
+    if (auto wrong = first_of({check_options(spec), check_not_hollow(in), check_which_given(in)});
+        !wrong.empty())
+        return bad(std::move(wrong));
+    if (auto wrong = in.projects() ? check_projections(in, spec)
+                                   : check_qkv(in.q.shape(), in.k.shape(), in.v.shape());
+        !wrong.empty())
+        return bad(std::move(wrong));
+    Dimensions size = in.projects() ? projected_dimensions(in, spec)
+                                    : given_dimensions(in.q.shape(), in.k.shape(), in.v.shape());
+    const bool mixes = !in.params[Param::w_o].empty();
+    size.d_out = mixes ? in.params[Param::w_o].shape().d : size.heads * size.d_v;
+    if (auto wrong =
+            first_of({in.projects() ? check_key_width(in, spec, size) : "", check_groups(size),
+                      check_output(in, size), check_countable(size), check_mask(spec.mask, size)});
+        !wrong.empty())
+        return bad(std::move(wrong));
+    return size;
+}
+
+// ---- backward
+
+template <class Scalar>
+Result<void> validate_backward_any(const Dimensions& size, const AttentionSpec& spec,
+                                   const TraceOf<Scalar>& forward,
+                                   const UpstreamOf<Scalar>& upstream) {
+    if (upstream.stage != Stage::context && upstream.stage != Stage::output)
+        return bad_input(
+            fmt::format("the upstream gradient is given at {}: give it at context or "
+                        "output",
+                        info(upstream.stage).key));
+    const Shape given = upstream.gradient.shape();
+    const Shape wanted = stage_shape(upstream.stage, size, spec);
+    if (!upstream.gradient.empty() && given != wanted)
+        return bad_input(fmt::format("the upstream gradient is {} but {} is {}", to_string(given),
+                                     info(upstream.stage).key, to_string(wanted)));
+    for (const Stage stage :
+         {Stage::q, Stage::k, Stage::v, Stage::weights, Stage::dropped, Stage::context}) {
+        const Shape needed = stage_shape(stage, size, spec);
+        if (needed.count() != 0 && forward[stage].shape() != needed)
+            return bad_input(
+                fmt::format("the forward trace holds {} as {} but backward needs {}: "
+                            "attend with every stage kept",
+                            info(stage).key, to_string(forward[stage].shape()), to_string(needed)));
+    }
+    return {};
+}
+
+}  // namespace
+
+Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec) {
+    const Shape pairs{size.batch, size.heads, size.tq, size.tk};
+    switch (stage) {
+        case Stage::x:
+            return {size.batch, 1, size.tq, size.d_model};
+        case Stage::x_kv:
+            return {size.batch, 1, size.tk, size.d_model_kv};
+        case Stage::q:
+            return {size.batch, size.heads, size.tq, size.d_k};
+        case Stage::k:
+            return {size.batch, size.kv_heads, size.tk, size.d_k};
+        case Stage::v:
+            return {size.batch, size.kv_heads, size.tk, size.d_v};
+        case Stage::scores:
+        case Stage::scaled:
+        case Stage::masked:
+        case Stage::weights:
+            return pairs;
+        case Stage::dropped:
+            return spec.dropout > 0.0 ? pairs : Shape{};
+        case Stage::context:
+            return {size.batch, size.heads, size.tq, size.d_v};
+        case Stage::output:
+            return {size.batch, 1, size.tq, size.d_out};
+    }
+    return {};
+}
+
+Result<Dimensions> validate(const Inputs& inputs, const AttentionSpec& spec) {
+    return validate_any(inputs, spec);
+}
+
+Result<Dimensions> validate(const InputsD& inputs, const AttentionSpec& spec) {
+    return validate_any(inputs, spec);
+}
+
+Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
+                               const Trace& forward, const Upstream& upstream) {
+    return validate_backward_any(size, spec, forward, upstream);
+}
+
+Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
+                               const TraceD& forward, const UpstreamD& upstream) {
+    return validate_backward_any(size, spec, forward, upstream);
+}
+
+}  // namespace attn
