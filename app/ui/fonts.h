@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+struct ImFont;
+
+namespace attn::ui {
+
+/// One face at one size.
+struct Font {
+    ImFont* face = nullptr;
+    float px = 13.0F;
+};
+
+/// DejaVu Sans for words, DejaVu Sans Mono for numbers, three sizes.
+struct Fonts {
+    Font small, body, title;  // words
+    Font strong;              // body size, bold: symbols, headings
+    Font digits_small, digits;
+    std::string warning;  // one sentence when the fonts were not found; "" when all is well
+};
+
+/// Fills the font atlas of the current ImGui context, at `scale` times the design sizes. Clears what
+/// was there: before ImGui 1.92 the renderer's font texture must be made anew after this.
+/// With no DejaVu on the machine: ImGui's built-in font, and `warning` says so.
+Fonts load_fonts(float scale);
+
+}  // namespace attn::ui

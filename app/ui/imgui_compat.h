@@ -1,0 +1,29 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <string>
+
+#include "app/ui/fonts.h"
+#include "app/view/commands.h"
+
+namespace attn::ui {
+
+// Every difference between Dear ImGui 1.86 and 1.92 that the panels meet.
+
+/// 1.86 has one size for each font, 1.92 takes the size with the font.
+void push_font(const Font& font);
+void pop_font();
+
+/// Pressed in this frame (or repeating while held down, when `repeat`).
+bool is_pressed(view::Key key, bool repeat = false);
+
+/// A texture name of the renderer as ImGui wants it.
+ImTextureID texture_id(std::uint64_t name);
+
+/// Draws text whose glyphs are never culled by the clip rectangle (to be rotated afterwards).
+void render_text_unclipped(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color,
+                           const std::string& text);
+
+}  // namespace attn::ui
