@@ -123,7 +123,7 @@ Result<std::vector<SaturationPoint>> saturation_sweep(const SaturationSettings& 
     if (settings.model == SaturationModel::fixed_logits) {
         for (Tally& tally : tallies) tally.add(raw_scores(settings, tally.d_k));
     } else if (!add_sampled_trials(settings, widths, stop, tallies)) {
-        return failed("The sweep was cancelled.");
+        return failed("the sweep was cancelled");
     }
     std::vector<SaturationPoint> points;
     for (const Tally& tally : tallies) points.push_back(tally.point());

@@ -109,12 +109,12 @@ TEST_CASE("normals of one stream, of its two halves and of two streams are uncor
         return sum / std::sqrt(static_cast<double>(count));
     };
     CHECK(std::abs(correlation(a, b, 0)) < 4.0);
-    for (const std::size_t lag : {1, 2, 32, 64}) CHECK(std::abs(correlation(a, a, lag)) < 4.0);
+    for (const std::size_t lag : {1u, 2u, 32u, 64u}) CHECK(std::abs(correlation(a, a, lag)) < 4.0);
 }
 
 TEST_CASE("unit vectors: E[(u·v)²] = 1/d_k, not d_k") {
     // (u·v)² has variance about 2/d²
-    for (const std::size_t width : {4, 64, 512}) {
+    for (const std::size_t width : {4u, 64u, 512u}) {
         const double d_k = static_cast<double>(width);
         const double trials = 4000.0;
         CHECK(std::abs(unit_dot_squared(width, 4000) - 1.0 / d_k) <

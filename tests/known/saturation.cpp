@@ -160,13 +160,13 @@ TEST_CASE("errors of a sweep name the thing, its value and the limits") {
         const auto sweep = saturation_sweep(settings, widths);
         return sweep ? std::string() : sweep.error().sentence;
     };
-    CHECK(sentence({}, {}) == "The list of d_k is empty: give at least one width.");
-    CHECK(sentence({}, {4, 0}) == "d_k is 0: it must be 1 to 1048576.");
-    CHECK(sentence(sampled(0, 9), {4}) == "The number of keys is 0: it must be 1 to 4096.");
-    CHECK(sentence(sampled(9, -2), {4}) == "The number of trials is -2: it must be 1 to 100000.");
+    CHECK(sentence({}, {}) == "the list of d_k is empty; at least one width was wanted");
+    CHECK(sentence({}, {4, 0}) == "d_k is 0; 1 to 1048576 was wanted");
+    CHECK(sentence(sampled(0, 9), {4}) == "the number of keys is 0; 1 to 4096 was wanted");
+    CHECK(sentence(sampled(9, -2), {4}) == "the number of trials is -2; 1 to 100000 was wanted");
     SaturationSettings settings;
     settings.logits = {1.0, std::nan("")};
-    CHECK(sentence(settings, {4}) == "Logit 2 is nan: it must be a finite number.");
+    CHECK(sentence(settings, {4}) == "logit 2 is nan; a finite number was wanted");
     settings.logits = {};
-    CHECK(sentence(settings, {4}) == "There are 0 logits: give 1 to 4096.");
+    CHECK(sentence(settings, {4}) == "there are 0 logits; 1 to 4096 were wanted");
 }
