@@ -3,7 +3,7 @@
 enable_language(C)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 find_package(X11 REQUIRED)
-attn_fetch_source(epoxy https://github.com/anholt/libepoxy.git 1.5.10)
+attn_fetch(epoxy https://github.com/anholt/libepoxy.git 1.5.10 SOURCE_SUBDIR unused)
 
 set(epoxy_out ${CMAKE_CURRENT_BINARY_DIR}/epoxy)
 file(MAKE_DIRECTORY ${epoxy_out}/include/epoxy ${epoxy_out}/src)

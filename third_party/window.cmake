@@ -6,7 +6,8 @@ if(NOT TARGET attn::glfw)
   set(GLFW_BUILD_EXAMPLES OFF)
   set(GLFW_BUILD_TESTS OFF)
   set(GLFW_INSTALL OFF)
-  attn_fetch_project(glfw https://github.com/glfw/glfw.git 3.4)
+  set(GLFW_BUILD_WAYLAND OFF)  # X11 is enough, XWayland included, and wants fewer headers
+  attn_fetch(glfw https://github.com/glfw/glfw.git 3.4)
   attn_provide(glfw glfw "upstream 3.4")
 endif()
 
@@ -14,7 +15,7 @@ endif()
 # static library that calls GLFW, so GLFW follows it on the link line.
 attn_find_module(imgui imgui>=1.86)
 if(NOT TARGET attn::imgui)
-  attn_fetch_source(imgui https://github.com/ocornut/imgui.git v1.92.2b)
+  attn_fetch(imgui https://github.com/ocornut/imgui.git v1.92.2b SOURCE_SUBDIR unused)
   add_library(attn_imgui_upstream STATIC EXCLUDE_FROM_ALL
     ${imgui_SOURCE_DIR}/imgui.cpp
     ${imgui_SOURCE_DIR}/imgui_draw.cpp
