@@ -2,28 +2,10 @@
 
 #include <epoxy/gl.h>
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
-
-#include "core/rng.h"
 
 namespace attn::gl {
 namespace {
-
-/// Of the size and every pixel, eight bytes at a time.
-std::uint64_t hash_of(Size size, std::span<const std::uint8_t> rgba) {
-    std::uint64_t hash =
-        mix(static_cast<std::uint64_t>(size.width), static_cast<std::uint64_t>(size.height));
-    while (!rgba.empty()) {
-        std::uint64_t word = 0;
-        const std::size_t count = std::min(rgba.size(), sizeof word);
-        std::memcpy(&word, rgba.data(), count);
-        hash = mix(hash, word);
-        rgba = rgba.subspan(count);
-    }
-    return hash;
-}
 
 std::uint32_t upload(Size size, std::span<const std::uint8_t> rgba) {
     GLuint name = 0;
@@ -42,11 +24,11 @@ std::uint32_t upload(Size size, std::span<const std::uint8_t> rgba) {
 }  // namespace
 
 TextureCache::~TextureCache() {
-    for (const auto& [hash, entry] : entries_) glDeleteTextures(1, &entry.name);
+    for (const auto& [key, entry] : entries_) glDeleteTextures(1, &entry.name);
 }
 
-std::uint32_t TextureCache::find(Size size, std::span<const std::uint8_t> rgba) {
-    Entry& entry = entries_[hash_of(size, rgba)];
+std::uint32_t TextureCache::find(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba) {
+    Entry& entry = entries_[key];
     if (entry.name == 0) entry.name = upload(size, rgba);
     entry.asked = true;
     return entry.name;

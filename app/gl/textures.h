@@ -8,8 +8,8 @@
 
 namespace attn::gl {
 
-/// Pictures that live on the GPU, found again by what they hold: a picture that is drawn in every
-/// frame is uploaded once. One that is not asked for in a whole frame is dropped.
+/// Pictures that live on the GPU, found again by a key that names their pixels: a picture that is
+/// drawn in every frame is uploaded once. One that is not asked for in a whole frame is dropped.
 /// Wants a current GL context from the first use to the destructor.
 class TextureCache {
   public:
@@ -19,7 +19,7 @@ class TextureCache {
     TextureCache& operator=(const TextureCache&) = delete;
 
     /// The GL name of a texture with these pixels (RGBA8, top row first), NEAREST, clamped.
-    std::uint32_t find(Size size, std::span<const std::uint8_t> rgba);
+    std::uint32_t find(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba);
     /// Ends a frame: drops what it did not ask for.
     void end_frame();
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace attn::gl {
 
@@ -48,9 +49,6 @@ WindowEvents::WindowEvents(GLFWwindow* window)
         });
     before_->character = glfwSetCharCallback(
         window, [](GLFWwindow* w, unsigned int c) { events_of(w).typed_.push_back(c); });
-    glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
-        events_of(w).dropped_.assign(paths, paths + count);
-    });
     using C = Callbacks;
     before_->button = glfwSetMouseButtonCallback(window, forward<&C::button, int, int, int>);
     before_->cursor = glfwSetCursorPosCallback(window, forward<&C::cursor, double, double>);
@@ -74,9 +72,7 @@ WindowEvents::~WindowEvents() {
     glfwSetWindowFocusCallback(window_, before_->focus);
 }
 
-bool WindowEvents::take_news() {
-    return std::exchange(news_, false) || !typed_.empty() || !dropped_.empty();
-}
+bool WindowEvents::take_news() { return std::exchange(news_, false) || !typed_.empty(); }
 
 void WindowEvents::hand_on_keys() {
     std::vector<int> changed;
@@ -90,10 +86,6 @@ void WindowEvents::hand_on_keys() {
         changed.push_back(key);
         if (before_->key) before_->key(window_, key, scancode, action, mods);
     }
-}
-
-std::vector<std::filesystem::path> WindowEvents::take_dropped() {
-    return std::exchange(dropped_, {});
 }
 
 }  // namespace attn::gl

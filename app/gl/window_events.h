@@ -1,10 +1,8 @@
 #pragma once
 
 #include <deque>
-#include <filesystem>
 #include <memory>
 #include <variant>
-#include <vector>
 
 struct GLFWwindow;
 
@@ -25,8 +23,6 @@ class WindowEvents {
     bool take_news();
     /// Before a frame: hands on the keys and characters that it can tell apart.
     void hand_on_keys();
-    /// Files dropped on the window since the last call.
-    std::vector<std::filesystem::path> take_dropped();
 
   private:
     struct KeyEvent {
@@ -40,7 +36,6 @@ class WindowEvents {
     GLFWwindow* window_;
     std::unique_ptr<Callbacks> before_;
     std::deque<Typed> typed_;
-    std::vector<std::filesystem::path> dropped_;
     bool news_ = true;
 };
 

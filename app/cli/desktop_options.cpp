@@ -1,0 +1,57 @@
+#include "app/cli/desktop_options.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "app/cli/arguments.h"
+
+namespace attn::cli {
+namespace {
+
+/// The one file that the window opens goes where --session goes.
+Result<void> take_file(const std::vector<std::string>& files, StartOptions& start) {
+    if (files.empty()) return {};
+    if (files.size() > 1)
+        return bad_input(
+            fmt::format("{} files, '{}' and '{}' first; the window opens one at a time",
+                        files.size(), files[0], files[1]));
+    if (!start.session.empty())
+        return bad_input(fmt::format("'{}' and --session '{}'; one of the two was wanted", files[0],
+                                     start.session));
+    if (std::filesystem::path(files[0]).extension() == ".npz")
+        return bad_input(
+            fmt::format("{}: this version does not show tensors of a file in the window; "
+                        "attnscope trace {} -o OUT.npz computes every stage of them",
+                        files[0], files[0]));
+    start.session = files[0];
+    return {};
+}
+
+}  // namespace
+
+std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
+    CLI::App app("Opens the window. FILE is a saved session or a preset.", "attnscope");
+    DesktopOptions options;
+    std::vector<std::string> files;
+    app.add_option("FILE", files, "a saved session, or a preset");
+    add_start_options(app, options.start);
+    app.add_flag("--exit-after-replay", options.exit_after_replay,
+                 "close the window after --replay");
+    app.add_option("--journal", options.journal, "write every action to it, one JSON line each")
+        ->type_name("FILE");
+    app.add_option("--save-session", options.save_session,
+                   "write the session to it, at the end and on Ctrl+S")
+        ->type_name("FILE");
+    app.add_option("--screenshot-dir", options.screenshot_dir, "where F12 puts its pictures")
+        ->type_name("FOLDER");
+    app.add_option("--frame-log", options.frame_log,
+                   "write a line for each frame: seconds since the start, milliseconds")
+        ->type_name("FILE");
+    if (const auto code = parse(app, args, io)) return *code;
+    if (const auto taken = take_file(files, options.start); !taken)
+        return report(taken.error(), "attnscope", io);
+    return options;
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,182 @@
+#include "app/cli/start.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "app/view/session.h"
+#include "core/io/file.h"
+
+namespace attn::cli {
+namespace {
+
+template <class T>
+struct Named {
+    std::string_view name;
+    T value;
+};
+constexpr auto kWorkspaces = std::to_array<Named<view::Workspace>>(
+    {{"step", view::Workspace::step}, {"saturation", view::Workspace::saturation}});
+constexpr auto kThemes = std::to_array<Named<view::ThemeName>>(
+    {{"dark", view::ThemeName::dark}, {"light", view::ThemeName::light}});
+
+template <class T, std::size_t N>
+Result<T> find_named(std::string_view option, const std::array<Named<T>, N>& choices,
+                     std::string_view name) {
+    std::string words;
+    for (const auto& choice : choices) {
+        if (choice.name == name) return choice.value;
+        words += words.empty() ? "" : " or ";
+        words += choice.name;
+    }
+    return bad_input(fmt::format("{} is '{}'; {} was wanted", option, name, words));
+}
+
+/// A stage or a parameter by its key.
+Result<OperandId> find_operand(std::string_view option, std::string_view key) {
+    if (const auto stage = find_stage(key)) return *stage;
+    for (const ParamInfo& param : param_table())
+        if (param.key == key) return param.param;
+    std::string keys;
+    for (const StageInfo& stage : stage_table()) keys += fmt::format(" {}", stage.key);
+    return bad_input(fmt::format("{} is '{}'; one of the stages was wanted:{}", option, key, keys));
+}
+
+Result<Stage> parse_stage(std::string_view key) {
+    auto operand = find_operand("--stage", key);
+    if (!operand) return tl::unexpected(std::move(operand.error()));
+    if (const Stage* stage = std::get_if<Stage>(&*operand)) return *stage;
+    return bad_input(fmt::format("--stage is '{}', which is a parameter; a stage was wanted", key));
+}
+
+/// Whole numbers between separators: "1600x1000", "1,2". nullopt unless it is exactly two.
+std::optional<std::pair<int, int>> two_numbers(std::string_view text, char separator) {
+    std::pair<int, int> numbers;
+    const char* const end = text.data() + text.size();
+    const auto [middle, fault] = std::from_chars(text.data(), end, numbers.first);
+    if (fault != std::errc{} || middle == end || *middle != separator) return std::nullopt;
+    const auto [stop, second] = std::from_chars(middle + 1, end, numbers.second);
+    if (second != std::errc{} || stop != end) return std::nullopt;
+    return numbers;
+}
+
+Result<view::CellRef> parse_cell(std::string_view text) {
+    const auto colon = text.find(':');
+    const auto cell =
+        colon == std::string_view::npos ? std::nullopt : two_numbers(text.substr(colon + 1), ',');
+    if (!cell)
+        return bad_input(fmt::format(
+            "--select is '{}'; a stage, row and column were wanted, as in scores:1,2", text));
+    auto operand = find_operand("--select", text.substr(0, colon));
+    if (!operand) return tl::unexpected(std::move(operand.error()));
+    return view::CellRef{*operand, cell->first, cell->second};
+}
+
+/// Appends make(value) when the value is good.
+template <class T, class Make>
+Result<void> append(Result<T> value, view::Actions& actions, Make make) {
+    if (!value) return tl::unexpected(std::move(value.error()));
+    actions.push_back(make(*value));
+    return {};
+}
+
+Result<void> append_window_options(const StartOptions& options, view::Actions& actions) {
+    if (options.scale) actions.push_back(view::SetUiScale{*options.scale});
+    if (!options.theme.empty()) {
+        auto done = append(find_named("--theme", kThemes, options.theme), actions,
+                           [](view::ThemeName theme) { return view::SetTheme{theme}; });
+        if (!done) return done;
+    }
+    if (options.workspace.empty()) return {};
+    return append(find_named("--workspace", kWorkspaces, options.workspace), actions,
+                  [](view::Workspace workspace) { return view::SetWorkspace{workspace}; });
+}
+
+Result<void> append_step_options(const StartOptions& options, view::Actions& actions) {
+    if (!options.preset.empty()) actions.push_back(view::LoadPreset{options.preset});
+    if (!options.sentence.empty()) actions.push_back(view::SetSentence{options.sentence});
+    if (!options.stage.empty()) {
+        auto done = append(parse_stage(options.stage), actions,
+                           [](Stage stage) { return view::GoToStage{stage}; });
+        if (!done) return done;
+    }
+    if (options.select.empty()) return {};
+    return append(parse_cell(options.select), actions,
+                  [](const view::CellRef& cell) { return view::SelectCell{cell}; });
+}
+
+Result<void> append_replay(const StartOptions& options, view::Actions& actions) {
+    if (options.replay.empty()) return {};
+    auto lines = read_journal(options.replay);
+    if (!lines) return tl::unexpected(std::move(lines.error()));
+    actions.insert(actions.end(), lines->begin(), lines->end());
+    return {};
+}
+
+}  // namespace
+
+void add_start_options(CLI::App& app, StartOptions& options) {
+    app.add_option("--session", options.session, "start from a saved session")->type_name("FILE");
+    app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
+    app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
+    app.add_option("--sentence", options.sentence, "a sentence with toy vectors")
+        ->type_name("TEXT");
+    app.add_option("--workspace", options.workspace, "step or saturation")->type_name("W");
+    app.add_option("--stage", options.stage, "the stage to show")->type_name("KEY");
+    app.add_option("--select", options.select, "the cell to explain")
+        ->type_name("STAGE:ROW,COLUMN");
+    app.add_option("--theme", options.theme, "dark or light")->type_name("T");
+    app.add_option("--scale", options.scale, "size of everything, 1 to 2")->type_name("S");
+    app.add_option("--size", options.size, "pixels, 1600x1000 unless given")->type_name("WxH");
+}
+
+Result<Start> read_start(const StartOptions& options) {
+    Start start;
+    if (options.session.empty()) {
+        start.state = view::initial_state();
+    } else {
+        auto state = read_session(options.session);
+        if (!state) return tl::unexpected(std::move(state.error()));
+        start.state = std::move(*state);
+    }
+    for (const auto part : {append_window_options, append_step_options, append_replay})
+        if (auto done = part(options, start.actions); !done)
+            return tl::unexpected(std::move(done.error()));
+    return start;
+}
+
+Result<gl::Size> parse_size(std::string_view text) {
+    if (text.empty()) return gl::Size{1600, 1000};
+    const auto numbers = two_numbers(text, 'x');
+    if (!numbers || numbers->first < 1 || numbers->second < 1)
+        return bad_input(fmt::format(
+            "--size is '{}'; width x height in pixels was wanted, as in 1600x1000", text));
+    return gl::Size{numbers->first, numbers->second};
+}
+
+Result<view::Actions> read_journal(const std::filesystem::path& path) {
+    auto text = read_text_file(path);
+    if (!text) return tl::unexpected(std::move(text.error()));
+    view::Actions actions;
+    std::string_view rest = *text;
+    for (int number = 1; !rest.empty(); ++number) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        if (line.empty()) continue;
+        auto action = view::from_journal(line);
+        if (!action)
+            return bad_input(
+                fmt::format("{}, line {}: {}", path.string(), number, action.error().sentence));
+        actions.push_back(std::move(*action));
+    }
+    return actions;
+}
+
+Result<view::AppState> read_session(const std::filesystem::path& path) {
+    auto text = read_text_file(path);
+    if (!text) return tl::unexpected(std::move(text.error()));
+    return view::session_from_json(*text, path.string());
+}
+
+}  // namespace attn::cli

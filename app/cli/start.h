@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "app/gl/pixels.h"
+#include "app/view/actions.h"
+
+namespace attn::cli {
+
+/// What the window and `render` can be started with. Empty: not given.
+struct StartOptions {
+    std::string session;  // a file
+    std::string replay;   // a file
+    std::string preset;
+    std::string sentence;
+    std::string workspace;
+    std::string stage;
+    std::string select;  // "scores:1,2"
+    std::string theme;
+    std::optional<double> scale;
+    std::string size;  // "1600x1000"
+};
+void add_start_options(CLI::App& app, StartOptions& options);
+
+/// A first state and what is to be done to it, so that a journal of it can be played again.
+struct Start {
+    view::AppState state;
+    view::Actions actions;
+};
+/// Reads the files. An error names the option or file, its value and what was wanted.
+Result<Start> read_start(const StartOptions& options);
+
+/// "1600x1000"; "": 1600 x 1000.
+Result<gl::Size> parse_size(std::string_view text);
+
+/// Every action of a journal. An error names the file, the line and its fault.
+Result<view::Actions> read_journal(const std::filesystem::path& path);
+/// A session, or a preset, from a file.
+Result<view::AppState> read_session(const std::filesystem::path& path);
+
+}  // namespace attn::cli

@@ -1,0 +1,241 @@
+#include "app/desktop.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+#include "app/gl/png.h"
+#include "app/gl/window.h"
+#include "app/line_file.h"
+#include "app/screen.h"
+#include "app/sweep_worker.h"
+#include "app/view/session.h"
+#include "core/io/file.h"
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// After an event ImGui needs a frame to notice, one to lay out, one to be at rest.
+constexpr int kFramesAfterEvent = 3;
+constexpr double kFrameSeconds = 1.0 / 60.0;  // while something moves
+constexpr double kCaretSeconds = 0.5;         // while a text is edited
+constexpr double kIdleSeconds = 30.0;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+/// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
+std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) {
+    const std::string stem =
+        fmt::format("attnscope-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+    std::filesystem::path path = folder / (stem + ".png");
+    std::error_code ignored;
+    for (int n = 2; std::filesystem::exists(path, ignored); ++n)
+        path = folder / fmt::format("{}-{}.png", stem, n);
+    return path;
+}
+
+/// The window with everything around it. One frame: gather actions, carry them out, draw.
+class Desktop {
+  public:
+    Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
+            cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
+            Clock::time_point started);
+    void run();
+    /// --save-session at the end.
+    Result<void> save_at_exit() const;
+
+  private:
+    void dispatch(const view::Action& action);
+    void dispatch_all(const view::Actions& actions);
+    void notify(const Result<void>& done, const std::string& words);
+
+    double patience() const;
+    bool wait();
+    void gather();
+    void frame();
+    void log_frame(Clock::time_point begin);
+    void answer_requests();
+    void take_screenshot(const gl::Pixels& pixels);
+
+    const cli::DesktopOptions& options_;
+    std::unique_ptr<gl::Window> window_;
+    view::AppState state_;
+    Screen screen_;
+    SweepWorker sweeper_{gl::Window::wake};
+    std::optional<LineFile> journal_;
+    std::optional<LineFile> frame_log_;
+    Clock::time_point started_;
+    Clock::time_point last_frame_;
+    bool was_animating_ = false;
+    int frames_wanted_ = kFramesAfterEvent;
+};
+
+Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
+                 cli::Start start, std::optional<LineFile> journal,
+                 std::optional<LineFile> frame_log, Clock::time_point started)
+    : options_(options),
+      window_(std::move(window)),
+      state_(std::move(start.state)),
+      screen_(window_->imgui()),
+      journal_(std::move(journal)),
+      frame_log_(std::move(frame_log)),
+      started_(started),
+      last_frame_(started) {
+    dispatch_all(start.actions);
+    state_.requests = {};  // a journal ends with Quit: what it played is over
+    screen_.prepare(state_, window_->content_scale());
+    if (!screen_.font_warning().empty())
+        dispatch(view::Notify{{screen_.font_warning(), view::Severity::warning}});
+}
+
+void Desktop::run() {
+    while (!state_.requests.quit) {
+        if (!wait()) continue;
+        gather();
+        frame();
+        answer_requests();
+        if (const auto settings = view::wanted_sweep(state_)) sweeper_.want(*settings);
+        if (options_.exit_after_replay) return;
+    }
+}
+
+void Desktop::dispatch(const view::Action& action) {
+    view::apply(state_, action);
+    if (!journal_) return;
+    const auto line = view::to_journal(action);
+    if (!line) return;
+    if (const auto written = journal_->write(*line); !written) {
+        journal_.reset();
+        view::apply(state_, view::Notify{{written.error().sentence, view::Severity::error}});
+    }
+}
+
+void Desktop::dispatch_all(const view::Actions& actions) {
+    for (const view::Action& action : actions) dispatch(action);
+}
+
+void Desktop::notify(const Result<void>& done, const std::string& words) {
+    dispatch(done ? view::Notify{{words, view::Severity::info}}
+                  : view::Notify{{done.error().sentence, view::Severity::error}});
+    frames_wanted_ = kFramesAfterEvent;
+}
+
+/// How long the app may sleep before the next frame.
+double Desktop::patience() const {
+    if (frames_wanted_ > 0) return 0.0;
+    if (view::is_animating(state_))
+        return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
+    return ImGui::GetIO().WantTextInput ? kCaretSeconds : kIdleSeconds;
+}
+
+/// Sleeps until something happens; whether a frame is due.
+bool Desktop::wait() {
+    window_->wait_events(patience());
+    if (auto swept = sweeper_.take()) {
+        dispatch(*swept);
+        frames_wanted_ = kFramesAfterEvent;
+    }
+    if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
+    return frames_wanted_ > 0 || view::is_animating(state_) || ImGui::GetIO().WantTextInput;
+}
+
+/// What the clock and the window's frame ask for.
+void Desktop::gather() {
+    const auto now = Clock::now();
+    const bool animating = view::is_animating(state_);
+    // A sleep before the first moving frame is no part of the movement.
+    if (animating)
+        dispatch(view::Tick{was_animating_ ? seconds_between(last_frame_, now) : kFrameSeconds});
+    was_animating_ = animating;
+    last_frame_ = now;
+    dispatch_all(view::due_actions(state_));
+    if (window_->close_asked()) dispatch(view::Quit{});
+}
+
+void Desktop::frame() {
+    const auto begin = Clock::now();
+    screen_.prepare(state_, window_->content_scale());
+    window_->begin_frame();
+    const view::Actions actions = screen_.build(state_);
+    window_->draw(background(state_));
+    if (std::exchange(state_.requests.screenshot, false)) take_screenshot(window_->read());
+    window_->swap();
+    screen_.end_frame();
+    log_frame(begin);
+    dispatch_all(actions);
+    --frames_wanted_;
+    if (!actions.empty()) frames_wanted_ = kFramesAfterEvent;
+}
+
+void Desktop::log_frame(Clock::time_point begin) {
+    if (!frame_log_) return;
+    const auto end = Clock::now();
+    const auto written = frame_log_->write(fmt::format(
+        "{:.4f} s {:.2f} ms", seconds_between(started_, end), 1e3 * seconds_between(begin, end)));
+    if (written) return;
+    frame_log_.reset();
+    notify(written, "");
+}
+
+/// What apply() asked of the world; a screenshot waits for the next frame.
+void Desktop::answer_requests() {
+    if (std::exchange(state_.requests.save_session, false)) {
+        const std::string path =
+            options_.save_session.empty() ? "attnscope-session.json" : options_.save_session;
+        notify(write_file_atomically(path, view::session_to_json(state_)), "saved " + path);
+    }
+}
+
+void Desktop::take_screenshot(const gl::Pixels& pixels) {
+    const auto path = free_screenshot_path(options_.screenshot_dir);
+    notify(write_file_atomically(path, gl::encode_png(pixels)),
+           "picture of the window: " + path.string());
+}
+
+Result<void> Desktop::save_at_exit() const {
+    if (options_.save_session.empty()) return {};
+    return write_file_atomically(options_.save_session, view::session_to_json(state_));
+}
+
+/// Opened when a name was given.
+Result<std::optional<LineFile>> open_lines(const std::string& path) {
+    if (path.empty()) return std::nullopt;
+    auto file = LineFile::open(path);
+    if (!file) return tl::unexpected(std::move(file.error()));
+    return std::optional<LineFile>(std::move(*file));
+}
+
+Result<void> run_window(const cli::DesktopOptions& options, Clock::time_point started) {
+    auto size = cli::parse_size(options.start.size);
+    if (!size) return tl::unexpected(std::move(size.error()));
+    auto start = cli::read_start(options.start);
+    if (!start) return tl::unexpected(std::move(start.error()));
+    auto journal = open_lines(options.journal);
+    if (!journal) return tl::unexpected(std::move(journal.error()));
+    auto frame_log = open_lines(options.frame_log);
+    if (!frame_log) return tl::unexpected(std::move(frame_log.error()));
+    auto window = gl::Window::open({.title = "attnscope", .size = *size});
+    if (!window) return tl::unexpected(std::move(window.error()));
+    Desktop desktop(options, std::move(*window), std::move(*start), std::move(*journal),
+                    std::move(*frame_log), started);
+    desktop.run();
+    return desktop.save_at_exit();
+}
+
+}  // namespace
+
+int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started) {
+    const auto done = run_window(options, started);
+    return done ? cli::kSuccess : cli::report(done.error(), "attnscope", io);
+}
+
+}  // namespace attn

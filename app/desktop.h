@@ -1,0 +1,14 @@
+#pragma once
+
+#include <chrono>
+
+#include "app/cli/desktop_options.h"
+
+namespace attn {
+
+/// The desktop app, from the first frame to the last; the exit code. `started` is when the process
+/// was, for the frame log.
+int run_desktop(const cli::DesktopOptions& options, cli::Streams io,
+                std::chrono::steady_clock::time_point started);
+
+}  // namespace attn

@@ -1,0 +1,41 @@
+#include "app/screen.h"
+
+#include <imgui.h>
+
+#include "app/view/image.h"
+
+namespace attn {
+
+Screen::Screen(gl::ImguiRenderer& renderer) : renderer_(renderer) { ui::configure_imgui(); }
+
+void Screen::prepare(const view::AppState& state, double device_scale) {
+    const double scale = device_scale * state.ui_scale;
+    const bool rescaled = scale != scale_;
+    if (rescaled) {
+        fonts_ = ui::load_fonts(static_cast<float>(scale));
+        renderer_.fonts_changed();
+        scale_ = scale;
+    }
+    if (rescaled || theme_ != state.theme) {
+        ui::apply_style(view::theme(state.theme), static_cast<float>(scale));
+        theme_ = state.theme;
+    }
+}
+
+view::Actions Screen::build(const view::AppState& state) {
+    const auto texture = [this](const view::Image& image, std::uint64_t key) -> std::uint64_t {
+        return textures_.find(key, {image.width, image.height}, image.rgba);
+    };
+    view::Actions actions;
+    ImGui::NewFrame();
+    ui::draw_window(state, {fonts_, view::theme(state.theme), static_cast<float>(scale_), texture},
+                    actions);
+    return actions;
+}
+
+gl::Rgb background(const view::AppState& state) {
+    const view::Color color = view::theme(state.theme).background;
+    return {color.r, color.g, color.b};
+}
+
+}  // namespace attn

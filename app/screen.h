@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+
+#include "app/gl/imgui_renderer.h"
+#include "app/gl/textures.h"
+#include "app/ui/window.h"
+#include "app/view/actions.h"
+
+namespace attn {
+
+/// Where ui meets gl: the panels over one ImGui renderer.
+class Screen {
+  public:
+    explicit Screen(gl::ImguiRenderer& renderer);
+
+    /// Fonts, style and colours of the state; between two frames.
+    void prepare(const view::AppState& state, double device_scale);
+    /// The panels of one frame, after the backends began theirs: what the person did.
+    view::Actions build(const view::AppState& state);
+    /// After the frame was drawn.
+    void end_frame() { textures_.end_frame(); }
+    /// "", or why the fonts are not the ones that were wanted.
+    const std::string& font_warning() const { return fonts_.warning; }
+
+  private:
+    gl::ImguiRenderer& renderer_;
+    gl::TextureCache textures_;
+    ui::Fonts fonts_;
+    double scale_ = 0.0;
+    std::optional<view::ThemeName> theme_;
+};
+
+/// What a frame of `state` is cleared to.
+gl::Rgb background(const view::AppState& state);
+
+}  // namespace attn

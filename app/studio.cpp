@@ -1,0 +1,47 @@
+#include "app/studio.h"
+
+#include <imgui.h>
+
+#include <utility>
+
+#include "app/gl/offscreen.h"
+#include "app/screen.h"
+
+namespace attn {
+namespace {
+
+constexpr float kFrameSeconds = 1.0F / 60.0F;
+
+class OffscreenStudio : public cli::Studio {
+  public:
+    explicit OffscreenStudio(std::unique_ptr<gl::Offscreen> target) : target_(std::move(target)) {}
+
+    void draw(const view::AppState& state) override {
+        const auto [width, height] = target_->size();
+        screen_.prepare(state, 1.0);
+        ImGui::GetIO().DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
+        ImGui::GetIO().DeltaTime = kFrameSeconds;
+        renderer_.begin_frame();
+        screen_.build(state);
+        renderer_.draw(target_->size(), background(state));
+        screen_.end_frame();
+        gl::finish();
+    }
+
+    gl::Pixels read() const override { return target_->read(); }
+
+  private:
+    std::unique_ptr<gl::Offscreen> target_;  // the context outlives what is drawn with it
+    gl::ImguiRenderer renderer_;
+    Screen screen_{renderer_};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<cli::Studio>> open_studio(gl::Size size) {
+    auto target = gl::Offscreen::open(size);
+    if (!target) return tl::unexpected(std::move(target.error()));
+    return std::make_unique<OffscreenStudio>(std::move(*target));
+}
+
+}  // namespace attn

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "app/cli/cli.h"
+#include "app/cli/studio.h"
+
+namespace attn {
+
+/// The panels over an offscreen context. Fails when this machine has no OpenGL 3.3 through EGL.
+Result<std::unique_ptr<cli::Studio>> open_studio(gl::Size size);
+
+}  // namespace attn
