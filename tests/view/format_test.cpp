@@ -1,0 +1,58 @@
+#include "app/view/format.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+using namespace attn::view;
+
+namespace {
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+}  // namespace
+
+TEST_CASE("minus zero shows as zero") {
+    CHECK(cell_number(-0.0, 2) == "0.00");
+    CHECK(cell_number(-0.004, 2) == "0.00");
+    CHECK(cell_number(-0.006, 2) == "−0.01");
+    CHECK(number(-0.0) == "0.00");
+    CHECK(percent(-0.00001) == "0.0 %");
+}
+
+TEST_CASE("what is not finite is named") {
+    CHECK(cell_number(kNaN, 2) == "NaN");
+    CHECK(cell_number(kInf, 2) == "∞");
+    CHECK(number(-kInf) == "−∞");
+    CHECK(percent(kNaN) == "NaN");
+}
+
+TEST_CASE("a cell keeps its decimals until the number is too wide") {
+    CHECK(cell_number(1.234, 2) == "1.23");
+    CHECK(cell_number(99999.4, 0) == "99999");
+    CHECK(cell_number(123456.0, 2) == "1.2e+05");
+    CHECK(cell_number(-123456.0, 2) == "−1.2e+05");
+}
+
+TEST_CASE("the inspector shows four digits that count, fewer when they are exact") {
+    CHECK(number(0.3F) == "0.30");
+    CHECK(number(1.0) == "1.00");
+    CHECK(number(1.22863) == "1.2286");
+    CHECK(number(0.0123456) == "0.01235");
+    CHECK(number(0.00123456) == "0.001235");
+    CHECK(number(0.0000123456) == "1.235e-05");
+    CHECK(number(-2.5) == "−2.50");
+    CHECK(number(1234567.0) == "1.235e+06");
+}
+
+TEST_CASE("a percentage has one decimal") { CHECK(percent(0.32406) == "32.4 %"); }
+
+TEST_CASE("exact text reads back as the same number") {
+    for (const float value : {0.1F, 1.0F / 3.0F, 1e-30F, 3.4e38F, -0.0F})
+        CHECK(std::stof(exact(value)) == value);
+    for (const double value : {0.1, 1.0 / 3.0, 1e-300, 1.7e308})
+        CHECK(std::stod(exact(value)) == value);
+}
+
+TEST_CASE("a size reads rows by columns") { CHECK(size(4, 2) == "4 × 2"); }
