@@ -1,0 +1,96 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tests/support/tolerance.h"
+
+namespace attn::test {
+namespace {
+
+/// How many tolerances apart two values are: at most 1 is fine.
+double badness(double actual, double expected, Tolerance tolerance) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    if (std::isnan(actual) && std::isnan(expected)) return 0.0;
+    if (actual == expected) return 0.0;
+    if (!std::isfinite(actual) || !std::isfinite(expected)) return infinity;
+    const double allowed = tolerance.absolute + tolerance.relative * std::abs(expected);
+    return allowed > 0.0 ? std::abs(actual - expected) / allowed : infinity;
+}
+
+std::string index_text(const Shape& shape, Index flat) {
+    return fmt::format("[{}, {}, {}, {}]", flat / (shape.h * shape.t * shape.d),
+                       flat / (shape.t * shape.d) % shape.h, flat / shape.d % shape.t,
+                       flat % shape.d);
+}
+
+}  // namespace
+
+template <class Actual, class Expected>
+std::string mismatch(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected,
+                     Tolerance tolerance, std::string_view what) {
+    if (actual.shape() != expected.shape())
+        return fmt::format("{}: shape {}, expected {}", what, to_string(actual.shape()),
+                           to_string(expected.shape()));
+    std::size_t worst = 0;
+    double worst_badness = 0.0;
+    for (std::size_t n = 0; n < actual.values().size(); ++n) {
+        const double bad = badness(actual.values()[n], expected.values()[n], tolerance);
+        if (bad <= worst_badness) continue;
+        worst = n;
+        worst_badness = bad;
+    }
+    if (worst_badness <= 1.0) return {};
+    return fmt::format(
+        "{}: entry {} is {:.9g}, expected {:.9g}, tolerance {:.3g} + {:.3g} relative", what,
+        index_text(actual.shape(), static_cast<Index>(worst)), actual.values()[worst],
+        expected.values()[worst], tolerance.absolute, tolerance.relative);
+}
+
+template <class Actual, class Expected>
+double worst_error(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected) {
+    double worst = 0.0;
+    for (std::size_t n = 0; n < actual.values().size(); ++n) {
+        const double error = std::abs(static_cast<double>(actual.values()[n]) -
+                                      static_cast<double>(expected.values()[n]));
+        if (std::isfinite(error)) worst = std::max(worst, error);
+    }
+    return worst;
+}
+
+template std::string mismatch(const Tensor&, const Tensor&, Tolerance, std::string_view);
+template std::string mismatch(const Tensor&, const TensorD&, Tolerance, std::string_view);
+template std::string mismatch(const TensorD&, const TensorD&, Tolerance, std::string_view);
+template double worst_error(const Tensor&, const Tensor&);
+template double worst_error(const Tensor&, const TensorD&);
+template double worst_error(const TensorD&, const TensorD&);
+
+std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
+                             std::string_view what) {
+    for (const StageInfo& stage : stage_table())
+        if (std::string wrong = mismatch(actual[stage.stage], expected[stage.stage],
+                                         bounds.forward[index_of(stage.stage)],
+                                         fmt::format("{} of {}", stage.key, what));
+            !wrong.empty())
+            return wrong;
+    return mismatch(actual.logsumexp, expected.logsumexp, bounds.logsumexp,
+                    fmt::format("logsumexp of {}", what));
+}
+
+std::string backward_mismatch(const Trace& actual, const TraceD& expected,
+                              const ErrorBounds& bounds, std::string_view what) {
+    for (const StageInfo& stage : stage_table())
+        if (std::string wrong = mismatch(actual[stage.stage], expected[stage.stage],
+                                         bounds.backward[index_of(stage.stage)],
+                                         fmt::format("d_{} of {}", stage.key, what));
+            !wrong.empty())
+            return wrong;
+    for (const ParamInfo& param : param_table())
+        if (std::string wrong = mismatch(actual.params[param.param], expected.params[param.param],
+                                         bounds.params[index_of(param.param)],
+                                         fmt::format("d_{} of {}", param.key, what));
+            !wrong.empty())
+            return wrong;
+    return {};
+}
+
+}  // namespace attn::test
