@@ -38,5 +38,8 @@ class Backend {
 std::span<const Backend* const> backends();
 /// nullptr when there is none of that name.
 const Backend* find_backend(std::string_view name);
+/// The backend that computes when `name` is asked for; "auto" picks one. An error lists the names,
+/// or says why that one cannot run here.
+Result<const Backend*> choose_backend(std::string_view name);
 
 }  // namespace attn

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/kernels/reference.h"
 #include "core/memory.h"
@@ -24,19 +23,6 @@ auto without_throwing(Work work) -> decltype(work()) {
     } catch (const std::length_error&) {
         return failed("a stage is larger than memory can address: attend over fewer tokens");
     }
-}
-
-Result<const Backend*> choose_backend(std::string_view name) {
-    const Backend* backend = find_backend(name == "auto" ? "staged" : name);
-    if (backend == nullptr) {
-        std::vector<std::string_view> names{"auto"};
-        for (const Backend* known : backends()) names.push_back(known->name());
-        return bad_input(fmt::format("there is no backend '{}': choose one of {}", name,
-                                     fmt::join(names, ", ")));
-    }
-    if (const auto reason = backend->unavailable())
-        return failed(fmt::format("backend {} cannot run here: {}", backend->name(), *reason));
-    return backend;
 }
 
 Result<void> check_keep(const Backend& backend, StageSet keep) {

@@ -18,6 +18,22 @@ std::string_view after_position(std::string_view message) {
     return colon == message.npos ? message : message.substr(colon + 2);
 }
 
+/// Levels of [ and { outside of strings: the recursion that walking the parsed value can take.
+std::size_t depth_of(std::string_view text) {
+    std::size_t depth = 0;
+    std::size_t deepest = 0;
+    bool inside_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (inside_string && c == '\\') ++i;
+        if (c == '"') inside_string = !inside_string;
+        if (inside_string) continue;
+        if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+        if ((c == ']' || c == '}') && depth > 0) --depth;
+    }
+    return deepest;
+}
+
 std::string where(std::string_view text, std::size_t byte) {
     const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -28,6 +44,9 @@ std::string where(std::string_view text, std::size_t byte) {
 }  // namespace
 
 Result<nlohmann::json> parse_json(std::string_view text, std::string_view what) {
+    if (depth_of(text) > kMaxJsonDepth)
+        return bad_input(
+            fmt::format("{} is JSON nested deeper than {} levels", what, kMaxJsonDepth));
     try {
         return nlohmann::json::parse(text);
     } catch (const nlohmann::json::parse_error& error) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "app/cli/cli.h"
+
+namespace attn::cli {
+
+/// Parses the words of a subcommand. nullopt: go on. Otherwise the exit code: 0 after --help,
+/// 2 after one line on `err` that names the word that was wrong and, for a typing mistake, the
+/// option that was probably meant. `app` must not use required(): check by hand, for a better line.
+std::optional<int> parse(CLI::App& app, Args args, Streams io);
+
+/// "; did you mean --causal?" for the candidate that is at most two typing mistakes away, or "".
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace attn::cli

@@ -1,0 +1,219 @@
+#include "app/cli/attention_options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "app/cli/arguments.h"
+#include "core/io/json.h"
+
+namespace attn::cli {
+namespace {
+
+using nlohmann::json;
+
+tl::unexpected<Error> wanted(const Value& value, std::string_view what) {
+    return bad_input(fmt::format("{} is '{}'; {} was wanted", value.shown, value.text, what));
+}
+
+// The whole text or nothing.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && stop == end && !text.empty() ? std::optional(number)
+                                                                : std::nullopt;
+}
+
+Result<void> store(const Value& value, auto& target) {
+    return parse_whole_number(value).map([&](Index number) { target = number; });
+}
+
+Result<void> store_real(const Value& value, double& target) {
+    const std::optional<double> number = parse_number<double>(value.text);
+    if (!number) return wanted(value, "a number");
+    target = *number;
+    return {};
+}
+
+Result<void> set_heads(CallOptions& call, const Value& value) { return store(value, call.heads); }
+Result<void> set_kv_heads(CallOptions& call, const Value& value) {
+    return store(value, call.kv_heads);
+}
+
+Result<void> set_score(CallOptions& call, const Value& value) {
+    if (value.text != "dot") return wanted(value, "dot, the only score function of this version,");
+    call.spec.score = Score::dot;
+    return {};
+}
+
+Result<void> set_scale(CallOptions& call, const Value& value) {
+    const std::optional<double> number = parse_number<double>(value.text);
+    if (value.text == "sqrt_dk")
+        call.spec.scale = ScaleKind::sqrt_dk;
+    else if (value.text == "none")
+        call.spec.scale = ScaleKind::none;
+    else if (number)
+        call.spec.scale = ScaleKind::value, call.spec.scale_value = *number;
+    else
+        return wanted(value, "sqrt_dk, none or a number");
+    return {};
+}
+
+Result<void> set_temperature(CallOptions& call, const Value& value) {
+    return store_real(value, call.spec.temperature);
+}
+
+Result<void> set_causal(CallOptions& call, const Value& value) {
+    if (value.text == "top-left")
+        call.spec.mask.causal = CausalAlign::top_left;
+    else if (value.text == "bottom-right")
+        call.spec.mask.causal = CausalAlign::bottom_right;
+    else
+        return wanted(value, "top-left or bottom-right");
+    return {};
+}
+
+Result<void> set_window(CallOptions& call, const Value& value) {
+    return store(value, call.spec.mask.window);
+}
+Result<void> set_block(CallOptions& call, const Value& value) {
+    return store(value, call.spec.mask.block);
+}
+
+Result<void> set_padding(CallOptions& call, const Value& value) {
+    std::vector<Index> lengths;
+    for (std::size_t start = 0; start <= value.text.size();) {
+        const std::size_t comma = std::min(value.text.find(',', start), value.text.size());
+        const auto length = parse_number<Index>(value.text.substr(start, comma - start));
+        if (!length)
+            return wanted(value, "the number of valid keys of each batch entry, such as 5,3,");
+        lengths.push_back(*length);
+        start = comma + 1;
+    }
+    call.spec.mask.padding = std::move(lengths);
+    return {};
+}
+
+Result<void> set_dropout(CallOptions& call, const Value& value) {
+    return store_real(value, call.spec.dropout);
+}
+
+Result<void> set_seed(CallOptions& call, const Value& value) {
+    const auto seed = parse_number<std::uint64_t>(value.text);
+    if (!seed) return wanted(value, "a whole number from 0 to 2^64 - 1");
+    call.spec.seed = *seed;
+    return {};
+}
+
+Result<void> set_empty_rows(CallOptions& call, const Value& value) {
+    if (value.text != "zero" && value.text != "nan") return wanted(value, "zero or nan");
+    call.spec.empty_rows = value.text == "nan" ? EmptyRows::nan : EmptyRows::zero;
+    return {};
+}
+
+constexpr std::string_view kHeads = "Heads (with X; Q, K, V bring theirs)";
+constexpr std::string_view kScore = "Score";
+constexpr std::string_view kMask = "Masks (combined by AND, also with the array `mask`)";
+constexpr std::string_view kDropout = "Dropout";
+
+constexpr auto kOptions = std::to_array<AttentionOption>({
+    {"heads", "H", "", kHeads, "query heads (default 1)", set_heads},
+    {"kv-heads", "G", "", kHeads, "key/value heads, a divisor of H (default H)", set_kv_heads},
+    {"score", "S", "", kScore, "dot: q·k", set_score},
+    {"scale", "C", "", kScore,
+     "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number", set_scale},
+    {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)", set_temperature},
+    {"causal", "ALIGN", "top-left", kMask, "key j ≤ query i; =bottom-right: j ≤ i + Tk − Tq",
+     set_causal},
+    {"window", "W", "", kMask, "|i − j| ≤ W", set_window},
+    {"block", "S", "", kMask, "i and j in the same block of S tokens", set_block},
+    {"padding", "N0,N1,..", "", kMask, "valid keys of each batch entry", set_padding},
+    {"empty-rows", "P", "", kMask, "weights of a row with no key left: zero (default) or nan",
+     set_empty_rows},
+    {"dropout", "P", "", kDropout, "drop weights with probability P in [0, 1)", set_dropout},
+    {"seed", "S", "", kDropout, "of dropout (default 0)", set_seed},
+});
+
+const AttentionOption* find_option(std::string_view name) {
+    for (const AttentionOption& option : kOptions)
+        if (option.name == name) return &option;
+    return nullptr;
+}
+
+std::vector<std::string> option_names() {
+    std::vector<std::string> names;
+    for (const AttentionOption& option : kOptions) names.emplace_back(option.name);
+    return names;
+}
+
+// 3 -> "3", "none" -> "none", [5, 3] -> "5,3".
+std::string text_of(const json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_array()) return value.dump();
+    std::string text;
+    for (const json& entry : value) text += (text.empty() ? "" : ",") + text_of(entry);
+    return text;
+}
+
+// One pair of the object into `values`; false and null leave an option unset.
+Result<void> add_json_option(std::string_view what, std::string key, const json& value,
+                             OptionValues& values) {
+    std::replace(key.begin(), key.end(), '_', '-');
+    const AttentionOption* const option = find_option(key);
+    if (!option)
+        return bad_input(fmt::format("{}: options has the unknown key '{}'{}; {} was wanted", what,
+                                     key, did_you_mean(key, option_names()),
+                                     choices(option_names())));
+    if (value.is_null() || value == false) return {};
+    const bool bare = value == true && !option->alone.empty();
+    values[key] = {fmt::format("{}: options: {}", what, key),
+                   bare ? std::string(option->alone) : text_of(value)};
+    return {};
+}
+
+}  // namespace
+
+std::span<const AttentionOption> attention_options() { return kOptions; }
+
+std::string choices(std::span<const std::string> words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    return text;
+}
+
+Result<Index> parse_whole_number(const Value& value) {
+    const std::optional<Index> number = parse_number<Index>(value.text);
+    if (!number) return wanted(value, "a whole number");
+    return *number;
+}
+
+Result<OptionValues> options_from_json(std::string_view text, std::string_view what) {
+    const Result<json> parsed = parse_json(text, fmt::format("{}: options", what));
+    if (!parsed) return tl::unexpected(parsed.error());
+    if (!parsed->is_object())
+        return bad_input(fmt::format("{}: options is {}; a JSON object was wanted", what,
+                                     parsed->dump().substr(0, 40)));
+    OptionValues values;
+    for (const auto& [key, value] : parsed->items())
+        if (auto added = add_json_option(what, key, value, values); !added)
+            return tl::unexpected(added.error());
+    return values;
+}
+
+Result<CallOptions> call_options(const OptionValues& values) {
+    CallOptions call;
+    for (const auto& [name, value] : values)
+        if (auto set = find_option(name)->set(call, value); !set)
+            return tl::unexpected(set.error());
+    call.spec.heads = call.heads.value_or(1);
+    call.spec.kv_heads = call.kv_heads.value_or(call.spec.heads);
+    return call;
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "core/spec.h"
+
+namespace attn::cli {
+
+/// What the options say about one attention call. Head counts are unset unless given.
+struct CallOptions {
+    AttentionSpec spec;
+    std::optional<Index> heads;
+    std::optional<Index> kv_heads;
+};
+
+/// A value as it was written, and how to name it in an error: "--window" or "IN.npz: options: window".
+struct Value {
+    std::string shown;
+    std::string text;
+};
+
+/// One option of an attention call, the same on the command line and in the array `options` of a
+/// file: a row of the table.
+struct AttentionOption {
+    std::string_view name;         // the flag without "--", the key in JSON
+    std::string_view placeholder;  // of the value, in the help
+    std::string_view alone;        // the value of the bare flag; "" when a value is needed
+    std::string_view group;
+    std::string_view words;
+    Result<void> (*set)(CallOptions& call, const Value& value);
+};
+std::span<const AttentionOption> attention_options();
+
+/// Values by option name.
+using OptionValues = std::map<std::string, Value, std::less<>>;
+
+/// The array `options` of a file: a JSON object such as {"causal": true, "window": 3, "scale": 0.07}.
+/// An unknown key, or a value that no flag could have, is an error. `what` names the file.
+Result<OptionValues> options_from_json(std::string_view json, std::string_view what);
+
+/// Ranges are left to attn::validate, which knows the shapes.
+Result<CallOptions> call_options(const OptionValues& values);
+
+/// A whole number: "--threads is 'x'; a whole number was wanted".
+Result<Index> parse_whole_number(const Value& value);
+
+/// "a, b or c"
+std::string choices(std::span<const std::string> words);
+
+}  // namespace attn::cli

@@ -1,0 +1,82 @@
+#include "app/cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "app/cli/arguments.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::string_view kAbout =
+    "attnscope: watch attention being computed, every stage, every number, every gradient\n\n";
+
+constexpr std::string_view kExamples =
+    "\nExit codes: 0 done, 1 failure (full disk, no OpenGL), 2 bad usage or input.\n\n"
+    "Examples:\n"
+    "  attnscope                                              the window\n"
+    "  attnscope trace qkv.npz -o out.npz --causal --grad     every stage and gradient\n"
+    "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
+    "  attnscope stages                                       what the arrays of out.npz are\n";
+
+std::string help() {
+    std::string text(kAbout);
+    text += "Usage:\n";
+    text += fmt::format("  {:<48} {}\n", "attnscope [FILE...]", "the desktop app");
+    for (const Subcommand& command : subcommands()) {
+        const std::string usage = fmt::format("attnscope {} {}", command.name, command.arguments);
+        const std::string_view gap = usage.size() > 48 ? "\n" : "";
+        text += fmt::format("  {:<48}{}{:>{}}{}\n", usage, gap, "", gap.empty() ? 1 : 51,
+                            command.words);
+    }
+    text += fmt::format("  {:<48} {}\n", "attnscope --version | --help", "");
+    text += "\nattnscope COMMAND --help lists the options of a command.\n";
+    return text.append(kExamples);
+}
+
+const Subcommand* find_subcommand(std::string_view name) {
+    const auto all = subcommands();
+    const auto found = std::find_if(
+        all.begin(), all.end(), [&](const Subcommand& command) { return command.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+// "attnscope trcae in.npz": a word that is no file and nearly a command.
+std::string misspelt(const std::string& word) {
+    std::error_code ignored;
+    if (word.starts_with('-') || std::filesystem::exists(word, ignored)) return {};
+    std::vector<std::string> names;
+    for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
+    return did_you_mean(word, names);
+}
+
+}  // namespace
+
+std::optional<int> run(Args args, Streams io) {
+    if (args.empty()) return std::nullopt;
+    const std::string& first = args.front();
+    if (first == "--help" || first == "-h" || first == "help") {
+        io.out << help();
+        return kSuccess;
+    }
+    if (first == "--version") {
+        io.out << "attnscope " ATTN_VERSION "\n";
+        return kSuccess;
+    }
+    if (const Subcommand* command = find_subcommand(first))
+        return command->run(args.subspan(1), io);
+    if (const std::string hint = misspelt(first); !hint.empty())
+        return report({fmt::format("there is no command or file '{}'{}", first, hint)}, "attnscope",
+                      io);
+    return std::nullopt;
+}
+
+int report(const Error& error, std::string_view command, Streams io) {
+    io.err << fmt::format("{}: {}\n", command, error.sentence);
+    return error.kind == ErrorKind::input ? kBadInput : kFailure;
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/gl/pixels.h"
+#include "core/result.h"
+
+namespace attn::cli {
+
+/// The words after a command's name.
+using Args = std::span<const std::string>;
+
+class Studio;
+/// Something that draws the window without a window (studio.h); main composes it.
+using OpenStudio = std::function<Result<std::unique_ptr<Studio>>(gl::Size size)>;
+
+/// Where a command writes: results on `out`; errors and notes, one line each, on `err`. `render`
+/// draws with `open_studio`; the others need none.
+struct Streams {
+    std::ostream& out;
+    std::ostream& err;
+    OpenStudio open_studio = {};
+};
+
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;   // the input was fine, the machine was not
+inline constexpr int kBadInput = 2;  // usage, file, shape or option
+
+/// One subcommand: a row of the table in subcommands.cpp, a file of its own.
+struct Subcommand {
+    std::string_view name;
+    std::string_view arguments;  // as in the usage line
+    std::string_view words;      // what it is for
+    int (*run)(Args args, Streams io);
+};
+std::span<const Subcommand> subcommands();
+
+/// Runs the subcommand that `args` (without the program's name) begins with, or --help or --version,
+/// and gives the exit code. nullopt: the arguments are for the desktop app. Never opens a window.
+std::optional<int> run(Args args, Streams io);
+
+/// "attnscope trace: sentence" on `err`; the exit code that the kind of the error asks for.
+int report(const Error& error, std::string_view command, Streams io);
+
+}  // namespace attn::cli

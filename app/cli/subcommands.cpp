@@ -1,0 +1,19 @@
+#include "app/cli/subcommands.h"
+
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr auto kSubcommands = std::to_array<Subcommand>({
+    {"trace", "IN.npz -o OUT.npz [options]", "one attention call: every stage saved", run_trace},
+    {"render", "[options] -o OUT.png", "a picture of the window, without one", run_render},
+    {"stages", "[--json]", "the table of stages: key, formula, shape, backends", run_stages},
+    {"info", "[--json]", "version, backends, presets", run_info},
+});
+
+}  // namespace
+
+std::span<const Subcommand> subcommands() { return kSubcommands; }
+
+}  // namespace attn::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/cli/cli.h"
+
+namespace attn::cli {
+
+// Each in the file of its name.
+int run_trace(Args args, Streams io);
+int run_render(Args args, Streams io);
+int run_stages(Args args, Streams io);
+int run_info(Args args, Streams io);
+
+}  // namespace attn::cli

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "app/cli/arguments.h"
+#include "app/cli/attention_options.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/trace_call.h"
+#include "app/cli/trace_output.h"
+#include "core/backend.h"
+#include "core/io/file.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::string_view kName = "attnscope trace";
+
+constexpr std::string_view kFooter =
+    "Arrays of IN.npz:\n"
+    "  Q, K, V           [T,d], [H,T,d] or [B,H,T,d]; or\n"
+    "  X, W_Q, W_K, W_V  [T,d_model] or [B,T,d_model], [in,out]; X_kv for cross-attention\n"
+    "  W_O, b_Q, b_K, b_V, b_O   optional\n"
+    "  mask              bool or uint8, true = may attend, [Tq,Tk] or 4-D broadcastable to "
+    "[B,H,Tq,Tk]\n"
+    "  dO or dY          upstream gradient of context or of output; ones at output if absent\n"
+    "  options           JSON text with the options above as keys; the command line wins\n"
+    "Arrays of OUT.npz: the keys of `attnscope stages`, logsumexp, and with --grad d_<key>, d_w_q, "
+    "...\n\n"
+    "Examples:\n"
+    "  attnscope trace qkv.npz -o out.npz --causal --grad\n"
+    "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
+    "  attnscope trace qkv.npz -o exact.npz --backend reference\n";
+
+/// The command line, as it was written.
+struct Words {
+    std::string input;
+    std::string output;
+    std::string backend = "auto";
+    std::string keep;
+    std::string threads = "1";
+    bool grad = false;
+    std::map<std::string, std::string> attention;  // by option name
+};
+
+std::string backend_names() {
+    std::string names = "auto";
+    for (const Backend* backend : backends()) names += fmt::format(", {}", backend->name());
+    return names;
+}
+
+// What is typed for an option lands in `words`.
+void declare(CLI::App& app, Words& words) {
+    app.add_option("IN.npz", words.input, "the tensors of the call");
+    app.add_option("-o,--output", words.output, "the file to write")->type_name("OUT.npz");
+    app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
+    app.add_option("--backend", words.backend, backend_names())->type_name("NAME");
+    app.add_option("--keep", words.keep,
+                   "write only these stages (and, with --grad, their gradients)")
+        ->type_name("KEY,..");
+    app.add_option("--threads", words.threads,
+                   "at most N threads (default 1; no backend uses more than 1 so far)")
+        ->type_name("N");
+    for (const AttentionOption& option : attention_options()) {
+        std::string& value = words.attention[std::string(option.name)];
+        const std::string flag = fmt::format("--{}", option.name);
+        const std::string help(option.words);
+        CLI::Option* const declared =
+            option.alone.empty()
+                ? app.add_option(flag, value, help)->type_name(std::string(option.placeholder))
+                : app.add_flag(fmt::format("{}{{{}}}", flag, option.alone), value, help);
+        declared->group(std::string(option.group));
+    }
+    app.footer(std::string(kFooter));
+}
+
+OptionValues given_options(const CLI::App& app, const Words& words) {
+    OptionValues given;
+    for (const auto& [name, text] : words.attention)
+        if (app.count("--" + name) > 0) given[name] = {"--" + name, text};
+    return given;
+}
+
+Result<StageSet> parse_keep(std::string_view text) {
+    if (text.empty()) return all_stages();
+    StageSet keep;
+    while (!text.empty()) {
+        const std::string_view key = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), key.size() + 1));
+        const std::optional<Stage> stage = find_stage(key);
+        std::vector<std::string> keys;
+        for (const StageInfo& row : stage_table()) keys.emplace_back(row.key);
+        if (!stage)
+            return bad_input(fmt::format("--keep has the unknown stage '{}'{}; {} was wanted", key,
+                                         did_you_mean(key, keys), choices(keys)));
+        keep.set(index_of(*stage));
+    }
+    return keep;
+}
+
+Result<void> check_threads(const std::string& text, std::vector<std::string>& notes) {
+    const Result<Index> threads = parse_whole_number({"--threads", text});
+    if (!threads) return tl::unexpected(threads.error());
+    if (*threads < 1) return bad_input(fmt::format("--threads is {}; at least 1 was wanted", text));
+    if (*threads > 1)
+        notes.push_back("every backend computes on 1 thread so far: --threads is not used");
+    return {};
+}
+
+double elapsed_ms(std::chrono::steady_clock::time_point since) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
+        .count();
+}
+
+/// What was computed, and how long it took.
+struct Computed {
+    std::string_view backend;
+    Trace forward;
+    std::optional<Trace> gradient;
+    double forward_ms = 0.0;
+    double backward_ms = 0.0;
+};
+
+Result<Computed> compute(const TraceCall& call, const Words& words, StageSet keep) {
+    const Result<const Backend*> backend = choose_backend(words.backend);
+    if (!backend) return tl::unexpected(backend.error());
+    Computed computed;
+    computed.backend = (*backend)->name();
+    const auto start = std::chrono::steady_clock::now();
+    // The backward pass starts from every stage, whatever is written.
+    Result<Trace> forward =
+        attend(call.inputs, call.spec, computed.backend, words.grad ? all_stages() : keep);
+    if (!forward) return tl::unexpected(forward.error());
+    computed.forward = *std::move(forward);
+    computed.forward_ms = elapsed_ms(start);
+    if (!words.grad) return computed;
+    const auto turn = std::chrono::steady_clock::now();
+    Result<Trace> gradient =
+        attend_backward(call.inputs, call.spec, computed.forward, call.upstream, computed.backend);
+    if (!gradient) return tl::unexpected(gradient.error());
+    computed.gradient = *std::move(gradient);
+    computed.backward_ms = elapsed_ms(turn);
+    return computed;
+}
+
+std::string summary(const Words& words, const TraceCall& call, const Computed& computed,
+                    std::span<const NpzEntry> entries) {
+    const Dimensions& size = call.size;
+    std::string text = fmt::format("{} -> {}\n", words.input, words.output);
+    text += fmt::format("B {}, H {}, Hkv {}, Tq {}, Tk {}, d_k {}, d_v {}\n", size.batch,
+                        size.heads, size.kv_heads, size.tq, size.tk, size.d_k, size.d_v);
+    text += fmt::format("backend {}, forward {:.2f} ms", computed.backend, computed.forward_ms);
+    if (computed.gradient)
+        text += fmt::format(", backward {:.2f} ms from {} at {}", computed.backward_ms,
+                            call.upstream.gradient.empty() ? "ones" : "the given gradient",
+                            info(call.upstream.stage).key);
+    text += '\n';
+    for (const NpzEntry& entry : entries) {
+        const auto nans = std::count_if(entry.values.begin(), entry.values.end(),
+                                        [](float value) { return std::isnan(value); });
+        text += fmt::format("  {:<10} {}", entry.name, attn::to_string(entry.extents));
+        text += nans > 0 ? fmt::format("  {} NaN\n", nans) : "\n";
+    }
+    return text;
+}
+
+Result<void> check_usage(const Words& words) {
+    if (words.input.empty())
+        return bad_input("an input file was wanted: attnscope trace IN.npz -o OUT.npz");
+    if (words.output.empty()) return bad_input("an output file was wanted: -o OUT.npz");
+    return {};
+}
+
+Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
+    std::vector<std::string> notes;
+    if (auto fine = check_usage(words); !fine) return fine;
+    if (auto fine = check_threads(words.threads, notes); !fine) return fine;
+    const Result<StageSet> keep = parse_keep(words.keep);
+    if (!keep) return tl::unexpected(keep.error());
+    const Result<TraceCall> call = read_call(words.input, given_options(app, words));
+    if (!call) return tl::unexpected(call.error());
+    const Result<Computed> computed = compute(*call, words, *keep);
+    if (!computed) return tl::unexpected(computed.error());
+    const std::vector<NpzEntry> entries = trace_entries(
+        *call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
+    if (auto written = write_npz(words.output, entries); !written) return written;
+    notes.insert(notes.end(), call->notes.begin(), call->notes.end());
+    if (!words.keep.empty())
+        for (const std::string& note : missing_stages(computed->forward, *keep))
+            notes.push_back(note);
+    for (const std::string& note : notes) io.err << fmt::format("{}: note: {}\n", kName, note);
+    // On `attnscope trace IN.npz -o /dev/stdout | ...` the bytes of the file own the output.
+    (writes_in_place(words.output) ? io.err : io.out) << summary(words, *call, *computed, entries);
+    return {};
+}
+
+}  // namespace
+
+int run_trace(Args args, Streams io) {
+    CLI::App app("Computes one attention call and saves every stage as an array of an .npz file.",
+                 std::string(kName));
+    Words words;
+    declare(app, words);
+    if (const std::optional<int> code = parse(app, args, io)) return *code;
+    const Result<void> traced = trace(app, words, io);
+    return traced ? kSuccess : report(traced.error(), kName, io);
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,50 @@
+#include "app/cli/trace_output.h"
+
+#include <fmt/format.h>
+
+namespace attn::cli {
+namespace {
+
+std::vector<Index> stage_extents(const StageInfo& stage, const Shape& shape) {
+    if (stage.heads == HeadAxis::none) return {shape.b, shape.t, shape.d};
+    return {shape.b, shape.h, shape.t, shape.d};
+}
+
+void add_stages(const Trace& trace, StageSet keep, std::string_view prefix,
+                std::vector<NpzEntry>& entries) {
+    for (const StageInfo& stage : stage_table()) {
+        const Tensor& tensor = trace[stage.stage];
+        if (!keep[index_of(stage.stage)] || tensor.empty()) continue;
+        entries.push_back({fmt::format("{}{}", prefix, stage.key),
+                           stage_extents(stage, tensor.shape()), tensor.values()});
+    }
+}
+
+}  // namespace
+
+std::vector<NpzEntry> trace_entries(const TraceCall& call, const Trace& forward,
+                                    const Trace* gradient, StageSet keep) {
+    std::vector<NpzEntry> entries;
+    add_stages(forward, keep, "", entries);
+    const Shape rows = forward.logsumexp.shape();
+    entries.push_back({"logsumexp", {rows.b, rows.h, rows.t}, forward.logsumexp.values()});
+    if (!gradient) return entries;
+    add_stages(*gradient, keep, "d_", entries);
+    for (const ParamInfo& param : param_table()) {
+        const Tensor& tensor = gradient->params[param.param];
+        if (tensor.empty()) continue;
+        entries.push_back({fmt::format("d_{}", param.key),
+                           call.file.arrays.at(std::string(param.npz)).extents, tensor.values()});
+    }
+    return entries;
+}
+
+std::vector<std::string> missing_stages(const Trace& forward, StageSet keep) {
+    std::vector<std::string> notes;
+    for (const StageInfo& stage : stage_table())
+        if (keep[index_of(stage.stage)] && forward[stage.stage].empty())
+            notes.push_back(fmt::format("this call has no stage {}", stage.key));
+    return notes;
+}
+
+}  // namespace attn::cli

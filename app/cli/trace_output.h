@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/trace_call.h"
+#include "core/trace.h"
+
+namespace attn::cli {
+
+/// The arrays of OUT.npz: the kept stages, logsumexp, and with a gradient d_<stage> of the kept
+/// stages and d_<param> of every parameter. Stages with heads are [B,H,T,d], x, x_kv and output
+/// [B,T,d], logsumexp [B,H,Tq], parameters in the shape in which they were given.
+/// The values stay in the traces, which must outlive the result.
+std::vector<NpzEntry> trace_entries(const TraceCall& call, const Trace& forward,
+                                    const Trace* gradient, StageSet keep);
+
+/// A sentence for each stage of `keep` that this call does not have.
+std::vector<std::string> missing_stages(const Trace& forward, StageSet keep);
+
+}  // namespace attn::cli
