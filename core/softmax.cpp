@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -39,13 +40,30 @@ Scalar max_or_nan(std::span<const Scalar> m) {
     return as_row(m).template maxCoeff<Eigen::PropagateNaN>();
 }
 
+/// e[j] = exp(m[j] − max) for m[j] far below max. Eigen's vector exp of floats stops at exp(−88), which
+/// is neither 0 at −∞ nor the denormal that belongs there; below −104 the nearest float is 0.
+void fix_tail(std::span<const float> m, float max, std::span<float> e) {
+    constexpr float kFar = -87.0F;
+    constexpr float kZero = -104.0F;
+    if (!(as_row(m).minCoeff() - max < kFar)) return;
+    for (std::size_t j = 0; j < m.size(); ++j) {
+        const float below = m[j] - max;
+        if (below < kFar) e[j] = below < kZero ? 0.0F : std::exp(below);
+    }
+}
+
 }  // namespace
 
 SoftmaxRow softmax_row(std::span<const float> m, std::span<float> a, EmptyRows policy) {
     const float max = max_or_nan(m);
     if (max == -std::numeric_limits<float>::infinity()) return empty_row(a, policy);
+    if (a.data() == m.data()) {
+        const std::vector<float> copy(m.begin(), m.end());
+        return softmax_row(copy, a, policy);
+    }
     Row<float> row(a.data(), static_cast<Eigen::Index>(a.size()));
     row = (as_row(m) - max).exp();
+    fix_tail(m, max, a);
     const float sum = row.sum();
     row /= sum;
     return sides(max, sum);

@@ -6,8 +6,8 @@
 namespace attn {
 namespace {
 
-/// A double of every stage while computing, and its float at the end.
-constexpr Index kBytesPerEntry = sizeof(double) + sizeof(float);
+/// A double of every stage and of its gradient while computing, and a float at the end.
+constexpr Index kBytesPerEntry = 2 * sizeof(double) + sizeof(float);
 
 class ReferenceBackend final : public Backend {
   public:
@@ -24,12 +24,14 @@ class ReferenceBackend final : public Backend {
         });
     }
 
-    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
-                           const Upstream& upstream) const override {
+    /// From the inputs, not from the stages that `forward` holds rounded to float.
+    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec,
+                           const Trace& /*forward*/, const Upstream& upstream) const override {
         return checked(inputs, spec).map([&](const Dimensions& size) {
+            const InputsD inputs_d = cast<double>(inputs);
             const UpstreamD upstream_d{upstream.stage, cast<double>(upstream.gradient)};
-            return cast<float>(reference_backward(cast<double>(inputs), spec, size,
-                                                  cast<double>(forward), upstream_d));
+            const TraceD forward_d = reference_forward(inputs_d, spec, size, all_stages());
+            return cast<float>(reference_backward(inputs_d, spec, size, forward_d, upstream_d));
         });
     }
 

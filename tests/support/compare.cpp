@@ -26,8 +26,8 @@ std::string index_text(const Shape& shape, Index flat) {
 }  // namespace
 
 template <class Actual, class Expected>
-std::string mismatch(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected,
-                     Tolerance tolerance, std::string_view what) {
+std::string tensor_mismatch(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected,
+                            Tolerance tolerance, std::string_view what) {
     if (actual.shape() != expected.shape())
         return fmt::format("{}: shape {}, expected {}", what, to_string(actual.shape()),
                            to_string(expected.shape()));
@@ -57,9 +57,9 @@ double worst_error(const TensorOf<Actual>& actual, const TensorOf<Expected>& exp
     return worst;
 }
 
-template std::string mismatch(const Tensor&, const Tensor&, Tolerance, std::string_view);
-template std::string mismatch(const Tensor&, const TensorD&, Tolerance, std::string_view);
-template std::string mismatch(const TensorD&, const TensorD&, Tolerance, std::string_view);
+template std::string tensor_mismatch(const Tensor&, const Tensor&, Tolerance, std::string_view);
+template std::string tensor_mismatch(const Tensor&, const TensorD&, Tolerance, std::string_view);
+template std::string tensor_mismatch(const TensorD&, const TensorD&, Tolerance, std::string_view);
 template double worst_error(const Tensor&, const Tensor&);
 template double worst_error(const Tensor&, const TensorD&);
 template double worst_error(const TensorD&, const TensorD&);
@@ -67,27 +67,27 @@ template double worst_error(const TensorD&, const TensorD&);
 std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
                              std::string_view what) {
     for (const StageInfo& stage : stage_table())
-        if (std::string wrong = mismatch(actual[stage.stage], expected[stage.stage],
-                                         bounds.forward[index_of(stage.stage)],
-                                         fmt::format("{} of {}", stage.key, what));
+        if (std::string wrong = tensor_mismatch(actual[stage.stage], expected[stage.stage],
+                                                bounds.forward[index_of(stage.stage)],
+                                                fmt::format("{} of {}", stage.key, what));
             !wrong.empty())
             return wrong;
-    return mismatch(actual.logsumexp, expected.logsumexp, bounds.logsumexp,
-                    fmt::format("logsumexp of {}", what));
+    return tensor_mismatch(actual.logsumexp, expected.logsumexp, bounds.logsumexp,
+                           fmt::format("logsumexp of {}", what));
 }
 
 std::string backward_mismatch(const Trace& actual, const TraceD& expected,
                               const ErrorBounds& bounds, std::string_view what) {
     for (const StageInfo& stage : stage_table())
-        if (std::string wrong = mismatch(actual[stage.stage], expected[stage.stage],
-                                         bounds.backward[index_of(stage.stage)],
-                                         fmt::format("d_{} of {}", stage.key, what));
+        if (std::string wrong = tensor_mismatch(actual[stage.stage], expected[stage.stage],
+                                                bounds.backward[index_of(stage.stage)],
+                                                fmt::format("d_{} of {}", stage.key, what));
             !wrong.empty())
             return wrong;
     for (const ParamInfo& param : param_table())
-        if (std::string wrong = mismatch(actual.params[param.param], expected.params[param.param],
-                                         bounds.params[index_of(param.param)],
-                                         fmt::format("d_{} of {}", param.key, what));
+        if (std::string wrong = tensor_mismatch(
+                actual.params[param.param], expected.params[param.param],
+                bounds.params[index_of(param.param)], fmt::format("d_{} of {}", param.key, what));
             !wrong.empty())
             return wrong;
     return {};

@@ -37,8 +37,8 @@ ErrorBounds error_bounds(const InputsD& inputs, const AttentionSpec& spec, const
 /// "" when every entry is within tolerance, NaN meets NaN and inf the same inf; else a sentence with
 /// the worst entry: its index, both values, the tolerance, and `what`, which names case and seed.
 template <class Actual, class Expected>
-std::string mismatch(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected,
-                     Tolerance tolerance, std::string_view what);
+std::string tensor_mismatch(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected,
+                            Tolerance tolerance, std::string_view what);
 
 /// The largest |actual − expected| over finite entries.
 template <class Actual, class Expected>

@@ -1,0 +1,72 @@
+// Every backend against the exact result over odd sizes, masks and options.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "core/cast.h"
+#include "tests/support/cases.h"
+#include "tests/support/tolerance.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+/// What differs from the exact result; "" when nothing does.
+std::string judge(const Case& one, std::string_view backend) {
+    const InputsD inputs = cast<double>(one.inputs);
+    const TraceD exact = attend_exact(inputs, one.spec).value();
+    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
+    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+    const ErrorBounds bounds =
+        error_bounds(inputs, one.spec, exact, d_exact,
+                     backend == "reference" ? kDoubleRoundoff : kFloatRoundoff);
+    const Trace forward = attend(one.inputs, one.spec, backend).value();
+    const Trace d = attend_backward(one.inputs, one.spec, forward, one.upstream, backend).value();
+    const std::string what = fmt::format("{} by {}", one.name, backend);
+    const std::string wrong = forward_mismatch(forward, exact, bounds, what);
+    return wrong.empty() ? backward_mismatch(d, d_exact, bounds, what) : wrong;
+}
+
+}  // namespace
+
+TEST_CASE("every backend agrees with the exact result, forward and backward") {
+    for (const Backend* backend : backends())
+        for (const Case& one : engine_cases(Sizes::odd)) CHECK(judge(one, backend->name()) == "");
+}
+
+TEST_CASE("huge logits agree within what rounding a score costs its exp") {
+    for (const Backend* backend : backends())
+        for (Case one : engine_cases(Sizes::odd)) {
+            if (one.inputs.projects()) continue;
+            for (float& value : one.inputs.q.values()) value *= 30.0F;
+            CHECK(judge(one, backend->name()) == "");
+        }
+}
+
+TEST_CASE("a backend that keeps fewer stages gives the same numbers in those it keeps") {
+    for (const Backend* backend : backends())
+        for (const Case& one : engine_cases(Sizes::small)) {
+            const Trace all = attend(one.inputs, one.spec, backend->name()).value();
+            for (const StageInfo& stage : stage_table()) {
+                StageSet keep;
+                keep.set(index_of(stage.stage));
+                const Trace few = attend(one.inputs, one.spec, backend->name(), keep).value();
+                for (const StageInfo& other : stage_table())
+                    if (other.stage != stage.stage) CHECK(few[other.stage].empty());
+                CHECK(tensor_mismatch(few[stage.stage], all[stage.stage], {}, one.name) == "");
+                CHECK(tensor_mismatch(few.logsumexp, all.logsumexp, {}, one.name) == "");
+            }
+        }
+}
+
+TEST_CASE("the list of backends starts with the judge and finds each by name") {
+    REQUIRE(backends().size() >= 2);
+    CHECK(backends()[0]->name() == "reference");
+    for (const Backend* backend : backends()) CHECK(find_backend(backend->name()) == backend);
+    CHECK(find_backend("nonesuch") == nullptr);
+    const auto error = attend(engine_cases(Sizes::small)[0].inputs, {}, "nonesuch");
+    REQUIRE(!error);
+    CHECK(error.error().sentence ==
+          "there is no backend 'nonesuch': choose one of auto, reference, staged");
+}

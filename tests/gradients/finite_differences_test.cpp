@@ -1,0 +1,163 @@
+// Gradients of the exact backend against central differences of its own forward pass, for every input
+// and parameter of every case. Inner stages are checked by the chain rule they obey.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/cast.h"
+#include "core/masks.h"
+#include "tests/support/cases.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+struct CaseD {
+    std::string name;
+    InputsD inputs;
+    AttentionSpec spec;
+    UpstreamD upstream;
+};
+
+/// The exact form of a case. NaN rows have no finite difference: they follow the zero policy here.
+CaseD exact(const Case& one) {
+    CaseD made{one.name,
+               cast<double>(one.inputs),
+               one.spec,
+               {one.upstream.stage, cast<double>(one.upstream.gradient)}};
+    made.spec.empty_rows = EmptyRows::zero;
+    return made;
+}
+
+/// L = Σ upstream ∘ stage.
+double loss(const CaseD& one) {
+    const TraceD trace = attend_exact(one.inputs, one.spec).value();
+    const TensorD& stage = trace[one.upstream.stage];
+    double sum = 0.0;
+    for (std::size_t n = 0; n < stage.values().size(); ++n)
+        sum += stage.values()[n] *
+               (one.upstream.gradient.empty() ? 1.0 : one.upstream.gradient.values()[n]);
+    return sum;
+}
+
+/// (L(t + h) − L(t − h)) / 2h is wrong by about h² f''' / 6 + ε L / h: h = 1e-5 leaves 1e-10 of each.
+constexpr double kStep = 1e-5;
+constexpr double kTolerance = 1e-7;
+
+/// The entry of `tensor` (a part of one.inputs) whose difference and gradient disagree most.
+std::string check(CaseD& one, TensorD& tensor, const TensorD& gradient, std::string_view key) {
+    if (tensor.empty()) return gradient.empty() ? "" : fmt::format("d_{} of nothing", key);
+    if (gradient.shape() != tensor.shape())
+        return fmt::format("d_{} is {} in {}", key, to_string(gradient.shape()), one.name);
+    for (std::size_t n = 0; n < tensor.values().size(); ++n) {
+        const double value = tensor.values()[n];
+        tensor.values()[n] = value + kStep;
+        const double above = loss(one);
+        tensor.values()[n] = value - kStep;
+        const double below = loss(one);
+        tensor.values()[n] = value;
+        const double difference = (above - below) / (2.0 * kStep);
+        const double given = gradient.values()[n];
+        if (!(std::abs(given - difference) <= kTolerance * (1.0 + std::abs(difference))))
+            return fmt::format("d_{} entry {} is {:.12g}, difference {:.12g}, in {}", key, n, given,
+                               difference, one.name);
+    }
+    return {};
+}
+
+TraceD gradients(const CaseD& one) {
+    const TraceD forward = attend_exact(one.inputs, one.spec).value();
+    return attend_exact_backward(one.inputs, one.spec, forward, one.upstream).value();
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of every input and parameter is its finite difference") {
+    for (const Case& made : engine_cases(Sizes::small)) {
+        CaseD one = exact(made);
+        const TraceD d = gradients(one);
+        InputsD& in = one.inputs;
+        if (in.projects()) {
+            CHECK(check(one, in.x, d[Stage::x], "x") == "");
+            CHECK(check(one, in.x_kv, d[Stage::x_kv], "x_kv") == "");
+        } else {
+            CHECK(check(one, in.q, d[Stage::q], "q") == "");
+            CHECK(check(one, in.k, d[Stage::k], "k") == "");
+            CHECK(check(one, in.v, d[Stage::v], "v") == "");
+        }
+        const bool at_context = one.upstream.stage == Stage::context;
+        for (const ParamInfo& param : param_table()) {
+            const bool after = param.param == Param::w_o || param.param == Param::b_o;
+            if (at_context && after)
+                CHECK(d.params[param.param].empty());
+            else
+                CHECK(check(one, in.params[param.param], d.params[param.param], param.key) == "");
+        }
+    }
+}
+
+TEST_CASE("projected queries, keys and values have the gradients of given ones") {
+    for (const Case& made : engine_cases(Sizes::small)) {
+        CaseD one = exact(made);
+        if (!one.inputs.projects()) continue;
+        const TraceD d = gradients(one);
+        const TraceD forward = attend_exact(one.inputs, one.spec).value();
+        InputsD given;
+        given.q = forward[Stage::q];
+        given.k = forward[Stage::k];
+        given.v = forward[Stage::v];
+        for (const Param param : {Param::w_o, Param::b_o})
+            given.params[param] = one.inputs.params[param];
+        one.inputs = given;
+        CHECK(check(one, one.inputs.q, d[Stage::q], "q") == "");
+        CHECK(check(one, one.inputs.k, d[Stage::k], "k") == "");
+        CHECK(check(one, one.inputs.v, d[Stage::v], "v") == "");
+    }
+}
+
+TEST_CASE("gradients of the stages between obey the chain rule and sum to 0 over a softmax row") {
+    for (const Case& made : engine_cases(Sizes::small)) {
+        const CaseD one = exact(made);
+        const TraceD d = gradients(one);
+        const Dimensions size = validate(one.inputs, one.spec).value();
+        const double factor = score_factor(one.spec, size.d_k);
+        const Shape& shape = d[Stage::masked].shape();
+        CHECK(d[Stage::scaled] == d[Stage::masked]);
+        for (Index b = 0; b < shape.b; ++b)
+            for (Index h = 0; h < shape.h; ++h)
+                for (Index i = 0; i < shape.t; ++i) {
+                    double sum = 0.0;
+                    for (Index j = 0; j < shape.d; ++j) {
+                        const double d_m = d[Stage::masked](b, h, i, j);
+                        sum += d_m;
+                        CHECK(d[Stage::scores](b, h, i, j) == doctest::Approx(d_m * factor));
+                        if (!may_attend(one.spec.mask, size, b, h, i, j)) CHECK(d_m == 0.0);
+                    }
+                    CHECK(std::abs(sum) < 1e-12);
+                }
+    }
+}
+
+TEST_CASE("the gradient of a weight is what nudging that weight does to the context") {
+    for (const Case& made : engine_cases(Sizes::small)) {
+        const CaseD one = exact(made);
+        const TraceD d = gradients(one);
+        const TraceD forward = attend_exact(one.inputs, one.spec).value();
+        const Dimensions size = validate(one.inputs, one.spec).value();
+        const Stage last = one.spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
+        const Shape& shape = d[last].shape();
+        for (Index b = 0; b < shape.b; ++b)
+            for (Index h = 0; h < shape.h; ++h)
+                for (Index i = 0; i < shape.t; ++i)
+                    for (Index j = 0; j < shape.d; ++j) {
+                        double dot = 0.0;
+                        for (Index c = 0; c < size.d_v; ++c)
+                            dot += d[Stage::context](b, h, i, c) *
+                                   forward[Stage::v](b, h / (size.heads / size.kv_heads), j, c);
+                        CHECK(d[last](b, h, i, j) == doctest::Approx(dot));
+                    }
+    }
+}

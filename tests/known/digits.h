@@ -1,0 +1,35 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attn::test {
+
+template <class Range>
+std::string rounded(const Range& values, int decimals) {
+    std::string text;
+    for (const double value : values) text += fmt::format("{:.{}f} ", value, decimals);
+    return text;
+}
+
+/// Each value rounds to the printed digits of `expected`.
+inline void check_digits(std::span<const double> values, std::initializer_list<double> expected,
+                         int decimals) {
+    CHECK(rounded(values, decimals) == rounded(expected, decimals));
+}
+inline void check_digits(std::span<const float> values, std::initializer_list<double> expected,
+                         int decimals) {
+    CHECK(rounded(values, decimals) == rounded(expected, decimals));
+}
+inline void check_digits(const std::vector<double>& values, std::initializer_list<double> expected,
+                         int decimals) {
+    check_digits(std::span<const double>(values), expected, decimals);
+}
+
+}  // namespace attn::test

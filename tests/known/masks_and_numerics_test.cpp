@@ -1,0 +1,95 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/engine.h"
+#include "core/softmax.h"
+#include "tests/known/digits.h"
+
+using namespace attn;
+using attn::test::check_digits;
+
+namespace {
+
+/// Tq queries and Tk keys whose scores are all 0.
+Inputs zero_scores(Index tq, Index tk) {
+    Inputs inputs;
+    inputs.q = Tensor({1, 1, tq, 1});
+    inputs.k = Tensor({1, 1, tk, 1});
+    inputs.v = Tensor({1, 1, tk, 1}, 1.0F);
+    return inputs;
+}
+
+}  // namespace
+
+TEST_CASE("a boolean mask over equal scores gives .5 .5 0, not what adding it as numbers gives") {
+    AttentionSpec spec;
+    spec.mask.custom =
+        std::make_shared<const Mask>(Shape{1, 1, 1, 3}, std::vector<std::uint8_t>{1, 1, 0});
+    for (const Backend* backend : backends()) {
+        const Trace trace = attend(zero_scores(1, 3), spec, backend->name()).value();
+        CHECK(trace[Stage::weights] == Tensor({1, 1, 1, 3}, {0.5F, 0.5F, 0.0F}));
+    }
+    std::vector<double> added{1, 1, 0};
+    softmax_row(added, added, EmptyRows::zero);
+    check_digits(added, {.422, .422, .155}, 3);
+}
+
+TEST_CASE("one query over six keys, causal: top-left sees the first key, bottom-right all six") {
+    AttentionSpec spec;
+    for (const Backend* backend : backends()) {
+        spec.mask.causal = CausalAlign::top_left;
+        Trace trace = attend(zero_scores(1, 6), spec, backend->name()).value();
+        check_digits(trace[Stage::weights].values(), {1, 0, 0, 0, 0, 0}, 6);
+        spec.mask.causal = CausalAlign::bottom_right;
+        trace = attend(zero_scores(1, 6), spec, backend->name()).value();
+        check_digits(trace[Stage::weights].values(), {.1667, .1667, .1667, .1667, .1667, .1667}, 4);
+    }
+}
+
+TEST_CASE("scores below -1e9 at allowed keys do not attend outside the mask") {
+    Inputs inputs = zero_scores(1, 3);
+    inputs.q = Tensor({1, 1, 1, 1}, -1e10F);
+    inputs.k = Tensor({1, 1, 3, 1}, {1, 1, 0});
+    AttentionSpec spec;
+    spec.mask.custom =
+        std::make_shared<const Mask>(Shape{1, 1, 1, 3}, std::vector<std::uint8_t>{1, 1, 0});
+    for (const Backend* backend : backends()) {
+        const Trace trace = attend(inputs, spec, backend->name()).value();
+        CHECK(trace[Stage::weights] == Tensor({1, 1, 1, 3}, {0.5F, 0.5F, 0.0F}));
+    }
+}
+
+TEST_CASE("softmax of [100, 0, 0] has a tail of 3.7e-44, a float denormal, alone and in a vector") {
+    std::vector<float> weights{100, 0, 0};
+    softmax_row(weights, weights, EmptyRows::zero);
+    CHECK(weights[0] == 1.0F);
+    CHECK(fmt::format("{:.1e}", weights[1]) == "3.6e-44");
+    std::vector<double> exact{100, 0, 0};
+    softmax_row(exact, exact, EmptyRows::zero);
+    CHECK(fmt::format("{:.1e}", exact[1]) == "3.7e-44");
+    CHECK(static_cast<float>(exact[1]) == weights[1]);
+    std::vector<float> wide(16, 0.0F);
+    wide[0] = 100;
+    softmax_row(wide, wide, EmptyRows::zero);
+    CHECK(wide[8] == weights[1]);
+}
+
+TEST_CASE("after dropout a row no longer sums to 1") {
+    AttentionSpec spec;
+    spec.dropout = 0.5;
+    spec.seed = 1;
+    const Trace trace = attend(zero_scores(8, 5), spec).value();
+    for (Index i = 0; i < 8; ++i)
+        for (Index j = 0; j < 5; ++j) {
+            const float dropped = trace[Stage::dropped](0, 0, i, j);
+            CHECK((dropped == 0.0F || dropped == doctest::Approx(0.4)));
+        }
+}
+
+TEST_CASE("cosine-like scores in [-1, 1] over 1000 keys put at most .73 % on one") {
+    std::vector<double> scores(1000, -1.0);
+    scores[0] = 1.0;
+    softmax_row(scores, scores, EmptyRows::zero);
+    check_digits(std::vector<double>{100.0 * scores[0]}, {.73}, 2);
+}

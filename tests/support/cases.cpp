@@ -1,0 +1,148 @@
+#include "tests/support/cases.h"
+
+#include <fmt/format.h>
+
+#include "tests/support/random.h"
+
+namespace attn::test {
+namespace {
+
+// B batch, H query heads, Hkv key/value heads, Tq queries, Tk keys.
+struct Extents {
+    Index b = 1, h = 1, hkv = 1, tq = 4, tk = 4, d_k = 3, d_v = 3;
+};
+
+std::string text(const Extents& n) {
+    return fmt::format("B={} H={} Hkv={} Tq={} Tk={} d_k={} d_v={}", n.b, n.h, n.hkv, n.tq, n.tk,
+                       n.d_k, n.d_v);
+}
+
+class Maker {
+  public:
+    explicit Maker(std::vector<Case>& cases) : cases_(cases) {}
+
+    /// Q, K, V given; the upstream gradient is at context.
+    Case& given(std::string_view what, const Extents& n) {
+        Case& made = start(what, n);
+        made.inputs.q = next({n.b, n.h, n.tq, n.d_k});
+        made.inputs.k = next({n.b, n.hkv, n.tk, n.d_k});
+        made.inputs.v = next({n.b, n.hkv, n.tk, n.d_v});
+        made.upstream = {Stage::context, next({n.b, n.h, n.tq, n.d_v})};
+        return made;
+    }
+
+    /// X (and X_kv when Tq ≠ Tk) with every weight and bias; the upstream gradient is at output.
+    Case& projected(std::string_view what, const Extents& n) {
+        constexpr Index d_model = 5;
+        constexpr Index d_out = 4;
+        Case& made = start(what, n);
+        made.inputs.x = next({n.b, 1, n.tq, d_model});
+        const bool cross = n.tq != n.tk;
+        if (cross) made.inputs.x_kv = next({n.b, 1, n.tk, d_model + 1});
+        const Index d_source = cross ? d_model + 1 : d_model;
+        weight(made, Param::w_q, Param::b_q, d_model, n.h * n.d_k);
+        weight(made, Param::w_k, Param::b_k, d_source, n.hkv * n.d_k);
+        weight(made, Param::w_v, Param::b_v, d_source, n.hkv * n.d_v);
+        weight(made, Param::w_o, Param::b_o, n.h * n.d_v, d_out);
+        made.upstream = {Stage::output, next({n.b, 1, n.tq, d_out})};
+        return made;
+    }
+
+  private:
+    Case& start(std::string_view what, const Extents& n) {
+        Case& made = cases_.emplace_back();
+        made.name = fmt::format("{} {} seed={}", what, text(n), seed_ + 1);
+        made.spec.heads = n.h;
+        made.spec.kv_heads = n.hkv;
+        return made;
+    }
+
+    Tensor next(const Shape& shape) { return normal_tensor<float>(shape, ++seed_); }
+
+    void weight(Case& made, Param weight, Param bias, Index rows, Index columns) {
+        made.inputs.params[weight] = normal_tensor<float>({1, 1, rows, columns}, ++seed_, 0.5);
+        made.inputs.params[bias] = next({1, 1, 1, columns});
+    }
+
+    std::vector<Case>& cases_;
+    std::uint64_t seed_ = 0;
+};
+
+/// [B,H,Tq,Tk] where about 2 of 3 pairs are allowed and row 1 of every head is empty.
+std::shared_ptr<const Mask> ragged_mask(const Shape& shape) {
+    Mask mask(shape);
+    std::uint64_t counter = 0;
+    for (std::uint8_t& pair : mask.values()) pair = uniform(7, counter++) < 0.67 ? 1 : 0;
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index j = 0; shape.t > 1 && j < shape.d; ++j) mask(b, h, 1, j) = 0;
+    return std::make_shared<const Mask>(std::move(mask));
+}
+
+void add_masks(Maker& make, const Extents& n) {
+    make.given("causal top-left", n).spec.mask.causal = CausalAlign::top_left;
+    make.given("causal bottom-right", n).spec.mask.causal = CausalAlign::bottom_right;
+    make.given("window", n).spec.mask.window = 1;
+    make.given("block", n).spec.mask.block = 3;
+    make.given("custom", n).spec.mask.custom = ragged_mask({n.b, n.h, n.tq, n.tk});
+    make.given("custom broadcast", n).spec.mask.custom = ragged_mask({1, 1, n.tq, n.tk});
+    MaskSpec& padding = make.given("padding", n).spec.mask;
+    for (Index b = 0; b < n.b; ++b) padding.padding.push_back(n.tk - 1 - b);
+    Case& all = make.given("every mask, NaN rows", n);
+    all.spec.empty_rows = EmptyRows::nan;
+    all.spec.mask.causal = CausalAlign::top_left;
+    all.spec.mask.window = 2;
+    all.spec.mask.custom = ragged_mask({1, n.h, n.tq, n.tk});
+}
+
+void add_options(Maker& make, const Extents& n) {
+    make.given("plain", n);
+    make.given("unscaled", n).spec.scale = ScaleKind::none;
+    AttentionSpec& spec = make.given("negative scale, temperature", n).spec;
+    spec.scale = ScaleKind::value;
+    spec.scale_value = -0.3;
+    spec.temperature = 0.5;
+    AttentionSpec& drop = make.given("dropout", n).spec;
+    drop.dropout = 0.3;
+    drop.seed = 11;
+    AttentionSpec& causal = make.given("dropout, causal", n).spec;
+    causal.dropout = 0.5;
+    causal.mask.causal = CausalAlign::bottom_right;
+}
+
+void add_projections(Maker& make, Extents n) {
+    make.projected("cross, W_O, biases", n);
+    n.tk = n.tq;
+    make.projected("self, W_O, biases", n);
+    AttentionSpec& spec = make.projected("self, causal, dropout", n).spec;
+    spec.mask.causal = CausalAlign::top_left;
+    spec.dropout = 0.25;
+    Case& joined = make.projected("self, no W_O, no biases", n);
+    for (const Param param : {Param::w_o, Param::b_o, Param::b_q, Param::b_k, Param::b_v})
+        joined.inputs.params[param] = {};
+    joined.upstream = {Stage::output, {}};
+    make.projected("upstream at context", n).upstream = {Stage::context, {}};
+}
+
+}  // namespace
+
+std::vector<Case> engine_cases(Sizes sizes) {
+    std::vector<Case> cases;
+    cases.reserve(128);
+    Maker make(cases);
+    const std::vector<Extents> extents = sizes == Sizes::small
+                                             ? std::vector<Extents>{{2, 2, 1, 3, 4, 2, 3}}
+                                             : std::vector<Extents>{{1, 1, 1, 1, 1, 1, 1},
+                                                                    {1, 2, 2, 7, 7, 5, 5},
+                                                                    {2, 6, 2, 13, 9, 8, 3},
+                                                                    {1, 4, 1, 9, 33, 17, 31},
+                                                                    {3, 3, 3, 67, 65, 37, 41}};
+    for (const Extents& n : extents) {
+        add_options(make, n);
+        add_masks(make, n);
+        add_projections(make, n);
+    }
+    return cases;
+}
+
+}  // namespace attn::test

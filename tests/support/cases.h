@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/engine.h"
+
+namespace attn::test {
+
+/// One attention call to try: inputs and options, and a name that tells seed and sizes.
+struct Case {
+    std::string name;
+    Inputs inputs;
+    AttentionSpec spec;
+    Upstream upstream;
+};
+
+/// Every combination that the engine knows at least once: odd sizes, cross-attention, d_v ≠ d_k, GQA,
+/// W_O, biases, each mask, empty rows under both policies, dropout, scale, temperature. `small` has
+/// sizes for finite differences; otherwise they straddle vector widths.
+enum class Sizes { small, odd };
+std::vector<Case> engine_cases(Sizes sizes);
+
+}  // namespace attn::test
