@@ -10,13 +10,20 @@ namespace {
 
 // b batch entry, h head, i query row, j key column.
 
-/// Keys begin <= j < end; begin == end: none.
-struct KeyRange {
-    Index begin = 0;
-    Index end = 0;
-};
+Result<Shape> four_axes(std::span<const Index> extents) {
+    if (extents.size() == 2) return Shape{1, 1, extents[0], extents[1]};
+    if (extents.size() == 4) return Shape{extents[0], extents[1], extents[2], extents[3]};
+    if (extents.size() == 3)
+        return bad_input(fmt::format(
+            "mask [{0}, {1}, {2}] has 3 axes, which is ambiguous: write [{0}, 1, {1}, {2}] for one "
+            "mask per batch entry or [1, {0}, {1}, {2}] for one per head",
+            extents[0], extents[1], extents[2]));
+    return bad_input(fmt::format("mask [{}] has {} axis(es): write [Tq, Tk] or [B, H, Tq, Tk]",
+                                 fmt::join(extents, ", "), extents.size()));
+}
 
-/// What causal, window, block and padding leave of row i: each of them allows one run of keys.
+}  // namespace
+
 KeyRange key_range(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {
     const Index longest = std::max(size.tq, size.tk);  // a longer window or block changes nothing
     KeyRange keys{0, size.tk};
@@ -38,26 +45,10 @@ KeyRange key_range(const MaskSpec& mask, const Dimensions& size, Index b, Index 
     return keys;
 }
 
-/// Row i of a mask that broadcasts: an axis of extent 1 counts for every index. One entry when its
-/// key axis is 1.
 std::span<const std::uint8_t> broadcast_row(const Mask& mask, Index b, Index h, Index i) {
     const Shape& shape = mask.shape();
     return mask.matrix(shape.b == 1 ? 0 : b, shape.h == 1 ? 0 : h).row(shape.t == 1 ? 0 : i);
 }
-
-Result<Shape> four_axes(std::span<const Index> extents) {
-    if (extents.size() == 2) return Shape{1, 1, extents[0], extents[1]};
-    if (extents.size() == 4) return Shape{extents[0], extents[1], extents[2], extents[3]};
-    if (extents.size() == 3)
-        return bad_input(fmt::format(
-            "mask [{0}, {1}, {2}] has 3 axes, which is ambiguous: write [{0}, 1, {1}, {2}] for one "
-            "mask per batch entry or [1, {0}, {1}, {2}] for one per head",
-            extents[0], extents[1], extents[2]));
-    return bad_input(fmt::format("mask [{}] has {} axis(es): write [Tq, Tk] or [B, H, Tq, Tk]",
-                                 fmt::join(extents, ", "), extents.size()));
-}
-
-}  // namespace
 
 bool may_attend(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i, Index j) {
     const KeyRange keys = key_range(mask, size, b, i);

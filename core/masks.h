@@ -8,6 +8,19 @@
 
 namespace attn {
 
+/// Keys begin <= j < end; begin == end: none.
+struct KeyRange {
+    Index begin = 0;
+    Index end = 0;
+};
+
+/// What causal, window, block and padding leave of row i: each of them allows one run of keys.
+KeyRange key_range(const MaskSpec& mask, const Dimensions& size, Index b, Index i);
+
+/// Row i of a mask that broadcasts: an axis of extent 1 counts for every index. One entry when its
+/// key axis is 1.
+std::span<const std::uint8_t> broadcast_row(const Mask& mask, Index b, Index h, Index i);
+
 /// Whether query i of head h may attend to key j in batch entry b: the AND of every mask in `mask`.
 bool may_attend(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i, Index j);
 

@@ -5,6 +5,7 @@ build_packages=(
     g++ cmake ninja-build pkg-config
     libglfw3-dev libimgui-dev libepoxy-dev libfontconfig-dev
     libeigen3-dev libcli11-dev nlohmann-json3-dev libfmt-dev libexpected-dev libzip-dev libstb-dev
+    libhwy-dev libtbb-dev
     libgl1 libegl1 libgl1-mesa-dri fonts-dejavu-core
 )
 test_packages=(doctest-dev clang-format xvfb xauth xdotool)

@@ -6,36 +6,11 @@
 
 #include "core/dropout.h"
 #include "core/kernels/contributing.h"
+#include "core/kernels/projections.h"
 #include "core/kernels/staged.h"
 
 namespace attn {
 namespace {
-
-// forward:  Y = concat(heads) W_O + b_O
-// so        d_context_h = d_Y W_O,hᵀ,  d_W_O,h = context_hᵀ d_Y,  d_b_O = column sums of d_Y
-void output_backward(const Inputs& in, const Dimensions& size, const Trace& forward, Trace& d) {
-    const Tensor& w_o = in.params[Param::w_o];
-    if (!w_o.empty()) d.params[Param::w_o] = Tensor(w_o.shape());
-    if (!in.params[Param::b_o].empty())
-        d.params[Param::b_o] = Tensor(in.params[Param::b_o].shape());
-    for (Index b = 0; b < size.batch; ++b) {
-        const MatrixView<const float> d_y = std::as_const(d)[Stage::output].matrix(b, 0);
-        for (Index h = 0; h < size.heads; ++h) {
-            auto d_context = eigen(d[Stage::context].matrix(b, h));
-            const Index first = h * size.d_v;
-            if (w_o.empty()) {
-                d_context = eigen(d_y.column_block(first, size.d_v));
-                continue;
-            }
-            const auto w_o_h = eigen(w_o.matrix(0, 0).row_block(first, size.d_v));
-            d_context.noalias() = eigen(d_y) * w_o_h.transpose();
-            eigen(d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v)).noalias() +=
-                eigen(forward[Stage::context].matrix(b, h)).transpose() * eigen(d_y);
-        }
-        if (!in.params[Param::b_o].empty())
-            eigen(d.params[Param::b_o].matrix(0, 0)).row(0) += eigen(d_y).colwise().sum();
-    }
-}
 
 /// One head, from d_context back to its d_Q and its share of d_K and d_V.
 class HeadBackward {
@@ -119,36 +94,6 @@ class HeadBackward {
     std::vector<std::uint8_t> contributes_;
 };
 
-// forward:  Q = X W_Q + b_Q  so  d_X += d_Q W_Qᵀ,  d_W_Q = Xᵀ d_Q,  d_b_Q = column sums of d_Q
-void project_backward(const Tensor& x, const Params& params, Param weight, Param bias,
-                      const Tensor& d_heads, Tensor& d_x, Params& d_params) {
-    const Shape shape = d_heads.shape();
-    d_params[weight] = Tensor(params[weight].shape());
-    if (!params[bias].empty()) d_params[bias] = Tensor(params[bias].shape());
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h) {
-            const auto block = [&](auto& joined) {
-                return eigen(joined.matrix(0, 0).column_block(h * shape.d, shape.d));
-            };
-            const auto d_head = eigen(d_heads.matrix(b, h));
-            eigen(d_x.matrix(b, 0)).noalias() += d_head * block(params[weight]).transpose();
-            block(d_params[weight]).noalias() += eigen(x.matrix(b, 0)).transpose() * d_head;
-            if (!params[bias].empty()) block(d_params[bias]).row(0) += d_head.colwise().sum();
-        }
-}
-
-void inputs_backward(const Inputs& in, Trace& d) {
-    if (!in.projects()) return;
-    const bool cross = !in.x_kv.empty();
-    d[Stage::x] = Tensor(in.x.shape());
-    d[Stage::x_kv] = Tensor(in.x_kv.shape());
-    const Tensor& x_kv = cross ? in.x_kv : in.x;
-    Tensor& d_x_kv = d[cross ? Stage::x_kv : Stage::x];
-    project_backward(in.x, in.params, Param::w_q, Param::b_q, d[Stage::q], d[Stage::x], d.params);
-    project_backward(x_kv, in.params, Param::w_k, Param::b_k, d[Stage::k], d_x_kv, d.params);
-    project_backward(x_kv, in.params, Param::w_v, Param::b_v, d[Stage::v], d_x_kv, d.params);
-}
-
 }  // namespace
 
 Trace staged_backward(const Inputs& inputs, const AttentionSpec& spec, const Dimensions& size,
@@ -160,7 +105,7 @@ Trace staged_backward(const Inputs& inputs, const AttentionSpec& spec, const Dim
     d[upstream.stage] = upstream.gradient.empty()
                             ? Tensor(stage_shape(upstream.stage, size, spec), 1.0F)
                             : upstream.gradient;
-    if (upstream.stage == Stage::output) output_backward(inputs, size, forward, d);
+    if (upstream.stage == Stage::output) output_backward(inputs, size, forward[Stage::context], d);
     HeadBackward head(spec, size, forward, d);
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h) head.run(b, h);

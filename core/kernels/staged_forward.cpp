@@ -6,6 +6,7 @@
 
 #include "core/dropout.h"
 #include "core/kernels/contributing.h"
+#include "core/kernels/projections.h"
 #include "core/kernels/staged.h"
 #include "core/softmax.h"
 
@@ -14,21 +15,6 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// Q = X W_Q + b_Q, split into heads: head h owns columns h·d .. (h + 1)·d of the product.
-Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias, const Shape& shape) {
-    Tensor heads(shape);
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h) {
-            const auto block = [&](const Tensor& joined) {
-                return eigen(joined.matrix(0, 0).column_block(h * shape.d, shape.d));
-            };
-            auto out = eigen(heads.matrix(b, h));
-            out.noalias() = eigen(x.matrix(b, 0)) * block(weight);
-            if (!bias.empty()) out.rowwise() += block(bias).row(0);
-        }
-    return heads;
-}
-
 void fill_q_k_v(const Inputs& in, const AttentionSpec& spec, const Dimensions& size, Trace& trace) {
     if (!in.projects()) {
         trace[Stage::q] = in.q;
@@ -36,15 +22,10 @@ void fill_q_k_v(const Inputs& in, const AttentionSpec& spec, const Dimensions& s
         trace[Stage::v] = in.v;
         return;
     }
-    const Tensor& x_kv = in.x_kv.empty() ? in.x : in.x_kv;
-    const auto projected = [&](const Tensor& x, Param weight, Param bias, Stage stage) {
-        return project(x, in.params[weight], in.params[bias], stage_shape(stage, size, spec));
-    };
     trace[Stage::x] = in.x;
     trace[Stage::x_kv] = in.x_kv;
-    trace[Stage::q] = projected(in.x, Param::w_q, Param::b_q, Stage::q);
-    trace[Stage::k] = projected(x_kv, Param::w_k, Param::b_k, Stage::k);
-    trace[Stage::v] = projected(x_kv, Param::w_v, Param::b_v, Stage::v);
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v})
+        trace[stage] = project(in, stage, stage_shape(stage, size, spec));
 }
 
 /// The [Tq,Tk] stages of one head. One that is not kept has a single head, reused for every (b,h).
@@ -140,26 +121,6 @@ class HeadForward {
     float factor_;
     std::vector<std::uint8_t> allowed_;
 };
-
-/// Y = concat(heads) W_O + b_O, or the joined heads when there is no W_O.
-Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& context) {
-    const Tensor& w_o = in.params[Param::w_o];
-    const Tensor& b_o = in.params[Param::b_o];
-    Tensor output(Shape{size.batch, 1, size.tq, size.d_out});
-    for (Index b = 0; b < size.batch; ++b) {
-        const MatrixView<float> y = output.matrix(b, 0);
-        for (Index h = 0; h < size.heads; ++h) {
-            const auto head = eigen(context.matrix(b, h));
-            const Index first = h * size.d_v;
-            if (w_o.empty())
-                eigen(y.column_block(first, size.d_v)) = head;
-            else
-                eigen(y).noalias() += head * eigen(w_o.matrix(0, 0).row_block(first, size.d_v));
-        }
-        if (!b_o.empty()) eigen(y).rowwise() += eigen(b_o.matrix(0, 0)).row(0);
-    }
-    return output;
-}
 
 }  // namespace
 

@@ -1,0 +1,120 @@
+// The FMA peak: 12 independent accumulators cover the latency of 4-5 cycles at 2 FMA a cycle, and the
+// operands never leave the registers, so nothing but the multipliers limits it.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/kernels/peak.cpp"
+#include "core/kernels/highway_targets.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace attn::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr double kFlopPerFma = 2.0;
+
+struct FourSums {
+    V a, b, c, d;
+};
+
+HWY_INLINE void accumulate(FourSums& sums, V x, V y) {
+    sums.a = hn::MulAdd(sums.a, x, y);
+    sums.b = hn::MulAdd(sums.b, x, y);
+    sums.c = hn::MulAdd(sums.c, x, y);
+    sums.d = hn::MulAdd(sums.d, x, y);
+}
+
+/// Sums that start apart, or the compiler would find them equal and keep one.
+HWY_INLINE FourSums start(float from) {
+    const D d;
+    return {hn::Set(d, from), hn::Set(d, from + 1.0F), hn::Set(d, from + 2.0F),
+            hn::Set(d, from + 3.0F)};
+}
+
+HWY_INLINE V total(const FourSums& sums) {
+    return hn::Add(hn::Add(sums.a, sums.b), hn::Add(sums.c, sums.d));
+}
+
+/// Runs `rounds` rounds of 12 FMA; returns the FLOP done. `sink` keeps the result alive.
+double run_fmas(long rounds, float* sink) {
+    const D d;
+    const V x = hn::Set(d, 0.999F);
+    const V y = hn::Set(d, 0.001F);
+    FourSums s = start(0.0F);
+    FourSums t = start(4.0F);
+    FourSums u = start(8.0F);
+    for (long n = 0; n < rounds; ++n) {
+        accumulate(s, x, y);
+        accumulate(t, x, y);
+        accumulate(u, x, y);
+    }
+    *sink = hn::GetLane(hn::Add(hn::Add(total(s), total(t)), total(u)));
+    return kFlopPerFma * 12.0 * static_cast<double>(rounds) * static_cast<double>(hn::Lanes(d));
+}
+
+}  // namespace
+}  // namespace attn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "core/kernels/peak.h"
+
+namespace attn {
+namespace {
+
+HWY_EXPORT(run_fmas);
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// GFLOP/s of this thread: the best of the short runs that fit in the time.
+double one_thread_gflops(double seconds) {
+    constexpr long kRounds = 100'000;
+    const Clock::time_point start = Clock::now();
+    double best = 0.0;
+    do {
+        float sink = 0.0F;
+        const Clock::time_point begin = Clock::now();
+        const double flop = HWY_DYNAMIC_DISPATCH(run_fmas)(kRounds, &sink);
+        const double elapsed = seconds_since(begin);
+        if (sink > 0.0F) best = std::max(best, flop / elapsed * 1e-9);
+    } while (seconds_since(start) < seconds);
+    return best;
+}
+
+}  // namespace
+
+double fma_peak_gflops(int threads, double milliseconds) {
+    std::vector<double> gflops(static_cast<std::size_t>(threads));
+    std::vector<std::jthread> running;
+    for (double& mine : gflops)
+        running.emplace_back(
+            [&mine, milliseconds] { mine = one_thread_gflops(milliseconds * 1e-3); });
+    running.clear();
+    double sum = 0.0;
+    for (const double mine : gflops) sum += mine;
+    return sum;
+}
+
+std::string_view simd_target() {
+    std::int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
+    return hwy::TargetName(targets & -targets);
+}
+
+}  // namespace attn
+#endif  // HWY_ONCE

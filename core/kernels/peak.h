@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+namespace attn {
+
+/// GFLOP/s of fused multiply-adds in registers (2 FLOP each), float, on `threads` threads at once for
+/// about `milliseconds`: what no kernel can exceed, so every speed is quoted as a fraction of it.
+double fma_peak_gflops(int threads, double milliseconds);
+
+/// The instruction set that the kernels use on this machine: "AVX2", "AVX3" (AVX-512), "NEON", ...
+std::string_view simd_target();
+
+}  // namespace attn

@@ -1,0 +1,121 @@
+// B batch, H query heads, Hkv key/value heads; b batch entry, h query head.
+// d_ = gradient of L = Σ upstream ∘ stage.
+
+#include "core/kernels/projections.h"
+
+#include <utility>
+
+#include "core/kernels/eigen_view.h"
+
+namespace attn {
+namespace {
+
+/// What Q, K or V is made from.
+struct Source {
+    const Tensor& x;
+    Param weight;
+    Param bias;
+};
+
+Source source_of(const Inputs& in, Stage stage) {
+    const Tensor& x_kv = in.x_kv.empty() ? in.x : in.x_kv;
+    if (stage == Stage::q) return {in.x, Param::w_q, Param::b_q};
+    if (stage == Stage::k) return {x_kv, Param::w_k, Param::b_k};
+    return {x_kv, Param::w_v, Param::b_v};
+}
+
+/// The columns of a joined matrix or bias that one head owns.
+auto head_columns(auto& joined, Index h, Index width) {
+    return eigen(joined.matrix(0, 0).column_block(h * width, width));
+}
+
+// forward:  Q = X W_Q + b_Q  so  d_X += d_Q W_Qᵀ,  d_W_Q = Xᵀ d_Q,  d_b_Q = column sums of d_Q
+void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
+    const Source from = source_of(in, stage);
+    const Tensor& d_heads = d[stage];
+    const Shape shape = d_heads.shape();
+    Tensor& d_weight = d.params[from.weight] = Tensor(in.params[from.weight].shape());
+    Tensor& d_bias = d.params[from.bias] = Tensor(in.params[from.bias].shape());
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h) {
+            const auto d_head = eigen(d_heads.matrix(b, h));
+            eigen(d_x.matrix(b, 0)).noalias() +=
+                d_head * head_columns(in.params[from.weight], h, shape.d).transpose();
+            head_columns(d_weight, h, shape.d).noalias() +=
+                eigen(from.x.matrix(b, 0)).transpose() * d_head;
+            if (!d_bias.empty()) head_columns(d_bias, h, shape.d).row(0) += d_head.colwise().sum();
+        }
+}
+
+}  // namespace
+
+Tensor project(const Inputs& in, Stage stage, const Shape& shape) {
+    const Source from = source_of(in, stage);
+    const Tensor& bias = in.params[from.bias];
+    Tensor heads(shape);
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h) {
+            auto out = eigen(heads.matrix(b, h));
+            out.noalias() =
+                eigen(from.x.matrix(b, 0)) * head_columns(in.params[from.weight], h, shape.d);
+            if (!bias.empty()) out.rowwise() += head_columns(bias, h, shape.d).row(0);
+        }
+    return heads;
+}
+
+Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& context) {
+    const Tensor& w_o = in.params[Param::w_o];
+    const Tensor& b_o = in.params[Param::b_o];
+    Tensor output(Shape{size.batch, 1, size.tq, size.d_out});
+    for (Index b = 0; b < size.batch; ++b) {
+        const MatrixView<float> y = output.matrix(b, 0);
+        for (Index h = 0; h < size.heads; ++h) {
+            const auto head = eigen(context.matrix(b, h));
+            const Index first = h * size.d_v;
+            if (w_o.empty())
+                eigen(y.column_block(first, size.d_v)) = head;
+            else
+                eigen(y).noalias() += head * eigen(w_o.matrix(0, 0).row_block(first, size.d_v));
+        }
+        if (!b_o.empty()) eigen(y).rowwise() += eigen(b_o.matrix(0, 0)).row(0);
+    }
+    return output;
+}
+
+// forward:  Y = concat(heads) W_O + b_O
+// so        d_context_h = d_Y W_O,hᵀ,  d_W_O,h = context_hᵀ d_Y,  d_b_O = column sums of d_Y
+void output_backward(const Inputs& in, const Dimensions& size, const Tensor& context, Trace& d) {
+    const Tensor& w_o = in.params[Param::w_o];
+    if (!w_o.empty()) d.params[Param::w_o] = Tensor(w_o.shape());
+    if (!in.params[Param::b_o].empty())
+        d.params[Param::b_o] = Tensor(in.params[Param::b_o].shape());
+    for (Index b = 0; b < size.batch; ++b) {
+        const MatrixView<const float> d_y = std::as_const(d)[Stage::output].matrix(b, 0);
+        for (Index h = 0; h < size.heads; ++h) {
+            auto d_context = eigen(d[Stage::context].matrix(b, h));
+            const Index first = h * size.d_v;
+            if (w_o.empty()) {
+                d_context = eigen(d_y.column_block(first, size.d_v));
+                continue;
+            }
+            const auto w_o_h = eigen(w_o.matrix(0, 0).row_block(first, size.d_v));
+            d_context.noalias() = eigen(d_y) * w_o_h.transpose();
+            eigen(d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v)).noalias() +=
+                eigen(context.matrix(b, h)).transpose() * eigen(d_y);
+        }
+        if (!in.params[Param::b_o].empty())
+            eigen(d.params[Param::b_o].matrix(0, 0)).row(0) += eigen(d_y).colwise().sum();
+    }
+}
+
+void inputs_backward(const Inputs& in, Trace& d) {
+    if (!in.projects()) return;
+    d[Stage::x] = Tensor(in.x.shape());
+    d[Stage::x_kv] = Tensor(in.x_kv.shape());
+    Tensor& d_x_kv = d[in.x_kv.empty() ? Stage::x : Stage::x_kv];
+    project_backward(in, Stage::q, d[Stage::x], d);
+    project_backward(in, Stage::k, d_x_kv, d);
+    project_backward(in, Stage::v, d_x_kv, d);
+}
+
+}  // namespace attn

@@ -1,0 +1,53 @@
+#include "core/threads.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+namespace attn {
+
+struct ThreadLimit::Hold {
+    tbb::global_control control;
+};
+
+ThreadLimit::ThreadLimit(int threads)
+    : hold_(std::make_unique<Hold>(
+          tbb::global_control(tbb::global_control::max_allowed_parallelism,
+                              static_cast<std::size_t>(std::max(threads, 1))))) {}
+
+ThreadLimit::~ThreadLimit() = default;
+
+int thread_slots() { return tbb::this_task_arena::max_concurrency(); }
+
+int thread_count() {
+    const std::size_t allowed =
+        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+    return std::min(thread_slots(), static_cast<int>(allowed));
+}
+
+bool parallel_for(Index count, const RunControl& control,
+                  const std::function<void(Index n, int slot)>& body) {
+    std::atomic<Index> next{0};
+    std::atomic<Index> done{0};
+    // Each thread draws the next n itself, so that they start in order whatever TBB splits.
+    const auto work = [&](int) {
+        const int slot = tbb::this_task_arena::current_thread_index();
+        for (Index n = next++; n < count && !control.stop.stop_requested(); n = next++) {
+            body(n, slot);
+            const Index finished = ++done;
+            if (control.progress)
+                control.progress(static_cast<double>(finished) / static_cast<double>(count));
+        }
+    };
+    const int threads = static_cast<int>(std::min<Index>(thread_count(), count));
+    if (threads <= 1)
+        work(0);
+    else
+        tbb::parallel_for(0, threads, work, tbb::simple_partitioner());
+    return done == count;
+}
+
+}  // namespace attn

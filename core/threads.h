@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "core/tensor.h"
+
+namespace attn {
+
+/// How a caller watches a long computation and ends it early.
+struct RunControl {
+    /// Asked between pieces of work; once stopped, the result is thrown away.
+    std::stop_token stop;
+    /// Told the fraction done, in (0, 1], from whichever thread got there. May be empty.
+    std::function<void(double)> progress;
+};
+
+/// How many threads a computation started here may use, the caller included.
+int thread_count();
+
+/// While it lives, parallel_for uses at most `threads` of them (at least 1).
+class ThreadLimit {
+  public:
+    explicit ThreadLimit(int threads);
+    ~ThreadLimit();
+    ThreadLimit(const ThreadLimit&) = delete;
+    ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+  private:
+    struct Hold;
+    std::unique_ptr<Hold> hold_;
+};
+
+/// Calls body(n, slot) for n = 0 … count − 1, in that order of starting, on several threads.
+/// `slot` < thread_slots() differs between calls that run at the same time: it picks scratch memory.
+/// Returns false when it was stopped: then some n never ran.
+bool parallel_for(Index count, const RunControl& control,
+                  const std::function<void(Index n, int slot)>& body);
+
+/// One more than the largest slot.
+int thread_slots();
+
+}  // namespace attn
