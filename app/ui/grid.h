@@ -1,30 +1,46 @@
 #pragma once
 
+#include <imgui.h>
+
 #include <optional>
 
 #include "app/ui/frame.h"
-#include "app/ui/imgui_compat.h"
 #include "app/view/actions.h"
 #include "app/view/grid_view.h"
 
 namespace attn::ui {
 
-/// Where one matrix stands, in pixels on screen: the cells alone, without labels.
+/// Where one matrix stands, in pixels on screen: the cells alone.
 struct GridPlace {
     ImVec2 origin;  // top left of cell (0, 0)
     ImVec2 cell;    // size of one cell
-    bool labels = true;
-    bool title = true;
 };
 
-/// What the pointer is on and what was done to it.
-struct GridInput {
-    std::optional<view::CellRef> hovered;
+/// The room a matrix takes around its cells: row labels, title and column labels, side vectors,
+/// colour bar. `width` is what title and colour bar need at least, cells included.
+struct GridMargins {
+    float left = 0.0F;
+    float top = 0.0F;
+    float right = 0.0F;
+    float bottom = 0.0F;
+    float width = 0.0F;
+};
+GridMargins grid_margins(const view::GridView& grid, const Frame& frame, float cell_width);
+/// Room for the row labels alone.
+float row_label_width(const view::GridView& grid, const Frame& frame);
+/// The narrowest cell that still shows its numbers; 0 for a grid without text.
+float readable_cell_width(const view::GridView& grid, const Frame& frame);
+
+/// What a grid cross-fades from; `previous` may be null. fade: 0 just left … 1 arrived.
+struct Fade {
+    const view::GridView* previous = nullptr;
+    double fade = 1.0;
 };
 
-/// A matrix with its title, labels, colour bar and side vectors. `previous` (may be null) is what it
-/// cross-fades from at `fade` 0 … 1. Appends SelectCell and BeginCellEdit.
-GridInput draw_grid(const view::GridView& grid, const view::GridView* previous, double fade,
-                    const GridPlace& place, const Frame& frame, view::Actions& out);
+/// A matrix with its title, labels, cells, colour bar and side vectors. Appends SelectCell and
+/// BeginCellEdit; returns the cell under the pointer.
+std::optional<view::CellRef> draw_grid(const view::GridView& grid, const Fade& fade,
+                                       const GridPlace& place, const Frame& frame,
+                                       view::Actions& out);
 
 }  // namespace attn::ui

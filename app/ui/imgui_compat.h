@@ -1,6 +1,7 @@
 #pragma once
 
 #include <imgui.h>
+#include <imgui_stdlib.h>
 
 #include <cstdint>
 #include <string>

@@ -38,6 +38,14 @@ bool button(const Frame& frame, const char* id, const std::string& words, const 
 std::optional<int> choice(const Frame& frame, const char* id, const std::vector<std::string>& words,
                           int current, const Tip& tip);
 
+/// What the widgets above take, to flow them.
+float toggle_width(const Frame& frame, const std::string& words);
+float button_width(const Frame& frame, const std::string& words);
+
+/// One line of text as an item; wrapped at the window's edge.
+void words(const Font& font, view::Color color, const std::string& text);
+void wrapped_words(const Font& font, view::Color color, const std::string& text);
+
 /// Places the next control on this line when `width` still fits, else on a new one.
 void flow(const Frame& frame, float width);
 

@@ -15,6 +15,7 @@ constexpr Color rgb(std::uint32_t hex) {
 }
 
 constexpr Theme kDark{
+    .name = ThemeName::dark,
     .background = rgb(0x0e1217),
     .surface = rgb(0x151a21),
     .raised = rgb(0x1f262f),
@@ -38,6 +39,7 @@ constexpr Theme kDark{
 };
 
 constexpr Theme kLight{
+    .name = ThemeName::light,
     .background = rgb(0xfbf9f5),
     .surface = rgb(0xf3f0ea),
     .raised = rgb(0xe8e4dc),

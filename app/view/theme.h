@@ -21,6 +21,7 @@ enum class ThemeName : std::uint8_t { dark, light };
 /// (tested). Role colours are the same thing in formulas, headers, strips and curves:
 /// Q blue, K orange, V green, A purple.
 struct Theme {
+    ThemeName name;
     Color background;  // near-black blue-grey, or paper
     Color surface;     // rail, panels
     Color raised;      // hovered rows, popups

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "app/ui/grid.h"
+#include "app/view/step_view.h"
+
+namespace attn::ui {
+
+/// Where the matrices of one stage stand, relative to the top left of the canvas.
+struct CanvasLayout {
+    std::vector<GridPlace> operands;
+    std::vector<ImVec2> operators;  // middle of each; one after every operand
+    std::vector<float> operator_widths;
+    GridPlace result;
+    ImVec2 size;  // of everything; wider than `available` when even the smallest cells do not fit
+};
+
+/// One cell size for all matrices of the stage: as large as fits `available`, numbers readable while
+/// they can be, never under 6 design units. A score or weight matrix [Tq, Tk] gets the same place
+/// and cell size at every stage that has one, so that the eye keeps its cell.
+CanvasLayout lay_out_canvas(const view::StepView& view, const Frame& frame, ImVec2 available);
+
+}  // namespace attn::ui

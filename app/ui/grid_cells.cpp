@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/grid_parts.h"
+#include "app/ui/imgui_compat.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CellLook;
+using view::CellView;
+using view::Color;
+using view::GridView;
+
+// Rectangles up to here, one texture above: PLATFORM measured 56 ms for 65 k rectangles.
+constexpr Index kMostRectangles = 1024;
+constexpr double kUnlit = 0.6;  // how far cells that are no source fade into the background
+
+/// How the numbers of one grid are set: all on one decimal point.
+struct NumberSetting {
+    Font font;
+    float char_width = 0.0F;
+    int before = 0;  // characters before the point, at most
+    int after = 0;   // from the point on, at most
+    bool fits = false;
+};
+
+int code_points(std::string_view text) {
+    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    }));
+}
+
+int chars_before_point(std::string_view text) {
+    return code_points(text.substr(0, text.find('.')));
+}
+
+bool try_font(NumberSetting& setting, const Font& font, ImVec2 cell, float gap) {
+    setting.font = font;
+    setting.char_width = text_size(font, "0").x;
+    const float width = setting.char_width * static_cast<float>(setting.before + setting.after);
+    setting.fits = setting.before > 0 && width + gap <= cell.x && font.px + 2.0F <= cell.y;
+    return setting.fits;
+}
+
+NumberSetting measure(const GridView& grid) {
+    NumberSetting setting;
+    for (const CellView& cell : grid.cells) {
+        if (cell.look != CellLook::number) continue;
+        const int before = chars_before_point(cell.text);
+        setting.before = std::max(setting.before, before);
+        setting.after = std::max(setting.after, code_points(cell.text) - before);
+    }
+    if (setting.before == 0 && !grid.cells.empty()) setting.before = 3;  // "NaN" only
+    return setting;
+}
+
+Font tiny_digits(const Frame& frame) { return {frame.fonts.digits_small.face, frame.px(10)}; }
+
+NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
+    NumberSetting setting = measure(grid);
+    const float gap = frame.px(4);
+    if (try_font(setting, frame.fonts.digits, place.cell, gap * 2)) return setting;
+    if (try_font(setting, frame.fonts.digits_small, place.cell, gap)) return setting;
+    try_font(setting, tiny_digits(frame), place.cell, gap / 2);
+    return setting;
+}
+
+bool is_lit(const GridView& grid, std::size_t n) { return grid.lit.empty() || grid.lit[n]; }
+
+/// The colour of a cell on its way from the previous stage, dimmed when it is no source.
+Color fill_of(const GridCanvas& canvas, const Fade& fade, std::size_t n) {
+    const Color base = canvas.frame.theme.background;
+    const Color to = canvas.grid.cells[n].fill;
+    const Color from = fade.previous ? fade.previous->cells[n].fill : base;
+    const Color now = fade.fade < 1.0 ? blend(from, to, fade.fade) : to;
+    return is_lit(canvas.grid, n) ? now : blend(now, base, kUnlit);
+}
+
+void fill_rectangles(const GridCanvas& canvas, const Fade& fade) {
+    const float gap = canvas.place.cell.x >= canvas.frame.px(14) ? canvas.frame.px(1) : 0.0F;
+    for (Index row = 0; row < canvas.grid.rows; ++row)
+        for (Index column = 0; column < canvas.grid.columns; ++column) {
+            const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
+            const ImVec2 low = canvas.corner(row, column);
+            const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
+            canvas.list.AddRectFilled(low, high, to_u32(fill_of(canvas, fade, n)));
+        }
+}
+
+view::Image picture(const GridCanvas& canvas, const Fade& fade) {
+    view::Image image{
+        static_cast<int>(canvas.grid.columns), static_cast<int>(canvas.grid.rows), {}};
+    image.rgba.reserve(canvas.grid.cells.size() * 4);
+    for (std::size_t n = 0; n < canvas.grid.cells.size(); ++n) {
+        const Color c = fill_of(canvas, fade, n);
+        image.rgba.insert(image.rgba.end(), {c.r, c.g, c.b, c.a});
+    }
+    return image;
+}
+
+/// FNV-1a: names the pixels for the texture cache.
+std::uint64_t content_key(const view::Image& image) {
+    std::uint64_t key = 14695981039346656037ULL ^ static_cast<std::uint64_t>(image.width);
+    for (const std::uint8_t byte : image.rgba) key = (key ^ byte) * 1099511628211ULL;
+    return key;
+}
+
+void fill_texture(const GridCanvas& canvas, const Fade& fade) {
+    const view::Image image = picture(canvas, fade);
+    const std::uint64_t name = canvas.frame.texture(image, content_key(image));
+    canvas.list.AddImage(texture_id(name), canvas.place.origin, canvas.end());
+}
+
+void draw_hatch(ImDrawList& list, ImVec2 low, ImVec2 size, ImU32 color, float thickness) {
+    const float w = size.x;
+    const float h = size.y;
+    const auto at = [&](float x, float y) { return ImVec2{low.x + x * w, low.y + y * h}; };
+    list.AddLine(at(0.5F, 0), at(0, 0.5F), color, thickness);
+    list.AddLine(at(1, 0), at(0, 1), color, thickness);
+    list.AddLine(at(1, 0.5F), at(0.5F, 1), color, thickness);
+}
+
+void draw_cross(ImDrawList& list, ImVec2 low, ImVec2 size, ImU32 color, float thickness) {
+    list.AddLine(low, {low.x + size.x, low.y + size.y}, color, thickness);
+    list.AddLine({low.x + size.x, low.y}, {low.x, low.y + size.y}, color, thickness);
+}
+
+/// Masked: hatched. NaN: crossed in its own colour. −∞: a frame. 0 is a plain cell.
+void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool numbers) {
+    const view::Theme& theme = canvas.frame.theme;
+    const float thin = canvas.frame.px(1);
+    const ImVec2 size{canvas.place.cell.x - thin, canvas.place.cell.y - thin};
+    if (cell.look == CellLook::masked)
+        draw_hatch(canvas.list, low, size, to_u32(theme.muted, 0.45), thin);
+    if (cell.look == CellLook::not_a_number && !numbers)
+        draw_cross(canvas.list, low, size, to_u32(cell.ink), thin);
+    if (cell.look == CellLook::infinite)
+        canvas.list.AddRect({low.x + thin, low.y + thin},
+                            {low.x + size.x - thin, low.y + size.y - thin}, to_u32(cell.ink), 0.0F,
+                            0, thin);
+}
+
+void draw_number(const GridCanvas& canvas, const NumberSetting& setting, const CellView& cell,
+                 ImVec2 low, ImU32 ink) {
+    const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
+    if (cell.look != CellLook::number) {
+        draw_text_in(canvas.list, setting.font, low, high, Align::center, ink, cell.text);
+        return;
+    }
+    const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
+    const int indent = setting.before - chars_before_point(cell.text);
+    const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
+    draw_text(canvas.list, setting.font, {x, (low.y + high.y - setting.font.px) / 2}, ink,
+              cell.text);
+}
+
+/// The old number leaves while the new one comes; one that stays the same stays still.
+void draw_fading_number(const GridCanvas& canvas, const Fade& fade, const NumberSetting& setting,
+                        std::size_t n, ImVec2 low) {
+    const CellView& cell = canvas.grid.cells[n];
+    const CellView* old = fade.previous ? &fade.previous->cells[n] : nullptr;
+    const double dim = is_lit(canvas.grid, n) ? 1.0 : 1.0 - kUnlit * 0.6;
+    const Color base = canvas.frame.theme.background;
+    const Color ink = is_lit(canvas.grid, n)
+                          ? cell.ink
+                          : ink_on(blend(cell.fill, base, kUnlit), canvas.frame.theme.name);
+    const bool still = fade.fade >= 1.0 || (old && old->text == cell.text);
+    draw_number(canvas, setting, cell, low, to_u32(ink, still ? dim : fade.fade * dim));
+    if (!still && old) draw_number(canvas, setting, *old, low, to_u32(old->ink, 1.0 - fade.fade));
+}
+
+bool same_size(const GridView& a, const GridView* b) {
+    return b && a.rows == b->rows && a.columns == b->columns && b->cells.size() == a.cells.size();
+}
+
+}  // namespace
+
+float readable_cell_width(const GridView& grid, const Frame& frame) {
+    const NumberSetting setting = measure(grid);
+    return text_size(tiny_digits(frame), "0").x *
+               static_cast<float>(setting.before + setting.after) +
+           frame.px(3);
+}
+
+void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
+    const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
+                    wanted.fade};
+    const bool many = canvas.grid.rows * canvas.grid.columns > kMostRectangles;
+    many ? fill_texture(canvas, fade) : fill_rectangles(canvas, fade);
+    const NumberSetting setting = set_numbers(canvas.grid, canvas.place, canvas.frame);
+    for (Index row = 0; row < canvas.grid.rows; ++row)
+        for (Index column = 0; column < canvas.grid.columns; ++column) {
+            const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
+            const ImVec2 low = canvas.corner(row, column);
+            draw_look(canvas, canvas.grid.cells[n], low, setting.fits);
+            if (setting.fits) draw_fading_number(canvas, fade, setting, n, low);
+        }
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/ui/draw.h"
+#include "app/ui/grid.h"
+
+namespace attn::ui {
+
+// The layers of a grid, each drawn over the one before.
+
+struct GridCanvas {
+    ImDrawList& list;
+    const view::GridView& grid;
+    const GridPlace& place;
+    const Frame& frame;
+
+    ImVec2 corner(Index row, Index column) const {
+        return {place.origin.x + static_cast<float>(column) * place.cell.x,
+                place.origin.y + static_cast<float>(row) * place.cell.y};
+    }
+    ImVec2 end() const { return corner(grid.rows, grid.columns); }
+};
+
+void draw_cells(const GridCanvas& canvas, const Fade& fade);  // fills, numbers, special looks
+void draw_marks(const GridCanvas& canvas);                    // lit sources, the selected cell
+void draw_labels(const GridCanvas& canvas);                   // title, shape, tokens
+void draw_color_bar(const GridCanvas& canvas, view::ThemeName name);
+void draw_sides(const GridCanvas& canvas);  // row max, Σ exp, row sums
+
+/// Column labels are turned when one of them is wider than its column.
+bool has_turned_labels(const view::GridView& grid, const Frame& frame, float cell_width);
+/// Width of each side vector.
+float side_width(const view::SideVector& side, const Frame& frame);
+
+// Design units.
+inline constexpr float kTitleHeight = 24.0F;
+inline constexpr float kLabelHeight = 20.0F;
+inline constexpr float kLabelGap = 8.0F;
+inline constexpr float kLongestLabel = 88.0F;
+inline constexpr float kTurnDegrees = -60.0F;
+inline constexpr float kBarHeight = 6.0F;
+inline constexpr float kBarGap = 8.0F;
+
+}  // namespace attn::ui

@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "app/ui/imgui_compat.h"
+#include "app/ui/panels.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Chord;
+using view::Key;
+
+bool repeats(Key key) {
+    return key == Key::left || key == Key::right || key == Key::up || key == Key::down;
+}
+
+/// Keys that a focused text field needs for itself.
+bool belongs_to_text(const Chord& chord) {
+    constexpr Key kFunction[] = {Key::f1, Key::f12};
+    constexpr Key kTextEditing[] = {Key::a, Key::c,    Key::v,     Key::x,    Key::y,
+                                    Key::z, Key::left, Key::right, Key::home, Key::end};
+    if (std::ranges::count(kFunction, chord.key) > 0) return false;
+    return !chord.ctrl || std::ranges::count(kTextEditing, chord.key) > 0;
+}
+
+bool is_down(const Chord& chord, const ImGuiIO& io) {
+    if (chord.key == Key::none || chord.ctrl != io.KeyCtrl || io.KeyAlt) return false;
+    const bool shift_is_part_of_key = chord.key == Key::plus;
+    if (!shift_is_part_of_key && chord.shift != io.KeyShift) return false;
+    return is_pressed(chord.key, repeats(chord.key));
+}
+
+/// A digit that began the edit of a cell is not a command too.
+bool began_typing(const view::Actions& actions) {
+    return std::ranges::any_of(actions, [](const view::Action& action) {
+        return std::holds_alternative<view::BeginCellEdit>(action);
+    });
+}
+
+}  // namespace
+
+void read_keyboard(const view::AppState& state, view::Actions& out) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (state.show_palette) return;  // the palette reads its own keys
+    const bool typing = io.WantTextInput || began_typing(out);
+    for (const view::Command& command : commands(state)) {
+        if (!command.enabled || !is_down(command.chord, io)) continue;
+        if (typing && belongs_to_text(command.chord)) continue;
+        if (state.show_help && !std::holds_alternative<view::ShowHelp>(command.action)) continue;
+        out.push_back(command.action);
+        return;
+    }
+}
+
+}  // namespace attn::ui

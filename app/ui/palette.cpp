@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "app/ui/draw.h"
+#include "app/ui/imgui_compat.h"
+#include "app/ui/overlay.h"
+#include "app/ui/panels.h"
+#include "app/ui/widgets.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Command;
+
+constexpr float kRow = 32.0F;  // design units
+constexpr std::size_t kMostRows = 12;
+
+void draw_query(const view::AppState& state, const Frame& frame, view::Actions& out) {
+    std::string query = state.palette_query;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint("##query", "Find a command", &query);
+    pop_font();
+    if (query != state.palette_query) out.push_back(view::SetPaletteQuery{query});
+}
+
+bool draw_row(const Command& command, bool current, const Frame& frame) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
+    const bool clicked = ImGui::InvisibleButton("row", size);
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (current || ImGui::IsItemHovered())
+        list.AddRectFilled(low, high, to_u32(frame.theme.raised), frame.px(4));
+    if (current) list.AddRectFilled(low, {low.x + frame.px(2), high.y}, to_u32(frame.theme.accent));
+    const ImVec2 inner_low{low.x + frame.px(12), low.y};
+    const ImVec2 inner_high{high.x - frame.px(12), high.y};
+    draw_text_in(list, frame.fonts.body, inner_low, inner_high, Align::left,
+                 to_u32(command.enabled ? frame.theme.text : frame.theme.muted),
+                 fit_text(frame.fonts.body, command.words, size.x * 0.6F));
+    const std::string keys =
+        command.chord.key == view::Key::none ? "" : "   " + to_string(command.chord);
+    draw_text_in(list, frame.fonts.small, inner_low, inner_high, Align::right,
+                 to_u32(frame.theme.muted), command.group + keys);
+    return clicked;
+}
+
+/// The rows around the current one, so that the list needs no scrolling.
+std::size_t first_row(std::size_t current, std::size_t count) {
+    if (count <= kMostRows || current < kMostRows / 2) return 0;
+    return std::min(current - kMostRows / 2, count - kMostRows);
+}
+
+void draw_rows(const view::AppState& state, const std::vector<Command>& found, const Frame& frame,
+               view::Actions& out) {
+    const std::size_t first = first_row(state.palette_row, found.size());
+    const std::size_t last = std::min(first + kMostRows, found.size());
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    for (std::size_t n = first; n < last; ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        if (draw_row(found[n], n == state.palette_row, frame)) {
+            const int rows = static_cast<int>(n) - static_cast<int>(state.palette_row);
+            out.push_back(view::MovePalette{rows});
+            out.push_back(view::RunPaletteRow{});
+        }
+        ImGui::PopID();
+    }
+    ImGui::PopStyleVar();
+    if (found.empty())
+        wrapped_words(frame.fonts.body, frame.theme.muted, "No command has these words.");
+}
+
+void read_keys(view::Actions& out) {
+    if (is_pressed(view::Key::down, true)) out.push_back(view::MovePalette{1});
+    if (is_pressed(view::Key::up, true)) out.push_back(view::MovePalette{-1});
+    const float wheel = ImGui::GetIO().MouseWheel;
+    if (wheel != 0.0F) out.push_back(view::MovePalette{wheel < 0.0F ? 1 : -1});
+    if (is_pressed(view::Key::enter)) out.push_back(view::RunPaletteRow{});
+    const bool again = ImGui::GetIO().KeyCtrl && is_pressed(view::Key::k);
+    if (again || is_pressed(view::Key::escape)) out.push_back(view::ShowPalette{false});
+}
+
+}  // namespace
+
+void draw_palette(const view::AppState& state, const std::vector<Command>& found,
+                  const Frame& frame, view::Actions& out) {
+    const float height = frame.px(48 + 48) + frame.px(kRow) * static_cast<float>(kMostRows);
+    const bool beside = begin_overlay("palette", frame.px(640), height, frame);
+    draw_query(state, frame, out);
+    draw_rows(state, found, frame, out);
+    end_overlay();
+    read_keys(out);
+    if (beside) out.push_back(view::ShowPalette{false});
+}
+
+}  // namespace attn::ui

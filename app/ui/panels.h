@@ -1,0 +1,41 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/ui/frame.h"
+#include "app/view/actions.h"
+#include "app/view/commands.h"
+#include "app/view/inspector_view.h"
+#include "app/view/step_view.h"
+
+namespace attn::ui {
+
+// The panels around the canvas. Each fills the current window.
+
+/// Workspaces, theme and help.
+void draw_rail(const view::AppState& state, const Frame& frame, view::Actions& out);
+/// Preset, sentence, sizes, scaling, temperature, mask, seed.
+void draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
+/// The stages with live shapes; a click goes there.
+void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
+                 view::Actions& out);
+/// The selected cell's arithmetic. Returns the linked cell under the pointer.
+std::optional<view::CellRef> draw_inspector(const view::InspectorView& view, const Frame& frame,
+                                            view::Actions& out);
+/// What just happened, how long it took, who computed it.
+void draw_bottom_line(const view::AppState& state, const Frame& frame);
+
+/// The F1 page: every command with its keys.
+void draw_help(const std::vector<view::Command>& commands, const Frame& frame, view::Actions& out);
+/// Ctrl+K: type, choose with the arrows, Enter.
+void draw_palette(const view::AppState& state, const std::vector<view::Command>& found,
+                  const Frame& frame, view::Actions& out);
+
+/// The keys pressed in this frame as commands; none while a text field has them.
+void read_keyboard(const view::AppState& state, view::Actions& out);
+
+}  // namespace attn::ui

@@ -1,0 +1,152 @@
+#include "app/ui/window.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/ui/canvas.h"
+#include "app/ui/draw.h"
+#include "app/ui/imgui_compat.h"
+#include "app/ui/panels.h"
+#include "app/ui/saturation_panel.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Actions;
+using view::AppState;
+using view::CellRef;
+using view::Workspace;
+
+// Design units, on the 8-px grid.
+constexpr float kMargin = 24.0F;
+constexpr float kNarrowMargin = 16.0F;
+constexpr float kRail = 80.0F;
+constexpr float kRibbon = 56.0F;
+constexpr float kBottom = 32.0F;
+constexpr float kInspectorMost = 384.0F;
+constexpr float kInspectorLeast = 248.0F;
+constexpr float kNarrow = 1000.0F;  // a window under this many units gives up some air
+
+constexpr ImGuiWindowFlags kWhole =
+    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoBackground |
+    ImGuiWindowFlags_NoScrollWithMouse;
+
+struct Box {
+    ImVec2 low, high;
+    ImVec2 size() const { return {std::max(1.0F, high.x - low.x), std::max(1.0F, high.y - low.y)}; }
+};
+
+/// A child window at an exact place.
+template <class Draw>
+void panel(const char* id, const Box& box, Draw draw) {
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::BeginChild(id, box.size());
+    draw();
+    ImGui::EndChild();
+}
+
+struct Regions {
+    float margin;
+    Box rail, work, bottom;  // work: all between rail and bottom line
+    float inspector;         // width
+};
+
+Regions regions(const Frame& frame) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const bool narrow = display.x < frame.px(kNarrow);
+    const float margin = frame.px(narrow ? kNarrowMargin : kMargin);
+    const float rail = frame.px(kRail);
+    const float foot = display.y - frame.px(kBottom);
+    return {margin,
+            {{0.0F, 0.0F}, {rail, display.y}},
+            {{rail, 0.0F}, {display.x, foot}},
+            {{rail + margin, foot}, {display.x - margin, display.y}},
+            std::clamp(display.x * 0.24F, frame.px(kInspectorLeast), frame.px(kInspectorMost))};
+}
+
+void fill(const Box& box, view::Color color) {
+    ImGui::GetWindowDrawList()->AddRectFilled(box.low, box.high, to_u32(color));
+}
+
+void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
+    ImGui::GetWindowDrawList()->AddLine(from, to, to_u32(frame.theme.line), frame.px(1));
+}
+
+/// Controls and ribbon; returns where they end.
+float draw_top(const view::StepView& view, const Regions& r, const Frame& frame, Actions& out) {
+    ImGui::SetCursorScreenPos({r.work.low.x + r.margin, frame.px(12)});
+    ImGui::BeginGroup();
+    draw_controls(view.controls, frame, out);
+    ImGui::EndGroup();
+    const float top = ImGui::GetItemRectMax().y + frame.px(12);
+    hairline({r.work.low.x, top}, {r.work.high.x, top}, frame);
+    const Box ribbon{{r.work.low.x + r.margin, top + frame.px(1)},
+                     {r.work.high.x - r.margin, top + frame.px(1 + kRibbon)}};
+    panel("ribbon", ribbon, [&] { draw_ribbon(view.ribbon, frame, out); });
+    hairline({r.work.low.x, ribbon.high.y}, {r.work.high.x, ribbon.high.y}, frame);
+    return ribbon.high.y;
+}
+
+std::optional<CellRef> draw_step(const AppState& state, const Regions& r, const Frame& frame,
+                                 Actions& out) {
+    const view::StepView view = build_step_view(state);
+    const float top = draw_top(view, r, frame, out);
+    const float split = r.work.high.x - r.inspector;
+    fill({{split, top + frame.px(1)}, r.work.high}, frame.theme.surface);
+    std::optional<CellRef> hovered;
+    const float above = std::min(r.margin, frame.px(16));
+    panel("canvas", {{r.work.low.x + r.margin, top + above}, {split - r.margin, r.work.high.y}},
+          [&] { hovered = draw_canvas(view, state.step.editing, frame, out); });
+    panel("inspector",
+          {{split + r.margin, top + above}, {r.work.high.x - frame.px(8), r.work.high.y}}, [&] {
+              const auto linked = draw_inspector(build_inspector_view(state), frame, out);
+              if (linked) hovered = linked;
+          });
+    return hovered;
+}
+
+void draw_saturation_workspace(const AppState& state, const Regions& r, const Frame& frame,
+                               Actions& out) {
+    const Box box{{r.work.low.x + r.margin, frame.px(16)},
+                  {r.work.high.x - r.margin, r.work.high.y}};
+    panel("saturation", box,
+          [&] { draw_saturation_panel(build_saturation_view(state), frame, out); });
+}
+
+void draw_base(const AppState& state, const Frame& frame, Actions& out) {
+    const Regions r = regions(frame);
+    fill(r.rail, frame.theme.surface);
+    hairline({r.work.low.x, r.work.high.y}, r.work.high, frame);
+    panel("rail", {{0.0F, frame.px(8)}, r.rail.high}, [&] { draw_rail(state, frame, out); });
+    std::optional<CellRef> hovered;
+    if (state.workspace == Workspace::step) hovered = draw_step(state, r, frame, out);
+    if (state.workspace == Workspace::saturation) draw_saturation_workspace(state, r, frame, out);
+    if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
+    panel("bottom line", r.bottom, [&] { draw_bottom_line(state, frame); });
+}
+
+void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
+    if (state.show_help) draw_help(commands(state), frame, out);
+    if (state.show_palette)
+        draw_palette(state, find_commands(state, state.palette_query), frame, out);
+}
+
+}  // namespace
+
+void draw_window(const AppState& state, const Frame& frame, Actions& out) {
+    push_font(frame.fonts.body);
+    ImGui::SetNextWindowPos({0.0F, 0.0F});
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
+    ImGui::Begin("attnscope", nullptr, kWhole);
+    ImGui::PopStyleVar();
+    draw_base(state, frame, out);
+    ImGui::End();
+    draw_overlays(state, frame, out);
+    read_keyboard(state, out);
+    pop_font();
+}
+
+}  // namespace attn::ui
