@@ -44,6 +44,10 @@ struct HoverCell {
 struct ShowGradients {
     bool on;
 };
+enum class CopyAs : std::uint8_t { text, latex, python };
+struct CopyArithmetic {  // of the inspected cell: puts it into requests.clipboard
+    CopyAs format;
+};
 
 // the toy model (undone)
 struct LoadPreset {
@@ -153,13 +157,14 @@ struct Tick {
 
 using Action =
     std::variant<SetWorkspace, GoToStage, StepBy, GoToEnd, TogglePlay, ShowHead, SelectCell,
-                 MoveSelection, ClearSelection, HoverCell, ShowGradients, LoadPreset, DraftSentence,
-                 SetSentence, SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature,
-                 SetCausal, SetSeed, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit,
-                 SetCell, EndGesture, SetSaturationModel, SetSaturationWidth, SetSaturationScaling,
-                 SetSaturationKeys, SetSaturationSeed, Redraw, SweepReady, Undo, Redo, SetTheme,
-                 SetUiScale, SetReducedMotion, SetBackend, ShowHelp, ShowPalette, SetPaletteQuery,
-                 MovePalette, RunPaletteRow, Notify, TakeScreenshot, SaveSession, Quit, Tick>;
+                 MoveSelection, ClearSelection, HoverCell, ShowGradients, CopyArithmetic,
+                 LoadPreset, DraftSentence, SetSentence, SetModelWidth, SetKeyWidth, SetHeads,
+                 SetScaling, SetTemperature, SetCausal, SetSeed, BeginCellEdit, DraftCell,
+                 CommitCellEdit, CancelCellEdit, SetCell, EndGesture, SetSaturationModel,
+                 SetSaturationWidth, SetSaturationScaling, SetSaturationKeys, SetSaturationSeed,
+                 Redraw, SweepReady, Undo, Redo, SetTheme, SetUiScale, SetReducedMotion, SetBackend,
+                 ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, RunPaletteRow, Notify,
+                 TakeScreenshot, SaveSession, Quit, Tick>;
 using Actions = std::vector<Action>;
 
 /// The only mutator. An action that cannot be carried out leaves the last good state and puts one

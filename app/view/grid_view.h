@@ -39,6 +39,8 @@ struct GridView {
     bool editable = false;
     Index rows = 0;
     Index columns = 0;
+    /// Tensor column of drawn column 0; not 0 only where heads are joined (see Sheet).
+    Index first_column = 0;
     std::vector<std::string> row_labels;  // tokens, or "1", "2", … for widths
     std::vector<std::string> column_labels;
     Role row_role = Role::query;  // label colours
@@ -56,7 +58,7 @@ struct GridView {
     }
     /// The cell of the tensor that is drawn at (row, column).
     CellRef ref(Index row, Index column) const {
-        return transposed ? CellRef{id, column, row} : CellRef{id, row, column};
+        return transposed ? CellRef{id, column, row} : CellRef{id, row, column + first_column};
     }
 };
 

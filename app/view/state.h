@@ -73,6 +73,7 @@ struct Requests {
     bool quit = false;
     bool screenshot = false;
     bool save_session = false;
+    std::optional<std::string> clipboard;  // text to copy
 };
 
 /// One value: everything that decides what is on screen. Only apply() changes it.
@@ -88,7 +89,8 @@ struct AppState {
 
     std::vector<Edit> history;  // history[now] is the present
     std::size_t now = 0;
-    bool in_gesture = false;  // a drag: its edits are one undo step
+    /// The action (its place in the variant) whose drag goes on: its edits are one undo step.
+    std::optional<std::size_t> gesture;
 
     StepLook step;
     std::string backend = "auto";
@@ -101,6 +103,7 @@ struct AppState {
     SaturationSettings sweep_settings;                          // what `sweep` was computed for
     double sweep_ms = 0.0;
 
+    std::vector<Preset> presets;  // as found at the start
     Message message;
     Requests requests;
 
@@ -108,9 +111,15 @@ struct AppState {
     const SaturationControls& saturation() const { return history[now].saturation; }
 };
 
+/// Computes trace and gradients of the present document. An error leaves both as they were.
+/// A document without tokens has an empty trace.
+Result<void> compute(AppState& state);
+
 /// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset
 /// the same sentence is made from seeded weights, and the message says so.
 AppState initial_state();
+/// A state that looks at `document`, computed; everything else as at a first launch.
+Result<AppState> state_of(Document document);
 
 /// The stages on the ribbon for this document, in order (x_kv only with a source, dropped only
 /// with dropout).

@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/view/apply_parts.h"
+#include "app/view/edits.h"
+
+namespace attn::view {
+namespace {
+
+/// Changes a copy, checks it, and makes it the present one.
+template <class Change>
+void change(AppState& state, const std::string& words, Change&& change_controls) {
+    SaturationControls controls = state.saturation();
+    change_controls(controls);
+    const Index width[] = {controls.d_k};
+    if (auto fine = check_saturation(controls.settings, width); !fine)
+        return say(state, fine.error());
+    edit_saturation(state, std::move(controls), words);
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SetSaturationModel& action) {
+    const bool sampled = action.model == SaturationModel::sampled;
+    change(state, sampled ? "Model: q and k drawn from N(0, 1)" : "Model: fixed logits × √d_k",
+           [&](SaturationControls& controls) { controls.settings.model = action.model; });
+}
+
+void carry_out(AppState& state, const SetSaturationWidth& action) {
+    const Index most = sweep_widths().back();
+    if (action.d_k < 1 || action.d_k > most)
+        return say(state, fmt::format("d_k is {}: it must be 1 to {}", action.d_k, most),
+                   Severity::error);
+    change(state, fmt::format("d_k = {}", action.d_k),
+           [&](SaturationControls& controls) { controls.d_k = action.d_k; });
+}
+
+void carry_out(AppState& state, const SetSaturationScaling& action) {
+    change(state, action.on ? "Looking at the scaled side" : "Looking at the unscaled side",
+           [&](SaturationControls& controls) { controls.scaling = action.on; });
+}
+
+void carry_out(AppState& state, const SetSaturationKeys& action) {
+    change(state, fmt::format("{} keys", action.keys),
+           [&](SaturationControls& controls) { controls.settings.keys = action.keys; });
+}
+
+void carry_out(AppState& state, const SetSaturationSeed& action) {
+    change(state, fmt::format("Seed {}", action.seed),
+           [&](SaturationControls& controls) { controls.settings.seed = action.seed; });
+}
+
+void carry_out(AppState& state, const Redraw&) {
+    const Index next = (state.saturation().draw + 1) % state.saturation().settings.trials;
+    change(state, fmt::format("Draw {} of {}", next + 1, state.saturation().settings.trials),
+           [&](SaturationControls& controls) { controls.draw = next; });
+}
+
+void carry_out(AppState& state, const SweepReady& action) {
+    state.sweep = action.sweep;
+    state.sweep_settings = action.settings;
+    state.sweep_ms = action.elapsed_ms;
+}
+
+}  // namespace attn::view

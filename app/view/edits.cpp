@@ -1,0 +1,116 @@
+#include "app/view/edits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/format.h"
+#include "app/view/sheet.h"
+
+namespace attn::view {
+namespace {
+
+// A change of the largest weight that two decimals do not show.
+constexpr double kSameWeight = 0.005;
+
+void push(AppState& state, Edit edit) {
+    if (state.gesture) {
+        state.history[state.now] = std::move(edit);
+        return;
+    }
+    state.history.resize(state.now + 1);
+    state.history.push_back(std::move(edit));
+    if (state.history.size() > kMaxHistory) state.history.erase(state.history.begin());
+    state.now = state.history.size() - 1;
+}
+
+/// max A of one head; NaN when a weight is NaN or there is none.
+double largest_weight(const Trace& trace, Index head) {
+    const Tensor& weights = trace[Stage::weights];
+    if (weights.empty()) return std::nan("");
+    const auto a = weights.matrix(0, std::min(head, weights.shape().h - 1));
+    double largest = 0.0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (const float weight : a.row(i)) {
+            if (std::isnan(weight)) return weight;
+            largest = std::max(largest, static_cast<double>(weight));
+        }
+    return largest;
+}
+
+}  // namespace
+
+bool edit_document(AppState& state, Document document, const std::string& words) {
+    const auto history = state.history;
+    const std::size_t now = state.now;
+    const auto before = state.trace;
+    push(state, {std::make_shared<const Document>(std::move(document)), state.saturation(), words});
+    if (auto done = compute(state); !done) {
+        state.history = history;
+        state.now = now;
+        say(state, done.error());
+        return false;
+    }
+    state.step.editing.reset();
+    clamp_look(state);
+    const std::string effect = effect_words(state, *before);
+    say(state, effect.empty() ? words : fmt::format("{}; {}", words, effect));
+    return true;
+}
+
+void edit_saturation(AppState& state, SaturationControls controls, const std::string& words) {
+    if (controls == state.saturation()) return;
+    push(state, {state.history[state.now].document, std::move(controls), words});
+    say(state, words);
+}
+
+void travel(AppState& state, std::size_t to, const std::string& words) {
+    const std::size_t from = state.now;
+    const bool same = state.history[from].document == state.history[to].document;
+    state.now = to;
+    if (auto done = same ? Result<void>{} : compute(state); !done) {
+        state.now = from;
+        return say(state, done.error());
+    }
+    state.step.editing.reset();
+    if (!same) state.step.sentence_draft = state.document().sentence;
+    clamp_look(state);
+    say(state, words);
+}
+
+void clamp_look(AppState& state) {
+    StepLook& look = state.step;
+    look.head = std::clamp(look.head, Index{0}, state.document().heads - 1);
+    const std::vector<Stage> stages = ribbon_stages(state.document());
+    const auto clamp_stage = [&](Stage& stage) {
+        if (std::find(stages.begin(), stages.end(), stage) == stages.end())
+            stage = stage == Stage::dropped ? Stage::weights : Stage::x;
+    };
+    clamp_stage(look.stage);
+    clamp_stage(look.previous);
+    if (look.selected && !has_cell(state, *look.selected)) look.selected.reset();
+    if (look.hovered && !has_cell(state, *look.hovered)) look.hovered.reset();
+    if (look.editing && !has_cell(state, look.editing->cell)) look.editing.reset();
+}
+
+void say(AppState& state, std::string words, Severity severity) {
+    state.message = {std::move(words), severity};
+}
+
+void say(AppState& state, const Error& error) { say(state, error.sentence, Severity::error); }
+
+std::string effect_words(const AppState& state, const Trace& before) {
+    const double was = largest_weight(before, state.step.head);
+    const double is = largest_weight(*state.trace, state.step.head);
+    if (std::isnan(is) && !(*state.trace)[Stage::weights].empty())
+        return "some weights are NaN: a NaN or ∞ reached softmax";
+    if (std::isnan(was) || std::isnan(is)) return {};
+    const char* change = "weights hardly change";
+    if (is > was + kSameWeight) change = "weights sharper";
+    if (is < was - kSameWeight) change = "weights softer";
+    return fmt::format("{}: largest weight {} → {}", change, cell_number(was, 2),
+                       cell_number(is, 2));
+}
+
+}  // namespace attn::view

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "app/view/state.h"
+
+namespace attn::view {
+
+// The history: what an action does to the document or to the saturation settings.
+
+/// Most steps that undo remembers.
+inline constexpr std::size_t kMaxHistory = 500;
+
+/// Makes `document` the present one and computes it. When that fails nothing changes but the message.
+/// True when it was done.
+bool edit_document(AppState& state, Document document, const std::string& words);
+void edit_saturation(AppState& state, SaturationControls controls, const std::string& words);
+
+/// Goes to history[to] and computes it.
+void travel(AppState& state, std::size_t to, const std::string& words);
+
+/// Brings stage, head, selection and hover back inside what the present document has.
+void clamp_look(AppState& state);
+
+void say(AppState& state, std::string words, Severity severity = Severity::info);
+/// The same for an error.
+void say(AppState& state, const Error& error);
+
+/// "weights sharper: largest weight 0.42 → 0.58", from two traces of the head shown.
+std::string effect_words(const AppState& state, const Trace& before);
+
+}  // namespace attn::view

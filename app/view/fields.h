@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn::view {
+
+// For whoever includes this: link attn::json too.
+
+/// Reads one JSON object key by key and keeps the first fault, so that a reader is a plain list of
+/// keys with one check at the end. `read` leaves the value alone when the key is missing (or null),
+/// `need` makes that a fault. finish() also refuses keys that nobody asked for: they are typos.
+class Fields {
+  public:
+    /// `where` begins every sentence: "cats.json", "journal line 3".
+    Fields(const nlohmann::json& object, std::string where);
+
+    template <class T>
+    void read(std::string_view key, T& value) {
+        if (const nlohmann::json* found = find(key)) fill(key, *found, value);
+    }
+    template <class T>
+    void need(std::string_view key, T& value) {
+        if (!find(key)) complain(std::string("has no '") + std::string(key) + "'");
+        read(key, value);
+    }
+    /// An enum written as one of `names`, in order of its values.
+    template <class Enum>
+    void read_name(std::string_view key, Enum& value, std::vector<std::string_view> names) {
+        std::size_t n = static_cast<std::size_t>(value);
+        if (const nlohmann::json* found = find(key)) pick(key, *found, names, n);
+        value = static_cast<Enum>(n);
+    }
+    /// nullptr when the key is missing or null.
+    const nlohmann::json* find(std::string_view key);
+    /// Keeps the first complaint: "<where> <sentence>".
+    void complain(std::string_view sentence);
+    void complain(const Error& error);
+    bool fine() const { return fault_.empty(); }
+    const std::string& where() const { return where_; }
+
+    /// The first fault, or an unknown key.
+    Result<void> finish();
+
+  private:
+    void wrong(std::string_view key, const nlohmann::json& value, std::string_view wanted);
+    void fill(std::string_view key, const nlohmann::json& found, bool& value);
+    void fill(std::string_view key, const nlohmann::json& found, int& value);
+    void fill(std::string_view key, const nlohmann::json& found, Index& value);
+    void fill(std::string_view key, const nlohmann::json& found, std::uint64_t& value);
+    void fill(std::string_view key, const nlohmann::json& found, double& value);
+    void fill(std::string_view key, const nlohmann::json& found, std::string& value);
+    void fill(std::string_view key, const nlohmann::json& found, std::vector<double>& value);
+    void pick(std::string_view key, const nlohmann::json& found,
+              const std::vector<std::string_view>& names, std::size_t& n);
+
+    const nlohmann::json& object_;
+    std::string where_;
+    std::string fault_;
+    std::vector<std::string> asked_;
+};
+
+/// A number, or "nan", "inf", "-inf" as text, which JSON has no numbers for. False when neither.
+bool number_from(const nlohmann::json& value, double& number);
+/// The other way: a JSON number or one of the three texts.
+nlohmann::ordered_json number_to(double number);
+
+}  // namespace attn::view

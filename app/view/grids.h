@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/view/grid_view.h"
+#include "app/view/sheet.h"
+
+namespace attn::view {
+
+// From a sheet to the grid that is drawn: text, colour and look of every cell.
+
+/// A cell in tensor coordinates that the mask forbids is `masked`, not −∞.
+using IsMasked = std::vector<std::uint8_t>;  // [rows, columns], empty: none is
+
+struct GridStyle {
+    ColorScale colors = ColorScale::diverging;
+    bool transposed = false;
+    IsMasked masked;
+};
+GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& style);
+
+/// The grid of one stage or parameter with its own colours, labels and title.
+GridView stage_grid(const AppState& state, Stage stage, bool transposed = false);
+GridView param_grid(const AppState& state, Param param);
+/// ∂L/∂stage.
+GridView gradient_grid(const AppState& state, Stage stage);
+/// Allowed (1) or forbidden (0), the second operand of the masked stage.
+GridView mask_grid(const AppState& state);
+/// Heads side by side, what W_O multiplies.
+GridView joined_grid(const AppState& state);
+/// Word vectors and positions, when X is exactly their sum; empty when numbers were given.
+std::vector<GridView> embedding_grids(const AppState& state, Stage stage);
+
+/// [Tq, Tk] of the head shown: 1 where the query may attend to the key.
+std::vector<std::uint8_t> allowed_pairs(const AppState& state);
+Dimensions dimensions_of(const Document& document);
+/// Whether x(row, ·) of that stage is exactly word vector + position.
+bool is_embedding(const AppState& state, Stage stage, Index row);
+
+/// Lights `cell` of the tensor, wherever the grid draws it.
+void light(GridView& grid, const CellRef& cell);
+void light_row(GridView& grid, Index row);        // of the tensor
+void light_column(GridView& grid, Index column);  // of the tensor
+
+}  // namespace attn::view

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/view/state.h"
+
+namespace attn::view {
+
+// A "sheet" is one tensor as the Step workspace shows it: the matrix of the head shown, with names
+// for its rows and columns. Of W_Q, W_K and W_V it is the head's own columns; W_O and the joined
+// context are whole.
+struct Sheet {
+    OperandId id = Stage::x;
+    MatrixView<const float> values;  // 0 × 0: not in this trace
+    std::vector<std::string> row_labels;
+    std::vector<std::string> column_labels;
+    Role role = Role::input;
+    Role row_role = Role::query;
+    Role column_role = Role::key;
+};
+
+Sheet sheet_of(const AppState& state, const OperandId& id);
+/// ∂L/∂tensor, the same part of it.
+MatrixView<const float> gradient_of(const AppState& state, const OperandId& id);
+/// The whole joined context [Tq, H·d_v], head after head, which W_O multiplies. A cell of another
+/// head has a column outside 0 … d_v − 1, counted from the head shown.
+std::vector<float> joined_context(const AppState& state);
+
+bool is_editable(const OperandId& id);
+/// Whether the cell exists; a joined context's cells of other heads do.
+bool has_cell(const AppState& state, const CellRef& cell);
+/// Of a cell that has_cell().
+float value_at(const AppState& state, const CellRef& cell);
+
+/// "Q", "scores", "W_O": as in formulas and in the names of cells.
+std::string name_of(const OperandId& id);
+/// "w_q", "scores": npz, journal and session.
+std::string_view key_of(const OperandId& id);
+std::optional<OperandId> find_operand(std::string_view key);
+/// "scores[cat, sat]".
+std::string cell_name(const AppState& state, const CellRef& cell);
+
+/// Where keys and values come from: X_kv with a source, else X.
+Stage key_stage(const Document& document);
+/// What multiplies V: the weights after dropout when there is dropout.
+Stage weight_stage(const Document& document);
+/// The words along an axis, a repeated one numbered: "the", "the₂".
+std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count);
+
+}  // namespace attn::view

@@ -1,0 +1,91 @@
+#include "app/view/state.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "core/saturation.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::string_view kFirstPreset = "the-cat-sat-down";
+constexpr std::string_view kFirstSentence = "The cat sat down";
+constexpr Index kWidestSweep = 4096;
+
+Document seeded_first_document() {
+    return make_document(kFirstSentence, 4, 4, 1, 1, AttentionSpec{}).value();
+}
+
+}  // namespace
+
+Result<void> compute(AppState& state) {
+    const Document& document = state.document();
+    if (document.tokens.empty()) {
+        state.trace = state.gradients = std::make_shared<const Trace>();
+        state.trace_ms = 0.0;
+        return {};
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    auto trace = attend(*document.inputs, document.spec, state.backend);
+    if (!trace) return tl::unexpected(trace.error());
+    auto gradients =
+        attend_backward(*document.inputs, document.spec, *trace, Upstream{}, state.backend);
+    if (!gradients) return tl::unexpected(gradients.error());
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    state.trace = std::make_shared<const Trace>(*std::move(trace));
+    state.gradients = std::make_shared<const Trace>(*std::move(gradients));
+    state.trace_ms = elapsed.count();
+    state.backend_used = choose_backend(state.backend).value()->name();
+    return {};
+}
+
+Result<AppState> state_of(Document document) {
+    AppState state;
+    state.presets = list_presets();
+    state.step.sentence_draft = document.sentence;
+    state.history.push_back({std::make_shared<const Document>(std::move(document)), {}, ""});
+    return compute(state).map([&] { return std::move(state); });
+}
+
+AppState initial_state() {
+    std::string warning;
+    Result<AppState> state = load_preset(kFirstPreset).and_then(state_of);
+    if (!state) {
+        warning = fmt::format("The same sentence with seeded weights is shown: {}",
+                              state.error().sentence);
+        state = state_of(seeded_first_document());
+    }
+    state->message =
+        warning.empty()
+            ? Message{fmt::format("{}: {}", state->document().title, state->document().note)}
+            : Message{warning, Severity::warning};
+    return *std::move(state);
+}
+
+std::vector<Stage> ribbon_stages(const Document& document) {
+    std::vector<Stage> stages;
+    for (const StageInfo& stage : stage_table()) {
+        if (stage.stage == Stage::x_kv && document.tokens_kv.empty()) continue;
+        if (stage.stage == Stage::dropped && document.spec.dropout == 0.0) continue;
+        stages.push_back(stage.stage);
+    }
+    return stages;
+}
+
+std::optional<SaturationSettings> wanted_sweep(const AppState& state) {
+    const SaturationSettings& settings = state.saturation().settings;
+    if (state.sweep && state.sweep_settings == settings) return std::nullopt;
+    return settings;
+}
+
+std::vector<Index> sweep_widths() {
+    std::vector<Index> widths;
+    for (Index d_k = 1; d_k <= kWidestSweep; d_k *= 2) widths.push_back(d_k);
+    return widths;
+}
+
+bool is_animating(const AppState& state) { return state.step.playing || state.step.fade < 1.0; }
+
+}  // namespace attn::view
