@@ -32,13 +32,23 @@ void draw_y_axis(const PlotCanvas& canvas) {
     }
 }
 
+/// 1, or 2 where the labels of the x axis would touch.
+std::size_t x_stride(const PlotCanvas& canvas) {
+    float widest = 0.0F;
+    for (const std::string& label : canvas.plot.x_tick_labels)
+        widest = std::max(widest, text_size(canvas.frame.fonts.digits_small, label).x);
+    const float step = canvas.x(canvas.plot.x_ticks[1]) - canvas.x(canvas.plot.x_ticks[0]);
+    return step < widest + canvas.frame.px(6) ? 2 : 1;
+}
+
 void draw_x_axis(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.digits_small;
     const float top = canvas.high.y + frame.px(4);
     const float foot = top + font.px + frame.px(2);
     const ImU32 color = to_u32(frame.theme.muted);
-    for (std::size_t n = 0; n < canvas.plot.x_ticks.size(); ++n) {
+    const std::size_t stride = x_stride(canvas);
+    for (std::size_t n = 0; n < canvas.plot.x_ticks.size(); n += stride) {
         const float x = canvas.x(canvas.plot.x_ticks[n]);
         const float half = frame.px(24);
         draw_text_in(canvas.list, font, {x - half, top}, {x + half, foot}, Align::center, color,

@@ -16,11 +16,12 @@ using view::SaturationView;
 
 // Design units.
 constexpr float kGap = 24.0F;
+constexpr float kPlotGap = 16.0F;
 constexpr float kLeastBars = 104.0F;
 constexpr float kMostBars = 240.0F;
 constexpr float kLeastPlot = 176.0F;
 constexpr float kMostPlot = 320.0F;
-constexpr float kNarrowestPlot = 216.0F;   // five in a row, else three
+constexpr float kNarrowestPlot = 200.0F;   // five in a row, else three
 constexpr float kNarrowestWide = 1040.0F;  // the Jacobian beside the sides, else below them
 
 // --- controls
@@ -36,7 +37,7 @@ void draw_width(const SaturationView& view, const Frame& frame, view::Actions& o
     flow(frame, width);
     const Tip tip{"d_k: how many products q·k adds up",
                   "1 to 4096, log. Drag here or on any of the curves; Ctrl+click to type."};
-    if (const auto d_k = log_slider(frame, "d_k", "d_k", view.d_k, 1, 4096, width, tip, out))
+    if (const auto d_k = log_slider(frame, "##d_k", "d_k", view.d_k, 1, 4096, width, tip, out))
         out.push_back(view::SetSaturationWidth{*d_k});
 }
 
@@ -53,14 +54,14 @@ void draw_draws(const SaturationView& view, const Frame& frame, view::Actions& o
     const float width = frame.px(112);
     flow(frame, width);
     const Tip keys_tip{"n: how many keys the query looks at", "2 to 256, log."};
-    if (const auto keys = log_slider(frame, "keys", "keys", view.keys, view::kFewestKeys,
+    if (const auto keys = log_slider(frame, "##keys", "keys", view.keys, view::kFewestKeys,
                                      view::kMostKeys, width, keys_tip, out))
         out.push_back(view::SetSaturationKeys{*keys});
     flow(frame, width);
     const Tip seed_tip{"seed of every draw", "The same seed gives the same numbers everywhere."};
     const Index seed = static_cast<Index>(std::min<std::uint64_t>(view.seed, 999'999));
     if (const auto next =
-            number_field(frame, "seed", "seed", seed, 0, 999'999, width, seed_tip, out))
+            number_field(frame, "##seed", "seed", seed, 0, 999'999, width, seed_tip, out))
         out.push_back(view::SetSaturationSeed{static_cast<std::uint64_t>(*next)});
     flow(frame, button_width(frame, "re-draw"));
     const Tip draw_tip{"draw " + std::to_string(view.draw + 1),
@@ -87,7 +88,7 @@ void draw_jacobian(const SaturationView& view, ImVec2 low, ImVec2 high, const Fr
         cell = std::min(
             (high.x - low.x - margins.left - margins.right) / static_cast<float>(grid.columns),
             (high.y - low.y - margins.top - margins.bottom) / static_cast<float>(grid.rows));
-        cell = std::clamp(cell, frame.px(0.5F), frame.px(56));
+        cell = std::clamp(cell, frame.px(0.5F), frame.px(80));
     }
     const GridMargins margins = grid_margins(grid, frame, cell);
     const GridPlace place{{low.x + margins.left, low.y + margins.top}, {cell, cell}};
@@ -143,7 +144,7 @@ Layout make_layout(const SaturationView& view, const Frame& frame) {
     const bool wide = room.x >= frame.px(kNarrowestWide);
     at.width = room.x;
     at.side_width = (room.x - gap * (wide ? 2.0F : 1.0F)) / (wide ? 3.0F : 2.0F);
-    at.plots.columns = (room.x - 4 * gap) / 5 >= frame.px(kNarrowestPlot) ? 5 : 3;
+    at.plots.columns = (room.x - 4 * frame.px(kPlotGap)) / 5 >= frame.px(kNarrowestPlot) ? 5 : 3;
     const float rows = at.plots.columns == 5 ? 1.0F : 2.0F;
 
     const float texts = side_texts_height(view.scaled, at.side_width, frame);
@@ -162,7 +163,7 @@ Layout make_layout(const SaturationView& view, const Frame& frame) {
     at.jacobian_high = {at.origin.x + room.x, y + jacobian_height};
     at.plots.low = {at.origin.x, at.origin.y + at.side_height + below + gap + note};
     at.plots.width = room.x;
-    at.end = at.plots.low.y + at.plots.height * rows + gap * (rows - 1.0F);
+    at.end = at.plots.low.y + at.plots.height * rows + frame.px(kPlotGap) * (rows - 1.0F);
     return at;
 }
 

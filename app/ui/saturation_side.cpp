@@ -15,6 +15,7 @@ using view::SaturationSideView;
 // Design units.
 constexpr float kHeading = 32.0F;
 constexpr float kVerdict = 32.0F;
+constexpr float kRule = 18.0F;  // more, where the rule stands below
 constexpr float kNote = 20.0F;
 constexpr float kLine = 22.0F;      // a read-out with its formula beside its name
 constexpr float kTwoLines = 38.0F;  // or below it
@@ -29,7 +30,7 @@ float label_column(const SaturationSideView& side, const Frame& frame) {
 /// Whether every formula fits between its name and its value. Asked with room to spare for the
 /// widest d_k, so that dragging never changes the layout.
 bool formulas_fit(const SaturationSideView& side, float width, const Frame& frame) {
-    const std::string widest = "∂p_max/∂z_max = p_max(1 − p_max) / √4096";
+    const std::string widest = "p_max(1 − p_max) / √4096";
     return label_column(side, frame) + text_size(frame.fonts.small, widest).x +
                text_size(frame.fonts.digits, "100.0 %").x + frame.px(8) <=
            width;
@@ -62,18 +63,34 @@ void draw_heading(const SaturationSideView& side, ImVec2 low, float width, const
               to_u32(frame.theme.muted), fit_text(frame.fonts.body, side.formula, width - after));
 }
 
-/// ● healthy, and the rule beside it as far as it fits.
+std::string verdict_text(const std::string& words) { return "● " + words; }
+
+/// Room for the rule beside the longest verdict; asked of that one, so that no verdict changes the
+/// layout.
+bool rule_fits(const SaturationSideView& side, float width, const Frame& frame) {
+    return text_size(frame.fonts.strong, verdict_text("saturating")).x + frame.px(10) +
+               text_size(frame.fonts.small, side.verdict_rule).x <=
+           width;
+}
+
+/// ● healthy, and the rule beside it or below.
 void draw_verdict(const SaturationSideView& side, ImVec2 low, float width, const Frame& frame) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImU32 color = to_u32(verdict_color(side.verdict, frame.theme));
     const float height = frame.px(kVerdict);
-    const std::string words = "● " + side.verdict_words;
+    const std::string words = verdict_text(side.verdict_words);
     draw_text_in(list, frame.fonts.strong, low, {low.x + width, low.y + height}, Align::left, color,
                  words);
     const float after = text_size(frame.fonts.strong, words).x + frame.px(10);
-    draw_text_in(list, frame.fonts.small, {low.x + after, low.y}, {low.x + width, low.y + height},
-                 Align::left, to_u32(frame.theme.muted),
-                 fit_text(frame.fonts.small, side.verdict_rule, width - after));
+    const ImVec2 rule = rule_fits(side, width, frame) ? ImVec2{low.x + after, low.y}
+                                                      : ImVec2{low.x, low.y + frame.px(kRule)};
+    draw_text_in(list, frame.fonts.small, rule, {low.x + width, rule.y + height}, Align::left,
+                 to_u32(frame.theme.muted),
+                 fit_text(frame.fonts.small, side.verdict_rule, low.x + width - rule.x));
+}
+
+float verdict_height(const SaturationSideView& side, float width, const Frame& frame) {
+    return frame.px(kVerdict) + (rule_fits(side, width, frame) ? 0.0F : frame.px(kRule));
 }
 
 void draw_readout(const Readout& readout, ImVec2 low, float width, float labels, bool one_line,
@@ -128,7 +145,7 @@ void draw_side(const SaturationSideView& side, const SidePlace& place, const Fra
                      side.rounding_note);
     low.y += frame.px(kNote);
     draw_verdict(side, low, place.width, frame);
-    low.y += frame.px(kVerdict);
+    low.y += verdict_height(side, place.width, frame);
     draw_readouts(side, low, place.width, frame);
     ImGui::PopID();
 }

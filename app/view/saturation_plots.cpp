@@ -129,12 +129,16 @@ PlotView raw_jacobian_plot(const Sweep* sweep, const SaturationPair& shown, Inde
     return plot;
 }
 
+std::string four_digits(double value) {
+    return std::isnan(value) ? "NaN" : fmt::format("{:.4g}", value);
+}
+
 PlotView variance_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
     const PlotWords words{"Var(z) against d_k",
                           "Sample variance of the raw scores z (n − 1), of z / √d_k, and the line "
                           "d_k; both axes log. The points at the marker are the variance over the "
                           "keys of the one row shown",
-                          number};
+                          four_digits};
     PlotView plot = empty_plot(words, d_k);
     plot.log_y = true;
     const auto width = [](const SaturationPoint& p) { return static_cast<double>(p.d_k); };

@@ -22,25 +22,25 @@ std::vector<Readout> readouts_of(const SaturationRow& row, Index d_k, bool is_sc
     const std::string divided = is_scaled ? fmt::format(" / √{}", d_k) : "";
     return {
         readout("max probability", "p_max = max_j a_j", percent(m.max_probability),
-                "The largest weight. 1 is one-hot."),
+                "The largest weight. 100 % is one-hot."),
         readout("spread", "H / ln n,  H = −Σ a ln a", percent(m.spread),
                 "Entropy over its largest value: 100 % is uniform, 0 % one-hot."),
-        readout("slope at the top", "∂p_max/∂s_max = p_max(1 − p_max)", measure(m.max_slope),
+        readout("∂p_max/∂s_max", "p_max(1 − p_max)", measure(m.max_slope),
                 "With respect to softmax's own input s. Not a sign of health: it is small for "
                 "uniform rows too, and largest at p_max = 1/2."),
-        readout("… for the raw score", "∂p_max/∂z_max = p_max(1 − p_max)" + divided,
+        readout("∂p_max/∂z_max", "p_max(1 − p_max)" + divided,
                 measure(m.max_slope * row.raw_factor),
                 "With respect to the raw score z: scaling divides it by √d_k once more."),
         readout(
             "‖J‖_F", "J = ∂a/∂s = diag(a) − a aᵀ", measure(m.jacobian_frobenius),
             "Root of the sum of squares of the softmax Jacobian with respect to its input s: at "
             "most 1/2."),
-        readout("… for the raw score", is_scaled ? "∂a/∂z = J" + divided : "∂a/∂z = J",
-                measure(m.jacobian_frobenius * row.raw_factor),
+        readout("‖J‖_F, raw", "∂a/∂z = J" + divided, measure(m.jacobian_frobenius * row.raw_factor),
                 "The same norm with respect to the raw score z."),
         readout("‖J‖₂", "largest eigenvalue of J", measure(m.jacobian_spectral),
                 "The most that J stretches any change of s."),
-        readout("keys in play", "exp H", number(m.effective_keys),
+        readout("exp H", "keys in play, of " + std::to_string(row.weights.size()),
+                cell_number(m.effective_keys, 2),
                 "How many equal weights would have the same entropy."),
     };
 }
@@ -98,9 +98,8 @@ SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled
     side.readouts = readouts_of(row, d_k, is_scaled);
     side.verdict = judge(row.metrics.spread);
     side.verdict_words = words_of(side.verdict);
-    side.verdict_rule =
-        fmt::format("spread {}: healthy from {:.0f} %, saturated below {:.0f} %",
-                    percent(row.metrics.spread), 100.0 * kHealthySpread, 100.0 * kSaturatedSpread);
+    side.verdict_rule = fmt::format("spread ≥ {:.0f} % is healthy, < {:.0f} % saturated",
+                                    100.0 * kHealthySpread, 100.0 * kSaturatedSpread);
     return side;
 }
 
@@ -149,7 +148,7 @@ CellView jacobian_cell(double value, const Fills& fills, bool written, ThemeName
 GridView jacobian_view(const SaturationRow& row, const std::string& side, ThemeName theme) {
     GridView grid;
     grid.id = Stage::weights;
-    grid.title = "J = ∂a/∂s";
+    grid.title = "J = ∂a/∂s, " + side;
     grid.rows = grid.columns = std::ssize(row.weights);
     grid.shape = size(grid.rows, grid.columns);
     grid.tooltip = fmt::format(

@@ -41,7 +41,7 @@ struct SaturationSideView {
     std::vector<Readout> readouts;
     Verdict verdict = Verdict::healthy;
     std::string verdict_words;  // "saturating"
-    std::string verdict_rule;   // "spread 21.8 %: healthy from 50 %, saturated below 10 %"
+    std::string verdict_rule;   // "spread ≥ 50 % is healthy, < 10 % saturated"
 };
 
 struct CurveView {

@@ -1,0 +1,252 @@
+// attnscope saturate: how far softmax saturates at each d_k, scaled and unscaled, as a table or CSV.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "app/cli/arguments.h"
+#include "app/cli/attention_options.h"
+#include "app/cli/subcommands.h"
+#include "core/io/file.h"
+#include "core/saturation.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::string_view kName = "attnscope saturate";
+
+constexpr std::string_view kFooter =
+    "z is the raw score (q·k, or logit √d_k), s softmax's input: z/√d_k scaled, z unscaled.\n"
+    "Columns: d_k; var_z; then for scaled and for unscaled: spread = H / ln n, p_max,\n"
+    "slope = p_max(1 - p_max) = dp_max/ds_max, J_F_ds = norm of da/ds, J_F_dz = norm of da/dz.\n"
+    "CSV: each with its quantiles _p10, _p50, _p90 over the trials (the table shows p50), and "
+    "with\n"
+    "--logits the weights a1, a2, ...\n\n"
+    "Examples:\n"
+    "  attnscope saturate --dk 16,64,256 --keys 32 --trials 1000 -o sweep.csv\n"
+    "  attnscope saturate --logits 0.5,0.9,0,1.2,0.6 --dk 64\n";
+
+/// The command line, as it was written.
+struct Words {
+    std::string widths = "1,2,4,8,16,32,64,128,256,512,1024,2048,4096";
+    std::string keys = "16";
+    std::string trials = "200";
+    std::string seed = "1";
+    std::string logits;
+    std::string output;
+};
+
+/// One number of a side, by name.
+struct Quantity {
+    std::string_view name;
+    Band SaturationSide::*band;
+};
+constexpr Quantity kQuantities[] = {
+    {"spread", &SaturationSide::spread},       {"p_max", &SaturationSide::max_probability},
+    {"slope", &SaturationSide::max_slope},     {"J_F_ds", &SaturationSide::jacobian},
+    {"J_F_dz", &SaturationSide::jacobian_raw},
+};
+
+void declare(CLI::App& app, Words& words) {
+    app.add_option("--dk", words.widths, "widths, default 1,2,4,...,4096")->type_name("D,..");
+    app.add_option("--keys", words.keys, "keys of the query, default 16")->type_name("N");
+    app.add_option("--trials", words.trials, "draws of q and k, default 200")->type_name("N");
+    app.add_option("--seed", words.seed, "of the draws, default 1")->type_name("S");
+    app.add_option("--logits", words.logits, "z = logits × √d_k instead of draws")
+        ->type_name("A,..");
+    app.add_option("-o,--output", words.output, "write CSV instead of the table")
+        ->type_name("FILE.csv");
+    app.footer(std::string(kFooter));
+}
+
+std::vector<std::string> split(std::string_view text) {
+    std::vector<std::string> parts;
+    for (std::size_t comma = 0; comma != text.npos; text.remove_prefix(comma + 1)) {
+        comma = text.find(',');
+        parts.emplace_back(text.substr(0, comma));
+        if (comma == text.npos) break;
+    }
+    return parts;
+}
+
+Result<std::vector<Index>> parse_widths(const std::string& text) {
+    std::vector<Index> widths;
+    for (const std::string& part : split(text)) {
+        const Result<Index> width = parse_whole_number({"--dk", part});
+        if (!width) return tl::unexpected(width.error());
+        widths.push_back(*width);
+    }
+    return widths;
+}
+
+/// The whole of `text` as a number; from_chars reads the same in every locale.
+template <class Number>
+Result<Number> parse_as(std::string_view flag, const std::string& text, std::string_view wanted) {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, fault] = std::from_chars(text.data(), end, number);
+    if (fault == std::errc{} && stop == end) return number;
+    return bad_input(fmt::format("{} is '{}'; {} was wanted", flag, text, wanted));
+}
+
+Result<std::vector<double>> parse_logits(const std::string& text) {
+    std::vector<double> logits;
+    for (const std::string& part : split(text)) {
+        const Result<double> logit = parse_as<double>("--logits", part, "a number");
+        if (!logit) return tl::unexpected(logit.error());
+        logits.push_back(*logit);
+    }
+    return logits;
+}
+
+/// --logits draws nothing: an option of the draws beside it is a mistake.
+Result<void> check_no_draws(const CLI::App& app) {
+    for (const char* flag : {"--keys", "--trials", "--seed"})
+        if (app.count(flag) > 0)
+            return bad_input(fmt::format(
+                "{} was given with --logits; one of the two was wanted: logits are not drawn",
+                flag));
+    return {};
+}
+
+Result<SaturationSettings> parse_settings(const CLI::App& app, const Words& words) {
+    SaturationSettings settings;
+    if (app.count("--logits") > 0) {
+        if (auto fine = check_no_draws(app); !fine) return tl::unexpected(fine.error());
+        auto logits = parse_logits(words.logits);
+        if (!logits) return tl::unexpected(logits.error());
+        settings.logits = *std::move(logits);
+        return settings;
+    }
+    settings.model = SaturationModel::sampled;
+    const Result<Index> keys = parse_whole_number({"--keys", words.keys});
+    const Result<Index> trials = parse_whole_number({"--trials", words.trials});
+    const auto seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
+    if (!keys) return tl::unexpected(keys.error());
+    if (!trials) return tl::unexpected(trials.error());
+    if (!seed) return tl::unexpected(seed.error());
+    settings.keys = *keys;
+    settings.trials = *trials;
+    settings.seed = *seed;
+    return settings;
+}
+
+// --- the table
+
+std::string table_cell(double value) {
+    const bool tiny = value != 0.0 && std::abs(value) < 5e-5;
+    return tiny ? fmt::format("{:9.1e}", value) : fmt::format("{:9.4f}", value);
+}
+
+std::string table_row(const SaturationPoint& point) {
+    std::string row = fmt::format("{:>7} {:>10.4g} ", point.d_k, point.score_variance);
+    for (const SaturationSide* side : {&point.scaled, &point.unscaled}) {
+        for (const Quantity& quantity : kQuantities)
+            row += ' ' + table_cell((side->*quantity.band).median);
+        row += ' ';
+    }
+    row.pop_back();
+    return row + '\n';
+}
+
+std::string table(const std::vector<SaturationPoint>& points) {
+    std::string text = fmt::format("{:>7} {:>10} {:>10}{:>51}\n", "", "", "scaled", "unscaled");
+    text += fmt::format("{:>7} {:>10} ", "d_k", "var_z");
+    for (int side = 0; side < 2; ++side) {
+        for (const Quantity& quantity : kQuantities) text += fmt::format(" {:>9}", quantity.name);
+        text += side == 0 ? " " : "\n";
+    }
+    for (const SaturationPoint& point : points) text += table_row(point);
+    return text;
+}
+
+std::string percents(const std::vector<double>& weights) {
+    std::string text;
+    long tenths = 0;
+    for (const double weight : weights) {
+        text += fmt::format(" {:5.1f}", 100.0 * weight);
+        tenths += std::isnan(weight) ? 0 : std::lround(1000.0 * weight);
+    }
+    if (tenths == 1000) return text;
+    return text + fmt::format("  (rounded: adds to {}.{})", tenths / 10, tenths % 10);
+}
+
+/// What softmax makes of the logits at each width.
+std::string weights_table(const SaturationSettings& settings, const std::vector<Index>& widths) {
+    std::string text = "\nweights in %\n";
+    for (const Index d_k : widths) {
+        const SaturationPair pair = saturation_at(settings, d_k);
+        text += fmt::format("{:>7}   scaled{}\n", d_k, percents(pair.scaled.weights));
+        text += fmt::format("{:>7} unscaled{}\n", "", percents(pair.unscaled.weights));
+    }
+    return text;
+}
+
+// --- CSV
+
+std::string csv_header(const SaturationSettings& settings) {
+    std::string text = "d_k,var_z";
+    for (const std::string_view side : {"scaled", "unscaled"})
+        for (const Quantity& quantity : kQuantities)
+            for (const std::string_view quantile : {"p10", "p50", "p90"})
+                text += fmt::format(",{}_{}_{}", side, quantity.name, quantile);
+    if (settings.model == SaturationModel::fixed_logits)
+        for (const std::string_view side : {"scaled", "unscaled"})
+            for (std::size_t j = 1; j <= settings.logits.size(); ++j)
+                text += fmt::format(",{}_a{}", side, j);
+    return text + '\n';
+}
+
+std::string csv_row(const SaturationSettings& settings, const SaturationPoint& point) {
+    std::string text = fmt::format("{},{}", point.d_k, point.score_variance);
+    for (const SaturationSide* side : {&point.scaled, &point.unscaled})
+        for (const Quantity& quantity : kQuantities) {
+            const Band& band = side->*quantity.band;
+            text += fmt::format(",{},{},{}", band.low, band.median, band.high);
+        }
+    if (settings.model == SaturationModel::fixed_logits) {
+        const SaturationPair pair = saturation_at(settings, point.d_k);
+        for (const SaturationRow* row : {&pair.scaled, &pair.unscaled})
+            for (const double weight : row->weights) text += fmt::format(",{}", weight);
+    }
+    return text + '\n';
+}
+
+Result<void> write_csv(const std::string& path, const SaturationSettings& settings,
+                       const std::vector<SaturationPoint>& points, Streams io) {
+    std::string text = csv_header(settings);
+    for (const SaturationPoint& point : points) text += csv_row(settings, point);
+    if (auto written = write_file_atomically(path, text); !written) return written;
+    // On -o /dev/stdout the lines of the file own the output.
+    (writes_in_place(path) ? io.err : io.out) << fmt::format("{}: {} rows\n", path, points.size());
+    return {};
+}
+
+Result<void> saturate(const CLI::App& app, const Words& words, Streams io) {
+    const auto settings = parse_settings(app, words);
+    if (!settings) return tl::unexpected(settings.error());
+    const auto widths = parse_widths(words.widths);
+    if (!widths) return tl::unexpected(widths.error());
+    const auto points = saturation_sweep(*settings, *widths);
+    if (!points) return tl::unexpected(points.error());
+    if (!words.output.empty()) return write_csv(words.output, *settings, *points, io);
+    io.out << table(*points);
+    if (settings->model == SaturationModel::fixed_logits)
+        io.out << weights_table(*settings, *widths);
+    return {};
+}
+
+}  // namespace
+
+int run_saturate(Args args, Streams io) {
+    CLI::App app("Measures how far softmax saturates at each d_k, with and without scaling.",
+                 std::string(kName));
+    Words words;
+    declare(app, words);
+    if (const std::optional<int> code = parse(app, args, io)) return *code;
+    const Result<void> done = saturate(app, words, io);
+    return done ? kSuccess : report(done.error(), kName, io);
+}
+
+}  // namespace attn::cli
