@@ -143,6 +143,8 @@ Result<Npz> read_npz(const fs::path& path, std::span<const std::string_view> wan
 }
 
 Result<Npz> parse_npz(std::string_view bytes, std::string_view what) {
+    if (bytes.empty())  // libzip would call it a zip without entries
+        return bad_input(fmt::format("{} is empty; an .npz file was wanted", what));
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Writes tests/goldens/npz: small files as numpy makes them, for the readers and the command line.
+
+    /usr/bin/python3 tests/goldens/make_npz.py
+"""
+import json
+import pathlib
+
+import numpy as np
+
+FOLDER = pathlib.Path(__file__).parent / "npz"
+COUNTING = np.arange(6).reshape(2, 3) - 2  # [[-2, -1, 0], [1, 2, 3]]
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    kinds = {"f2": "<f2", "f4": "<f4", "f8": "<f8", "i1": "i1", "i4": "<i4", "i8": "<i8", "big": ">f4", "big2": ">i2"}
+    arrays = {name: COUNTING.astype(dtype) for name, dtype in kinds.items()}
+    arrays["fortran"] = np.asfortranarray(COUNTING.astype("<f4"))
+    arrays["bool"] = COUNTING > 0
+    arrays["u1"] = np.array([0, 1, 255], "u1")
+    arrays["text"] = np.array("√d_k → 1")
+    arrays["scalar"] = np.float64(0.25)
+    arrays["none"] = np.zeros((0, 4), "<f4")
+    np.savez(FOLDER / "kinds.npz", **arrays)
+    np.savez_compressed(FOLDER / "deflated.npz", f4=COUNTING.astype("<f4"))
+    np.savez(FOLDER / "complex.npz", Q=np.zeros((2, 2), "<c8"))
+    np.savez(FOLDER / "objects.npz", Q=np.array([{}], object))
+    np.savez(FOLDER / "structured.npz", Q=np.zeros(2, [("a", "<f4"), ("b", "<i4")]))
+
+    # The worked example "cat sat mat" and X with projections and two heads.
+    x = np.array([[1, 0], [0, 1], [1, 1]], "<f4")
+    eye = np.eye(2, dtype="<f4")
+    np.savez(FOLDER / "cat_sat_mat.npz", X=x, W_Q=eye, W_K=eye, W_V=eye)
+    np.savez(FOLDER / "qkv.npz", Q=x, K=x, V=x, options=np.array(json.dumps({"scale": "none"})))
+    np.savez(FOLDER / "float64.npz", Q=x.astype("f8") * 1e300, K=x.astype("f8"), V=x.astype("i4"))
+    rng = np.random.default_rng(7)
+    normal = lambda *shape: rng.standard_normal(shape).astype("<f4")
+    np.savez(
+        FOLDER / "two_heads.npz",
+        X=normal(2, 3, 4), X_kv=normal(2, 5, 6), W_Q=normal(4, 8), W_K=normal(6, 4), W_V=normal(6, 3),
+        W_O=normal(6, 4), b_Q=normal(8), b_O=normal(1, 4), mask=rng.random((2, 1, 3, 5)) > 0.3,
+    )
+    mask = np.ones((3, 3), bool)
+    np.savez(FOLDER / "mask_3d.npz", Q=normal(2, 2, 3, 4), K=normal(2, 2, 3, 4), V=normal(2, 2, 3, 4), mask=np.stack([mask, mask]))
+    np.savez(FOLDER / "mask_float.npz", Q=x, K=x, V=x, mask=np.zeros((3, 3), "<f4"))
+    np.savez(FOLDER / "bad_option.npz", Q=x, K=x, V=x, options=np.array('{"causl": true}'))
+    np.savez(FOLDER / "bad_json.npz", Q=x, K=x, V=x, options=np.array('{"causal": '))
+
+
+main()

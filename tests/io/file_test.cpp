@@ -1,0 +1,78 @@
+#include "core/io/file.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/io/scratch.h"
+
+using namespace attn;
+
+TEST_CASE("a written file reads back byte for byte") {
+    const Scratch scratch;
+    const std::string bytes("a\0b\r\n\xff", 6);
+    REQUIRE(write_file_atomically(scratch / "f", bytes));
+    CHECK(read_text_file(scratch / "f").value() == bytes);
+    CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("writing replaces the old file and leaves no temporary one") {
+    const Scratch scratch;
+    REQUIRE(write_file_atomically(scratch / "f", "old and long"));
+    REQUIRE(write_file_atomically(scratch / "f", "new"));
+    CHECK(read_text_file(scratch / "f").value() == "new");
+    CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("a symbolic link stays a link and its target is replaced") {
+    const Scratch scratch;
+    REQUIRE(write_file_atomically(scratch / "target", "old"));
+    std::filesystem::create_symlink("target", scratch / "link");
+    REQUIRE(write_file_atomically(scratch / "link", "new"));
+    CHECK(std::filesystem::is_symlink(scratch / "link"));
+    CHECK(read_text_file(scratch / "target").value() == "new");
+}
+
+TEST_CASE("a writer that fails leaves the old file and nothing else") {
+    const Scratch scratch;
+    REQUIRE(write_file_atomically(scratch / "f", "old"));
+    const Result<void> written =
+        replace_file(scratch / "f", [](const std::filesystem::path& path) -> Result<void> {
+            REQUIRE(write_file_atomically(path, "half"));
+            return failed("stopped");
+        });
+    REQUIRE(!written);
+    CHECK(written.error().sentence == "stopped");
+    CHECK(read_text_file(scratch / "f").value() == "old");
+    CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("what cannot be written is a failure that names the file and the reason") {
+    const Scratch scratch;
+    const Result<void> full = write_file_atomically("/dev/full", "x");
+    REQUIRE(!full);
+    CHECK(full.error().kind == ErrorKind::failure);
+    CHECK(full.error().sentence == "cannot write /dev/full: No space left on device");
+    CHECK(says(write_file_atomically(scratch / "no/f", "x").error().sentence,
+               "No such file or directory"));
+    CHECK(says(write_file_atomically(scratch.path(), "x").error().sentence, "Is a directory"));
+    CHECK(!write_file_atomically("", "x"));
+    CHECK(scratch.files() == 0);
+}
+
+TEST_CASE("devices are written in place, files are not") {
+    const Scratch scratch;
+    CHECK(writes_in_place("/dev/null"));
+    CHECK(writes_in_place("/dev/stdout"));
+    CHECK(!writes_in_place(scratch / "f"));
+    CHECK(!writes_in_place(scratch.path()));
+    CHECK(write_file_atomically("/dev/null", "x"));
+}
+
+TEST_CASE("what cannot be read is an input error that names the file and the reason") {
+    const Scratch scratch;
+    const Result<std::string> missing = read_text_file(scratch / "none");
+    REQUIRE(!missing);
+    CHECK(missing.error().kind == ErrorKind::input);
+    CHECK(says(missing.error().sentence, "none: No such file or directory"));
+    CHECK(says(read_text_file(scratch.path()).error().sentence, "Is a directory"));
+    CHECK(says(read_text_file("/dev/zero").error().sentence, "larger than"));
+}

@@ -1,0 +1,103 @@
+#include "core/io/npy.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "tests/io/scratch.h"
+
+using namespace attn;
+
+namespace {
+
+// A version 1 file with any header text.
+std::string npy(const std::string& literal, const std::string& data) {
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    bytes += static_cast<char>(literal.size() & 0xFF);
+    bytes += static_cast<char>(literal.size() >> 8);
+    return bytes + literal + data;
+}
+
+std::string header(const std::string& descr, const std::string& shape,
+                   const char* fortran = "False") {
+    return fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}\n", descr, fortran,
+                       shape);
+}
+
+std::string complaint(const std::string& bytes) {
+    const Result<NpyArray> array = parse_npy(bytes, "Q");
+    return array ? "" : array.error().sentence;
+}
+
+}  // namespace
+
+TEST_CASE("our own header is read back, 64-byte aligned, for every rank") {
+    for (const std::vector<Index>& extents :
+         {std::vector<Index>{}, {7}, {2, 3}, {1, 2, 3}, {1, 2, 3, 4}, {1, 1, 1, 123456789}}) {
+        const std::string bytes = npy_header(extents);
+        CHECK(bytes.size() % 64 == 0);
+        CHECK(bytes.back() == '\n');
+        const Result<NpyHeader> read = parse_npy_header(bytes, "Q");
+        REQUIRE(read);
+        CHECK(read->extents == extents);
+        CHECK(read->data_offset == bytes.size());
+        CHECK(read->type.name == "float32");
+    }
+}
+
+TEST_CASE("half precision covers zero, subnormal, normal, infinite and NaN") {
+    const std::string data("\x00\x80\x01\x00\x00\x3c\xff\x7b\x00\xfc\x00\x7e", 12);
+    const Result<NpyArray> array = parse_npy(npy(header("<f2", "(6,)"), data), "Q");
+    REQUIRE(array);
+    const auto& values = std::get<std::vector<float>>(array->values);
+    CHECK(values[0] == 0.0f);
+    CHECK(std::signbit(values[0]));
+    CHECK(values[1] == 0x1p-24f);
+    CHECK(values[2] == 1.0f);
+    CHECK(values[3] == 65504.0f);
+    CHECK(values[4] == -INFINITY);
+    CHECK(std::isnan(values[5]));
+}
+
+TEST_CASE("a file that lies about its size is refused before anything is allocated") {
+    CHECK(says(complaint(npy(header("<f4", "(2, 3)"), std::string(20, '\0'))), "promises"));
+    CHECK(says(complaint(npy(header("<f4", "(2, 3)"), std::string(28, '\0'))), "promises"));
+    CHECK(says(complaint(npy(header("<f4", "(4294967296, 4294967296)"), "")), "more than 2^63"));
+    CHECK(says(complaint(npy(header("<f8", "(2305843009213693951,)"), "")), "more than 2^63"));
+    CHECK(says(complaint(npy(header("<f4", "(1152921504606846976,)"), "abcd")), "promises"));
+    CHECK(says(complaint(npy(header("<f4", "(99999999999999999999,)"), "")), "damaged"));
+    CHECK(says(complaint(npy(header("<f4", "(-1,)"), "")), "damaged"));
+}
+
+TEST_CASE("what is no array of numbers is refused and named") {
+    CHECK(says(complaint(""), "Q is not a .npy array"));
+    CHECK(says(complaint("PK\x03\x04"), "Q is not a .npy array"));
+    CHECK(says(complaint("\x93NUMPY"), "Q is not a .npy array"));
+    CHECK(says(complaint(std::string("\x93NUMPY\x09\x00\x00\x00", 10)), "version 9"));
+    CHECK(says(complaint(std::string("\x93NUMPY\x01\x00\xff\xff", 10)), "cut off"));
+    CHECK(says(complaint(npy("{}", "")), "damaged"));
+    CHECK(says(complaint(npy("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "")),
+               "damaged"));
+    CHECK(says(complaint(npy("{'descr': '<f4', 'shape': (1,)}", "")), "damaged"));
+    CHECK(says(complaint(npy(header("|O", "(1,)"), "")), "dtype '|O'"));
+    CHECK(says(complaint(npy(header("<c8", "(1,)"), "12345678")), "dtype '<c8'"));
+    CHECK(says(complaint(npy(header("<f16", "(1,)"), std::string(16, '\0'))), "dtype '<f16'"));
+    CHECK(says(complaint(npy(header("<U1", "(2,)"), std::string(8, '\0'))), "2 texts"));
+    CHECK(says(complaint(npy(header("<U1", "()"), "\xff\xff\xff\x7f")), "not a character"));
+}
+
+TEST_CASE("every prefix of a good file is refused") {
+    const std::string good = npy(header("<f4", "(2, 3)"), std::string(24, '\1'));
+    REQUIRE(complaint(good).empty());
+    for (std::size_t size = 0; size < good.size(); ++size)
+        CHECK(!complaint(good.substr(0, size)).empty());
+}
+
+TEST_CASE("double quotes, Python 2 numbers and missing commas are read as numpy reads them") {
+    CHECK(complaint(
+              npy("{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": (1L, 1L)}", "abcd"))
+              .empty());
+    CHECK(complaint(npy(header("<f4", "()"), "abcd")).empty());
+    CHECK(complaint(npy(header("=f4", "(1, )"), "abcd")).empty());
+}

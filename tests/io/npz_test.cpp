@@ -1,0 +1,125 @@
+#include "core/io/npz.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/io/file.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+
+namespace {
+
+std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
+
+std::string complaint(const Result<Npz>& npz) { return npz ? "" : npz.error().sentence; }
+
+template <class T>
+const std::vector<T>& values_of(const Npz& npz, const std::string& name) {
+    return std::get<std::vector<T>>(npz.arrays.at(name).values);
+}
+
+}  // namespace
+
+TEST_CASE("every dtype, byte order and axis order of numpy gives the same numbers") {
+    const Result<Npz> npz = read_npz(golden("kinds.npz"));
+    REQUIRE(npz);
+    const std::vector<float> floats{-2, -1, 0, 1, 2, 3};
+    const std::vector<double> doubles(floats.begin(), floats.end());
+    for (const char* name : {"f2", "f4", "big", "fortran"}) {
+        CAPTURE(name);
+        CHECK(values_of<float>(*npz, name) == floats);
+        CHECK(npz->arrays.at(name).extents == std::vector<Index>{2, 3});
+    }
+    for (const char* name : {"f8", "i1", "i4", "i8", "big2"}) {
+        CAPTURE(name);
+        CHECK(values_of<double>(*npz, name) == doubles);
+    }
+    CHECK(npz->arrays.at("f2").dtype == "float16");
+    CHECK(npz->arrays.at("i1").dtype == "int8");
+}
+
+TEST_CASE("masks, texts, scalars and empty arrays are read") {
+    const Npz npz = read_npz(golden("kinds.npz")).value();
+    CHECK(npz.arrays.at("bool").dtype == "bool");
+    CHECK(values_of<std::uint8_t>(npz, "bool") == std::vector<std::uint8_t>{0, 0, 0, 1, 1, 1});
+    CHECK(values_of<std::uint8_t>(npz, "u1") == std::vector<std::uint8_t>{0, 1, 255});
+    CHECK(std::get<std::string>(npz.arrays.at("text").values) == "√d_k → 1");
+    CHECK(values_of<double>(npz, "scalar") == std::vector<double>{0.25});
+    CHECK(npz.arrays.at("scalar").extents.empty());
+    CHECK(values_of<float>(npz, "none").empty());
+}
+
+TEST_CASE("a compressed file is read") {
+    const Npz npz = read_npz(golden("deflated.npz")).value();
+    CHECK(values_of<float>(npz, "f4") == std::vector<float>{-2, -1, 0, 1, 2, 3});
+}
+
+TEST_CASE("only the wanted arrays are read, the others are listed") {
+    const std::vector<std::string_view> wanted{"f4", "absent"};
+    const Npz npz = read_npz(golden("kinds.npz"), wanted).value();
+    CHECK(npz.arrays.size() == 1);
+    CHECK(npz.names.size() == 14);
+    CHECK(says(complaint(read_npz(golden("objects.npz"))), "Q has dtype '|O'"));
+    CHECK(read_npz(golden("objects.npz"), wanted));
+    CHECK(says(complaint(read_npz(golden("structured.npz"))), "structured"));
+    CHECK(says(complaint(read_npz(golden("complex.npz"))), "<c8"));
+}
+
+TEST_CASE("what is written reads back, and the bytes do not depend on when") {
+    const Scratch scratch;
+    const std::vector<float> values{1, -0.0f, NAN, INFINITY, 5, 6};
+    const std::vector<NpzEntry> entries{{"a", {1, 2, 3}, values}, {"b", {6}, values}};
+    REQUIRE(write_npz(scratch / "1.npz", entries));
+    REQUIRE(write_npz(scratch / "2.npz", entries));
+    CHECK(read_text_file(scratch / "1.npz").value() == read_text_file(scratch / "2.npz").value());
+    const Npz npz = read_npz(scratch / "1.npz").value();
+    CHECK(npz.arrays.at("a").extents == std::vector<Index>{1, 2, 3});
+    const std::vector<float>& back = values_of<float>(npz, "b");
+    CHECK(std::signbit(back[1]));
+    CHECK(std::isnan(back[2]));
+    CHECK(back[3] == INFINITY);
+    CHECK(scratch.files() == 2);
+}
+
+TEST_CASE("an npz that cannot be written is a failure and leaves nothing") {
+    const Scratch scratch;
+    const std::vector<float> values(100000, 1.0f);
+    const std::vector<NpzEntry> entries{{"a", {100000}, values}};
+    const Result<void> full = write_npz("/dev/full", entries);
+    REQUIRE(!full);
+    CHECK(full.error().kind == ErrorKind::failure);
+    CHECK(full.error().sentence == "cannot write /dev/full: No space left on device");
+    CHECK(!write_npz(scratch.path(), entries));
+    CHECK(!write_npz(scratch / "no/such/folder.npz", entries));
+    CHECK(scratch.files() == 0);
+}
+
+TEST_CASE("what is no npz is an input error that names the file") {
+    const Scratch scratch;
+    REQUIRE(write_file_atomically(scratch / "text.npz", "hello"));
+    REQUIRE(write_file_atomically(scratch / "empty.npz", ""));
+    for (const char* name : {"text.npz", "empty.npz", "missing.npz"}) {
+        const Result<Npz> npz = read_npz(scratch / name);
+        REQUIRE(!npz);
+        CHECK(npz.error().kind == ErrorKind::input);
+        CHECK(says(npz.error().sentence, name));
+    }
+    CHECK(says(complaint(read_npz(scratch.path())), "is a folder"));
+}
+
+TEST_CASE("damage anywhere in a file is noticed or harmless, never a crash") {
+    const std::string good = read_text_file(golden("deflated.npz")).value();
+    REQUIRE(parse_npz(good, "good"));
+    const std::vector<float> values = values_of<float>(parse_npz(good, "good").value(), "f4");
+    for (std::size_t size = 0; size < good.size(); ++size)
+        CHECK(!parse_npz(std::string_view(good).substr(0, size), "cut"));
+    for (std::size_t at = 0; at < good.size(); ++at) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(~bad[at]);
+        const Result<Npz> npz = parse_npz(bad, "bad");
+        if (npz && npz->arrays.contains("f4")) CHECK(values_of<float>(*npz, "f4") == values);
+    }
+}

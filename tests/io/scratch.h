@@ -1,0 +1,32 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+/// A folder of its own for one test, gone afterwards.
+class Scratch {
+  public:
+    Scratch() {
+        std::string name = (std::filesystem::temp_directory_path() / "attnscope-XXXXXX").string();
+        path_ = ::mkdtemp(name.data());
+    }
+    ~Scratch() { std::filesystem::remove_all(path_); }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    const std::filesystem::path& path() const { return path_; }
+
+    /// How many files lie in it.
+    long files() const { return std::distance(std::filesystem::directory_iterator(path_), {}); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// True when the sentence names what it must.
+inline bool says(const std::string& sentence, const std::string& words) {
+    return sentence.find(words) != std::string::npos;
+}
