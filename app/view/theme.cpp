@@ -97,7 +97,8 @@ const Theme& theme(ThemeName name) { return name == ThemeName::dark ? kDark : kL
 
 // (L_lighter + 0.05) / (L_darker + 0.05), L the relative luminance. Source: WCAG 2.1, 1.4.3.
 double contrast(Color a, Color b) {
-    const auto [darker, lighter] = std::minmax(luminance(a), luminance(b));
+    // by value: std::minmax of two temporaries would give references to the dead
+    const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
     return (lighter + 0.05) / (darker + 0.05);
 }
 
