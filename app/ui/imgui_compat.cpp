@@ -50,12 +50,10 @@ constexpr std::array<std::pair<Key, NativeKey>, 3> kDigits{
     {{Key::zero, ImGuiKey_0}, {Key::digit1, ImGuiKey_1}, {Key::digit2, ImGuiKey_2}}};
 #endif
 
-bool native_pressed(NativeKey key, bool repeat) { return ImGui::IsKeyPressed(key, repeat); }
-
 template <class Table>
 bool any_pressed(const Table& table, Key key, bool repeat) {
     for (const auto& [name, native] : table)
-        if (name == key && native_pressed(native, repeat)) return true;
+        if (name == key && ImGui::IsKeyPressed(native, repeat)) return true;
     return false;
 }
 
@@ -71,11 +69,19 @@ void push_font(const Font& font) {
 
 void pop_font() { ImGui::PopFont(); }
 
+int native_key(Key key) {
+    if (key >= Key::a && key <= Key::z)
+        return kLetterA + static_cast<int>(key) - static_cast<int>(Key::a);
+    for (const auto& [name, native] : kKeys)
+        if (name == key) return native;
+    for (const auto& [name, native] : kDigits)
+        if (name == key) return native;
+    return 0;
+}
+
 bool is_pressed(Key key, bool repeat) {
-    if (key >= Key::a && key <= Key::z) {
-        const int letter = static_cast<int>(key) - static_cast<int>(Key::a);
-        return native_pressed(static_cast<NativeKey>(kLetterA + letter), repeat);
-    }
+    if (key >= Key::a && key <= Key::z)
+        return ImGui::IsKeyPressed(static_cast<NativeKey>(native_key(key)), repeat);
     return any_pressed(kKeys, key, repeat) || any_pressed(kDigits, key, repeat);
 }
 

@@ -17,6 +17,8 @@ namespace attn::ui {
 void push_font(const Font& font);
 void pop_font();
 
+/// The toolkit's own number for a key: an index into io.KeysDown, or an ImGuiKey.
+int native_key(view::Key key);
 /// Pressed in this frame (or repeating while held down, when `repeat`).
 bool is_pressed(view::Key key, bool repeat = false);
 

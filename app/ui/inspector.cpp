@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "app/ui/draw.h"
-#include "app/ui/imgui_compat.h"
 #include "app/ui/panels.h"
 #include "app/ui/widgets.h"
 #include "app/view/format.h"
@@ -119,21 +118,16 @@ void draw_strip(const ProductStrip& strip, const Frame& frame) {
     ImGui::EndChild();
 }
 
-void copy(const std::string& text, const char* as, view::Actions& out) {
-    ImGui::SetClipboardText(text.c_str());
-    out.push_back(view::Notify{{std::string("Copied as ") + as + "."}});
-}
-
-void draw_copy_buttons(const InspectorView& view, const Frame& frame, view::Actions& out) {
+void draw_copy_buttons(const Frame& frame, view::Actions& out) {
     words(frame.fonts.small, frame.theme.muted, "Copy as");
     if (button(frame, "copy text", "text", {"Copy the arithmetic as plain text", "Ctrl+C"}))
-        copy(view.as_text, "text", out);
+        out.push_back(view::CopyArithmetic{view::CopyAs::text});
     ImGui::SameLine();
     if (button(frame, "copy latex", "LaTeX", {"Copy the arithmetic as LaTeX", ""}))
-        copy(view.as_latex, "LaTeX", out);
+        out.push_back(view::CopyArithmetic{view::CopyAs::latex});
     ImGui::SameLine();
     if (button(frame, "copy python", "Python", {"Copy the arithmetic as Python", "numpy"}))
-        copy(view.as_python, "Python", out);
+        out.push_back(view::CopyArithmetic{view::CopyAs::python});
 }
 
 void draw_heading(const InspectorView& view, const Frame& frame) {
@@ -161,9 +155,7 @@ std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& fr
     draw_lines(view.geometry, frame, hovered, out);
     wrapped_words(frame.fonts.digits_small, frame.theme.muted, view.gradient);
     ImGui::Dummy({0.0F, frame.px(8)});
-    draw_copy_buttons(view, frame, out);
-    if (ImGui::GetIO().KeyCtrl && is_pressed(view::Key::c) && !ImGui::GetIO().WantTextInput)
-        copy(view.as_text, "text", out);
+    draw_copy_buttons(frame, out);
     return hovered;
 }
 
