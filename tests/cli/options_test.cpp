@@ -1,0 +1,87 @@
+// Options of `trace`, from the command line and from the file.
+#include "tests/cli/command.h"
+
+using namespace attn;
+
+namespace {
+
+void check_option_refused(const std::vector<std::string>& options, const std::string& words) {
+    std::vector<std::string> all{"trace", golden("qkv.npz"), "-o", "/nowhere/x"};
+    all.insert(all.end(), options.begin(), options.end());
+    check_refused(all, words);
+}
+
+}  // namespace
+
+TEST_CASE("a value that cannot be is named with what was wanted") {
+    check_option_refused({"--temperature", "warm"}, "--temperature is 'warm'; a number was wanted");
+    check_option_refused({"--temperature", "0"}, "temperature is 0");
+    check_option_refused({"--temperature", "-1"}, "temperature is -1");
+    check_option_refused({"--temperature", "nan"}, "temperature is nan");
+    check_option_refused({"--scale", "sqrt"},
+                         "--scale is 'sqrt'; sqrt_dk, none or a number was wanted");
+    check_option_refused({"--score", "cosine"}, "--score is 'cosine'; dot");
+    check_option_refused({"--causal=left"},
+                         "--causal is 'left'; top-left or bottom-right was wanted");
+    check_option_refused({"--window", "1.5"}, "--window is '1.5'; a whole number was wanted");
+    check_option_refused({"--window", "-1"}, "window is -1");
+    check_option_refused({"--block", "0"}, "block is 0");
+    check_option_refused({"--padding", "1,x"}, "--padding is '1,x'");
+    check_option_refused({"--padding", "1,"}, "--padding is '1,'");
+    check_option_refused({"--padding", "1,2"}, "padding has 2");
+    check_option_refused({"--dropout", "1"}, "dropout is 1");
+    check_option_refused({"--seed", "-1"}, "--seed is '-1'");
+    check_option_refused({"--empty-rows", "one"}, "--empty-rows is 'one'; zero or nan was wanted");
+    check_option_refused({"--heads", "2"}, "heads is 2, but Q is");
+    check_option_refused({"--heads", "99999999999999999999"}, "--heads is '99999999999999999999'");
+    check_option_refused({"--threads", "0"}, "--threads is 0");
+    check_option_refused({"--backend", "magic"}, "no backend 'magic'");
+    check_option_refused({"--keep", "weights,magic"}, "unknown stage 'magic'");
+}
+
+TEST_CASE("an option in the file counts, the command line wins, and a note tells") {
+    const Scratch scratch;
+    const std::string target = (scratch / "o.npz").string();
+    const Ran from_file = command({"trace", golden("qkv.npz"), "-o", target});
+    CHECK(from_file.err ==
+          "attnscope trace: note: options from " + golden("qkv.npz") + ": scale=none\n");
+    const Ran overridden =
+        command({"trace", golden("qkv.npz"), "-o", target, "--scale", "sqrt_dk"});
+    CHECK(overridden.err.empty());
+    CHECK(floats(traced("qkv.npz"), "scaled")[8] == 2.0f);
+    CHECK(floats(traced("qkv.npz", {"--scale", "0.25"}), "scaled")[8] == 0.5f);
+}
+
+TEST_CASE("an option in the file that cannot be is an error that names the file") {
+    check_refused({"trace", golden("bad_option.npz"), "-o", "/nowhere/x"},
+                  "bad_option.npz: options has the unknown key 'causl'; did you mean causal?");
+    check_refused({"trace", golden("bad_json.npz"), "-o", "/nowhere/x"},
+                  "bad_json.npz: options is not valid JSON at line 1");
+}
+
+TEST_CASE("masks from options combine by AND") {
+    const std::vector<float> weights =
+        floats(traced("qkv.npz", {"--causal", "--window", "1", "--padding", "2"}), "weights");
+    const std::vector<bool> allowed{true, false, false, true, true, false, false, true, false};
+    for (std::size_t pair = 0; pair < allowed.size(); ++pair)
+        CHECK((weights[pair] > 0.0f) == allowed[pair]);
+    CHECK(floats(traced("qkv.npz", {"--block", "2"}), "weights")[8] == 1.0f);
+}
+
+TEST_CASE("an empty row follows the policy, and its NaN is counted") {
+    CHECK(floats(traced("qkv.npz", {"--padding", "0"}), "weights")[0] == 0.0f);
+    CHECK(std::isnan(
+        floats(traced("qkv.npz", {"--padding", "0", "--empty-rows", "nan"}), "weights")[0]));
+    const Scratch scratch;
+    const Ran ran = command({"trace", golden("qkv.npz"), "-o", (scratch / "o.npz").string(),
+                             "--padding", "0", "--empty-rows", "nan"});
+    CHECK(says(ran.out, "weights    [1, 1, 3, 3]  9 NaN"));
+}
+
+TEST_CASE("threads beyond one are accepted and said to be unused") {
+    const Scratch scratch;
+    const Ran ran = command(
+        {"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "o.npz").string(), "--threads", "4"});
+    CHECK(ran.code == 0);
+    CHECK(says(ran.err, "--threads is not used"));
+}

@@ -1,0 +1,69 @@
+// Subcommands, help, and what is said when the words are wrong.
+#include <nlohmann/json.hpp>
+
+#include "core/stages.h"
+#include "tests/cli/command.h"
+
+using namespace attn;
+
+TEST_CASE("help and version answer on the output and succeed") {
+    for (const char* word : {"--help", "-h", "help"}) {
+        const Ran ran = command({word});
+        CHECK(ran.code == 0);
+        for (const cli::Subcommand& subcommand : cli::subcommands())
+            CHECK(says(ran.out, "attnscope " + std::string(subcommand.name)));
+    }
+    CHECK(command({"--version"}).out.starts_with("attnscope "));
+    for (const cli::Subcommand& subcommand : cli::subcommands()) {
+        const Ran ran = command({std::string(subcommand.name), "--help"});
+        CHECK(ran.code == 0);
+        CHECK(says(ran.out, "Usage: attnscope " + std::string(subcommand.name)));
+    }
+}
+
+TEST_CASE("what is no command is for the desktop app") {
+    CHECK(command({}).code == -1);
+    CHECK(command({"model.npz"}).code == -1);
+    CHECK(command({"--replay", "journal"}).code == -1);
+}
+
+TEST_CASE("a misspelt command or option is told what was probably meant") {
+    check_refused({"trcae", "in.npz"}, "did you mean trace?");
+    check_refused({"trace", "--cuasal", golden("qkv.npz"), "-o", "x"},
+                  "no option --cuasal; did you mean --causal?");
+    check_refused({"trace", "--temprature", "2", golden("qkv.npz"), "-o", "x"},
+                  "did you mean --temperature?");
+    check_refused({"trace", golden("qkv.npz"), "-o", "x", "--keep", "wieghts"},
+                  "did you mean weights?");
+    check_refused({"stages", "--frobnicate"}, "no option --frobnicate");
+}
+
+TEST_CASE("words that are missing or too many are named") {
+    check_refused({"trace"}, "an input file was wanted");
+    check_refused({"trace", golden("qkv.npz")}, "an output file was wanted: -o OUT.npz");
+    check_refused({"trace", golden("qkv.npz"), "-o"}, "--output");
+    check_refused({"trace", golden("qkv.npz"), "other.npz", "-o", "x"},
+                  "'other.npz' is one argument too many");
+}
+
+TEST_CASE("stages lists every stage with the backends that keep it") {
+    const Ran text = command({"stages"});
+    CHECK(text.code == 0);
+    const auto rows = nlohmann::json::parse(command({"stages", "--json"}).out);
+    REQUIRE(rows.size() == kStageCount);
+    for (const StageInfo& stage : stage_table()) {
+        CHECK(says(text.out, std::string(stage.key) + " "));
+        CHECK(says(text.out, std::string(stage.formula)));
+    }
+    CHECK(rows[3]["key"] == "k");
+    CHECK(rows[3]["shape"] == "[B,Hkv,Tk,d_k]");
+    CHECK(rows[3]["kept_by"][0] == "reference");
+}
+
+TEST_CASE("info names version, backends and preset folders") {
+    const auto all = nlohmann::json::parse(command({"info", "--json"}).out);
+    CHECK(all["backends"][0]["name"] == "reference");
+    CHECK(all["backends"][0]["available"] == true);
+    CHECK(!all["preset_folders"].empty());
+    CHECK(says(command({"info"}).out, "staged"));
+}
