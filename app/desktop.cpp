@@ -25,7 +25,6 @@ using Clock = std::chrono::steady_clock;
 // After an event ImGui needs a frame to notice, one to lay out, one to be at rest.
 constexpr int kFramesAfterEvent = 3;
 constexpr double kFrameSeconds = 1.0 / 60.0;  // while something moves
-constexpr double kCaretSeconds = 0.5;         // while a text is edited
 constexpr double kIdleSeconds = 30.0;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
@@ -134,7 +133,7 @@ double Desktop::patience() const {
     if (frames_wanted_ > 0) return 0.0;
     if (view::is_animating(state_))
         return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
-    return ImGui::GetIO().WantTextInput ? kCaretSeconds : kIdleSeconds;
+    return kIdleSeconds;
 }
 
 /// Sleeps until something happens; whether a frame is due.
@@ -145,7 +144,7 @@ bool Desktop::wait() {
         frames_wanted_ = kFramesAfterEvent;
     }
     if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
-    return frames_wanted_ > 0 || view::is_animating(state_) || ImGui::GetIO().WantTextInput;
+    return frames_wanted_ > 0 || view::is_animating(state_);
 }
 
 /// What the clock and the window's frame ask for.
@@ -188,6 +187,8 @@ void Desktop::log_frame(Clock::time_point begin) {
 
 /// What apply() asked of the world; a screenshot waits for the next frame.
 void Desktop::answer_requests() {
+    if (const auto text = std::exchange(state_.requests.clipboard, std::nullopt))
+        ImGui::SetClipboardText(text->c_str());
     if (std::exchange(state_.requests.save_session, false)) {
         const std::string path =
             options_.save_session.empty() ? "attnscope-session.json" : options_.save_session;

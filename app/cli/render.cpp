@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "app/cli/arguments.h"
@@ -23,7 +24,7 @@ struct RenderOptions {
     StartOptions start;
     std::string output;
     bool all = false;
-    bool timing = false;
+    int time_drag = 0;  // frames
 };
 
 /// An action that cannot be carried out is an error here: nobody would see the message.
@@ -105,6 +106,20 @@ Result<void> draw_all(Studio& studio, const view::AppState& state,
     return {};
 }
 
+/// A slider pulled from one end to the other: the temperature, or d_k of the saturation workspace.
+view::Actions drag(view::Workspace workspace, int frames) {
+    view::Actions actions;
+    for (int n = 0; n < frames; ++n) {
+        const double part = static_cast<double>(n) / std::max(frames - 1, 1);
+        if (workspace == view::Workspace::step)
+            actions.emplace_back(view::SetTemperature{0.25 * std::exp2(4.0 * part)});
+        else
+            actions.emplace_back(
+                view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))});
+    }
+    return actions;
+}
+
 /// One frame after each action: its milliseconds, from the action to the last pixel.
 std::vector<double> time_frames(Studio& studio, view::AppState state,
                                 const view::Actions& actions) {
@@ -130,10 +145,11 @@ void print_times(std::vector<double> times, Streams io) {
                           times.size(), at(0.5), at(0.95), at(1.0));
 }
 
-Result<void> time_replay(Studio& studio, Start start, Streams io) {
-    if (auto swept = complete_sweep(start.state); !swept) return swept;
-    for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(start.state);
-    print_times(time_frames(studio, std::move(start.state), start.actions), io);
+Result<void> time_drag(Studio& studio, view::AppState state, int frames, Streams io) {
+    if (auto swept = complete_sweep(state); !swept) return swept;
+    arrive(state);
+    for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
+    print_times(time_frames(studio, state, drag(state.workspace, frames)), io);
     return {};
 }
 
@@ -144,8 +160,9 @@ Result<void> render(const RenderOptions& options, Streams io) {
     if (!size) return tl::unexpected(size.error());
     auto studio = io.open_studio(*size);
     if (!studio) return tl::unexpected(std::move(studio.error()));
-    if (options.timing) return time_replay(**studio, std::move(*start), io);
     if (auto done = carry_out(start->actions, start->state); !done) return done;
+    if (options.time_drag > 0)
+        return time_drag(**studio, std::move(start->state), options.time_drag, io);
     if (options.all) return draw_all(**studio, start->state, options.output, io);
     return draw_to_file(**studio, std::move(start->state), options.output);
 }
@@ -160,10 +177,12 @@ int run_render(Args args, Streams io) {
     app.add_option("-o,--output", options.output, "the picture; with --all, the folder")
         ->type_name("OUT");
     app.add_flag("--all", options.all, "every workspace, in both themes");
-    app.add_flag("--timing", options.timing,
-                 "print how long a frame after each line of --replay takes");
+    app.add_option("--time-drag", options.time_drag,
+                   "no picture: pull a slider for so many frames and print how long they take")
+        ->type_name("FRAMES")
+        ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;
-    if (options.output.empty() && !options.timing)
+    if (options.output.empty() && options.time_drag == 0)
         return report({"no -o; the name of the picture was wanted, as in -o step.png"},
                       "attnscope render", io);
     const auto done = render(options, io);

@@ -38,8 +38,8 @@ EGLContext create_context(EGLDisplay display, int major, int minor) {
 
 tl::unexpected<Error> no_opengl(const char* what) {
     return failed(fmt::format(
-        "Drawing without a window needs EGL with OpenGL 3.3 or later, but {} (EGL error {:#06x}); "
-        "on Debian, install libegl1 and libgl1-mesa-dri.",
+        "drawing without a window needs EGL with OpenGL 3.3 or later, but {} (EGL error {:#06x}); "
+        "on Debian, install libegl1 and libgl1-mesa-dri",
         what, eglGetError()));
 }
 
@@ -48,8 +48,8 @@ tl::unexpected<Error> no_opengl(const char* what) {
 Result<std::unique_ptr<Offscreen>> Offscreen::open(Size size) {
     if (!epoxy_has_egl())
         return failed(
-            "Drawing without a window needs EGL, but libEGL.so.1 cannot be loaded; on Debian, "
-            "install libegl1 and libgl1-mesa-dri.");
+            "drawing without a window needs EGL, but libEGL.so.1 cannot be loaded; on Debian, "
+            "install libegl1 and libgl1-mesa-dri");
     const EGLDisplay display = find_display();
     if (display == EGL_NO_DISPLAY) return no_opengl("it offers no display without a server");
     if (!eglInitialize(display, nullptr, nullptr)) return no_opengl("it does not start");
@@ -70,7 +70,7 @@ Result<void> Offscreen::make_framebuffer(Size size) {
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
     if (size.width < 1 || size.height < 1 || size.width > most || size.height > most)
         return bad_input(
-            fmt::format("A picture of {} x {} pixels was asked for; 1 to {} each way can be drawn.",
+            fmt::format("a picture of {} x {} pixels was asked for; 1 to {} each way can be drawn",
                         size.width, size.height, most));
     glGenTextures(1, &colors_);
     glBindTexture(GL_TEXTURE_2D, colors_);
@@ -80,7 +80,7 @@ Result<void> Offscreen::make_framebuffer(Size size) {
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, colors_, 0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-        return failed(fmt::format("OpenGL has no room for a picture of {} x {} pixels.", size.width,
+        return failed(fmt::format("OpenGL has no room for a picture of {} x {} pixels", size.width,
                                   size.height));
     size_ = size;
     return {};

@@ -26,7 +26,7 @@ tl::unexpected<Error> no_display() {
             ? "DISPLAY is not set"
             : glfw_words();
     return failed(
-        fmt::format("The window needs a display, but {}; start attnscope on a desktop, or draw "
+        fmt::format("the window needs a display, but {}; start attnscope on a desktop, or draw "
                     "pictures without "
                     "one: attnscope render --all -o out/",
                     why));
@@ -79,8 +79,8 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
     if (self->window_ == nullptr) self->window_ = create(options.title, size, 3, 3);
     if (self->window_ == nullptr)
         return failed(fmt::format(
-            "The window needs OpenGL 3.3 or later, but there is none here ({}); install a graphics "
-            "driver, on Debian libgl1-mesa-dri.",
+            "the window needs OpenGL 3.3 or later, but there is none here ({}); install a graphics "
+            "driver, on Debian libgl1-mesa-dri",
             glfw_words()));
     const Size least = smaller(options.least, size);
     glfwSetWindowSizeLimits(self->window_, least.width, least.height, GLFW_DONT_CARE,

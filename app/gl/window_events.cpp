@@ -27,6 +27,8 @@ struct WindowEvents::Callbacks {
 
 namespace {
 
+bool is_modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
+
 WindowEvents& events_of(GLFWwindow* window) {
     return *static_cast<WindowEvents*>(glfwGetWindowUserPointer(window));
 }
@@ -45,7 +47,10 @@ WindowEvents::WindowEvents(GLFWwindow* window)
     glfwSetWindowUserPointer(window, this);
     before_->key =
         glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int code, int act, int mods) {
-            events_of(w).typed_.push_back(KeyEvent{key, code, act, mods});
+            if (act == GLFW_REPEAT)  // Dear ImGui repeats by its own clock
+                events_of(w).news_ = true;
+            else
+                events_of(w).typed_.push_back(KeyEvent{key, code, act, mods});
         });
     before_->character = glfwSetCharCallback(
         window, [](GLFWwindow* w, unsigned int c) { events_of(w).typed_.push_back(c); });
@@ -76,13 +81,16 @@ bool WindowEvents::take_news() { return std::exchange(news_, false) || !typed_.e
 
 void WindowEvents::hand_on_keys() {
     std::vector<int> changed;
+    bool pressed = false;
     for (; !typed_.empty(); typed_.pop_front()) {
         if (const auto* character = std::get_if<unsigned int>(&typed_.front())) {
             if (before_->character) before_->character(window_, *character);
             continue;
         }
         const auto [key, scancode, action, mods] = std::get<KeyEvent>(typed_.front());
-        if (std::ranges::count(changed, key) > 0) return;
+        const bool presses = action == GLFW_PRESS && !is_modifier(key);
+        if ((presses && pressed) || std::ranges::count(changed, key) > 0) return;
+        pressed = pressed || presses;
         changed.push_back(key);
         if (before_->key) before_->key(window_, key, scancode, action, mods);
     }

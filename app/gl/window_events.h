@@ -9,8 +9,8 @@ struct GLFWwindow;
 namespace attn::gl {
 
 /// Stands between a GLFW window and the callbacks that were there first (Dear ImGui's): notices that
-/// something happened, and hands on at most one change of a key in a frame, because ImGui 1.86 sees
-/// only the last one.
+/// something happened, and hands on at most one pressed key in a frame and one change of each key,
+/// because ImGui 1.86 sees only the last one and a frame carries out one command.
 class WindowEvents {
   public:
     /// Takes over the window's callbacks and its user pointer.
