@@ -109,38 +109,42 @@ SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled
 constexpr ColorRange kJacobianRange{ColorScale::diverging, -0.25, 0.25};
 constexpr Index kMostWrittenKeys = 32;
 
-/// The fills of a large matrix, looked up: color_of() for each of 65,536 cells takes too long.
-class Fills {
+/// Fills and their inks, looked up: working out each of 65,536 cells takes 50 ms.
+class Paints {
   public:
-    explicit Fills(ThemeName theme) {
-        for (std::size_t n = 0; n < fills_.size(); ++n)
-            fills_[n] = color_of(kJacobianRange, value_at(n), theme);
+    struct Paint {
+        Color fill, ink;
+    };
+    explicit Paints(ThemeName theme) {
+        for (std::size_t n = 0; n < paints_.size(); ++n) {
+            const double share = static_cast<double>(n) / static_cast<double>(paints_.size() - 1);
+            const double value = std::lerp(kJacobianRange.low, kJacobianRange.high, share);
+            const Color fill = color_of(kJacobianRange, value, theme);
+            paints_[n] = {fill, ink_on(fill, theme)};
+        }
     }
-    Color of(double value) const {
+    const Paint& of(double value) const {
         const double share =
             (value - kJacobianRange.low) / (kJacobianRange.high - kJacobianRange.low);
-        return fills_[static_cast<std::size_t>(
-            std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(fills_.size() - 1)))];
+        const double last = static_cast<double>(paints_.size() - 1);
+        return paints_[static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * last + 0.5)];
     }
 
   private:
-    double value_at(std::size_t n) const {
-        return std::lerp(kJacobianRange.low, kJacobianRange.high,
-                         static_cast<double>(n) / static_cast<double>(fills_.size() - 1));
-    }
-    std::array<Color, 257> fills_;
+    std::array<Paint, 257> paints_;
 };
 
-CellView jacobian_cell(double value, const Fills& fills, bool written, ThemeName theme) {
+CellView jacobian_cell(double value, const Paints& paints, bool written, ThemeName theme) {
     CellView cell;
     cell.value = value;
     if (std::isnan(value)) {
         cell.look = CellLook::not_a_number;
         cell.fill = view::theme(theme).nan;
+        cell.ink = ink_on(cell.fill, theme);
     } else {
-        cell.fill = fills.of(value);
+        cell.fill = paints.of(value).fill;
+        cell.ink = paints.of(value).ink;
     }
-    cell.ink = ink_on(cell.fill, theme);
     if (written) cell.text = cell_number(value, 2);
     return cell;
 }
@@ -159,10 +163,11 @@ GridView jacobian_view(const SaturationRow& row, const std::string& side, ThemeN
     grid.column_role = Role::score;
     for (Index j = 1; j <= grid.rows; ++j) grid.row_labels.push_back(std::to_string(j));
     grid.column_labels = grid.row_labels;
-    const Fills fills(theme);
+    const Paints paints(theme);
     const bool written = grid.rows <= kMostWrittenKeys;
+    grid.cells.reserve(row.jacobian.size());
     for (const double value : row.jacobian)
-        grid.cells.push_back(jacobian_cell(value, fills, written, theme));
+        grid.cells.push_back(jacobian_cell(value, paints, written, theme));
     grid.range = kJacobianRange;
     grid.low_label = "−0.25";
     grid.high_label = "0.25";
