@@ -1,0 +1,194 @@
+#include "app/view/commands.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "app/view/sheet.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kScaleStep = 0.1;
+
+/// Names of Key in its order.
+constexpr std::array<std::string_view, 20> kKeyNames{
+    "",    "←",  "→",   "↑", "↓", "Home", "End", "Space", "Enter", "Esc",
+    "Tab", "F1", "F12", ",", ".", "+",    "−",   "0",     "1",     "2"};
+
+Chord plain(Key key) { return {key, false, false}; }
+Chord ctrl(Key key) { return {key, true, false}; }
+Chord shift(Key key) { return {key, false, true}; }
+
+using Commands = std::vector<Command>;
+
+void add_stepping(Commands& list, const AppState& state) {
+    const char* play = state.step.playing ? "Stop playing" : "Play the stages";
+    list.push_back({"Next stage", "Step", plain(Key::right), StepBy{1}});
+    list.push_back({"Previous stage", "Step", plain(Key::left), StepBy{-1}});
+    list.push_back({"First stage", "Step", plain(Key::home), GoToEnd{false}});
+    list.push_back({"Last stage", "Step", plain(Key::end), GoToEnd{true}});
+    list.push_back({play, "Step", plain(Key::space), TogglePlay{}});
+}
+
+void add_selection(Commands& list, const AppState& state) {
+    const auto& selected = state.step.selected;
+    const bool editable = selected && is_editable(selected->tensor);
+    list.push_back({"Select the number above", "Step", shift(Key::up), MoveSelection{-1, 0}});
+    list.push_back({"Select the number below", "Step", shift(Key::down), MoveSelection{1, 0}});
+    list.push_back(
+        {"Select the number to the left", "Step", shift(Key::left), MoveSelection{0, -1}});
+    list.push_back(
+        {"Select the number to the right", "Step", shift(Key::right), MoveSelection{0, 1}});
+    list.push_back({"Edit the selected number", "Step", plain(Key::enter),
+                    BeginCellEdit{selected.value_or(CellRef{})}, editable});
+    const bool any = selected.has_value();
+    list.push_back(
+        {"Copy the arithmetic as text", "Step", ctrl(Key::c), CopyArithmetic{CopyAs::text}, any});
+    list.push_back(
+        {"Copy the arithmetic as LaTeX", "Step", {}, CopyArithmetic{CopyAs::latex}, any});
+    list.push_back(
+        {"Copy the arithmetic as Python", "Step", {}, CopyArithmetic{CopyAs::python}, any});
+}
+
+void add_model(Commands& list, const AppState& state) {
+    const Document& document = state.document();
+    const bool scaling = document.spec.scale != ScaleKind::none;
+    const bool causal = document.spec.mask.causal.has_value();
+    const bool gradients = state.step.show_gradients;
+    list.push_back(
+        {scaling ? "Scaling off" : "Scaling on", "Step", plain(Key::s), SetScaling{!scaling}});
+    list.push_back(
+        {causal ? "Causal mask off" : "Causal mask on", "Step", plain(Key::m), SetCausal{!causal}});
+    list.push_back({gradients ? "Show values" : "Show gradients", "Step", plain(Key::g),
+                    ShowGradients{!gradients}});
+    list.push_back({"New random weights", "Step", plain(Key::r), SetSeed{document.seed + 1}});
+    const Index next = (state.step.head + 1) % document.heads;
+    list.push_back({"Next head", "Step", plain(Key::h), ShowHead{next}, document.heads > 1});
+}
+
+void add_jumps(Commands& list, const AppState& state) {
+    for (const Stage stage : ribbon_stages(state.document()))
+        list.push_back({fmt::format("Go to {}: {}", info(stage).step, info(stage).title),
+                        "Step",
+                        {},
+                        GoToStage{stage}});
+    for (const Preset& preset : state.presets)
+        list.push_back({"Preset: " + preset.title, "Step", {}, LoadPreset{preset.key}});
+}
+
+void add_saturation(Commands& list, const AppState& state) {
+    const SaturationControls& controls = state.saturation();
+    const bool sampled = controls.settings.model == SaturationModel::sampled;
+    list.push_back({controls.scaling ? "Look at the unscaled side" : "Look at the scaled side",
+                    "Saturation", plain(Key::s), SetSaturationScaling{!controls.scaling}});
+    list.push_back(
+        {sampled ? "Model: fixed logits" : "Model: sampled q and k", "Saturation", plain(Key::m),
+         SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled}});
+    const Index widest = sweep_widths().back();
+    list.push_back({"Double d_k", "Saturation", plain(Key::right),
+                    SetSaturationWidth{std::min(2 * controls.d_k, widest)}});
+    list.push_back({"Halve d_k", "Saturation", plain(Key::left),
+                    SetSaturationWidth{std::max(controls.d_k / 2, Index{1})}});
+    list.push_back({"Smallest d_k", "Saturation", plain(Key::home), SetSaturationWidth{1}});
+    list.push_back({"Largest d_k", "Saturation", plain(Key::end), SetSaturationWidth{widest}});
+    list.push_back({"Draw again", "Saturation", plain(Key::r), Redraw{}, sampled});
+}
+
+/// What Esc does here: the nearest thing that can be closed.
+Action escape_action(const AppState& state) {
+    if (state.show_palette) return ShowPalette{false};
+    if (state.show_help) return ShowHelp{false};
+    if (state.step.editing) return CancelCellEdit{};
+    return ClearSelection{};
+}
+
+void add_window(Commands& list, const AppState& state) {
+    const bool dark = state.theme == ThemeName::dark;
+    const auto window = [&](std::string words, Chord chord, Action action, bool enabled = true) {
+        list.push_back({std::move(words), "Window", chord, std::move(action), enabled});
+    };
+    window("Step workspace", plain(Key::digit1), SetWorkspace{Workspace::step});
+    window("Saturation workspace", plain(Key::digit2), SetWorkspace{Workspace::saturation});
+    window("Undo", ctrl(Key::z), Undo{}, state.now > 0);
+    window("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size());
+    window("Redo (also)", {Key::z, true, true}, Redo{}, state.now + 1 < state.history.size());
+    window(dark ? "Light theme" : "Dark theme", plain(Key::t),
+           SetTheme{dark ? ThemeName::light : ThemeName::dark});
+    window("Larger", ctrl(Key::plus), SetUiScale{state.ui_scale + kScaleStep},
+           state.ui_scale < 2.0);
+    window("Smaller", ctrl(Key::minus), SetUiScale{state.ui_scale - kScaleStep},
+           state.ui_scale > 1.0);
+    window("Normal size", ctrl(Key::zero), SetUiScale{1.0});
+    window(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
+           SetReducedMotion{!state.reduced_motion});
+    window("Find an action", ctrl(Key::k), ShowPalette{!state.show_palette});
+    window("Help: all keys", plain(Key::f1), ShowHelp{!state.show_help});
+    window("Picture of the window", plain(Key::f12), TakeScreenshot{});
+    window("Save the session", ctrl(Key::s), SaveSession{});
+    window("Close, or clear the selection", plain(Key::escape), escape_action(state));
+    window("Quit", ctrl(Key::q), Quit{});
+}
+
+std::string lower(std::string_view text) {
+    std::string small(text);
+    for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return small;
+}
+
+/// Higher is better: 0 when a word of the query is missing.
+int score(const Command& command, const std::vector<std::string>& words) {
+    const std::string text = lower(command.words);
+    int total = 1;
+    for (const std::string& word : words) {
+        const std::size_t at = text.find(word);
+        if (at == text.npos) return 0;
+        if (at == 0)
+            total += 3;
+        else if (text[at - 1] == ' ')
+            total += 2;
+    }
+    return total;
+}
+
+}  // namespace
+
+std::string to_string(const Chord& chord) {
+    if (chord.key == Key::none) return {};
+    std::string text = chord.ctrl ? "Ctrl+" : "";
+    if (chord.shift) text += "Shift+";
+    const auto key = static_cast<std::size_t>(chord.key);
+    if (key < kKeyNames.size()) return text + std::string(kKeyNames[key]);
+    return text + static_cast<char>('A' + (key - static_cast<std::size_t>(Key::a)));
+}
+
+Commands commands(const AppState& state) {
+    Commands list;
+    if (state.workspace == Workspace::step) {
+        add_stepping(list, state);
+        add_selection(list, state);
+        add_model(list, state);
+        add_jumps(list, state);
+    } else {
+        add_saturation(list, state);
+    }
+    add_window(list, state);
+    return list;
+}
+
+Commands find_commands(const AppState& state, std::string_view query) {
+    const std::vector<std::string> words = tokenize(lower(query));
+    std::vector<std::pair<int, Command>> scored;
+    for (Command& command : commands(state))
+        if (const int points = score(command, words); points > 0 && command.enabled)
+            scored.emplace_back(points, std::move(command));
+    std::stable_sort(scored.begin(), scored.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    Commands found;
+    for (auto& [points, command] : scored) found.push_back(std::move(command));
+    return found;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,80 @@
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/view/explain.h"
+#include "app/view/sheet.h"
+
+namespace attn::view {
+namespace {
+
+std::string python_list(const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(write_number(value, Dialect::python));
+    return fmt::format("np.array([{}])", fmt::join(texts, ", "));
+}
+
+/// A token must not end the comment it stands in.
+std::string comment(std::string text) {
+    for (char& c : text)
+        if (c == '\n' || c == '\r') c = ' ';
+    return text;
+}
+
+std::string python_dot(const DotProduct& pair) {
+    return fmt::format("{0} = {1}  # {2}\n{3} = {4}  # {5}\nprint({0} @ {3})", pair.left.letter,
+                       python_list(pair.left.values), comment(pair.left.name), pair.right.letter,
+                       python_list(pair.right.values), comment(pair.right.name));
+}
+
+std::string python_softmax(const Explanation& explanation) {
+    return fmt::format(
+        "m = {}  # the row of masked scores\n"
+        "a = np.exp(m - m.max())\n"
+        "a /= a.sum()\n"
+        "print(a[{}])",
+        python_list(explanation.softmax_row), explanation.cell.column);
+}
+
+std::string python_body(const Explanation& explanation) {
+    if (explanation.steps.empty())
+        return fmt::format("print({})", write_number(explanation.value, Dialect::python));
+    if (explanation.dot) return python_dot(*explanation.dot);
+    if (!explanation.softmax_row.empty()) return python_softmax(explanation);
+    return fmt::format("print({})", write_text(explanation.steps.back().expr, Dialect::python));
+}
+
+}  // namespace
+
+std::string copy_as_text(const AppState& state, const Explanation& explanation) {
+    const std::string name = cell_name(state, explanation.cell);
+    std::string text = fmt::format("{}: {}\n", name, explanation.formula);
+    for (const Step& step : explanation.steps)
+        text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
+                            write_number(step.result, Dialect::text));
+    if (explanation.steps.empty())
+        text += fmt::format("{} = {}\n", name, write_number(explanation.value, Dialect::text));
+    for (const std::string& note : explanation.notes) text += note + "\n";
+    return text;
+}
+
+std::string copy_as_latex(const AppState& state, const Explanation& explanation) {
+    std::string rows;
+    for (const Step& step : explanation.steps)
+        rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n", step.latex,
+                            write_text(step.expr, Dialect::latex),
+                            write_number(step.result, Dialect::latex));
+    if (rows.empty())
+        rows = fmt::format("  {} &= {}", latex_name(state, explanation.cell),
+                           write_number(explanation.value, Dialect::latex));
+    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
+                       rows);
+}
+
+std::string copy_as_python(const AppState& state, const Explanation& explanation) {
+    return fmt::format("import numpy as np\n\n# {}\n{}\n",
+                       comment(cell_name(state, explanation.cell)), python_body(explanation));
+}
+
+}  // namespace attn::view
