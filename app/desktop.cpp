@@ -103,7 +103,7 @@ void Desktop::run() {
         frame();
         answer_requests();
         if (const auto settings = view::wanted_sweep(state_)) sweeper_.want(*settings);
-        if (options_.exit_after_replay) return;
+        if (options_.exit_after_replay && state_.step.fade >= 1.0) return;
     }
 }
 

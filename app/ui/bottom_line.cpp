@@ -25,7 +25,10 @@ void draw_bottom_line(const view::AppState& state, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 high{low.x + room.x, low.y + room.y};
-    const std::string timing = fmt::format("{:.2f} ms · {}", state.trace_ms, state.backend_used);
+    // A picture without a clock has no time to tell.
+    const std::string timing =
+        state.trace_ms > 0.0 ? fmt::format("{:.2f} ms · {}", state.trace_ms, state.backend_used)
+                             : state.backend_used;
     const float timing_width = text_size(frame.fonts.small, timing).x + frame.px(24);
     const std::string message =
         fit_text(frame.fonts.body, state.message.words, room.x - timing_width);

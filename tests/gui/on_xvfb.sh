@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs a command on an X server of its own: on_xvfb.sh COMMAND...  Exit 77 (skipped) where there is none.
+set -euo pipefail
+for tool in xvfb-run xdotool; do
+    if ! command -v "$tool" >/dev/null; then
+        echo "skipped: $tool is not installed"
+        exit 77
+    fi
+done
+# -noreset: without it the server forgets its root properties when the last client leaves.
+exec xvfb-run -a -s "-screen 0 1600x1000x24 +extension GLX -noreset" "$@"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# F12 writes a picture of the window, and goes on where it cannot.   screenshot.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+source "$here/png.sh"
+
+pictures() { find . -name 'attnscope-*.png' | sort; }
+pictures_are() { (($(pictures | wc -l) == $1)); }
+
+start
+press F12
+wait_for "a picture" pictures_are 1
+press F12
+wait_for "a second picture, not over the first" pictures_are 2
+for picture in $(pictures); do
+    [[ $(png_size "$picture") == 1600x1000 ]] || fail "$picture is $(png_size "$picture"), not 1600x1000"
+done
+press ctrl+q
+ends 0
+
+start --screenshot-dir "$work/no-such-folder"
+press F12
+wait_for "the reason in the journal" grep -q no-such-folder "$journal"
+press ctrl+q
+ends 0

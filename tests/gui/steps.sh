@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Mouse and keyboard through both workspaces; the journal shows it, and played again it gives the same
+# state.   steps.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+
+# first_that PATTERN COMMAND POINT...: tries the command at one point after the other until a line of the
+# journal matches, so that a control may move a little. Sets x and y.
+first_that() {
+    local pattern=$1 command=$2 before point
+    before=$(count "$pattern")
+    shift 2
+    for point in "$@"; do
+        x=${point%,*} y=${point#*,}
+        "$command" "$x" "$y"
+        sleep 0.2
+        if more_than "$pattern" "$before"; then return; fi
+    done
+    fail "'$pattern' at none of $*"
+}
+
+double_click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click --repeat 2 --delay 80 1 sleep 0.1; }
+drag_right() {
+    xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
+    local step
+    for step in 1 2 3 4 5; do xdotool mousemove --sync $(($1 + 16 * step)) "$2" sleep 0.06; done
+    xdotool mouseup 1 sleep 0.1
+}
+
+# points X0 X1 DX Y0 Y1 DY: a lattice, row by row.
+points() {
+    local px py
+    for ((py = $4; py <= $5; py += $6)); do
+        for ((px = $1; px <= $2; px += $3)); do echo "$px,$py"; done
+    done
+}
+
+start --preset the-cat-sat-down --save-session recorded.json
+
+# A cell of X: select it with the mouse, edit it by double click, undo, redo, undo.
+mapfile -t canvas < <(points 200 900 80 260 700 40)
+first_that '"action":"select_cell"' click "${canvas[@]}"
+does '"action":"begin_cell_edit"' double_click "$x" "$y"
+press ctrl+a
+xdotool type --delay 40 2.5
+does '"action":"set_cell"\|"action":"commit_cell_edit"' press Return
+does '"action":"undo"' press ctrl+z
+does '"action":"redo"' press ctrl+y
+does '"action":"undo"' press ctrl+z
+
+# Every stage, and back; scaling off.
+for ((stage = 1; stage < 10; ++stage)); do does '"action":"step_by","steps":1' press Right; done
+does '"action":"step_by","steps":-1' press Left
+does '"action":"go_to_end"' press Home
+does '"action":"set_scaling","on":false' press s
+
+# Saturation: drag d_k.
+press Escape  # a digit would go into the selected cell
+does '"action":"set_workspace","workspace":"saturation"' press 2
+mapfile -t sliders < <(points 500 620 60 20 60 8)
+first_that '"action":"set_saturation_width"' drag_right "${sliders[@]}"
+does '"action":"end_gesture"' drag_right "$x" "$y"
+does '"action":"set_saturation_scaling","on":false' press s
+
+does '"action":"quit"' press ctrl+q
+ends 0
+[[ -s recorded.json ]] || fail "the session was not saved"
+
+"$app" --replay "$journal" --save-session replayed.json --exit-after-replay ||
+    fail "the journal cannot be played"
+if ! cmp recorded.json replayed.json; then
+    diff recorded.json replayed.json >&2 || true
+    fail "the journal gives another state"
+fi
+echo "$(wc -l <"$journal") actions, the same state when played again"

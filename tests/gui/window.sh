@@ -1,0 +1,65 @@
+# shellcheck shell=bash
+# Drives one attnscope window. Source it with the program as $1; a failed step ends the test.
+set -euo pipefail
+app=$(readlink -f "$1")
+work=$(mktemp -d)
+pid=
+# shellcheck disable=SC2154  # work and pid are ours
+trap '[[ -z $pid ]] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+journal=$work/journal.jsonl
+frames=$work/frames.log
+
+fail() {
+    echo "FAILED: $*" >&2
+    if [[ -e $journal ]]; then
+        echo "the last lines of the journal:" >&2
+        tail -n 5 "$journal" >&2
+    fi
+    exit 1
+}
+
+# wait_for WORDS COMMAND...: until the command succeeds; fails after 20 s, naming the words.
+wait_for() {
+    local words=$1 tries
+    shift
+    for ((tries = 0; tries < 400; ++tries)); do
+        if "$@" >/dev/null 2>&1; then return; fi
+        sleep 0.05
+    done
+    fail "waited for $words"
+}
+
+# start ARGS...: the app, up to its first frame, with the keyboard on it. Sets pid and window.
+start() {
+    : >"$journal"
+    rm -f "$frames"
+    "$app" --journal "$journal" --frame-log "$frames" "$@" &
+    pid=$!
+    wait_for "the first frame" test -s "$frames"
+    window=$(xdotool search --sync --onlyvisible --pid "$pid" | head -n 1)
+    xdotool windowfocus --sync "$window"
+}
+
+# ends CODE: the app ends by itself, with this exit code.
+ends() {
+    local code=0
+    wait_for "the end of the app" bash -c "! kill -0 $pid || grep -q '^State:.*Z' /proc/$pid/status"
+    wait "$pid" || code=$?
+    pid=
+    ((code == $1)) || fail "the exit code is $code, not $1"
+}
+
+press() { xdotool key --delay 60 "$@"; }
+click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click 1 sleep 0.1; }
+count() { grep -c -- "$1" "$journal" || true; }
+more_than() { (($(count "$1") > $2)); }
+
+# does PATTERN COMMAND...: the command makes another line of the journal match.
+does() {
+    local pattern=$1 before
+    shift
+    before=$(count "$pattern")
+    "$@"
+    wait_for "'$pattern' in the journal after: $*" more_than "$pattern" "$before"
+}
