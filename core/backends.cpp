@@ -7,13 +7,15 @@
 #include <fmt/ranges.h>
 
 #include "core/backend.h"
+#include "core/kernels/fused.h"
 #include "core/kernels/reference.h"
 #include "core/kernels/staged.h"
 
 namespace attn {
 
 std::span<const Backend* const> backends() {
-    static const std::array<const Backend*, 2> all{&reference_backend(), &staged_backend()};
+    static const std::array<const Backend*, 3> all{&reference_backend(), &staged_backend(),
+                                                   &fused_backend()};
     return all;
 }
 

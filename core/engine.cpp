@@ -67,7 +67,8 @@ Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, c
     return without_throwing([&]() -> Result<Trace> {
         const Result<Dimensions> size = validate(inputs, spec);
         if (!size) return tl::unexpected(size.error());
-        if (auto fine = validate_backward(*size, spec, forward, upstream); !fine)
+        if (auto fine = validate_backward(*size, spec, forward, upstream, (*chosen)->stages());
+            !fine)
             return tl::unexpected(fine.error());
         return (*chosen)->backward(inputs, spec, forward, upstream);
     });

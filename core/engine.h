@@ -33,11 +33,14 @@ double score_factor(const AttentionSpec& spec, Index d_k);
 Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec);
 
 /// Checks that `upstream` is given at context or output, in that stage's shape or empty, and that
-/// `forward` holds what backward needs: q, k, v, weights, dropped (when p > 0) and context.
+/// `forward` holds what backward needs of the stages that the backend keeps: q, k, v, weights,
+/// dropped (when p > 0) and context.
 Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const Trace& forward, const Upstream& upstream);
+                               const Trace& forward, const Upstream& upstream,
+                               StageSet kept = all_stages());
 Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const TraceD& forward, const UpstreamD& upstream);
+                               const TraceD& forward, const UpstreamD& upstream,
+                               StageSet kept = all_stages());
 
 /// validate -> backend -> trace. `backend` is a name of backends(); "auto" picks one
 /// (staged while every stage is wanted). Shape of each stage: stage_shape().

@@ -10,13 +10,13 @@
 namespace attn {
 
 struct ThreadLimit::Hold {
+    explicit Hold(std::size_t threads)
+        : control(tbb::global_control::max_allowed_parallelism, threads) {}
     tbb::global_control control;
 };
 
 ThreadLimit::ThreadLimit(int threads)
-    : hold_(std::make_unique<Hold>(
-          tbb::global_control(tbb::global_control::max_allowed_parallelism,
-                              static_cast<std::size_t>(std::max(threads, 1))))) {}
+    : hold_(std::make_unique<Hold>(static_cast<std::size_t>(std::max(threads, 1)))) {}
 
 ThreadLimit::~ThreadLimit() = default;
 
@@ -34,7 +34,8 @@ bool parallel_for(Index count, const RunControl& control,
     std::atomic<Index> done{0};
     // Each thread draws the next n itself, so that they start in order whatever TBB splits.
     const auto work = [&](int) {
-        const int slot = tbb::this_task_arena::current_thread_index();
+        // Negative before this thread's first work with TBB, when it is alone.
+        const int slot = std::max(tbb::this_task_arena::current_thread_index(), 0);
         for (Index n = next++; n < count && !control.stop.stop_requested(); n = next++) {
             body(n, slot);
             const Index finished = ++done;

@@ -269,7 +269,7 @@ Result<Dimensions> validate_any(const InputsOf<Scalar>& in, const AttentionSpec&
 template <class Scalar>
 Result<void> validate_backward_any(const Dimensions& size, const AttentionSpec& spec,
                                    const TraceOf<Scalar>& forward,
-                                   const UpstreamOf<Scalar>& upstream) {
+                                   const UpstreamOf<Scalar>& upstream, StageSet kept) {
     if (upstream.stage != Stage::context && upstream.stage != Stage::output)
         return bad_input(
             fmt::format("the upstream gradient is given at {}: give it at context or "
@@ -283,7 +283,7 @@ Result<void> validate_backward_any(const Dimensions& size, const AttentionSpec& 
     for (const Stage stage :
          {Stage::q, Stage::k, Stage::v, Stage::weights, Stage::dropped, Stage::context}) {
         const Shape needed = stage_shape(stage, size, spec);
-        if (needed.count() != 0 && forward[stage].shape() != needed)
+        if (kept[index_of(stage)] && needed.count() != 0 && forward[stage].shape() != needed)
             return bad_input(
                 fmt::format("the forward trace holds {} as {} but backward needs {}: "
                             "attend with every stage kept",
@@ -331,13 +331,13 @@ Result<Dimensions> validate(const InputsD& inputs, const AttentionSpec& spec) {
 }
 
 Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const Trace& forward, const Upstream& upstream) {
-    return validate_backward_any(size, spec, forward, upstream);
+                               const Trace& forward, const Upstream& upstream, StageSet kept) {
+    return validate_backward_any(size, spec, forward, upstream, kept);
 }
 
 Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const TraceD& forward, const UpstreamD& upstream) {
-    return validate_backward_any(size, spec, forward, upstream);
+                               const TraceD& forward, const UpstreamD& upstream, StageSet kept) {
+    return validate_backward_any(size, spec, forward, upstream, kept);
 }
 
 }  // namespace attn

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/masks.h"
+#include "tests/support/backends.h"
 #include "tests/support/random.h"
 
 using namespace attn;
@@ -44,7 +45,7 @@ bool all_nan(std::span<const float> values) {
 }  // namespace
 
 TEST_CASE("NaN or +inf at an allowed pair makes its row NaN and no other row") {
-    for (const Backend* backend : backends())
+    for (const Backend* backend : backends_keeping(Stage::weights))
         for (const float bad : {kNan, kInf}) {
             const Inputs inputs = column_inputs({bad, 1}, {1, 2, 3}, {1, 2, 3});
             const Trace trace = attend(inputs, {}, backend->name()).value();
@@ -56,7 +57,7 @@ TEST_CASE("NaN or +inf at an allowed pair makes its row NaN and no other row") {
 }
 
 TEST_CASE("an allowed score of -inf weighs exactly 0 beside finite ones") {
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Inputs inputs =
             column_inputs({1}, {-kInf, 2, 2, 1, 0, 0, 0, 0, 0}, std::vector<float>(9));
         const Trace trace = attend(inputs, {}, backend->name()).value();
@@ -66,7 +67,7 @@ TEST_CASE("an allowed score of -inf weighs exactly 0 beside finite ones") {
 }
 
 TEST_CASE("allowed scores that are all -inf are 0/0, not an empty row") {
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Inputs inputs = column_inputs({1}, {-kInf, -kInf, 5}, {1, 2, 3});
         const Trace trace = attend(inputs, masked_by(1, 3, {1, 1, 0}), backend->name()).value();
         CHECK(std::isnan(trace[Stage::weights](0, 0, 0, 0)));
@@ -77,7 +78,7 @@ TEST_CASE("allowed scores that are all -inf are 0/0, not an empty row") {
 }
 
 TEST_CASE("a forbidden key contributes nothing even when its K and V are NaN") {
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Inputs inputs = column_inputs({1, 1}, {0, 0, kNan}, {1, 3, kNan});
         const AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 1, 1, 0});
         const Trace trace = attend(inputs, spec, backend->name()).value();
@@ -108,7 +109,7 @@ TEST_CASE("a NaN query leaves the gradients of keys it may not attend to alone")
 }
 
 TEST_CASE("an empty row is 0 without gradient under zero, and NaN that travels under nan") {
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Inputs inputs = column_inputs({1, 2}, {1, 2}, {1, 2});
         AttentionSpec spec = masked_by(2, 2, {0, 0, 1, 1});
         const Trace zero = attend(inputs, spec, backend->name()).value();
@@ -142,7 +143,7 @@ TEST_CASE("scores beyond the float range are inf and NaN by staged, never plausi
 }
 
 TEST_CASE("a 0 weight times an infinite value that is allowed is NaN") {
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Inputs inputs = column_inputs({1}, {0, 2000}, {kInf, 1});
         const Trace trace = attend(inputs, {}, backend->name()).value();
         CHECK(trace[Stage::weights](0, 0, 0, 0) == 0.0F);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/masks.h"
+#include "tests/support/backends.h"
 #include "tests/support/cases.h"
 #include "tests/support/random.h"
 #include "tests/support/tolerance.h"
@@ -38,7 +39,7 @@ double row_sum(const Tensor& weights, Index b, Index h, Index i) {
 }  // namespace
 
 TEST_CASE("rows of weights sum to 1, or to 0 where every key is masked") {
-    for (const Backend* backend : backends())
+    for (const Backend* backend : backends_keeping(Stage::weights))
         for (const Case& one : engine_cases(Sizes::odd)) {
             if (one.spec.empty_rows == EmptyRows::nan) continue;
             const Trace trace = attend(one.inputs, one.spec, backend->name()).value();
@@ -57,7 +58,7 @@ TEST_CASE("rows of weights sum to 1, or to 0 where every key is masked") {
 }
 
 TEST_CASE("causal weights do not depend on later tokens") {
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         Inputs inputs = random_inputs(2, 9, 4);
         const Trace before = attend(inputs, causal_spec(), backend->name()).value();
         for (Index h = 0; h < 2; ++h)
@@ -85,7 +86,7 @@ TEST_CASE("permuting keys with their values permutes weights and leaves the cont
             turned.k(0, 0, (j + 1) % 6, c) = inputs.k(0, 0, j, c);
             turned.v(0, 0, (j + 1) % 6, c) = inputs.v(0, 0, j, c);
         }
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Trace a = attend(inputs, {}, backend->name()).value();
         const Trace b = attend(turned, {}, backend->name()).value();
         for (Index i = 0; i < 6; ++i)
@@ -127,7 +128,7 @@ TEST_CASE("a later batch entry or head does not change an earlier one's dropout"
     AttentionSpec spec;
     spec.dropout = 0.4;
     spec.seed = 9;
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Trace a = attend(two, spec, backend->name()).value();
         const Trace b = attend(one, spec, backend->name()).value();
         for (Index i = 0; i < 5; ++i)

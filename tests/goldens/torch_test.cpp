@@ -135,7 +135,7 @@ TEST_CASE("every backend agrees with PyTorch within float rounding, forward and 
                 attend_backward(floats, spec, forward, upstream, backend->name()).value();
             const auto what =
                 fmt::format("{} by {}", one["name"].get<std::string>(), backend->name());
-            CHECK(forward_mismatch(forward, torch, bounds, what) == "");
-            CHECK(backward_mismatch(d, d_torch, bounds, what) == "");
+            CHECK(forward_mismatch(forward, torch, bounds, what, backend->stages()) == "");
+            CHECK(backward_mismatch(d, d_torch, bounds, what, backend->stages()) == "");
         }
 }

@@ -65,25 +65,29 @@ template double worst_error(const Tensor&, const TensorD&);
 template double worst_error(const TensorD&, const TensorD&);
 
 std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
-                             std::string_view what) {
-    for (const StageInfo& stage : stage_table())
+                             std::string_view what, StageSet kept) {
+    for (const StageInfo& stage : stage_table()) {
+        if (!kept[index_of(stage.stage)]) continue;
         if (std::string wrong = tensor_mismatch(actual[stage.stage], expected[stage.stage],
                                                 bounds.forward[index_of(stage.stage)],
                                                 fmt::format("{} of {}", stage.key, what));
             !wrong.empty())
             return wrong;
+    }
     return tensor_mismatch(actual.logsumexp, expected.logsumexp, bounds.logsumexp,
                            fmt::format("logsumexp of {}", what));
 }
 
 std::string backward_mismatch(const Trace& actual, const TraceD& expected,
-                              const ErrorBounds& bounds, std::string_view what) {
-    for (const StageInfo& stage : stage_table())
+                              const ErrorBounds& bounds, std::string_view what, StageSet kept) {
+    for (const StageInfo& stage : stage_table()) {
+        if (!kept[index_of(stage.stage)]) continue;
         if (std::string wrong = tensor_mismatch(actual[stage.stage], expected[stage.stage],
                                                 bounds.backward[index_of(stage.stage)],
                                                 fmt::format("d_{} of {}", stage.key, what));
             !wrong.empty())
             return wrong;
+    }
     for (const ParamInfo& param : param_table())
         if (std::string wrong = tensor_mismatch(
                 actual.params[param.param], expected.params[param.param],

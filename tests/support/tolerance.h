@@ -44,10 +44,11 @@ std::string tensor_mismatch(const TensorOf<Actual>& actual, const TensorOf<Expec
 template <class Actual, class Expected>
 double worst_error(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected);
 
-/// The first mismatch of any stage, logsumexp or parameter gradient of two traces; "" when none.
+/// The first mismatch of any stage in `kept`, logsumexp or parameter gradient of two traces; "" when none.
 std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
-                             std::string_view what);
+                             std::string_view what, StageSet kept = all_stages());
 std::string backward_mismatch(const Trace& actual, const TraceD& expected,
-                              const ErrorBounds& bounds, std::string_view what);
+                              const ErrorBounds& bounds, std::string_view what,
+                              StageSet kept = all_stages());
 
 }  // namespace attn::test

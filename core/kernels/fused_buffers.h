@@ -1,0 +1,52 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include <hwy/aligned_allocator.h>
+
+#include "core/tensor.h"
+
+namespace attn {
+
+/// Floats on a vector boundary, not initialised, that grow when more are asked for.
+class AlignedFloats {
+  public:
+    float* at_least(Index count) {
+        if (count > count_) {
+            floats_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
+            count_ = count;
+        }
+        return floats_.get();
+    }
+
+  private:
+    hwy::AlignedFreeUniquePtr<float[]> floats_;
+    Index count_ = 0;
+};
+
+/// Hands out runs of one allocation, each on a cache-line boundary.
+class Carve {
+  public:
+    explicit Carve(float* from) : from_(from) {}
+    float* next(Index count) { return std::exchange(from_, from_ + rounded(count)); }
+    static Index rounded(Index count) { return (count + kLine - 1) / kLine * kLine; }
+
+  private:
+    static constexpr Index kLine = 32;  // floats: two cache lines
+    float* from_;
+};
+
+/// Whether no entry is NaN or inf: their exponent bits are all set.
+inline bool all_finite(std::span<const float> values) {
+    constexpr std::uint32_t kExponent = 0x7F80'0000U;
+    std::uint32_t bad = 0;
+    for (const float value : values)
+        bad |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) ==
+                                          kExponent);
+    return bad == 0;
+}
+
+}  // namespace attn

@@ -1,0 +1,134 @@
+// B batch, Hkv key/value heads; b batch entry, h query head, g its key/value head, i query row.
+// A task is one key/value head, and so all queries that share it, against a part of its key blocks: blocks
+// part, part + parts, … so that a causal mask loads the parts evenly. Each part sums its own d_Q.
+
+#include "core/kernels/fused_drive_backward.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "core/kernels/fused_head_gradient.h"
+
+namespace attn {
+namespace {
+
+Index key_blocks(const Dimensions& size) {
+    return (size.tk + HeadGradient::kBlockKeys - 1) / HeadGradient::kBlockKeys;
+}
+
+/// The fewest parts that divide the tasks evenly among the threads.
+Index key_parts(const Dimensions& size) {
+    const Index threads = thread_count();
+    const Index heads = size.batch * size.kv_heads;
+    return std::min(threads / std::gcd(heads, threads), key_blocks(size));
+}
+
+bool every_input_finite(const BackwardInputs& in) {
+    return all_finite(in.heads.q.values()) && all_finite(in.heads.k.values()) &&
+           all_finite(in.heads.v.values()) && all_finite(in.d_context.values());
+}
+
+class BackwardRun {
+  public:
+    BackwardRun(const BackwardInputs& in, const AttentionSpec& spec, const Dimensions& size,
+                const RunControl& control)
+        : in_(in),
+          spec_(spec),
+          size_(size),
+          control_(control),
+          parts_(key_parts(size)),
+          pairwise_(spec.mask.any() && !every_input_finite(in)),
+          d_q_parts_(static_cast<std::size_t>(parts_), Tensor(in.heads.q.shape())),
+          d_k_(in.heads.k.shape()),
+          d_v_(in.heads.v.shape()),
+          workers_(static_cast<std::size_t>(thread_slots())) {}
+
+    std::optional<HeadGradients> run() {
+        const Index heads = size_.batch * size_.kv_heads;
+        const bool finished = parallel_for(heads * parts_, control_, [&](Index n, int slot) {
+            auto& worker = workers_[static_cast<std::size_t>(slot)];
+            if (!worker) worker = std::make_unique<HeadGradient>(in_, spec_, size_, pairwise_);
+            const Index head = n / parts_;
+            part_task(head / size_.kv_heads, head % size_.kv_heads, n % parts_, *worker);
+        });
+        if (!finished || control_.stop.stop_requested()) return std::nullopt;
+        HeadGradients out{sum_of_parts(), std::move(d_k_), std::move(d_v_)};
+        if (spec_.mask.any() && spec_.empty_rows == EmptyRows::nan) spread_empty_rows(out);
+        return out;
+    }
+
+  private:
+    void part_task(Index b, Index g, Index part, HeadGradient& worker) {
+        const Index sharing = size_.heads / size_.kv_heads;
+        for (Index h = g * sharing; h < (g + 1) * sharing; ++h) {
+            worker.start(b, h);
+            for (Index block = part; block < key_blocks(size_); block += parts_) {
+                if (control_.stop.stop_requested()) return;
+                const Index begin = block * HeadGradient::kBlockKeys;
+                const Index end = std::min(begin + HeadGradient::kBlockKeys, size_.tk);
+                worker.add_block({begin, end}, d_k_.matrix(b, g).row_block(begin, end - begin),
+                                 d_v_.matrix(b, g).row_block(begin, end - begin));
+            }
+            worker.write_d_q(d_q_parts_[static_cast<std::size_t>(part)].matrix(b, h));
+        }
+    }
+
+    Tensor sum_of_parts() {
+        Tensor sum = std::move(d_q_parts_[0]);
+        for (std::size_t part = 1; part < d_q_parts_.size(); ++part)
+            std::transform(sum.values().begin(), sum.values().end(),
+                           d_q_parts_[part].values().begin(), sum.values().begin(), std::plus<>());
+        return sum;
+    }
+
+    /// An empty row's NaN weights reach all its keys, in value and in gradient.
+    void spread_empty_rows(HeadGradients& out) const {
+        for (Index b = 0; b < size_.batch; ++b)
+            for (Index h = 0; h < size_.heads; ++h) {
+                const Index g = h / (size_.heads / size_.kv_heads);
+                bool found = false;
+                for (Index i = 0; i < size_.tq; ++i)
+                    if (is_empty_row(b, h, i)) {
+                        fill_nan(out.d_q.matrix(b, h).row_block(i, 1));
+                        found = true;
+                    }
+                if (!found) continue;
+                fill_nan(out.d_k.matrix(b, g));
+                fill_nan(out.d_v.matrix(b, g));
+            }
+    }
+
+    bool is_empty_row(Index b, Index h, Index i) const {
+        return in_.logsumexp(b, h, i, 0) == -std::numeric_limits<float>::infinity() &&
+               PairMask(spec_, size_, b, h, false).allowed_keys(i) == 0;
+    }
+
+    static void fill_nan(MatrixView<float> rows) {
+        for (Index i = 0; i < rows.rows; ++i)
+            std::ranges::fill(rows.row(i), std::numeric_limits<float>::quiet_NaN());
+    }
+
+    const BackwardInputs& in_;
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    const RunControl& control_;
+    Index parts_;
+    bool pairwise_;
+    std::vector<Tensor> d_q_parts_;
+    Tensor d_k_;
+    Tensor d_v_;
+    std::vector<std::unique_ptr<HeadGradient>> workers_;
+};
+
+}  // namespace
+
+std::optional<HeadGradients> differentiate_fused(const BackwardInputs& in,
+                                                 const AttentionSpec& spec, const Dimensions& size,
+                                                 const RunControl& control) {
+    return BackwardRun(in, spec, size, control).run();
+}
+
+}  // namespace attn

@@ -1,0 +1,193 @@
+// B batch, H query heads; b batch entry, h query head, g its key/value head, i query row, j key row.
+// G queries make a group, some groups a task: tasks go to threads, and inside a task each block of
+// keys meets every group while it is in the second-level cache.
+
+#include "core/kernels/fused_drive_forward.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "core/kernels/fused_buffers.h"
+#include "core/kernels/fused_forward.h"
+
+namespace attn {
+namespace {
+
+// The optimum is flat: 64 to 256 keys and 192 to 528 queries differ by less than 2 %.
+constexpr Index kBlockKeys = 128;
+constexpr Index kTaskQueries = 384;
+constexpr Index kTileKeys = 4;  // fused_tiles.inl
+
+Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
+
+/// How the queries of a head split into tasks: as many as keep every thread busy to the end.
+Index groups_per_task(const Dimensions& size, Index lanes) {
+    const Index groups = divide_up(size.tq, lanes);
+    const Index heads = size.batch * size.heads;
+    const Index threads = thread_count();
+    Index tasks = divide_up(groups, std::max<Index>(kTaskQueries / lanes, 1));
+    while (heads * tasks % threads != 0 && tasks < groups) ++tasks;
+    return divide_up(groups, tasks);
+}
+
+/// The memory that one thread works in.
+struct Scratch {
+    AlignedFloats floats;
+    std::vector<QueryGroup> groups;
+    std::vector<GroupState> states;
+    float* scores = nullptr;  // [kBlockKeys + 3, G]
+    float* allow = nullptr;
+    float* keep = nullptr;
+};
+
+class ForwardRun {
+  public:
+    ForwardRun(const AttentionSpec& spec, const Dimensions& size, const HeadTensors& in,
+               ForwardResult& out, const RunControl& control)
+        : spec_(spec),
+          size_(size),
+          in_(in),
+          out_(out),
+          control_(control),
+          lanes_(query_group_lanes()),
+          task_groups_(groups_per_task(size, lanes_)),
+          tasks_(divide_up(divide_up(size.tq, lanes_), task_groups_)),
+          pairwise_(spec.mask.any() && !all_finite(in.v.values())),
+          scratch_(static_cast<std::size_t>(thread_slots())) {}
+
+    bool run() {
+        const Index heads = size_.batch * size_.heads;
+        return parallel_for(heads * tasks_, control_, [&](Index n, int slot) {
+            // The longest first: under a causal mask the last queries have the most keys.
+            const Index task = tasks_ - 1 - n / heads;
+            head_task(n % heads / size_.heads, n % heads % size_.heads, task,
+                      scratch_[static_cast<std::size_t>(slot)]);
+        });
+    }
+
+  private:
+    void head_task(Index b, Index h, Index task, Scratch& scratch) {
+        const PairMask mask(spec_, size_, b, h, pairwise_);
+        const Index first = task * task_groups_ * lanes_;
+        const Index end = std::min(first + task_groups_ * lanes_, size_.tq);
+        prepare(scratch);
+        scratch.groups.clear();
+        for (Index i = first; i < end; i += lanes_)
+            scratch.groups.push_back(mask.group(i, std::min(lanes_, end - i)));
+        for (std::size_t n = 0; n < scratch.groups.size(); ++n)
+            start(in_.q.matrix(b, h), scratch.groups[n], scratch.states[n]);
+        if (!attend(b, h, mask, scratch)) return;
+        for (std::size_t n = 0; n < scratch.groups.size(); ++n)
+            finish(b, h, mask, scratch.groups[n], scratch.states[n]);
+    }
+
+    Index padded_d_v() const { return divide_up(size_.d_v, kTileKeys) * kTileKeys; }
+
+    /// Lays the buffers out once a thread.
+    void prepare(Scratch& scratch) const {
+        if (!scratch.states.empty()) return;
+        const Index tile = (kBlockKeys + kTileKeys) * lanes_;
+        const Index state = Carve::rounded(size_.d_k * lanes_) +
+                            Carve::rounded(padded_d_v() * lanes_) + 2 * Carve::rounded(lanes_);
+        Carve carve(scratch.floats.at_least(3 * Carve::rounded(tile) + task_groups_ * state));
+        scratch.scores = carve.next(tile);
+        scratch.allow = carve.next(tile);
+        scratch.keep = carve.next(tile);
+        for (Index n = 0; n < task_groups_; ++n)
+            scratch.states.push_back({carve.next(size_.d_k * lanes_),
+                                      carve.next(padded_d_v() * lanes_), carve.next(lanes_),
+                                      carve.next(lanes_)});
+    }
+
+    void start(MatrixView<const float> q, const QueryGroup& group, const GroupState& state) const {
+        const auto factor =
+            static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e);
+        transpose_in(q.row(group.first).data(), group.count, size_.d_k, factor, state.qt);
+        std::fill_n(state.ot, padded_d_v() * lanes_, 0.0F);
+        std::fill_n(state.max, lanes_, std::numeric_limits<float>::lowest());
+        std::fill_n(state.sum, lanes_, 0.0F);
+    }
+
+    /// Every block of keys that some group attends to. False when it was stopped.
+    bool attend(Index b, Index h, const PairMask& mask, Scratch& scratch) const {
+        KeyRange keys{size_.tk, 0};
+        for (const QueryGroup& group : scratch.groups)
+            if (group.any.begin < group.any.end)
+                keys = {std::min(keys.begin, group.any.begin), std::max(keys.end, group.any.end)};
+        for (Index j = keys.begin; j < keys.end; j += kBlockKeys) {
+            if (control_.stop.stop_requested()) return false;
+            for (std::size_t n = 0; n < scratch.groups.size(); ++n) {
+                const KeyRange any = scratch.groups[n].any;
+                const KeyRange part{std::max(j, any.begin), std::min(j + kBlockKeys, any.end)};
+                if (part.begin < part.end)
+                    attend_part(b, h, mask, part, scratch.groups[n], scratch.states[n], scratch);
+            }
+        }
+        return true;
+    }
+
+    void attend_part(Index b, Index h, const PairMask& mask, KeyRange part, const QueryGroup& group,
+                     const GroupState& state, Scratch& scratch) const {
+        const Index g = h / (size_.heads / size_.kv_heads);
+        if (spec_.mask.any()) mask.fill(group, part, kTileKeys, lanes_, scratch.allow);
+        if (mask.drops()) mask.fill_dropout(group, part, lanes_, scratch.keep);
+        attend_block({.k = in_.k.matrix(b, g).row(part.begin).data(),
+                      .v = in_.v.matrix(b, g).row(part.begin).data(),
+                      .keys = part.end - part.begin,
+                      .d_k = size_.d_k,
+                      .d_v = size_.d_v,
+                      .all = {group.all.begin - part.begin, group.all.end - part.begin},
+                      .allow = scratch.allow,
+                      .keep = mask.drops() ? scratch.keep : nullptr,
+                      .pairwise = pairwise_},
+                     state, scratch.scores);
+    }
+
+    /// O / l and the logsumexp (m + log2 l) ln 2 of each query of the group.
+    void finish(Index b, Index h, const PairMask& mask, const QueryGroup& group,
+                const GroupState& state) {
+        for (Index lane = 0; lane < group.count; ++lane) {
+            const auto sum = static_cast<double>(state.sum[lane]);
+            out_.logsumexp(b, h, group.first + lane, 0) = static_cast<float>(
+                (static_cast<double>(state.max[lane]) + std::log2(sum)) * std::numbers::ln2);
+            state.max[lane] =
+                sum == 0.0 ? no_weight(mask, group.first + lane) : static_cast<float>(1.0 / sum);
+        }
+        transpose_out(state.ot, group.count, size_.d_v, state.max,
+                      out_.context.matrix(b, h).row(group.first).data());
+    }
+
+    /// What multiplies the zeros of a row whose weights sum to 0: a row that the mask left empty follows
+    /// the policy; allowed scores that are all −inf are 0/0.
+    float no_weight(const PairMask& mask, Index i) const {
+        const bool zero = spec_.empty_rows == EmptyRows::zero && mask.allowed_keys(i) == 0;
+        return zero ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+    }
+
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    const HeadTensors& in_;
+    ForwardResult& out_;
+    const RunControl& control_;
+    Index lanes_;
+    Index task_groups_;
+    Index tasks_;
+    bool pairwise_;
+    std::vector<Scratch> scratch_;
+};
+
+}  // namespace
+
+std::optional<ForwardResult> attend_fused(const HeadTensors& in, const AttentionSpec& spec,
+                                          const Dimensions& size, const RunControl& control) {
+    ForwardResult out;
+    out.context = Tensor(stage_shape(Stage::context, size, spec));
+    out.logsumexp = Tensor(Shape{size.batch, size.heads, size.tq, 1});
+    const bool finished = ForwardRun(spec, size, in, out, control).run();
+    if (!finished || control.stop.stop_requested()) return std::nullopt;
+    return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/kernels/pair_mask.h"
+
+namespace attn {
+
+// The SIMD part of the fused forward pass: one group of queries against one block of keys.
+// G = query_group_lanes() queries side by side; a "lane" is a query's place in its group.
+
+/// How many queries a group has on this machine: three vectors.
+Index query_group_lanes();
+
+/// One head's keys and values, row-major without gaps, and a run of them.
+struct KeyBlock {
+    const float* k = nullptr;  // [keys, d_k], the first row of the block
+    const float* v = nullptr;  // [keys, d_v]
+    Index keys = 0;
+    Index d_k = 0;
+    Index d_v = 0;
+    KeyRange all;                  // keys, counted in the block, where every pair is allowed
+    const float* allow = nullptr;  // [keys, G], 0 forbids; read in tiles outside `all`
+    const float* keep = nullptr;   // [keys, G] dropout factors, or nullptr
+    bool pairwise = false;  // V has NaN or inf: add pair by pair, so that 0 · NaN of a forbidden
+                            // pair does not count
+};
+
+/// Online softmax of one group: what is known after the keys so far. Rows of G, aligned.
+///   m = max S,  l = Σ 2^(S − m),  O = Σ 2^(S − m) V,  S = scores · factor · log2 e
+struct GroupState {
+    float* qt = nullptr;  // [d_k, G]: Qᵀ · factor · log2 e
+    float* ot = nullptr;  // [d_v up to a multiple of 4, G]
+    float* max = nullptr;
+    float* sum = nullptr;
+};
+
+/// out[c][lane] = rows[lane][c] · factor; 0 in lanes from `count` on. Rows [count, width] without gaps.
+void transpose_in(const float* rows, Index count, Index width, float factor, float* out);
+/// The way back: rows[lane][c] = in[c][lane] · factor[lane].
+void transpose_out(const float* in, Index count, Index width, const float* factor, float* rows);
+
+/// Adds a block of keys to the state. `p` is scratch: [keys + 3, G], aligned.
+void attend_block(const KeyBlock& block, const GroupState& state, float* p);
+
+}  // namespace attn

@@ -1,0 +1,219 @@
+// b batch entry, h query head, g its key/value head, i query row, j key row, c column; n group.
+
+#include "core/kernels/fused_head_gradient.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace attn {
+namespace {
+
+constexpr Index kChunkQueries = 96;  // P and d_S of a chunk and a block: 36 KiB each
+constexpr Index kTileKeys = 4;       // fused_tiles.inl
+constexpr Index kSumKeys = 6;        // fused_backward.cpp
+
+Index padded(Index width) { return (width + kTileKeys - 1) / kTileKeys * kTileKeys; }
+
+double dot(std::span<const float> x, std::span<const float> y) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < x.size(); ++c)
+        sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);
+    return sum;
+}
+
+/// `to` += from · factor, row by row.
+void add_rows(const float* from, Index stride, float factor, MatrixView<float> to) {
+    for (Index j = 0; j < to.rows; ++j)
+        for (Index c = 0; c < to.columns; ++c) to(j, c) += from[j * stride + c] * factor;
+}
+
+}  // namespace
+
+HeadGradient::HeadGradient(const BackwardInputs& in, const AttentionSpec& spec,
+                           const Dimensions& size, bool pairwise)
+    : in_(in),
+      spec_(spec),
+      size_(size),
+      pairwise_(pairwise),
+      lanes_(query_group_lanes()),
+      chunk_(std::max<Index>(kChunkQueries / lanes_, 1) * lanes_),
+      factor_(static_cast<float>(score_factor(spec, size.d_k))) {
+    lay_out();
+}
+
+void HeadGradient::lay_out() {
+    const Index groups = (size_.tq + lanes_ - 1) / lanes_;
+    const Index d_k = size_.d_k * lanes_;
+    const Index d_v = size_.d_v * lanes_;
+    const Index d_q = padded(size_.d_k) * lanes_;
+    const Index q_panels = panel_width(size_.d_k) * size_.tq;
+    const Index d_o_panels = panel_width(size_.d_v) * size_.tq;
+    const Index pairs = (kBlockKeys + kTileKeys) * chunk_;
+    const Index tile = (kBlockKeys + kTileKeys) * lanes_;
+    const Index k_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_k);
+    const Index v_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_v);
+    Index total = 0;
+    for (const Index once : {q_panels, d_o_panels, pairs, pairs, tile, tile, k_sums, v_sums})
+        total += Carve::rounded(once);
+    for (const Index each : {d_k, d_v, d_q, lanes_, lanes_}) total += groups * Carve::rounded(each);
+    Carve carve(floats_.at_least(total));
+    q_panels_ = carve.next(q_panels);
+    d_o_panels_ = carve.next(d_o_panels);
+    p_ = carve.next(pairs);
+    d_s_ = carve.next(pairs);
+    allow_ = carve.next(tile);
+    keep_ = carve.next(tile);
+    k_sums_ = carve.next(k_sums);
+    v_sums_ = carve.next(v_sums);
+    for (Index n = 0; n < groups; ++n)
+        gradients_.push_back({carve.next(d_k), carve.next(d_v), carve.next(lanes_),
+                              carve.next(lanes_), carve.next(d_q)});
+}
+
+MatrixView<const float> HeadGradient::head_of(const Tensor& tensor) const {
+    const bool shared = &tensor == &in_.heads.k || &tensor == &in_.heads.v;
+    return tensor.matrix(b_, shared ? h_ / (size_.heads / size_.kv_heads) : h_);
+}
+
+void HeadGradient::start(Index b, Index h) {
+    b_ = b;
+    h_ = h;
+    const PairMask mask(spec_, size_, b, h, pairwise_);
+    groups_.clear();
+    for (Index i = 0; i < size_.tq; i += lanes_)
+        groups_.push_back(mask.group(i, std::min(lanes_, size_.tq - i)));
+    for (std::size_t n = 0; n < groups_.size(); ++n) start_group(n);
+    pack_panels(head_of(in_.heads.q).data, size_.tq, size_.d_k, q_panels_);
+    pack_panels(head_of(in_.d_context).data, size_.tq, size_.d_v, d_o_panels_);
+}
+
+void HeadGradient::start_group(std::size_t n) {
+    const QueryGroup& group = groups_[n];
+    const GroupGradient& to = gradients_[n];
+    const auto factor = static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e);
+    const auto d_o = head_of(in_.d_context);
+    transpose_in(head_of(in_.heads.q).row(group.first).data(), group.count, size_.d_k, factor,
+                 to.qt);
+    transpose_in(d_o.row(group.first).data(), group.count, size_.d_v, 1.0F, to.d_ot);
+    std::fill_n(to.d_qt, padded(size_.d_k) * lanes_, 0.0F);
+    std::fill_n(to.logsumexp, lanes_, 0.0F);
+    std::fill_n(to.row_sum, lanes_, 0.0F);
+    for (Index lane = 0; lane < group.count; ++lane) {
+        const Index i = group.first + lane;
+        to.logsumexp[lane] = weight_exponent(i);
+        to.row_sum[lane] = static_cast<float>(dot(d_o.row(i), head_of(in_.context).row(i)));
+    }
+}
+
+/// L of query i, in units of log2. Every pair of an empty row is masked, so any number will do there;
+/// allowed scores that are all −inf have weights 0/0.
+float HeadGradient::weight_exponent(Index i) const {
+    const float logsumexp = in_.logsumexp(b_, h_, i, 0);
+    if (logsumexp != -std::numeric_limits<float>::infinity())
+        return static_cast<float>(static_cast<double>(logsumexp) * std::numbers::log2e);
+    const bool empty = PairMask(spec_, size_, b_, h_, false).allowed_keys(i) == 0;
+    return empty ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+}
+
+void HeadGradient::add_block(KeyRange block, MatrixView<float> d_k, MatrixView<float> d_v) {
+    const Index rows = kBlockKeys + kSumKeys;
+    std::fill_n(k_sums_, rows * panel_width(size_.d_k), 0.0F);
+    std::fill_n(v_sums_, rows * panel_width(size_.d_v), 0.0F);
+    const auto chunk_groups = static_cast<std::size_t>(chunk_ / lanes_);
+    for (std::size_t n = 0; n < groups_.size(); n += chunk_groups)
+        add_chunk(block, n, std::min(n + chunk_groups, groups_.size()));
+    add_rows(k_sums_, panel_width(size_.d_k), factor_, d_k);
+    add_rows(v_sums_, panel_width(size_.d_v), 1.0F, d_v);
+}
+
+/// Groups first … end − 1 against the block, from the first to the last that attends to any of it.
+void HeadGradient::add_chunk(KeyRange block, std::size_t first, std::size_t end) {
+    const auto misses = [&](std::size_t n) {
+        return groups_[n].any.end <= block.begin || groups_[n].any.begin >= block.end;
+    };
+    while (first < end && misses(first)) ++first;
+    while (first < end && misses(end - 1)) --end;
+    if (first == end) return;
+    for (std::size_t n = first; n < end; ++n)
+        differentiate(block, n, static_cast<Index>(n - first) * lanes_);
+    const Index begin = groups_[first].first;
+    if (!pairwise_) contract(block, begin, groups_[end - 1].first + groups_[end - 1].count - begin);
+}
+
+/// P and d_S of group n into columns `column` … of the chunk, 0 at keys that it does not attend to.
+void HeadGradient::differentiate(KeyRange block, std::size_t n, Index column) {
+    const PairMask mask(spec_, size_, b_, h_, pairwise_);
+    const QueryGroup& group = groups_[n];
+    const KeyRange part{std::max(block.begin, group.any.begin), std::min(block.end, group.any.end)};
+    const Index offset = part.begin - block.begin;
+    if (part.begin < part.end) {
+        if (spec_.mask.any()) mask.fill(group, part, kTileKeys, lanes_, allow_);
+        if (mask.drops()) mask.fill_dropout(group, part, lanes_, keep_);
+        const PairSpans pairs{p_ + offset * chunk_ + column, d_s_ + offset * chunk_ + column,
+                              chunk_};
+        differentiate_block({.k = head_of(in_.heads.k).row(part.begin).data(),
+                             .v = head_of(in_.heads.v).row(part.begin).data(),
+                             .keys = part.end - part.begin,
+                             .d_k = size_.d_k,
+                             .d_v = size_.d_v,
+                             .all = {group.all.begin - part.begin, group.all.end - part.begin},
+                             .allow = allow_,
+                             .keep = mask.drops() ? keep_ : nullptr,
+                             .pairwise = pairwise_},
+                            gradients_[n], pairs);
+        if (pairwise_) add_pairwise(group, part, pairs, gradients_[n], offset);
+    }
+    for (Index j = block.begin; j < block.end; ++j)
+        if (j < part.begin || j >= part.end)
+            for (float* pairs : {p_, d_s_})
+                std::fill_n(pairs + (j - block.begin) * chunk_ + column, lanes_, 0.0F);
+}
+
+/// The three products over contributing pairs alone: 0 · NaN of a forbidden pair does not count.
+void HeadGradient::add_pairwise(const QueryGroup& group, KeyRange part, const PairSpans& pairs,
+                                const GroupGradient& gradient, Index offset) {
+    const auto q = head_of(in_.heads.q);
+    const auto k = head_of(in_.heads.k);
+    const auto d_o = head_of(in_.d_context);
+    for (Index j = 0; j < part.end - part.begin; ++j)
+        for (Index lane = 0; lane < group.count; ++lane) {
+            if (allow_[j * lanes_ + lane] == 0.0F) continue;
+            const Index i = group.first + lane;
+            const float p = pairs.p[j * pairs.stride + lane];
+            const float d_s = pairs.d_s[j * pairs.stride + lane];
+            float* k_sum = k_sums_ + (offset + j) * panel_width(size_.d_k);
+            float* v_sum = v_sums_ + (offset + j) * panel_width(size_.d_v);
+            for (Index c = 0; c < size_.d_v; ++c) v_sum[c] += p * d_o(i, c);
+            for (Index c = 0; c < size_.d_k; ++c) {
+                k_sum[c] += d_s * q(i, c);
+                gradient.d_qt[c * lanes_ + lane] += d_s * k(part.begin + j, c);
+            }
+        }
+}
+
+/// The chunk's share of d_K and d_V.
+void HeadGradient::contract(KeyRange block, Index first_query, Index queries) {
+    const auto add = [&](const float* pairs, const float* panels, Index width, float* sums) {
+        add_over_queries({.pairs = pairs,
+                          .pair_stride = chunk_,
+                          .keys = block.end - block.begin,
+                          .panels = panels + first_query * panel_columns(),
+                          .panel_stride = size_.tq * panel_columns(),
+                          .queries = queries,
+                          .width = width,
+                          .sums = sums});
+    };
+    add(p_, d_o_panels_, size_.d_v, v_sums_);
+    add(d_s_, q_panels_, size_.d_k, k_sums_);
+}
+
+void HeadGradient::write_d_q(MatrixView<float> d_q) const {
+    const std::vector<float> factors(static_cast<std::size_t>(lanes_), factor_);
+    for (std::size_t n = 0; n < groups_.size(); ++n)
+        transpose_out(gradients_[n].d_qt, groups_[n].count, size_.d_k, factors.data(),
+                      d_q.row(groups_[n].first).data());
+}
+
+}  // namespace attn

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <vector>
+
+#include "core/kernels/fused_backward.h"
+#include "core/kernels/fused_buffers.h"
+#include "core/kernels/fused_drive_backward.h"
+
+namespace attn {
+
+/// The backward pass of one head against some of its key blocks, with all the memory it works in.
+class HeadGradient {
+  public:
+    HeadGradient(const BackwardInputs& in, const AttentionSpec& spec, const Dimensions& size,
+                 bool pairwise);
+
+    /// Takes head h of batch entry b and forgets the one before.
+    void start(Index b, Index h);
+    /// Adds the block's gradients to rows of d_k and d_v; d_Q gathers inside.
+    void add_block(KeyRange block, MatrixView<float> d_k, MatrixView<float> d_v);
+    /// d_Q of the blocks so far.
+    void write_d_q(MatrixView<float> d_q) const;
+
+    static constexpr Index kBlockKeys = 96;
+
+  private:
+    void lay_out();
+    void start_group(std::size_t n);
+    float weight_exponent(Index i) const;
+    void add_chunk(KeyRange block, std::size_t first, std::size_t end);
+    void differentiate(KeyRange block, std::size_t n, Index column);
+    void add_pairwise(const QueryGroup& group, KeyRange part, const PairSpans& pairs,
+                      const GroupGradient& gradient, Index offset);
+    void contract(KeyRange block, Index first_query, Index queries);
+    MatrixView<const float> head_of(const Tensor& tensor) const;
+
+    const BackwardInputs& in_;
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    bool pairwise_;
+    Index lanes_;
+    Index chunk_;  // queries of a chunk: whole groups
+    Index b_ = 0;
+    Index h_ = 0;
+    float factor_;
+    AlignedFloats floats_;
+    std::vector<QueryGroup> groups_;
+    std::vector<GroupGradient> gradients_;
+    float* q_panels_ = nullptr;
+    float* d_o_panels_ = nullptr;
+    float* p_ = nullptr;    // [kBlockKeys + 4, chunk]
+    float* d_s_ = nullptr;  // the same
+    float* allow_ = nullptr;
+    float* keep_ = nullptr;
+    float* k_sums_ = nullptr;  // [kBlockKeys + 6, panel_width(d_k)]
+    float* v_sums_ = nullptr;
+};
+
+}  // namespace attn

@@ -1,0 +1,83 @@
+// b batch entry, h query head, i query row, j key column.
+
+#include "core/kernels/pair_mask.h"
+
+#include <algorithm>
+
+#include "core/dropout.h"
+
+namespace attn {
+namespace {
+
+bool is_empty(KeyRange keys) { return keys.begin >= keys.end; }
+
+/// The smallest run that holds both.
+KeyRange hull(KeyRange a, KeyRange b) {
+    if (is_empty(a)) return b;
+    if (is_empty(b)) return a;
+    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+KeyRange overlap(KeyRange a, KeyRange b) {
+    return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+}  // namespace
+
+QueryGroup PairMask::group(Index first, Index count) const {
+    QueryGroup group{first, count, {0, 0}, {0, size_.tk}, {}};
+    group.rows.reserve(static_cast<std::size_t>(count));
+    for (Index i = first; i < first + count; ++i) {
+        group.rows.push_back(key_range(spec_.mask, size_, b_, i));
+        group.any = hull(group.any, group.rows.back());
+        group.all = overlap(group.all, group.rows.back());
+    }
+    if (every_tile_ || spec_.mask.custom || is_empty(group.all)) group.all = {0, 0};
+    return group;
+}
+
+Index PairMask::allowed_keys(Index i) const {
+    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size_.tk));
+    return fill_allowed(spec_.mask, size_, b_, h_, i, allowed);
+}
+
+void PairMask::fill(const QueryGroup& group, KeyRange keys, Index tile, Index lanes,
+                    float* allow) const {
+    for (Index begin = keys.begin; begin < keys.end; begin += tile) {
+        const Index end = std::min(begin + tile, keys.end);
+        if (begin >= group.all.begin && end <= group.all.end) continue;
+        for (Index j = begin; j < end; ++j)
+            fill_key(group, j, lanes, allow + (j - keys.begin) * lanes);
+    }
+    if (spec_.mask.custom) forbid_custom(group, keys, lanes, allow);
+}
+
+void PairMask::fill_key(const QueryGroup& group, Index j, Index lanes, float* allow) const {
+    for (std::size_t lane = 0; lane < group.rows.size(); ++lane) {
+        const KeyRange& row = group.rows[lane];
+        allow[lane] = j >= row.begin && j < row.end ? 1.0F : 0.0F;
+    }
+    std::fill(allow + group.count, allow + lanes, 0.0F);
+}
+
+void PairMask::forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes,
+                             float* allow) const {
+    for (Index lane = 0; lane < group.count; ++lane) {
+        const auto row = broadcast_row(*spec_.mask.custom, b_, h_, group.first + lane);
+        for (Index j = keys.begin; j < keys.end; ++j)
+            if (row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] == 0)
+                allow[(j - keys.begin) * lanes + lane] = 0.0F;
+    }
+}
+
+void PairMask::fill_dropout(const QueryGroup& group, KeyRange keys, Index lanes,
+                            float* keep) const {
+    for (Index j = keys.begin; j < keys.end; ++j)
+        for (Index lane = 0; lane < lanes; ++lane)
+            keep[(j - keys.begin) * lanes + lane] =
+                lane < group.count ? static_cast<float>(dropout_factor(spec_, size_, b_, h_,
+                                                                       group.first + lane, j))
+                                   : 0.0F;
+}
+
+}  // namespace attn

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "core/masks.h"
+
+namespace attn {
+
+/// Queries `first` … first + count − 1 of one head, which a fused kernel takes side by side, and what
+/// the mask leaves them.
+struct QueryGroup {
+    Index first = 0;
+    Index count = 0;
+    KeyRange any;                // outside it no query of the group attends to a key
+    KeyRange all;                // inside it every one attends to every key: no mask is looked at
+    std::vector<KeyRange> rows;  // of each query, before the custom mask
+};
+
+/// Which pairs of one head attend, by group and key tile. Causal, window, block and padding cost a tile
+/// nothing where they allow or forbid all of it.
+class PairMask {
+  public:
+    /// `every_tile`: no tile counts as wholly allowed, so that `fill` tells about each pair.
+    PairMask(const AttentionSpec& spec, const Dimensions& size, Index b, Index h, bool every_tile)
+        : spec_(spec), size_(size), b_(b), h_(h), every_tile_(every_tile) {}
+
+    QueryGroup group(Index first, Index count) const;
+    /// How many keys query i may attend to.
+    Index allowed_keys(Index i) const;
+
+    /// allow[(j − keys.begin) · lanes + i − first] = 1 where query i attends to key j, else 0, in those
+    /// tiles of `tile` keys that do not lie in group.all. Lanes without a query get 0.
+    void fill(const QueryGroup& group, KeyRange keys, Index tile, Index lanes, float* allow) const;
+
+    /// Whether dropout is on; then the factor of each pair, 0 or 1/(1 − p), laid out as `fill` does.
+    bool drops() const { return spec_.dropout > 0.0; }
+    void fill_dropout(const QueryGroup& group, KeyRange keys, Index lanes, float* keep) const;
+
+  private:
+    void fill_key(const QueryGroup& group, Index j, Index lanes, float* allow) const;
+    void forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes, float* allow) const;
+
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    Index b_;
+    Index h_;
+    bool every_tile_;
+};
+
+}  // namespace attn

@@ -1,0 +1,236 @@
+// The fused backend on every instruction set it is compiled for that this machine has, past its block sizes,
+// at the edges of arithmetic, stopped and on several threads.
+
+#include "core/kernels/highway_targets.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/cast.h"
+#include "core/kernels/fused.h"
+#include "core/kernels/peak.h"
+#include "tests/support/cases.h"
+#include "tests/support/random.h"
+#include "tests/support/tolerance.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// Calls check() once for each compiled instruction set that can run here.
+template <class Check>
+void on_every_target(const Check& check) {
+    const std::int64_t possible = hwy::SupportedTargets() & HWY_TARGETS;
+    for (std::int64_t left = possible; left != 0; left &= left - 1) {
+        hwy::SetSupportedTargetsForTest(left & -left);
+        check();
+    }
+    hwy::SetSupportedTargetsForTest(0);
+}
+
+std::string judge(const Case& one) {
+    const InputsD inputs = cast<double>(one.inputs);
+    const TraceD exact = attend_exact(inputs, one.spec).value();
+    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
+    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+    const ErrorBounds bounds = error_bounds(inputs, one.spec, exact, d_exact, kFloatRoundoff);
+    std::string wrong;
+    on_every_target([&] {
+        if (!wrong.empty()) return;
+        const Trace forward = attend(one.inputs, one.spec, "fused").value();
+        const Trace d =
+            attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
+        const std::string what = fmt::format("{} by fused on {}", one.name, simd_target());
+        wrong = forward_mismatch(forward, exact, bounds, what, fused_stages());
+        if (wrong.empty()) wrong = backward_mismatch(d, d_exact, bounds, what, fused_stages());
+    });
+    return wrong;
+}
+
+/// More queries and keys than a block, a chunk or a group of any target holds.
+Case long_case(std::string name, Index d_k, Index d_v) {
+    Case one;
+    one.name = std::move(name);
+    one.inputs.q = normal_tensor<float>({1, 4, 211, d_k}, 1);
+    one.inputs.k = normal_tensor<float>({1, 2, 293, d_k}, 2);
+    one.inputs.v = normal_tensor<float>({1, 2, 293, d_v}, 3);
+    one.upstream = {Stage::context, normal_tensor<float>({1, 4, 211, d_v}, 4)};
+    return one;
+}
+
+/// One head of width 1, so that scores are q · k.
+Inputs column_inputs(std::vector<float> q, std::vector<float> k, std::vector<float> v) {
+    const auto column = [](std::vector<float> values) {
+        const Shape shape{1, 1, static_cast<Index>(values.size()), 1};
+        return Tensor(shape, std::move(values));
+    };
+    Inputs inputs;
+    inputs.q = column(std::move(q));
+    inputs.k = column(std::move(k));
+    inputs.v = column(std::move(v));
+    return inputs;
+}
+
+AttentionSpec masked_by(Index tq, Index tk, std::vector<std::uint8_t> allowed) {
+    AttentionSpec spec;
+    spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, tq, tk}, std::move(allowed));
+    return spec;
+}
+
+Tensor context_of(const Inputs& inputs, const AttentionSpec& spec) {
+    return attend(inputs, spec, "fused").value()[Stage::context];
+}
+
+}  // namespace
+
+TEST_CASE("fused agrees with the exact result on every target") {
+    for (const Case& one : engine_cases(Sizes::odd)) CHECK(judge(one) == "");
+}
+
+TEST_CASE("fused agrees with the exact result over many blocks and narrow and wide heads") {
+    CHECK(judge(long_case("long", 37, 70)) == "");
+    CHECK(judge(long_case("long, d = 1", 1, 1)) == "");
+    CHECK(judge(long_case("long, d = 256", 256, 255)) == "");
+    Case one = long_case("long causal", 16, 8);
+    one.spec.mask.causal = CausalAlign::top_left;
+    CHECK(judge(one) == "");
+    one.spec.mask.causal = CausalAlign::bottom_right;
+    CHECK(judge(one) == "");
+    one.spec.mask.window = 40;
+    CHECK(judge(one) == "");
+    one.spec.mask = {};
+    one.spec.mask.block = 100;
+    CHECK(judge(one) == "");
+    one.spec.mask.padding = {131};
+    one.spec.dropout = 0.2;
+    CHECK(judge(one) == "");
+}
+
+TEST_CASE("fused context and gradients are within 2e-6 of the largest exact entry") {
+    const Case one = long_case("plain", 64, 64);
+    const InputsD inputs = cast<double>(one.inputs);
+    const TraceD exact = attend_exact(inputs, one.spec).value();
+    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
+    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+    const auto relative = [](const Tensor& actual, const TensorD& expected) {
+        double top = 0.0;
+        for (const double value : expected.values()) top = std::max(top, std::abs(value));
+        return worst_error(actual, expected) / top;
+    };
+    on_every_target([&] {
+        CAPTURE(simd_target());
+        const Trace forward = attend(one.inputs, one.spec, "fused").value();
+        const Trace d =
+            attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
+        CHECK(relative(forward[Stage::context], exact[Stage::context]) <= 2e-6);
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v})
+            CHECK(relative(d[stage], d_exact[stage]) <= 2e-6);
+    });
+}
+
+TEST_CASE("fused makes NaN of the row of a NaN or +inf score, whatever the NaN's payload") {
+    float payload = 0.0F;
+    const std::uint32_t bits =
+        0x7FC0'0001U;  // its low bits, shifted into an exponent, would hide it
+    std::memcpy(&payload, &bits, sizeof payload);
+    on_every_target([&] {
+        CAPTURE(simd_target());
+        for (const float bad : {kNan, kInf, payload}) {
+            const Tensor by_query = context_of(column_inputs({bad, 1}, {1, 2, 3}, {1, 2, 3}), {});
+            CHECK(std::isnan(by_query(0, 0, 0, 0)));
+            CHECK(by_query(0, 0, 1, 0) == doctest::Approx(2.5752).epsilon(1e-4));
+            CHECK(std::isnan(context_of(column_inputs({1}, {1, bad, 3, 0, 0}, {1, 2, 3, 4, 5}), {})(
+                0, 0, 0, 0)));
+        }
+    });
+}
+
+TEST_CASE("fused ignores forbidden keys even where K and V are NaN, forward and backward") {
+    const Inputs inputs = column_inputs({1, 1}, {0, 0, kNan}, {1, 3, kNan});
+    const AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 1, 1, 0});
+    on_every_target([&] {
+        CAPTURE(simd_target());
+        const Trace trace = attend(inputs, spec, "fused").value();
+        CHECK(trace[Stage::context](0, 0, 0, 0) == 2.0F);
+        const Trace d = attend_backward(inputs, spec, trace, {}, "fused").value();
+        CHECK(d[Stage::q](0, 0, 0, 0) == 0.0F);
+        CHECK(d[Stage::k](0, 0, 2, 0) == 0.0F);
+        CHECK(d[Stage::v](0, 0, 2, 0) == 0.0F);
+        CHECK(d[Stage::v](0, 0, 0, 0) == 1.0F);
+    });
+}
+
+TEST_CASE("fused tells empty rows from allowed scores that are all -inf") {
+    AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 0, 0, 0});
+    const Inputs inputs = column_inputs({1, 2}, {-kInf, -kInf, 5}, {1, 2, 3});
+    Tensor context = context_of(inputs, spec);
+    CHECK(std::isnan(context(0, 0, 0, 0)));
+    CHECK(context(0, 0, 1, 0) == 0.0F);
+    spec.empty_rows = EmptyRows::nan;
+    const Inputs finite = column_inputs({1, 2}, {1, 2, 5}, {1, 2, 3});
+    const Trace trace = attend(finite, spec, "fused").value();
+    CHECK(std::isfinite(trace[Stage::context](0, 0, 0, 0)));
+    CHECK(std::isnan(trace[Stage::context](0, 0, 1, 0)));
+    CHECK(trace.logsumexp(0, 0, 1, 0) == -kInf);
+    const Trace d = attend_backward(finite, spec, trace, {}, "fused").value();
+    CHECK(std::isfinite(d[Stage::q](0, 0, 0, 0)));
+    for (const Stage stage : {Stage::k, Stage::v}) CHECK(std::isnan(d[stage](0, 0, 2, 0)));
+    CHECK(std::isnan(d[Stage::q](0, 0, 1, 0)));
+}
+
+TEST_CASE("fused: 0 times an infinite value that is allowed is NaN; far scores weigh exactly 0") {
+    CHECK(std::isnan(context_of(column_inputs({1}, {0, 2000}, {kInf, 1}), {})(0, 0, 0, 0)));
+    CHECK(context_of(column_inputs({1}, {-kInf, 2000, 0}, {7, 1, 9}), {})(0, 0, 0, 0) == 1.0F);
+}
+
+TEST_CASE("fused gives the same forward numbers on one thread and on several") {
+    Case one = long_case("threads", 24, 24);
+    one.spec.mask.causal = CausalAlign::bottom_right;
+    const Trace several = attend(one.inputs, one.spec, "fused").value();
+    const ThreadLimit limit(1);
+    CHECK(thread_count() == 1);
+    const Trace single = attend(one.inputs, one.spec, "fused").value();
+    CHECK(single[Stage::context] == several[Stage::context]);
+    CHECK(single.logsumexp == several.logsumexp);
+}
+
+TEST_CASE("a fused call that is stopped fails, and one that is not tells its progress up to 1") {
+    const Case one = long_case("stop", 8, 8);
+    const Dimensions size = validate(one.inputs, one.spec).value();
+    std::stop_source source;
+    std::atomic<double> furthest = 0.0;
+    RunControl control{source.get_token(), [&](double done) {
+                           if (done > furthest) furthest = done;
+                       }};
+    const auto forward = fused_forward(one.inputs, one.spec, size, fused_stages(), control);
+    REQUIRE(forward);
+    CHECK(furthest == 1.0);
+    source.request_stop();
+    const auto stopped = fused_forward(one.inputs, one.spec, size, fused_stages(), control);
+    REQUIRE(!stopped);
+    CHECK(stopped.error().sentence == "the attention call was stopped");
+    CHECK(!fused_backward(one.inputs, one.spec, size, *forward, one.upstream, control));
+}
+
+TEST_CASE("fused backward refuses a forward trace without logsumexp") {
+    const Case one = long_case("no logsumexp", 4, 4);
+    Trace forward = attend(one.inputs, one.spec, "fused").value();
+    forward.logsumexp = {};
+    const auto d = attend_backward(one.inputs, one.spec, forward, one.upstream, "fused");
+    REQUIRE(!d);
+    CHECK(d.error().sentence ==
+          "the forward trace holds logsumexp as [0, 0, 0, 0] but backward needs [1, 4, 211, 1]");
+}
+
+TEST_CASE("the multiply-add peak is a positive number on every target") {
+    on_every_target([] { CHECK(fma_peak_gflops(1, 1.0) > 0.0); });
+}
