@@ -7,6 +7,7 @@
 
 #include "app/view/session.h"
 #include "core/io/file.h"
+#include "core/io/json.h"
 
 namespace attn::cli {
 namespace {
@@ -176,7 +177,11 @@ Result<view::Actions> read_journal(const std::filesystem::path& path) {
 Result<view::AppState> read_session(const std::filesystem::path& path) {
     auto text = read_text_file(path);
     if (!text) return tl::unexpected(std::move(text.error()));
-    return view::session_from_json(*text, path.string());
+    const auto json = parse_json(*text, path.string());
+    if (!json) return tl::unexpected(json.error());
+    // A session holds a document; a preset is one.
+    if (json->contains("document")) return view::session_from_json(*text, path.string());
+    return view::document_from_json(*text, path.string()).and_then(view::state_of);
 }
 
 }  // namespace attn::cli
