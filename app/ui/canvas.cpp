@@ -16,33 +16,50 @@ using view::StepView;
 // Design units.
 constexpr float kRowHeight = 22.0F;   // of the readouts
 constexpr float kHeadHeight = 40.0F;  // of the readouts
+constexpr float kLowCanvas = 380.0F;  // below this the readouts are scrolled to
 constexpr std::size_t kMostRows = 6;  // of the readouts without scrolling
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
+/// At the right end of the title's line while it fits, else on a line of its own.
+void draw_badge(const StepView& view, const Frame& frame, float taken, ImVec2 line) {
+    const Font& font = frame.fonts.small;
+    const float width = text_size(font, view.controls.badge).x;
+    const float right = line.x + ImGui::GetContentRegionAvail().x;
+    if (right - width < line.x + taken + frame.px(24)) {
+        wrapped_words(font, frame.theme.warning, view.controls.badge);
+        return;
+    }
+    draw_text(*ImGui::GetWindowDrawList(), font, {right - width, line.y + frame.px(8)},
+              to_u32(frame.theme.warning), view.controls.badge);
+}
+
 void draw_heading(const StepView& view, const Frame& frame) {
     const view::Theme& theme = frame.theme;
-    words(frame.fonts.title, theme.text, view.title);
+    const ImVec2 line = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
-    const float needed = text_size(frame.fonts.title, view.title).x + frame.px(24) +
-                         text_size(frame.fonts.digits, view.formula).x;
-    if (needed <= room) {
+    const float title = text_size(frame.fonts.title, view.title).x;
+    const float both = title + frame.px(24) + text_size(frame.fonts.digits, view.formula).x;
+    words(frame.fonts.title, theme.text, view.title);
+    if (both <= room) {
         ImGui::SameLine(0.0F, frame.px(24));
         const float drop = (frame.fonts.title.px - frame.fonts.digits.px) * 0.75F;
         ImGui::SetCursorPosY(ImGui::GetCursorPosY() + drop);
     }
     wrapped_words(frame.fonts.digits, theme.role(view.result.role), view.formula);
     wrapped_words(frame.fonts.body, theme.muted, view.words);
+    draw_badge(view, frame, both <= room ? both : title, line);
     wrapped_words(frame.fonts.body, theme.accent, view.hint);
 }
 
 void draw_operator(const Frame& frame, ImVec2 middle, float width, const std::string& sign) {
+    const Font font = operator_font(frame, ImGui::GetWindowSize().x);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImU32 color = to_u32(frame.theme.muted);
-    const ImVec2 size = text_size(frame.fonts.title, sign);
+    const ImVec2 size = text_size(font, sign);
     const ImVec2 half{std::max(width, size.x) / 2, size.y / 2};
-    draw_text_in(list, frame.fonts.title, {middle.x - half.x, middle.y - half.y}, middle + half,
-                 Align::center, color, sign);
+    draw_text_in(list, font, {middle.x - half.x, middle.y - half.y}, middle + half, Align::center,
+                 color, sign);
 }
 
 /// Matrices that may scroll sideways when even small cells do not fit.
@@ -100,7 +117,7 @@ float readouts_height(const StepView& view, const Frame& frame, float available)
     const auto rows = static_cast<std::size_t>(std::max<Index>(view.result.rows, 1));
     const float wanted = frame.px(kHeadHeight) +
                          frame.px(kRowHeight) * static_cast<float>(std::min(rows, kMostRows));
-    return std::min(wanted, available * 0.36F);
+    return available < frame.px(kLowCanvas) ? wanted : std::min(wanted, available * 0.36F);
 }
 
 }  // namespace
@@ -116,10 +133,13 @@ std::optional<CellRef> draw_canvas(const StepView& view,
     ImGui::Dummy({0.0F, frame.px(8)});
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float below = readouts_height(view, frame, room.y);
-    const ImVec2 available{room.x, room.y - below - ImGui::GetStyle().ItemSpacing.y};
+    const bool low = room.y < frame.px(kLowCanvas);
+    const ImVec2 available{room.x, low ? room.y : room.y - below - frame.px(below > 0.0F ? 40 : 8)};
     const CanvasLayout layout = lay_out_canvas(view, frame, available);
     ImGui::SetNextWindowContentSize(layout.size);
-    ImGui::BeginChild("matrices", available, false, ImGuiWindowFlags_HorizontalScrollbar);
+    const float bar = layout.size.x > available.x ? ImGui::GetStyle().ScrollbarSize : 0.0F;
+    const ImVec2 shown{available.x, std::min(available.y, layout.size.y + bar + frame.px(4))};
+    ImGui::BeginChild("matrices", shown, false, ImGuiWindowFlags_HorizontalScrollbar);
     const Matrices matrices{view, layout, frame, ImGui::GetCursorScreenPos()};
     const std::optional<CellRef> hovered = draw_matrices(matrices, out);
     if (editing) {
@@ -129,7 +149,9 @@ std::optional<CellRef> draw_canvas(const StepView& view,
         edit_selected(view.result, out);
     }
     ImGui::EndChild();
-    if (!view.rows.empty()) draw_readouts(view.rows, below, frame);
+    if (view.rows.empty()) return hovered;
+    ImGui::Dummy({0.0F, frame.px(16)});
+    draw_readouts(view.rows, below, frame);
     return hovered;
 }
 

@@ -22,7 +22,7 @@ void draw_readouts(const std::vector<view::RowReadouts>& rows, float height, con
 /// The text field over the cell that is being typed into.
 void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
                       view::Actions& out);
-/// Enter or a digit on a selected editable cell begins typing.
+/// A digit, a point or a minus on a selected editable cell begins typing (Enter is a command).
 void begin_edit_by_keyboard(const view::CellRef& selected, view::Actions& out);
 
 }  // namespace attn::ui

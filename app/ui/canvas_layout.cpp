@@ -1,6 +1,9 @@
 #include "app/ui/canvas_layout.h"
 
 #include <algorithm>
+#include <string>
+
+#include "app/ui/draw.h"
 
 namespace attn::ui {
 namespace {
@@ -10,12 +13,14 @@ using view::StepView;
 
 // Design units.
 constexpr float kOperator = 40.0F;
-constexpr float kNarrowOperator = 24.0F;
+constexpr float kNarrowOperator = 20.0F;
+constexpr float kNarrow = 640.0F;  // a canvas under this saves room
 constexpr float kSmallestCell = 6.0F;
-constexpr float kWidestCell = 72.0F;
-constexpr float kTallestCell = 40.0F;
+constexpr float kWidestCell = 80.0F;
+constexpr float kTallestCell = 48.0F;
 constexpr float kLowestReadable = 16.0F;  // cells lower than this show no numbers
 constexpr float kFlat = 0.62F;            // height of a readable cell to its width
+constexpr float kMostScroll = 1.35F;      // of the room, before cells give up their numbers
 constexpr float kNumberLabel = 24.0F;     // row labels of a transposed key matrix: "1", "2", …
 
 /// What one row of matrices needs in width: `columns` cells and `fixed` pixels.
@@ -30,8 +35,14 @@ bool is_query_by_key(const GridView& grid) {
     return grid.row_role == Role::query && grid.column_role == Role::key && !grid.transposed;
 }
 
-float operator_width(const Frame& frame, float available) {
-    return frame.px(available < frame.px(640) ? kNarrowOperator : kOperator);
+bool is_narrow(const Frame& frame, float available) { return available < frame.px(kNarrow); }
+
+/// Room for a sign between two matrices.
+float operator_width(const Frame& frame, const std::string& sign, float available) {
+    const bool narrow = is_narrow(frame, available);
+    const float text = text_size(operator_font(frame, available), sign).x;
+    return std::max(frame.px(narrow ? kNarrowOperator : kOperator),
+                    text + frame.px(narrow ? 8 : 16));
 }
 
 float sides_width(const GridView& grid, const Frame& frame) {
@@ -45,19 +56,37 @@ std::vector<const GridView*> all_grids(const StepView& view) {
     return grids;
 }
 
-Budget actual_budget(const StepView& view, const Frame& frame, float op) {
-    Budget budget{0.0F, op * static_cast<float>(view.operands.size())};
+/// One matrix: its cells, or what its title and colour bar need where that is more.
+void add_matrix(Budget& budget, Index columns, float least_width, float guess) {
+    const auto count = static_cast<float>(columns);
+    if (count * guess < least_width)
+        budget.fixed += least_width;
+    else
+        budget.columns += count;
+}
+
+/// `guess`: about how wide a cell will be.
+Budget actual_budget(const StepView& view, const Frame& frame, float available, float guess) {
+    Budget budget;
+    for (const std::string& sign : view.operators)
+        budget.fixed += operator_width(frame, sign, available);
     for (const GridView* grid : all_grids(view)) {
-        budget.columns += static_cast<float>(grid->columns);
-        budget.fixed += row_label_width(*grid, frame) + sides_width(*grid, frame);
+        const GridMargins margins = grid_margins(*grid, frame, guess);
+        budget.fixed += margins.left + margins.right;
+        add_matrix(budget, grid->columns, margins.width - margins.right, guess);
     }
     return budget;
 }
 
 /// Q × Kᵀ = scores: the widest of the stages whose result is [Tq, Tk].
-Budget scores_budget(const StepView& view, const Frame& frame, float op) {
-    return {static_cast<float>(view.controls.d_k + 2 * view.result.columns),
-            2 * row_label_width(view.result, frame) + frame.px(kNumberLabel) + 2 * op};
+Budget scores_budget(const StepView& view, const Frame& frame, float available, float guess) {
+    const float op = operator_width(frame, "×", available);
+    const float least_width = grid_margins(view.result, frame, guess).width;
+    Budget budget{0.0F, 2 * row_label_width(view.result, frame) + frame.px(kNumberLabel) + 2 * op};
+    add_matrix(budget, view.controls.d_k, least_width, guess);
+    add_matrix(budget, view.result.columns, least_width, guess);
+    add_matrix(budget, view.result.columns, least_width, guess);
+    return budget;
 }
 
 struct Fit {
@@ -65,19 +94,30 @@ struct Fit {
     float result_left;  // 0: the result follows its operands
 };
 
-Fit fit_width(const StepView& view, const Frame& frame, float available, float op) {
-    const float least = frame.px(kSmallestCell);
-    const float most = frame.px(kWidestCell);
-    const Budget actual = actual_budget(view, frame, op);
-    if (!is_query_by_key(view.result))
-        return {std::clamp(actual.cell(available), least, most), 0.0F};
-    const Budget scores = scores_budget(view, frame, op);
-    const float cell =
-        std::clamp(std::min(actual.cell(available), scores.cell(available)), least, most);
+/// As wide as fits; numbers stay readable as long as little has to be scrolled for it.
+float fit_cell(const Budget& budget, const StepView& view, const Frame& frame, float available) {
+    const float readable = readable_cell_width(view.result, frame);
+    const float cell = budget.cell(available);
+    if (cell < readable && budget.width(readable) <= kMostScroll * available) return readable;
+    return std::clamp(cell, frame.px(kSmallestCell), frame.px(kWidestCell));
+}
+
+Fit fit_width(const StepView& view, const Frame& frame, float available, float guess) {
+    const Budget actual = actual_budget(view, frame, available, guess);
+    const float own = fit_cell(actual, view, frame, available);
+    if (!is_query_by_key(view.result)) return {own, 0.0F};
+    const Budget scores = scores_budget(view, frame, available, guess);
+    const float cell = std::min(own, fit_cell(scores, view, frame, available));
     const float result_width = cell * static_cast<float>(view.result.columns);
     const float right =
         std::max(scores.width(cell), actual.width(cell) - sides_width(view.result, frame));
     return {cell, right - result_width};
+}
+
+/// Twice: which matrices are narrower than their titles depends on the cells.
+Fit fit_width(const StepView& view, const Frame& frame, float available) {
+    const Fit first = fit_width(view, frame, available, frame.px(kWidestCell));
+    return fit_width(view, frame, available, first.cell_width);
 }
 
 float tallest(const StepView& view) {
@@ -133,13 +173,14 @@ class Row {
     float x_ = 0.0F;
 };
 
-void place_all(const StepView& view, const Frame& frame, Row& row, const Fit& fit, float op,
+void place_all(const StepView& view, const Frame& frame, Row& row, const Fit& fit, float available,
                float middle, CanvasLayout& layout) {
     for (std::size_t n = 0; n < view.operands.size(); ++n) {
         layout.operands.push_back(row.add(view.operands[n], 0.0F));
         const bool last = n + 1 == view.operands.size();
         const GridView& next = last ? view.result : view.operands[n + 1];
         const float label = row_label_width(next, frame);
+        const float op = operator_width(frame, view.operators[n], available);
         const float gap = last ? std::max(op, fit.result_left - label - row.x()) : op;
         layout.operators.push_back({row.x() + gap / 2, middle});
         layout.operator_widths.push_back(gap);
@@ -150,9 +191,12 @@ void place_all(const StepView& view, const Frame& frame, Row& row, const Fit& fi
 
 }  // namespace
 
+Font operator_font(const Frame& frame, float available) {
+    return is_narrow(frame, available) ? frame.fonts.body : frame.fonts.title;
+}
+
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
-    const float op = operator_width(frame, available.x);
-    Fit fit = fit_width(view, frame, available.x, op);
+    Fit fit = fit_width(view, frame, available.x);
     const GridMargins margins = tallest_margins(view, frame, fit.cell_width);
     const ImVec2 cell =
         cell_size(view, frame, fit.cell_width, available.y - margins.top - margins.bottom);
@@ -163,7 +207,7 @@ CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 ava
     const float middle = margins.top + height / 2;
     CanvasLayout layout;
     Row row(frame, cell, middle);
-    place_all(view, frame, row, fit, op, middle, layout);
+    place_all(view, frame, row, fit, available.x, middle, layout);
     layout.size = {row.x(), margins.top + height + margins.bottom};
     return layout;
 }

@@ -16,6 +16,9 @@ struct CanvasLayout {
     ImVec2 size;  // of everything; wider than `available` when even the smallest cells do not fit
 };
 
+/// The face of the signs between matrices: smaller where the canvas is narrow.
+Font operator_font(const Frame& frame, float available);
+
 /// One cell size for all matrices of the stage: as large as fits `available`, numbers readable while
 /// they can be, never under 6 design units. A score or weight matrix [Tq, Tk] gets the same place
 /// and cell size at every stage that has one, so that the eye keeps its cell.

@@ -56,7 +56,6 @@ void begin_edit_by_keyboard(const view::CellRef& selected, view::Actions& out) {
         out.push_back(view::DraftCell{std::string(1, static_cast<char>(c))});
         return;
     }
-    if (is_pressed(view::Key::enter)) out.push_back(view::BeginCellEdit{selected});
 }
 
 }  // namespace attn::ui

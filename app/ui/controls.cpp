@@ -151,9 +151,6 @@ void draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
          {"∂L/∂ of every stage, L = Σ output", "The canvas shows gradients in place of values."},
          frame, out, [](bool on) -> view::Action { return view::ShowGradients{on}; });
     seed(view, frame, out);
-    flow(frame, text_size(frame.fonts.small, view.badge).x);
-    ImGui::AlignTextToFramePadding();
-    words(frame.fonts.small, frame.theme.warning, view.badge);
 }
 
 }  // namespace attn::ui

@@ -95,7 +95,7 @@ float bar_labels_width(const GridView& grid, const Frame& frame) {
 }  // namespace
 
 bool has_turned_labels(const GridView& grid, const Frame& frame, float cell_width) {
-    return widest(grid.column_labels, frame.fonts.small) > cell_width - frame.px(4);
+    return widest(grid.column_labels, frame.fonts.small) > cell_width - frame.px(1);
 }
 
 float row_label_width(const GridView& grid, const Frame& frame) {

@@ -40,6 +40,7 @@ void link(const Piece& piece, const Frame& frame, std::optional<CellRef>& hovere
 void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
                  std::optional<CellRef>& hovered, view::Actions& out) {
     const Font& font = frame.fonts.digits;
+    const float left = ImGui::GetCursorPosX();
     bool first = true;
     for (const Piece& piece : pieces) {
         const float width = text_size(font, piece.text).x;
@@ -48,9 +49,12 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
             if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
         }
         first = false;
+        const bool starts_line = ImGui::GetCursorPosX() <= left;
+        const std::string text =
+            piece.text.substr(starts_line && piece.text.starts_with(' ') ? 1 : 0);
         const bool fits = width <= ImGui::GetContentRegionAvail().x;
-        fits ? words(font, color_of(piece, frame.theme), piece.text)
-             : wrapped_words(font, color_of(piece, frame.theme), piece.text);
+        fits ? words(font, color_of(piece, frame.theme), text)
+             : wrapped_words(font, color_of(piece, frame.theme), text);
         if (piece.link) link(piece, frame, hovered, out);
     }
 }

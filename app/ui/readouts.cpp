@@ -44,8 +44,8 @@ void draw_row(const RowReadouts& row, const Frame& frame) {
 
 void draw_readouts(const std::vector<RowReadouts>& rows, float height, const Frame& frame) {
     const auto columns = static_cast<int>(rows.front().readouts.size()) + 1;
-    const float width = std::min(ImGui::GetContentRegionAvail().x,
-                                 frame.px(88.0F * static_cast<float>(columns) + 48));
+    const float width =
+        std::min(ImGui::GetContentRegionAvail().x, frame.px(136.0F * static_cast<float>(columns)));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(2)});
     const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchSame |
                                   ImGuiTableFlags_NoSavedSettings;

@@ -45,8 +45,8 @@ void apply_colors(ImGuiStyle& style, const view::Theme& t) {
     c[ImGuiCol_Header] = to_vec4(t.line);
     c[ImGuiCol_HeaderHovered] = to_vec4(t.line);
     c[ImGuiCol_HeaderActive] = to_vec4(view::blend(t.line, t.accent, 0.4));
-    c[ImGuiCol_SliderGrab] = to_vec4(t.muted);
-    c[ImGuiCol_SliderGrabActive] = to_vec4(t.accent);
+    c[ImGuiCol_SliderGrab] = to_vec4(view::blend(t.line, t.muted, 0.5));
+    c[ImGuiCol_SliderGrabActive] = to_vec4(view::blend(t.line, t.accent, 0.6));
     c[ImGuiCol_CheckMark] = to_vec4(t.accent);
     c[ImGuiCol_ScrollbarBg] = {0, 0, 0, 0};
     c[ImGuiCol_ScrollbarGrab] = to_vec4(t.line);

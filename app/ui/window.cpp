@@ -25,7 +25,7 @@ constexpr float kRail = 80.0F;
 constexpr float kRibbon = 56.0F;
 constexpr float kBottom = 32.0F;
 constexpr float kInspectorMost = 384.0F;
-constexpr float kInspectorLeast = 248.0F;
+constexpr float kInspectorLeast = 240.0F;
 constexpr float kNarrow = 1000.0F;  // a window under this many units gives up some air
 
 constexpr ImGuiWindowFlags kWhole =
@@ -100,7 +100,7 @@ std::optional<CellRef> draw_step(const AppState& state, const Regions& r, const 
     panel("canvas", {{r.work.low.x + r.margin, top + above}, {split - r.margin, r.work.high.y}},
           [&] { hovered = draw_canvas(view, state.step.editing, frame, out); });
     panel("inspector",
-          {{split + r.margin, top + above}, {r.work.high.x - frame.px(8), r.work.high.y}}, [&] {
+          {{split + r.margin, top + above}, {r.work.high.x - frame.px(16), r.work.high.y}}, [&] {
               const auto linked = draw_inspector(build_inspector_view(state), frame, out);
               if (linked) hovered = linked;
           });
@@ -142,7 +142,10 @@ void draw_window(const AppState& state, const Frame& frame, Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
     ImGui::Begin("attnscope", nullptr, kWhole);
     ImGui::PopStyleVar();
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    ImGui::PushClipRect({0.0F, 0.0F}, display, false);  // padding is no reason to clip the rail
     draw_base(state, frame, out);
+    ImGui::PopClipRect();
     ImGui::End();
     draw_overlays(state, frame, out);
     read_keyboard(state, out);

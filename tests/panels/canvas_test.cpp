@@ -1,0 +1,159 @@
+#include "app/ui/canvas.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/ui/canvas_layout.h"
+#include "tests/panels/null_ui.h"
+#include "tests/panels/sample.h"
+
+using namespace attn;
+using attn::test::last;
+using attn::test::NullUi;
+using view::CellRef;
+
+namespace {
+
+/// A canvas that fills the screen and says what the pointer is on.
+struct Bench {
+    view::StepView view;
+    std::optional<view::CellEdit> editing;
+    std::optional<CellRef> hovered;
+    NullUi ui;
+
+    explicit Bench(view::StepView shown) : view(std::move(shown)) {
+        ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
+            hovered = ui::draw_canvas(view, editing, frame, out);
+        });
+        ui.frames(2);
+    }
+
+    /// A point on the screen where `cell` is drawn; found as a person finds it, by looking around.
+    ImVec2 find(const CellRef& cell) {
+        constexpr float kStep = 20.0F;
+        for (float y = 60.0F; y < 700.0F; y += kStep)
+            for (float x = 0.0F; x < 1500.0F; x += kStep) {
+                ui.move_to({x, y});
+                if (hovered == cell) return {x, y};
+            }
+        FAIL("the cell is not on the canvas");
+        return {};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("pointing at a cell names it, and a transposed key cell is named as K has it") {
+    Bench bench(test::sample_scores());
+    bench.find({Stage::q, 2, 1});
+    bench.find({Stage::k, 2, 0});  // drawn at row 0, column 2 of Kᵀ
+    bench.find({Stage::scores, 2, 2});
+    bench.ui.move_to({1.0F, 990.0F});
+    CHECK(!bench.hovered);
+}
+
+TEST_CASE("a click selects exactly the cell under the pointer") {
+    Bench bench(test::sample_scores());
+    const ImVec2 at = bench.find({Stage::scores, 1, 2});
+    const view::Actions actions = bench.ui.click(at);
+    const auto* selected = last<view::SelectCell>(actions);
+    REQUIRE(selected);
+    CHECK(selected->cell == CellRef{Stage::scores, 1, 2});
+    CHECK(std::ranges::count_if(actions, [](const view::Action& a) {
+              return std::holds_alternative<view::SelectCell>(a);
+          }) == 1);
+}
+
+TEST_CASE("a double click begins an edit only where numbers may be edited") {
+    Bench fixed(test::sample_scores());
+    CHECK(!last<view::BeginCellEdit>(fixed.ui.double_click(fixed.find({Stage::scores, 1, 1}))));
+
+    Bench bench(test::sample_input());
+    const view::Actions actions = bench.ui.double_click(bench.find({Stage::x, 1, 1}));
+    const auto* begun = last<view::BeginCellEdit>(actions);
+    REQUIRE(begun);
+    CHECK(begun->cell == CellRef{Stage::x, 1, 1});
+}
+
+TEST_CASE("typing a digit on the selected cell begins an edit with that digit") {
+    Bench bench(test::sample_input());
+    const view::Actions actions = bench.ui.type("7");
+    const auto* begun = last<view::BeginCellEdit>(actions);
+    const auto* draft = last<view::DraftCell>(actions);
+    REQUIRE(begun);
+    REQUIRE(draft);
+    CHECK(begun->cell == CellRef{Stage::x, 0, 0});
+    CHECK(draft->text == "7");
+}
+
+TEST_CASE("the cell editor takes what is typed and Enter commits it") {
+    Bench bench(test::sample_input());
+    bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
+    bench.ui.frames(3);
+    for (const char* letter : {".", "5"}) {
+        const view::Actions typed = bench.ui.type(letter);
+        const auto* draft = last<view::DraftCell>(typed);
+        REQUIRE(draft);
+        bench.editing->draft = draft->text;
+    }
+    CHECK(bench.editing->draft == "7.5");
+    CHECK(last<view::CommitCellEdit>(bench.ui.press(view::Key::enter)));
+}
+
+TEST_CASE("Escape leaves the cell as it was") {
+    Bench bench(test::sample_input());
+    bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
+    bench.ui.frames(3);
+    const view::Actions actions = bench.ui.press(view::Key::escape);
+    CHECK(last<view::CancelCellEdit>(actions));
+    CHECK(!last<view::CommitCellEdit>(actions));
+}
+
+TEST_CASE("a stage that was not kept shows the reason instead of matrices") {
+    Bench bench(test::sample_scores());
+    bench.view.unavailable = "fused does not keep scores";
+    bench.ui.frames(2);
+    const view::Actions actions = bench.ui.click({400.0F, 300.0F});
+    CHECK(actions.empty());
+}
+
+TEST_CASE("every score stage draws its result in the same place") {
+    const NullUi ui;
+    view::StepView scores = test::sample_scores();
+    view::StepView scaled = test::sample_scores();
+    scaled.operands = {test::sample_grid(Stage::scores, 3, 3)};
+    scaled.operators = {"÷ √2 ="};
+    const ImVec2 room{1100.0F, 600.0F};
+    const ui::CanvasLayout a = ui::lay_out_canvas(scores, ui.style(), room);
+    const ui::CanvasLayout b = ui::lay_out_canvas(scaled, ui.style(), room);
+    CHECK(a.result.origin.x == doctest::Approx(b.result.origin.x).epsilon(1e-4));
+    CHECK(a.result.origin.y == doctest::Approx(b.result.origin.y).epsilon(1e-4));
+    CHECK(a.result.cell.x == b.result.cell.x);
+    CHECK(a.result.cell.y == b.result.cell.y);
+}
+
+TEST_CASE("matrices never overlap, and fit the canvas or scroll a little for readable numbers") {
+    const NullUi ui;
+    for (const float width : {500.0F, 800.0F, 1100.0F, 1800.0F})
+        for (const Index tokens : {Index{1}, Index{4}, Index{12}, Index{30}}) {
+            CAPTURE(width);
+            CAPTURE(tokens);
+            view::StepView view = test::sample_scores();
+            view.operands = {test::sample_grid(Stage::q, tokens, 4),
+                             test::sample_grid(Stage::k, 4, tokens)};
+            view.result = test::sample_grid(Stage::scores, tokens, tokens);
+            view.controls.d_k = 4;
+            const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), {width, 500.0F});
+            const auto right = [](const ui::GridPlace& p, Index columns) {
+                return p.origin.x + p.cell.x * static_cast<float>(columns);
+            };
+            CHECK(right(layout.operands[0], 4) <= layout.operands[1].origin.x);
+            CHECK(right(layout.operands[1], tokens) <= layout.result.origin.x);
+            CHECK(layout.result.cell.x >= 6.0F);
+            if (width < 800.0F) continue;
+            const bool readable =
+                layout.result.cell.x >= ui::readable_cell_width(view.result, ui.style());
+            CHECK(right(layout.result, tokens) <= width * (readable ? 1.35F : 1.0F) + 1.0F);
+        }
+}

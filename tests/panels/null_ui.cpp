@@ -1,0 +1,165 @@
+#include "tests/panels/null_ui.h"
+
+#include <utility>
+
+#include "app/ui/window.h"
+
+namespace attn::test {
+namespace {
+
+constexpr view::ThemeName kTheme = view::ThemeName::dark;
+
+std::uint64_t no_texture(const view::Image&, std::uint64_t) { return 1; }
+
+#if IMGUI_VERSION_NUM < 19200
+void upload_fonts() {
+    unsigned char* pixels = nullptr;
+    int width = 0;
+    int height = 0;
+    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+    ImGui::GetIO().Fonts->SetTexID(ui::texture_id(1));
+}
+void set_up_backend(ImGuiIO&) {}
+void acknowledge_textures() {}
+#else
+void upload_fonts() {}
+void set_up_backend(ImGuiIO& io) { io.BackendFlags |= ImGuiBackendFlags_RendererHasTextures; }
+void acknowledge_textures() {
+    for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
+        if (texture->Status == ImTextureStatus_OK) continue;
+        const bool gone = texture->Status == ImTextureStatus_WantDestroy;
+        texture->SetTexID(gone ? ImTextureID_Invalid : ui::texture_id(1));
+        texture->SetStatus(gone ? ImTextureStatus_Destroyed : ImTextureStatus_OK);
+    }
+}
+#endif
+
+void append(view::Actions& to, view::Actions from) {
+    for (view::Action& action : from) to.push_back(std::move(action));
+}
+
+}  // namespace
+
+NullUi::NullUi(ImVec2 size, float scale)
+    : context_(ImGui::CreateContext()), frame_{fonts_, view::theme(kTheme), scale, no_texture} {
+    ui::configure_imgui();
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = size;
+    io.DeltaTime = 1.0F / 60.0F;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    set_up_backend(io);
+    fonts_ = ui::load_fonts(scale);
+    upload_fonts();
+    ui::apply_style(view::theme(kTheme), scale);
+}
+
+NullUi::~NullUi() { ImGui::DestroyContext(context_); }
+
+void NullUi::show_in_window(Draw draw) {
+    draw_ = [draw = std::move(draw)](const ui::Frame& frame, view::Actions& out) {
+        ImGui::SetNextWindowPos({0.0F, 0.0F});
+        ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+        ImGui::Begin("test", nullptr, ImGuiWindowFlags_NoDecoration);
+        draw(frame, out);
+        ImGui::End();
+    };
+}
+
+view::Actions NullUi::frame() {
+    view::Actions out;
+    ImGui::NewFrame();
+    draw_(frame_, out);
+    ImGui::Render();
+    acknowledge_textures();
+    return out;
+}
+
+view::Actions NullUi::frames(int count) {
+    view::Actions out;
+    for (int n = 0; n < count; ++n) append(out, frame());
+    return out;
+}
+
+view::Actions NullUi::move_to(ImVec2 at) {
+    set_mouse(at);
+    return frames(2);
+}
+
+view::Actions NullUi::click(ImVec2 at) {
+    view::Actions out = move_to(at);
+    set_button(true);
+    append(out, frames(2));
+    set_button(false);
+    append(out, frames(2));
+    return out;
+}
+
+view::Actions NullUi::double_click(ImVec2 at) {
+    view::Actions out = click(at);
+    append(out, click(at));
+    return out;
+}
+
+view::Actions NullUi::drag(ImVec2 from, ImVec2 to) {
+    view::Actions out = move_to(from);
+    set_button(true);
+    append(out, frames(2));
+    constexpr int kSteps = 4;
+    for (int n = 1; n <= kSteps; ++n) {
+        const float t = static_cast<float>(n) / kSteps;
+        append(out, move_to({from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t}));
+    }
+    set_button(false);
+    append(out, frames(2));
+    return out;
+}
+
+view::Actions NullUi::press(view::Key key, bool ctrl, bool shift) {
+    set_modifiers(ctrl, shift);
+    view::Actions out = frame();
+    set_key(key, true);
+    append(out, frame());
+    set_key(key, false);
+    append(out, frame());
+    set_modifiers(false, false);
+    append(out, frame());
+    return out;
+}
+
+view::Actions NullUi::type(const std::string& text) {
+    view::Actions out;
+    for (const char letter : text) {
+        ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(letter));
+        append(out, frames(2));
+    }
+    return out;
+}
+
+#if IMGUI_VERSION_NUM < 18700
+void NullUi::set_mouse(ImVec2 at) { ImGui::GetIO().MousePos = at; }
+void NullUi::set_button(bool down) { ImGui::GetIO().MouseDown[0] = down; }
+void NullUi::set_key(view::Key key, bool down) {
+    ImGuiIO& io = ImGui::GetIO();
+    for (const auto& [imgui, ours] : {std::pair{ImGuiKey_Enter, view::Key::enter},
+                                      {ImGuiKey_Escape, view::Key::escape},
+                                      {ImGuiKey_Tab, view::Key::tab}})
+        io.KeyMap[imgui] = ui::native_key(ours);
+    io.KeysDown[ui::native_key(key)] = down;
+}
+void NullUi::set_modifiers(bool ctrl, bool shift) {
+    ImGui::GetIO().KeyCtrl = ctrl;
+    ImGui::GetIO().KeyShift = shift;
+}
+#else
+void NullUi::set_mouse(ImVec2 at) { ImGui::GetIO().AddMousePosEvent(at.x, at.y); }
+void NullUi::set_button(bool down) { ImGui::GetIO().AddMouseButtonEvent(0, down); }
+void NullUi::set_key(view::Key key, bool down) {
+    ImGui::GetIO().AddKeyEvent(static_cast<ImGuiKey>(ui::native_key(key)), down);
+}
+void NullUi::set_modifiers(bool ctrl, bool shift) {
+    ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, ctrl);
+    ImGui::GetIO().AddKeyEvent(ImGuiMod_Shift, shift);
+}
+#endif
+
+}  // namespace attn::test

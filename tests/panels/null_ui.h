@@ -1,0 +1,63 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+
+#include "app/ui/frame.h"
+#include "app/ui/imgui_compat.h"
+#include "app/view/actions.h"
+
+namespace attn::test {
+
+/// ImGui without a window: a screen of its own, fonts, and hands that move mouse and keys.
+class NullUi {
+  public:
+    using Draw = std::function<void(const ui::Frame&, view::Actions&)>;
+
+    explicit NullUi(ImVec2 size = {1600.0F, 1000.0F}, float scale = 1.0F);
+    ~NullUi();
+    NullUi(const NullUi&) = delete;
+    NullUi& operator=(const NullUi&) = delete;
+
+    /// What draws every frame, as the whole screen (or within one full-screen window).
+    void show(Draw draw) { draw_ = std::move(draw); }
+    void show_in_window(Draw draw);
+
+    /// One frame: what the panel said.
+    view::Actions frame();
+    view::Actions frames(int count);
+
+    view::Actions move_to(ImVec2 at);
+    view::Actions click(ImVec2 at);
+    view::Actions double_click(ImVec2 at);
+    view::Actions drag(ImVec2 from, ImVec2 to);
+    view::Actions press(view::Key key, bool ctrl = false, bool shift = false);
+    view::Actions type(const std::string& text);
+
+    const ui::Frame& style() const { return frame_; }
+    /// Vertices of the last frame: that something was drawn at all.
+    int drawn() const { return ImGui::GetDrawData()->TotalVtxCount; }
+
+  private:
+    void set_mouse(ImVec2 at);
+    void set_button(bool down);
+    void set_key(view::Key key, bool down);
+    void set_modifiers(bool ctrl, bool shift);
+
+    ImGuiContext* context_;
+    ui::Fonts fonts_;
+    ui::Frame frame_;
+    Draw draw_;
+};
+
+/// The last action of one kind; nullptr when there is none.
+template <class T>
+const T* last(const view::Actions& actions) {
+    for (auto action = actions.rbegin(); action != actions.rend(); ++action)
+        if (const T* found = std::get_if<T>(&*action)) return found;
+    return nullptr;
+}
+
+}  // namespace attn::test

@@ -1,0 +1,129 @@
+#include "app/ui/panels.h"
+
+#include <doctest/doctest.h>
+
+#include "app/ui/window.h"
+#include "tests/panels/null_ui.h"
+#include "tests/panels/sample.h"
+
+using namespace attn;
+using attn::test::last;
+using attn::test::NullUi;
+using view::Key;
+
+namespace {
+
+std::vector<view::RibbonItem> sample_ribbon() {
+    std::vector<view::RibbonItem> items;
+    for (const Stage stage : {Stage::x, Stage::q, Stage::k, Stage::scores})
+        items.push_back({stage, std::string(info(stage).symbol), "3 × 4", "formula", Role::input,
+                         view::Progress::ahead});
+    return items;
+}
+
+/// The whole window over a state that the actions change.
+struct App {
+    view::AppState state = view::initial_state();
+    NullUi ui;
+
+    App() {
+        ui.show([this](const ui::Frame& frame, view::Actions& out) {
+            ui::draw_window(state, frame, out);
+            for (const view::Action& action : out) view::apply(state, action);
+        });
+        ui.frames(2);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a click on the ribbon goes to that stage") {
+    NullUi ui({800.0F, 72.0F});
+    ui.show_in_window([](const ui::Frame& frame, view::Actions& out) {
+        ui::draw_ribbon(sample_ribbon(), frame, out);
+    });
+    ui.frames(2);
+    const view::Actions actions = ui.click({620.0F, 36.0F});
+    const auto* go = last<view::GoToStage>(actions);
+    REQUIRE(go);
+    CHECK(go->stage == Stage::scores);
+}
+
+TEST_CASE("a linked number lights its cell under the pointer and selects it on a click") {
+    view::InspectorView view;
+    view.empty = false;
+    view.title = "scores[cat, sat]";
+    view.value = "1.23";
+    const view::CellRef source{Stage::q, 1, 0};
+    view.lines = {{"", {{std::string(60, '8'), Role::query, false, source}}}};
+    std::optional<view::CellRef> hovered;
+    NullUi ui({800.0F, 600.0F});
+    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+        hovered = ui::draw_inspector(view, frame, out);
+    });
+    ui.frames(2);
+    view::Actions clicked;
+    for (float y = 60.0F; y < 140.0F && !hovered; y += 4.0F) clicked = ui.click({200.0F, y});
+    CHECK(hovered == source);
+    const auto* selected = last<view::SelectCell>(clicked);
+    REQUIRE(selected);
+    CHECK(selected->cell == source);
+}
+
+TEST_CASE("keys step, undo and open the overlays") {
+    App app;
+    CHECK(last<view::StepBy>(app.ui.press(Key::right)));
+    app.ui.press(Key::s);
+    CHECK(last<view::Undo>(app.ui.press(Key::z, true)));
+    app.ui.press(Key::f1);
+    CHECK(app.state.show_help);
+    app.ui.press(Key::escape);
+    CHECK(!app.state.show_help);
+    app.ui.press(Key::digit2);
+    CHECK(app.state.workspace == view::Workspace::saturation);
+}
+
+TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
+    App app;
+    app.ui.press(Key::k, true);
+    REQUIRE(app.state.show_palette);
+    app.ui.frames(3);
+    app.ui.type("light");
+    CHECK(app.state.palette_query == "light");
+    app.ui.press(Key::enter);
+    CHECK(app.state.theme == view::ThemeName::light);
+    CHECK(!app.state.show_palette);
+    app.ui.press(Key::k, true);
+    app.ui.press(Key::escape);
+    CHECK(!app.state.show_palette);
+}
+
+TEST_CASE("letters typed into the palette are words, not commands") {
+    App app;
+    app.ui.press(Key::k, true);
+    app.ui.frames(3);
+    const view::Actions actions = app.ui.press(Key::s);
+    CHECK(!last<view::SetScaling>(actions));
+}
+
+TEST_CASE("every stage, both workspaces and both overlays draw at every size") {
+    for (const ImVec2 size : {ImVec2{1600, 1000}, ImVec2{1280, 720}, ImVec2{640, 400}})
+        for (const float scale : {1.0F, 1.5F, 2.0F}) {
+            view::AppState state = view::initial_state();
+            NullUi ui(size, scale);
+            ui.show([&](const ui::Frame& frame, view::Actions& out) {
+                ui::draw_window(state, frame, out);
+            });
+            for (const Stage stage : view::ribbon_stages(state.document())) {
+                view::apply(state, view::GoToStage{stage});
+                ui.frames(2);
+                CHECK(ui.drawn() > 500);
+            }
+            view::apply(state, view::ShowHelp{true});
+            ui.frames(2);
+            view::apply(state, view::ShowHelp{false});
+            view::apply(state, view::SetWorkspace{view::Workspace::saturation});
+            ui.frames(2);
+            CHECK(ui.drawn() > 500);
+        }
+}
