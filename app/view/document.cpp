@@ -14,7 +14,7 @@ namespace {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /// Two decimals: a person reads these numbers.
-double rounded(double value) { return std::round(100.0 * value) / 100.0; }
+double rounded(double value) { return std::round(100.0 * value) / 100.0 + 0.0; }  // never −0
 
 std::string check_size(std::string_view name, Index value, Index most) {
     if (value >= 1 && value <= most) return {};

@@ -212,6 +212,8 @@ std::string text_json(const std::string& text) {
 }
 
 std::string entry_json(float value) {
+    if (value == 0.0F && std::signbit(value))
+        return "-0.0";  // "-0" would read back as the integer 0
     return std::isfinite(value) ? exact(value) : number_to(value).dump();
 }
 

@@ -1,0 +1,250 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "app/view/actions.h"
+#include "app/view/commands.h"
+#include "app/view/session.h"
+#include "app/view/sheet.h"
+#include "core/rng.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+bool says(const AppState& state, std::string_view words) {
+    return state.message.words.find(words) != std::string::npos;
+}
+
+constexpr CellRef kCell{Stage::x, 1, 1};
+
+/// One of everything, chosen by `n`.
+Action some_action(std::uint64_t n) {
+    const auto pick = [&](std::uint64_t salt, std::uint64_t count) {
+        return static_cast<Index>(mix(n, salt) % count);
+    };
+    const CellRef cell{Stage::x, pick(1, 5), pick(2, 5)};
+    switch (pick(0, 22)) {
+        case 0:
+            return StepBy{static_cast<int>(pick(3, 5)) - 2};
+        case 1:
+            return GoToStage{static_cast<Stage>(pick(3, kStageCount))};
+        case 2:
+            return SelectCell{cell};
+        case 3:
+            return MoveSelection{static_cast<int>(pick(3, 3)) - 1, 1};
+        case 4:
+            return SetScaling{pick(3, 2) == 0};
+        case 5:
+            return SetCausal{pick(3, 2) == 0};
+        case 6:
+            return SetTemperature{0.1 + 0.1 * static_cast<double>(pick(3, 30))};
+        case 7:
+            return SetKeyWidth{pick(3, 70)};
+        case 8:
+            return SetHeads{pick(3, 10)};
+        case 9:
+            return SetModelWidth{pick(3, 20)};
+        case 10:
+            return SetSeed{mix(n, 4)};
+        case 11:
+            return SetSentence{pick(3, 3) == 0 ? "" : "a naïve “test” \\ of 词"};
+        case 12:
+            return SetCell{cell, uniform(n, 5) * 3.0};
+        case 13:
+            return Undo{};
+        case 14:
+            return Redo{};
+        case 15:
+            return EndGesture{};
+        case 16:
+            return LoadPreset{pick(3, 2) == 0 ? "two-heads" : "cross-attention"};
+        case 17:
+            return ShowHead{pick(3, 3)};
+        case 18:
+            return SetSaturationWidth{pick(3, 5000)};
+        case 19:
+            return BeginCellEdit{cell};
+        case 20:
+            return DraftCell{"-0.25"};
+        default:
+            return CommitCellEdit{};
+    }
+}
+
+}  // namespace
+
+TEST_CASE("scaling off says what it did to the weights") {
+    const AppState state = after(initial_state(), {SetScaling{false}});
+    CHECK(says(state, "Scaling off: scores are √4 = 2 times larger; weights sharper"));
+    CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
+}
+
+TEST_CASE("editing a number changes everything downstream and is undone in one step") {
+    const AppState first = initial_state();
+    const AppState edited = after(first, {SetCell{kCell, 2.0}});
+    CHECK(edited.document().inputs->x(0, 0, 1, 1) == 2.0F);
+    CHECK((*edited.trace)[Stage::output] != (*first.trace)[Stage::output]);
+    CHECK(edited.document().name == "custom");
+    const AppState undone = after(edited, {Undo{}});
+    CHECK((*undone.trace)[Stage::output] == (*first.trace)[Stage::output]);
+    CHECK((*after(undone, {Redo{}}).trace)[Stage::output] == (*edited.trace)[Stage::output]);
+}
+
+TEST_CASE("what is typed must be a number; else the old one stays") {
+    const AppState wrong =
+        after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"1.2.3"}, CommitCellEdit{}});
+    CHECK(says(wrong, "'1.2.3' is not a number; X[cat, 2] stays 0.51"));
+    CHECK(wrong.message.severity == Severity::error);
+    CHECK(wrong.history.size() == initial_state().history.size());
+    for (const char* text : {"nan", "inf", " -1e-3 ", "−∞", "+2"})
+        CHECK(
+            after(initial_state(), {BeginCellEdit{kCell}, DraftCell{text}, CommitCellEdit{}}).now ==
+            1);
+    for (const char* text : {"", "1e39", "1e999", "0x", "1,5", "--1"})
+        CHECK(
+            after(initial_state(), {BeginCellEdit{kCell}, DraftCell{text}, CommitCellEdit{}}).now ==
+            0);
+}
+
+TEST_CASE("computed numbers cannot be edited") {
+    const AppState state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
+    CHECK_FALSE(state.step.editing);
+    CHECK(says(state, "scores is computed"));
+}
+
+TEST_CASE("an edit of a later head's W changes that head's columns") {
+    const AppState state =
+        after(preset_state("two-heads"), {ShowHead{1}, SetCell{{Param::w_q, 0, 1}, 9.0}});
+    const Index column = state.document().d_k + 1;
+    CHECK(state.document().inputs->params[Param::w_q](0, 0, 0, column) == 9.0F);
+}
+
+TEST_CASE("a drag is one undo step, two drags are two") {
+    AppState state = after(initial_state(), {SetTemperature{1.1}, HoverCell{}, SetTemperature{1.2},
+                                             SetTemperature{1.3}, EndGesture{}});
+    CHECK(state.now == 1);
+    state = after(state, {SetTemperature{1.4}, SetTemperature{1.5}});
+    CHECK(state.now == 2);
+    CHECK(after(state, {Undo{}}).document().spec.temperature == 1.3);
+    CHECK(after(state, {SetKeyWidth{5}}).now == 3);
+}
+
+TEST_CASE("limits are named and change nothing") {
+    struct Refused {
+        Action action;
+        std::string words;
+    };
+    for (const Refused& refused :
+         std::vector<Refused>{{SetHeads{9}, "heads is 9: it must be 1 to 8"},
+                              {SetKeyWidth{65}, "d_k is 65: it must be 1 to 64"},
+                              {SetModelWidth{0}, "d_model is 0: it must be 1 to 64"},
+                              {SetTemperature{0.0}, "temperature is 0"},
+                              {SetSentence{"  "}, "the sentence is empty"},
+                              {SetSaturationWidth{0}, "d_k is 0"},
+                              {LoadPreset{"nope"}, "there is no preset 'nope'"},
+                              {SetBackend{"gpu"}, "there is no backend 'gpu'"}}) {
+        const AppState before = initial_state();
+        const AppState state = after(before, {refused.action});
+        CHECK(says(state, refused.words));
+        CHECK(session_to_json(state) == session_to_json(before));
+    }
+}
+
+TEST_CASE("d_k keeps X, d_model does not, and the note says so") {
+    const AppState first = initial_state();
+    const AppState wider = after(first, {SetKeyWidth{2}});
+    CHECK(wider.document().inputs->x == first.document().inputs->x);
+    CHECK(wider.document().note.find("toy weights, not trained") != std::string::npos);
+    const AppState model = after(first, {SetModelWidth{6}});
+    CHECK(model.document().inputs->x.shape().d == 6);
+    CHECK(model.document().note.find("X from the words") != std::string::npos);
+}
+
+TEST_CASE("play steps to the last stage and stops there") {
+    AppState state = after(initial_state(), {TogglePlay{}});
+    int steps = 0;
+    for (int frame = 0; frame < 2000 && is_animating(state); ++frame) {
+        apply(state, Tick{0.05});
+        for (const Action& action : due_actions(state)) {
+            view::apply(state, action);
+            ++steps;
+        }
+    }
+    CHECK(steps == 9);
+    CHECK(state.step.stage == Stage::output);
+    CHECK_FALSE(state.step.playing);
+}
+
+TEST_CASE("the selection follows the result to the same place") {
+    const AppState state = after(
+        initial_state(), {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, StepBy{1}});
+    CHECK(state.step.selected == CellRef{Stage::scaled, 2, 1});
+}
+
+TEST_CASE("random actions through the journal give the same state") {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        CAPTURE(seed);
+        AppState direct = initial_state();
+        AppState replayed = initial_state();
+        for (std::uint64_t n = 0; n < 60; ++n) {
+            const Action action = some_action(mix(seed, n));
+            view::apply(direct, action);
+            view::apply(replayed, from_journal(to_journal(action).value()).value());
+        }
+        CHECK(session_to_json(direct) == session_to_json(replayed));
+        const auto opened = session_from_json(session_to_json(direct), "session");
+        if (!opened) MESSAGE(opened.error().sentence);
+        REQUIRE(opened);
+        CHECK(session_to_json(*opened) == session_to_json(direct));
+    }
+}
+
+TEST_CASE("a journal line is JSON with the action's name, and exact") {
+    CHECK(to_journal(SetScaling{false}).value() == R"({"action":"set_scaling","on":false})");
+    CHECK_FALSE(to_journal(Tick{0.1}));
+    const SetCell cell{{Param::w_o, 1, 2}, 0.1 + 0.2};
+    CHECK(to_journal(from_journal(to_journal(cell).value()).value()) == to_journal(cell));
+    CHECK(to_journal(SetCell{kCell, std::nan("")}).value().find("\"nan\"") != std::string::npos);
+}
+
+TEST_CASE("a wrong journal line names its fault") {
+    const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
+    CHECK(fault(R"({"action":"fly"})").find("unknown action 'fly'") != std::string::npos);
+    CHECK(fault(R"({"action":"set_scaling"})").find("has no 'on'") != std::string::npos);
+    CHECK(fault(R"({"action":"set_scaling","on":1})").find("wanted true or false") !=
+          std::string::npos);
+    CHECK(fault(R"({"action":"set_scaling","on":true,"of":1})").find("unknown key 'of'") !=
+          std::string::npos);
+    CHECK(fault(R"({"action":"go_to_stage","stage":"softmax"})").find("one of x, ") !=
+          std::string::npos);
+    CHECK(fault("{").find("not valid JSON") != std::string::npos);
+    CHECK(fault("[]").find("wanted an object") != std::string::npos);
+    CHECK(fault(R"({"on":true})").find("has no 'action'") != std::string::npos);
+}
+
+TEST_CASE("no two commands share a key, and every enabled one can be journaled") {
+    for (const Workspace workspace : {Workspace::step, Workspace::saturation}) {
+        const auto list = commands(after(initial_state(), {SetWorkspace{workspace}}));
+        for (const Command& a : list) {
+            CHECK(to_journal(a.action));
+            for (const Command& b : list)
+                if (&a != &b && a.chord.key != Key::none) {
+                    const bool same = a.chord == b.chord;
+                    CHECK_FALSE(same);
+                }
+        }
+    }
+    CHECK(to_string(Chord{Key::z, true, true}) == "Ctrl+Shift+Z");
+    CHECK(find_commands(initial_state(), "scal off")[0].words == "Scaling off");
+}
+
+TEST_CASE("copying asks for the clipboard") {
+    const AppState state =
+        after(initial_state(), {SelectCell{kCell}, CopyArithmetic{CopyAs::text}});
+    REQUIRE(state.requests.clipboard);
+    CHECK(state.requests.clipboard->find("X[cat, 2] = 0.51") != std::string::npos);
+}

@@ -1,0 +1,111 @@
+#include "app/view/document.h"
+
+#include <doctest/doctest.h>
+
+#include "app/view/session.h"
+#include "app/view/toy.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+std::string fault(const std::string& json) {
+    const auto document = document_from_json(json, "cats.json");
+    REQUIRE_FALSE(document);
+    return document.error().sentence;
+}
+
+bool has(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+const std::string kHead = R"({"title": "t", "note": "n", "sentence": "a b", )";
+
+}  // namespace
+
+TEST_CASE("a sentence splits at white space, whatever its letters") {
+    CHECK(tokenize("  The cat\tsat\n") == std::vector<std::string>{"The", "cat", "sat"});
+    CHECK(tokenize("猫 läuft") == std::vector<std::string>{"猫", "läuft"});
+    CHECK(tokenize(" \n").empty());
+}
+
+TEST_CASE("the same word has the same vector, wherever it stands") {
+    const Tensor x = toy_vectors({"a", "b", "a"}, 6);
+    for (Index c = 0; c < 6; ++c) {
+        const double first = x(0, 0, 0, c) - position_value(0, c, 6);
+        CHECK(first == doctest::Approx(x(0, 0, 2, c) - position_value(2, c, 6)).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("every preset loads, computes, and says that its weights are toys") {
+    const auto presets = list_presets();
+    CHECK(presets.size() >= 10);
+    for (const Preset& preset : presets) {
+        CAPTURE(preset.key);
+        const auto document = load_preset(preset.key);
+        if (!document) MESSAGE(document.error().sentence);
+        REQUIRE(document);
+        const bool told = has(document->note, "toy");
+        CHECK(told);
+        CHECK(state_of(*document));
+    }
+}
+
+TEST_CASE("a document survives JSON, to the last bit") {
+    for (const AppState& state : sample_states()) {
+        const std::string text = document_to_json(state.document());
+        const auto read = document_from_json(text, "copy");
+        if (!read) MESSAGE(read.error().sentence);
+        REQUIRE(read);
+        CHECK(document_to_json(*read) == text);
+    }
+}
+
+TEST_CASE("a wrong document names the key or the row and what was wanted") {
+    CHECK(has(fault(kHead + R"("scal": 1})"), "unknown key 'scal'"));
+    CHECK(has(fault(R"({"note": "n", "sentence": "a"})"), "has no 'title'"));
+    CHECK(
+        has(fault(kHead + R"("X": [[1, 2], [3]]})"), "X row 2 has 1 numbers, wanted d_model = 2"));
+    CHECK(has(fault(kHead + R"("X": [[1, 2]]})"), "X has 1 rows, wanted one for each token = 2"));
+    CHECK(has(fault(kHead + R"("d_model": 2, "heads": 2, "W_Q": [[1, 2, 3, 4], [1, 2, 3]]})"),
+              "W_Q row 2 has 3 numbers, wanted d_k·heads = 4"));
+    CHECK(has(fault(kHead + R"("X": [[1, "x"], [1, 2]]})"), "X row 1 has \"x\" at place 2"));
+    CHECK(has(fault(kHead + R"("heads": 9})"), "heads is 9: it must be 1 to 8"));
+    CHECK(has(fault(kHead + R"("scale": "sqrt"})"), "wanted \"sqrt_dk\", \"none\" or a number"));
+    CHECK(has(fault(kHead + R"("causal": "left"})"), "\"top-left\" or \"bottom-right\""));
+    CHECK(has(fault(kHead + R"("temperature": 0})"), "temperature is 0"));
+    CHECK(has(fault(kHead + R"("X_kv": [[1]]})"), "no words for it: give 'source'"));
+    CHECK(has(fault("[1]"), "wanted an object"));
+    CHECK(has(fault(kHead), "not valid JSON at line 1"));
+}
+
+TEST_CASE("a session with any byte changed opens or says why, and never breaks") {
+    const std::string good =
+        session_to_json(after(initial_state(), {SelectCell{{Stage::x, 1, 1}}, SetCausal{true}}));
+    REQUIRE(session_from_json(good, "session"));
+    for (std::size_t n = 0; n < good.size(); n += 3)
+        for (const char c : {'9', '-', '"', '}'}) {
+            std::string bad = good;
+            bad[n] = c;
+            const auto opened = session_from_json(bad, "session");
+            if (!opened) CHECK_FALSE(opened.error().sentence.empty());
+        }
+}
+
+TEST_CASE("a session that points outside its document is refused") {
+    const auto refused = [](const std::string& step) {
+        return !session_from_json(
+            "{\"document\": {\"title\": \"t\", \"note\": \"n\", \"sentence\": "
+            "\"a b\"}, \"step\": {" +
+                step + "}}",
+            "session");
+    };
+    CHECK_FALSE(refused(""));
+    CHECK(refused(R"("head": 1)"));
+    CHECK(refused(R"("stage": "x_kv")"));
+    CHECK(refused(R"("selected": {"tensor": "x", "row": 2, "column": 0})"));
+    CHECK(refused(R"("selected": {"tensor": "b_q", "row": 0, "column": 0})"));
+    CHECK(refused(R"("fade": 2)"));
+}

@@ -1,0 +1,217 @@
+#include "app/view/inspector_view.h"
+
+#include <doctest/doctest.h>
+
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "app/view/format.h"
+#include "app/view/sheet.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// Reads the arithmetic as a person would: + - · / exp() sqrt() max() and parentheses.
+class Calculator {
+  public:
+    explicit Calculator(std::string_view text) : text_(text) {}
+    double sum() {
+        double value = product();
+        while (true) {
+            if (take(" + "))
+                value += product();
+            else if (take(" - "))
+                value -= product();
+            else
+                return value;
+        }
+    }
+    bool done() const { return at_ == text_.size(); }
+    double magnitude = 0.0;  // of the largest number met: sums cancel
+
+  private:
+    bool take(std::string_view sign) {
+        if (text_.substr(at_, sign.size()) != sign) return false;
+        at_ += sign.size();
+        return true;
+    }
+    double product() {
+        double value = factor();
+        while (true) {
+            if (take("·"))
+                value *= factor();
+            else if (take(" / "))
+                value /= factor();
+            else
+                break;
+            magnitude = std::max(magnitude, std::abs(value));
+        }
+        return value;
+    }
+    double factor() {
+        if (take("exp(")) return closed(std::exp(sum()));
+        if (take("sqrt(")) return closed(std::sqrt(sum()));
+        if (take("max(")) return largest();
+        if (take("(")) return closed(sum());
+        return number();
+    }
+    double closed(double value) {
+        REQUIRE(take(")"));
+        return value;
+    }
+    double largest() {
+        double value = sum();
+        while (take(", ")) value = std::max(value, sum());
+        return closed(value);
+    }
+    double number() {
+        if (take("NaN")) return std::nan("");
+        if (take("inf")) return std::numeric_limits<double>::infinity();
+        if (take("-inf")) return -std::numeric_limits<double>::infinity();
+        const std::string rest(text_.substr(at_));
+        std::size_t used = 0;
+        const double value = std::stod(rest, &used);
+        at_ += used;
+        magnitude = std::max(magnitude, std::abs(value));
+        return value;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+bool agree(double a, double b, double magnitude) {
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+    if (std::isinf(b)) return a == b || std::abs(a) > std::numeric_limits<float>::max();
+    // operands are floats, at most 64 terms, and weights are good to a few ulp of float arithmetic
+    const double epsilon = std::numeric_limits<float>::epsilon();
+    return std::abs(a - b) <= 64 * epsilon * std::max(magnitude, 1.0);
+}
+
+/// Every line "label = expression = result" of the text copy.
+void check_every_equality(const InspectorView& view) {
+    std::istringstream lines(view.as_text);
+    std::string line;
+    std::getline(lines, line);  // the symbolic formula
+    while (std::getline(lines, line)) {
+        const std::size_t first = line.find(" = ");
+        const std::size_t last = line.rfind(" = ");
+        if (first == line.npos || first == last) continue;
+        Calculator calculator(std::string_view(line).substr(first + 3, last - first - 3));
+        const double value = calculator.sum();
+        CAPTURE(line);
+        CHECK(calculator.done());
+        double result = 0.0;
+        result = Calculator(std::string_view(line).substr(last + 3)).sum();
+        CHECK(agree(value, result, calculator.magnitude));
+    }
+}
+
+/// All cells of a sheet, or a spread of them where there are many.
+template <class Visit>
+void for_some_cells(const AppState& state, const OperandId& id, Visit visit) {
+    const auto values = sheet_of(state, id).values;
+    const Index rows = std::max(Index{1}, values.rows / 8);
+    const Index columns = std::max(Index{1}, values.columns / 8);
+    for (Index i = 0; i < values.rows; i += rows)
+        for (Index j = 0; j < values.columns; j += columns) visit(CellRef{id, i, j});
+}
+
+std::vector<OperandId> everything(const AppState& state) {
+    std::vector<OperandId> ids;
+    for (const Stage stage : ribbon_stages(state.document())) ids.emplace_back(stage);
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
+        ids.emplace_back(param);
+    return ids;
+}
+
+InspectorView inspect(const AppState& state, const CellRef& cell) {
+    return build_inspector_view(after(state, {SelectCell{cell}}));
+}
+
+}  // namespace
+
+TEST_CASE("every printed equality of every stage holds, for every preset") {
+    for (const AppState& state : sample_states()) {
+        CAPTURE(state.document().title);
+        for (const OperandId& id : everything(state))
+            for_some_cells(state, id, [&](const CellRef& cell) {
+                const InspectorView view = inspect(state, cell);
+                CHECK_FALSE(view.empty);
+                check_every_equality(view);
+            });
+    }
+}
+
+TEST_CASE("the value shown is the value of the trace") {
+    for (const AppState& state : sample_states())
+        for (const OperandId& id : everything(state))
+            for_some_cells(state, id, [&](const CellRef& cell) {
+                CHECK(inspect(state, cell).value == number(value_at(state, cell)));
+            });
+}
+
+TEST_CASE("links of the arithmetic point at cells that hold the number they show") {
+    for (const AppState& state : sample_states())
+        for (const OperandId& id : everything(state))
+            for_some_cells(state, id, [&](const CellRef& cell) {
+                for (const Line& line : inspect(state, cell).lines)
+                    for (const Piece& piece : line.pieces) {
+                        if (!piece.link) continue;
+                        REQUIRE(has_cell(state, *piece.link));
+                        const double value = value_at(state, *piece.link);
+                        const bool same =
+                            piece.text == number(value) || piece.text == number(-value);
+                        CHECK(same);
+                    }
+            });
+}
+
+TEST_CASE("nothing selected: the inspector says what to do") {
+    const InspectorView view = build_inspector_view(initial_state());
+    CHECK(view.empty);
+    CHECK(view.hint == "Click any number to see where it comes from.");
+}
+
+TEST_CASE("a score shows its strip of products and its angle") {
+    const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scores, 0, 2});
+    CHECK(view.title == "scores[cat, mat]");
+    CHECK(view.value == "1.00");
+    REQUIRE(view.strip);
+    CHECK(view.strip->products == std::vector<double>{1.0, 0.0});
+    REQUIRE(view.geometry.size() == 5);
+    CHECK(view.geometry[3].pieces[0].text == "45.0°");
+}
+
+TEST_CASE("a masked weight is exactly 0 and says why") {
+    const AppState state = after(preset_state("cat-sat-mat"), {SetCausal{true}});
+    const InspectorView masked = inspect(state, {Stage::masked, 0, 2});
+    CHECK(masked.value == "−∞");
+    CHECK(masked.as_text.find("causal: key mat comes after query cat") != std::string::npos);
+    CHECK(inspect(state, {Stage::weights, 0, 2}).as_text.find("exactly 0") != std::string::npos);
+}
+
+TEST_CASE("a NaN tells its story") {
+    const AppState state = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
+    const InspectorView view = inspect(state, {Stage::weights, 1, 1});
+    CHECK(view.value == "NaN");
+    CHECK(view.as_text.find("A score of the row is NaN") != std::string::npos);
+}
+
+TEST_CASE("the gradient is labelled with its loss") {
+    const InspectorView view = inspect(initial_state(), {Param::w_q, 0, 0});
+    CHECK(view.gradient.find("∂L/∂W_Q[1, 1] = ") == 0);
+    CHECK(view.gradient.find(", L = Σ output") != std::string::npos);
+}
+
+TEST_CASE("copies are LaTeX and Python of the same arithmetic") {
+    const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scaled, 0, 2});
+    CHECK(view.as_latex.find("\\frac{1}{\\sqrt{2}}") != std::string::npos);
+    CHECK(view.as_python.find("print(1 / np.sqrt(2))") != std::string::npos);
+}

@@ -1,0 +1,148 @@
+#include "app/view/step_view.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/view/sheet.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+std::vector<std::pair<Index, Index>> lit_cells(const GridView& grid) {
+    std::vector<std::pair<Index, Index>> cells;
+    for (std::size_t n = 0; n < grid.lit.size(); ++n)
+        if (grid.lit[n])
+            cells.emplace_back(static_cast<Index>(n) / grid.columns,
+                               static_cast<Index>(n) % grid.columns);
+    return cells;
+}
+
+void check_grid(const GridView& grid) {
+    CAPTURE(grid.title);
+    CHECK(grid.cells.size() == static_cast<std::size_t>(grid.rows * grid.columns));
+    CHECK(grid.row_labels.size() == static_cast<std::size_t>(grid.rows));
+    CHECK(grid.column_labels.size() == static_cast<std::size_t>(grid.columns));
+    CHECK((grid.lit.empty() || grid.lit.size() == grid.cells.size()));
+    for (const SideVector& side : grid.sides)
+        CHECK(side.cells.size() == static_cast<std::size_t>(grid.rows));
+}
+
+}  // namespace
+
+TEST_CASE("every stage of every model has whole grids with a sign after each operand") {
+    for (const AppState& state : sample_states())
+        for (const Stage stage : ribbon_stages(state.document()))
+            for (const bool gradients : {false, true}) {
+                const StepView view =
+                    build_step_view(after(state, {GoToStage{stage}, ShowGradients{gradients}}));
+                CAPTURE(state.document().title);
+                if (state.document().tokens.empty()) {
+                    CHECK_FALSE(view.unavailable.empty());
+                    continue;
+                }
+                CHECK(view.unavailable.empty());
+                CHECK(view.operands.size() == view.operators.size());
+                check_grid(view.result);
+                for (const GridView& grid : view.operands) check_grid(grid);
+            }
+}
+
+TEST_CASE("first launch is at X with one line that says what to press") {
+    const StepView view = build_step_view(initial_state());
+    CHECK(view.ribbon[0].progress == Progress::current);
+    CHECK(view.result.title == "X");
+    CHECK(view.hint ==
+          "Press → to compute the next stage. Click any number to see where it comes from.");
+    CHECK(build_step_view(after(initial_state(), {StepBy{1}})).hint.empty());
+}
+
+TEST_CASE("a score lights its row of Q and its column of the transposed K") {
+    const AppState state =
+        after(initial_state(), {GoToStage{Stage::scores}, HoverCell{CellRef{Stage::scores, 2, 1}}});
+    const StepView view = build_step_view(state);
+    REQUIRE(view.operands.size() == 2);
+    CHECK(lit_cells(view.operands[0]) ==
+          std::vector<std::pair<Index, Index>>{{2, 0}, {2, 1}, {2, 2}, {2, 3}});
+    CHECK(view.operands[1].title == "Kᵀ");
+    CHECK(lit_cells(view.operands[1]) ==
+          std::vector<std::pair<Index, Index>>{{0, 1}, {1, 1}, {2, 1}, {3, 1}});
+}
+
+TEST_CASE("weights show max, Σ exp, row sums and what is said of each row") {
+    const StepView view = build_step_view(
+        after(preset_state("cat-sat-mat"), {SetScaling{false}, GoToStage{Stage::weights}}));
+    REQUIRE(view.operands[0].sides.size() == 2);
+    CHECK(view.operands[0].sides[0].cells == std::vector<std::string>{"1.00", "1.00", "2.00"});
+    CHECK(view.result.sides[0].cells == std::vector<std::string>{"1.00", "1.00", "1.00"});
+    REQUIRE(view.rows.size() == 3);
+    CHECK(view.rows[2].readouts[1].text == "57.6 %");
+}
+
+TEST_CASE("known answers stand in the cells") {
+    const StepView view =
+        build_step_view(after(preset_state("cat-sat-mat"), {GoToStage{Stage::weights}}));
+    CHECK(view.result.at(2, 2).value == doctest::Approx(0.5035).epsilon(1e-4));
+    const StepView exercise =
+        build_step_view(after(preset_state("exercise"), {GoToStage{Stage::output}}));
+    CHECK(exercise.result.at(1, 1).value == doctest::Approx(0.7311).epsilon(1e-4));
+    const StepView mat =
+        build_step_view(after(preset_state("the-cat-sat-on-the-mat"), {GoToStage{Stage::weights}}));
+    const double wanted[] = {.05, .70, .02, .03, .05, .15};
+    for (Index j = 0; j < 6; ++j)
+        CHECK(std::round(100 * mat.result.at(2, j).value) == std::round(100 * wanted[j]));
+}
+
+TEST_CASE("one word, two outputs: bank depends on its neighbour") {
+    const auto bank = [](const char* preset) {
+        return build_step_view(after(preset_state(preset), {GoToStage{Stage::output}}))
+            .result.at(1, 0)
+            .value;
+    };
+    CHECK(bank("river-bank") > bank("savings-bank") + 0.3);
+}
+
+TEST_CASE("masked, infinite, NaN and 0 are four looks") {
+    const AppState masked = after(initial_state(), {SetCausal{true}, GoToStage{Stage::masked}});
+    CHECK(build_step_view(masked).result.at(0, 3).look == CellLook::masked);
+    CHECK(build_step_view(masked).operands[1].title == "mask");
+    const AppState nan = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
+    CHECK(build_step_view(nan).result.at(1, 0).look == CellLook::not_a_number);
+    const AppState inf = after(initial_state(), {SetCell{{Stage::x, 1, 0}, HUGE_VAL}});
+    CHECK(build_step_view(inf).result.at(1, 0).look == CellLook::infinite);
+    CHECK(build_step_view(initial_state()).result.at(3, 1).look == CellLook::number);
+}
+
+TEST_CASE("a typed sentence shows word vector + position = X") {
+    const StepView view =
+        build_step_view(after(initial_state(), {SetSentence{"one two one"}, GoToEnd{false}}));
+    REQUIRE(view.operands.size() == 2);
+    CHECK(view.operators == std::vector<std::string>{"+", "="});
+    CHECK(view.operands[0].at(0, 0).value == view.operands[0].at(2, 0).value);
+    CHECK(view.result.row_labels[2] == "one₂");
+}
+
+TEST_CASE("a cell of joined heads belongs to the head that made it") {
+    AppState state = after(preset_state("two-heads"), {GoToStage{Stage::output}});
+    const GridView joined = build_step_view(state).operands[0];
+    const Index width = state.document().d_k;
+    CHECK(joined.columns == 2 * width);
+    apply(state, SelectCell{joined.ref(1, width + 1)});
+    CHECK(state.step.head == 1);
+    CHECK(state.step.selected == CellRef{Stage::context, 1, 1});
+    const auto selected = build_step_view(state).operands[0].selected;
+    CHECK(selected == std::pair<Index, Index>{1, width + 1});
+}
+
+TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
+    AppState state = after(initial_state(), {StepBy{1}});
+    CHECK(is_animating(state));
+    CHECK(build_step_view(state).previous.has_value());
+    apply(state, Tick{10.0});
+    CHECK_FALSE(is_animating(state));
+    CHECK_FALSE(is_animating(after(initial_state(), {SetReducedMotion{true}, StepBy{1}})));
+}
