@@ -77,7 +77,7 @@ TEST_CASE("what is written reads back, and the bytes do not depend on when") {
     CHECK(read_text_file(scratch / "1.npz").value() == read_text_file(scratch / "2.npz").value());
     const Npz npz = read_npz(scratch / "1.npz").value();
     CHECK(npz.arrays.at("a").extents == std::vector<Index>{1, 2, 3});
-    const std::vector<float>& back = values_of<float>(npz, "b");
+    const std::vector<float> back = values_of<float>(npz, "b");
     CHECK(std::signbit(back[1]));
     CHECK(std::isnan(back[2]));
     CHECK(back[3] == INFINITY);
