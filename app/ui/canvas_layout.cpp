@@ -21,6 +21,7 @@ constexpr float kTallestCell = 48.0F;
 constexpr float kLowestReadable = 16.0F;  // cells lower than this show no numbers
 constexpr float kFlat = 0.62F;            // height of a readable cell to its width
 constexpr float kMostScroll = 1.35F;      // of the room, before cells give up their numbers
+constexpr float kRowSums = 56.0F;         // kept free beside every score matrix for the weights' Σ
 constexpr float kNumberLabel = 24.0F;     // row labels of a transposed key matrix: "1", "2", …
 
 /// What one row of matrices needs in width: `columns` cells and `fixed` pixels.
@@ -106,8 +107,9 @@ Fit fit_width(const StepView& view, const Frame& frame, float available, float g
     const Budget actual = actual_budget(view, frame, available, guess);
     const float own = fit_cell(actual, view, frame, available);
     if (!is_query_by_key(view.result)) return {own, 0.0F};
-    const Budget scores = scores_budget(view, frame, available, guess);
-    const float cell = std::min(own, fit_cell(scores, view, frame, available));
+    const float spare = is_narrow(frame, available) ? 0.0F : frame.px(kRowSums);
+    const Budget scores = scores_budget(view, frame, available - spare, guess);
+    const float cell = std::min(own, fit_cell(scores, view, frame, available - spare));
     const float result_width = cell * static_cast<float>(view.result.columns);
     const float right =
         std::max(scores.width(cell), actual.width(cell) - sides_width(view.result, frame));
