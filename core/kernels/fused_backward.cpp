@@ -26,10 +26,10 @@ HWY_BEFORE_NAMESPACE();
 namespace attn::HWY_NAMESPACE {
 namespace {
 
-/// P of four keys: 2^(S − L), 0 where forbidden.
+/// P of one tile of keys: 2^(S − L), 0 where forbidden.
 HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index j, bool masked) {
-    Tile s = multiply(group.qt, group_lanes(), streams(block.k, j, block.keys - 1, block.d_k, 1),
-                      block.d_k);
+    Tile s = multiply(group.qt, group_lanes(),
+                      streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
     const Row logsumexp = load(group.logsumexp);
     const Row zero = all_lanes(0.0F);
     for_rows(s, [&](Row& row, Index n) HWY_ATTR {
@@ -39,11 +39,11 @@ HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index
     return s;
 }
 
-/// d_S of four keys whose P has been stored at `p`; with dropout P becomes what d_V needs, P · keep.
+/// d_S of one tile of keys whose P has been stored at `p`; with dropout P becomes what d_V needs, P · keep.
 HWY_INLINE Tile score_gradients(const KeyBlock& block, const GroupGradient& group, Index j,
                                 bool masked, const PairSpans& out) {
-    Tile d = multiply(group.d_ot, group_lanes(), streams(block.v, j, block.keys - 1, block.d_v, 1),
-                      block.d_v);
+    Tile d = multiply(group.d_ot, group_lanes(),
+                      streams(block.v, j, block.keys - 1, block.d_v, 1, TileRows()), block.d_v);
     const Row row_sum = load(group.row_sum);
     const Row zero = all_lanes(0.0F);
     for_rows(d, [&](Row& row, Index n) HWY_ATTR {

@@ -12,10 +12,10 @@ struct GroupGradient {
     float* d_ot = nullptr;       // [d_v, G]: d_contextᵀ
     float* logsumexp = nullptr;  // in units of log2
     float* row_sum = nullptr;    // D = Σ_c d_context ∘ context
-    float* d_qt = nullptr;       // [d_k up to a multiple of 4, G]: Σ_j d_S[j] K[j]
+    float* d_qt = nullptr;       // [d_k up to a multiple of kTileKeys, G]: Σ_j d_S[j] K[j]
 };
 
-/// Where a group's P and d_S go: key j at rows j · stride. Room for a multiple of 4 keys.
+/// Where a group's P and d_S go: key j at rows j · stride. Room for a multiple of kTileKeys.
 struct PairSpans {
     float* p = nullptr;
     float* d_s = nullptr;

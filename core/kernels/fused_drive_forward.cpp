@@ -18,7 +18,6 @@ namespace {
 // The optimum is flat: 64 to 256 keys and 192 to 528 queries differ by less than 2 %.
 constexpr Index kBlockKeys = 128;
 constexpr Index kTaskQueries = 384;
-constexpr Index kTileKeys = 4;  // fused_tiles.inl
 
 Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
@@ -37,7 +36,7 @@ struct Scratch {
     AlignedFloats floats;
     std::vector<QueryGroup> groups;
     std::vector<GroupState> states;
-    float* scores = nullptr;  // [kBlockKeys + 3, G]
+    float* scores = nullptr;  // [kBlockKeys + kTileKeys, G]
     float* allow = nullptr;
     float* keep = nullptr;
 };

@@ -49,14 +49,16 @@ HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) 
     const Row forbidden = all_lanes(-std::numeric_limits<float>::infinity());
     Row top = load(state.max);
     for (Index j = 0; j < block.keys; j += kTileRows) {
-        Tile s =
-            multiply(state.qt, lanes, streams(block.k, j, block.keys - 1, block.d_k, 1), block.d_k);
+        Tile s = multiply(state.qt, lanes,
+                          streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
         if (j < block.all.begin || HWY_MIN(j + kTileRows, block.keys) > block.all.end)
             for_rows(s, [&](Row& row, Index n) HWY_ATTR {
                 row = choose(allowed_row(block.allow, j + n, block.keys), row, forbidden);
             });
-        top = max(top, max(max(s.r0, s.r1), max(s.r2, s.r3)));
-        for_rows(s, [&](const Row& row, Index n) HWY_ATTR { store(row, p + (j + n) * lanes); });
+        for_rows(s, [&](const Row& row, Index n) HWY_ATTR {
+            top = max(top, row);
+            store(row, p + (j + n) * lanes);
+        });
     }
     return top;
 }

@@ -10,6 +10,10 @@ namespace attn {
 /// How many queries a group has on this machine: three vectors.
 Index query_group_lanes();
 
+/// The kernels take keys, and columns of V, in tiles of at most this many: what they write has room for
+/// a multiple of it.
+constexpr Index kTileKeys = 8;
+
 /// One head's keys and values, row-major without gaps, and a run of them.
 struct KeyBlock {
     const float* k = nullptr;  // [keys, d_k], the first row of the block
@@ -28,7 +32,7 @@ struct KeyBlock {
 ///   m = max S,  l = Σ 2^(S − m),  O = Σ 2^(S − m) V,  S = scores · factor · log2 e
 struct GroupState {
     float* qt = nullptr;  // [d_k, G]: Qᵀ · factor · log2 e
-    float* ot = nullptr;  // [d_v up to a multiple of 4, G]
+    float* ot = nullptr;  // [d_v up to a multiple of kTileKeys, G]
     float* max = nullptr;
     float* sum = nullptr;
 };
@@ -38,7 +42,7 @@ void transpose_in(const float* rows, Index count, Index width, float factor, flo
 /// The way back: rows[lane][c] = in[c][lane] · factor[lane].
 void transpose_out(const float* in, Index count, Index width, const float* factor, float* rows);
 
-/// Adds a block of keys to the state. `p` is scratch: [keys + 3, G], aligned.
+/// Adds a block of keys to the state. `p` is scratch: [keys + kTileKeys, G], aligned.
 void attend_block(const KeyBlock& block, const GroupState& state, float* p);
 
 }  // namespace attn

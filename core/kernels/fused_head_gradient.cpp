@@ -11,7 +11,6 @@ namespace attn {
 namespace {
 
 constexpr Index kChunkQueries = 96;  // P and d_S of a chunk and a block: 36 KiB each
-constexpr Index kTileKeys = 4;       // fused_tiles.inl
 constexpr Index kSumKeys = 6;        // fused_backward.cpp
 
 Index padded(Index width) { return (width + kTileKeys - 1) / kTileKeys * kTileKeys; }

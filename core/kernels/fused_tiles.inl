@@ -1,8 +1,10 @@
 // Tiles that both fused kernels are made of, compiled once for each instruction set (so no #pragma once:
 // the toggle below is Highway's guard).
-// G = 3 vectors of queries side by side, a "lane" each; 16 registers hold 4 x G sums, 3 vectors and
-// one broadcast, so that the inner loop is 7 loads for 12 multiply-adds.
-// Tried and lost: 6 x 2 vectors (74-99 % of peak alone), 3 x 4 (spills), unrolling by hand (g++ spills).
+// G = 3 vectors of queries side by side, a "lane" each. A tile sums 4 x G numbers: with 3 vectors and one
+// broadcast they fill 16 registers, and the inner loop is 7 loads for 12 multiply-adds. Where there are 32
+// registers (AVX-512, 64-bit NEON) it is 8 x G, 11 loads for 24.
+// Tried and lost: 6 x 2 vectors (74-99 % of peak alone), 3 x 4 (spills), unrolling by hand (g++ spills),
+// 4 x G on 32 registers (2 % slower: twice as many tiles to fill and drain).
 
 #if defined(ATTN_FUSED_TILES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTN_FUSED_TILES_INL
@@ -10,6 +12,8 @@
 #else
 #define ATTN_FUSED_TILES_INL
 #endif
+
+#include <utility>
 
 #include <hwy/highway.h>
 
@@ -24,8 +28,10 @@ using V = hn::Vec<D>;
 
 constexpr D kTag;
 
-/// Keys or columns of a tile.
-constexpr Index kTileRows = 4;
+/// Keys or columns of a tile; fused_forward.h promises that it divides kTileKeys.
+constexpr Index kTileRows = HWY_MAX_BYTES == 64 || HWY_ARCH_ARM_A64 ? 8 : 4;
+static_assert(kTileKeys % kTileRows == 0);
+using TileRows = std::make_integer_sequence<Index, kTileRows>;
 
 HWY_INLINE Index vector_lanes() { return static_cast<Index>(hn::Lanes(kTag)); }
 HWY_INLINE Index group_lanes() { return 3 * vector_lanes(); }
@@ -36,7 +42,7 @@ struct Row {
 };
 
 struct Tile {
-    Row r0, r1, r2, r3;
+    Row rows[kTileRows];
 };
 
 HWY_INLINE Row load(const float* from) {
@@ -118,44 +124,45 @@ HWY_INLINE void accumulate(Row& sum, const Row& x, float y) {
     sum.c = hn::MulAdd(x.c, factor, sum.c);
 }
 
-/// Four streams of numbers, `step` apart, that multiply the same rows.
+/// Streams of numbers, `step` apart, one for each row of a tile.
 struct Streams {
-    const float* s0;
-    const float* s1;
-    const float* s2;
-    const float* s3;
+    const float* from[kTileRows];
     Index step;
 };
 
-/// Rows base + min(first + r, last) · stride: a remainder repeats the last row instead of needing code
-/// of its own. What comes of the repeats is never read.
-HWY_INLINE Streams streams(const float* base, Index first, Index last, Index stride, Index step) {
-    const auto at = [=](Index r) HWY_ATTR { return base + HWY_MIN(first + r, last) * stride; };
-    return {at(0), at(1), at(2), at(3), step};
+/// Stream r starts at base + min(first + r, last) · stride: a remainder repeats the last row instead of
+/// needing code of its own. What comes of the repeats is never read.
+template <Index... r>
+HWY_INLINE Streams streams(const float* base, Index first, Index last, Index stride, Index step,
+                           std::integer_sequence<Index, r...>) {
+    return {{(base + HWY_MIN(first + r, last) * stride)...}, step};
 }
 
-/// r_n = Σ_t s_n[t · step] · rows[t · row_stride], t < count.
+template <Index... r>
+HWY_INLINE void accumulate(Tile& sum, const Row& row, const Streams& s, Index t,
+                           std::integer_sequence<Index, r...>) {
+    (accumulate(sum.rows[r], row, s.from[r][t * s.step]), ...);
+}
+
+/// rows[r] = Σ_t s.from[r][t · step] · rows[t · row_stride], t < count.
 HWY_INLINE Tile multiply(const float* HWY_RESTRICT rows, Index row_stride, const Streams& s,
                          Index count) {
-    const Row zero = all_lanes(0.0F);
-    Tile sum{zero, zero, zero, zero};
-    for (Index t = 0; t < count; ++t) {
-        const Row row = load(rows + t * row_stride);
-        accumulate(sum.r0, row, s.s0[t * s.step]);
-        accumulate(sum.r1, row, s.s1[t * s.step]);
-        accumulate(sum.r2, row, s.s2[t * s.step]);
-        accumulate(sum.r3, row, s.s3[t * s.step]);
-    }
+    Tile sum;
+    for (Row& row : sum.rows) row = all_lanes(0.0F);
+    for (Index t = 0; t < count; ++t)
+        accumulate(sum, load(rows + t * row_stride), s, t, TileRows());
     return sum;
 }
 
-/// f(row n of the tile, n) for its rows.
+template <class Function, Index... r>
+HWY_INLINE void for_rows(Tile& tile, const Function& f, std::integer_sequence<Index, r...>) {
+    (f(tile.rows[r], r), ...);
+}
+
+/// f(row r of the tile, r) for its rows.
 template <class Function>
 HWY_INLINE void for_rows(Tile& tile, const Function& f) {
-    f(tile.r0, 0);
-    f(tile.r1, 1);
-    f(tile.r2, 2);
-    f(tile.r3, 3);
+    for_rows(tile, f, TileRows());
 }
 
 /// out[c] = out[c] · factor + Σ_t rows[t] · matrix[t][c] for every column c of `matrix`, [count, width].
@@ -164,7 +171,7 @@ HWY_INLINE void add_columns(const float* rows, Index row_stride, const float* ma
                             Index width, const Row& factor, float* out) {
     const Index lanes = group_lanes();
     for (Index c = 0; c < width; c += kTileRows) {
-        Tile sum = multiply(rows, row_stride, streams(matrix, c, width - 1, 1, width), count);
+        Tile sum = multiply(rows, row_stride, streams(matrix, c, width - 1, 1, width, TileRows()), count);
         for_rows(sum, [=](const Row& row, Index n) HWY_ATTR {
             float* to = out + (c + n) * lanes;
             store(mul_add(load(to), factor, row), to);
