@@ -88,8 +88,10 @@ void edit_in(const GridView& grid, const GridPlace& place, const view::CellEdit&
 std::optional<CellRef> draw_matrices(const Matrices& m, view::Actions& out) {
     std::optional<CellRef> hovered;
     for (std::size_t n = 0; n < m.view.operands.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));  // two operands may be views of one stage
         const auto over =
             draw_grid(m.view.operands[n], {}, m.on_screen(m.layout.operands[n]), m.frame, out);
+        ImGui::PopID();
         if (over) hovered = over;
         if (n < m.view.operators.size())
             draw_operator(m.frame, m.layout.operators[n] + m.origin, m.layout.operator_widths[n],

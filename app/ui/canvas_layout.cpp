@@ -22,7 +22,6 @@ constexpr float kLowestReadable = 16.0F;  // cells lower than this show no numbe
 constexpr float kFlat = 0.62F;            // height of a readable cell to its width
 constexpr float kMostScroll = 1.35F;      // of the room, before cells give up their numbers
 constexpr float kRowSums = 56.0F;         // kept free beside every score matrix for the weights' Σ
-constexpr float kNumberLabel = 24.0F;     // row labels of a transposed key matrix: "1", "2", …
 
 /// What one row of matrices needs in width: `columns` cells and `fixed` pixels.
 struct Budget {
@@ -79,12 +78,12 @@ Budget actual_budget(const StepView& view, const Frame& frame, float available, 
     return budget;
 }
 
-/// Q × Kᵀ = scores: the widest of the stages whose result is [Tq, Tk].
+/// Room for every stage whose result is [Tq, Tk]: Q × Kᵀ = scores and S ∧ mask = M.
 Budget scores_budget(const StepView& view, const Frame& frame, float available, float guess) {
     const float op = operator_width(frame, "×", available);
     const float least_width = grid_margins(view.result, frame, guess).width;
-    Budget budget{0.0F, 2 * row_label_width(view.result, frame) + frame.px(kNumberLabel) + 2 * op};
-    add_matrix(budget, view.controls.d_k, least_width, guess);
+    Budget budget{0.0F, 3 * row_label_width(view.result, frame) + 2 * op};
+    add_matrix(budget, std::max(view.controls.d_k, view.result.columns), least_width, guess);
     add_matrix(budget, view.result.columns, least_width, guess);
     add_matrix(budget, view.result.columns, least_width, guess);
     return budget;
