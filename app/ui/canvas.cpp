@@ -34,6 +34,16 @@ void draw_badge(const StepView& view, const Frame& frame, float taken, ImVec2 li
               to_u32(frame.theme.warning), view.controls.badge);
 }
 
+/// Every stage's heading is at least as high as its title and the lines that may wrap under it, so
+/// that the matrices do not move from stage to stage.
+void keep_heading_height(const Frame& frame, float top, float room) {
+    const float lines = room < frame.px(640) ? 3.0F : 2.0F;
+    const float gap = ImGui::GetStyle().ItemSpacing.y;
+    const float height = frame.fonts.title.px + gap + lines * (frame.fonts.body.px + gap);
+    const float missing = top + height - ImGui::GetCursorScreenPos().y;
+    if (missing > gap) ImGui::Dummy({0.0F, missing - gap});
+}
+
 void draw_heading(const StepView& view, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const ImVec2 line = ImGui::GetCursorScreenPos();
@@ -50,6 +60,7 @@ void draw_heading(const StepView& view, const Frame& frame) {
     wrapped_words(frame.fonts.body, theme.muted, view.words);
     draw_badge(view, frame, both <= room ? both : title, line);
     wrapped_words(frame.fonts.body, theme.accent, view.hint);
+    keep_heading_height(frame, line.y, room);
 }
 
 void draw_operator(const Frame& frame, ImVec2 middle, float width, const std::string& sign) {
