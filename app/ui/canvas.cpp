@@ -39,9 +39,10 @@ void draw_badge(const StepView& view, const Frame& frame, float taken, ImVec2 li
 void keep_heading_height(const Frame& frame, float top, float room) {
     const float lines = room < frame.px(640) ? 3.0F : 2.0F;
     const float gap = ImGui::GetStyle().ItemSpacing.y;
-    const float height = frame.fonts.title.px + gap + lines * (frame.fonts.body.px + gap);
-    const float missing = top + height - ImGui::GetCursorScreenPos().y;
-    if (missing > gap) ImGui::Dummy({0.0F, missing - gap});
+    const float height =
+        frame.fonts.title.px + gap + lines * (frame.fonts.body.px + gap) + frame.px(8);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::SetCursorScreenPos({at.x, std::max(at.y, top + height)});
 }
 
 void draw_heading(const StepView& view, const Frame& frame) {
