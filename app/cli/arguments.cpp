@@ -3,10 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 namespace attn::cli {
 namespace {
+
+/// CLI11's help, with the "Usage: " that versions from 2.5 on leave out.
+struct HelpLayout : CLI::Formatter {
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+        const std::size_t start = usage.find_first_not_of('\n');
+        if (start == std::string::npos || usage.compare(start, 5, "Usage") == 0) return usage;
+        return usage.insert(start, "Usage: ");
+    }
+};
 
 /// Levenshtein's edit distance: insertions, deletions and replacements from `a` to `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -64,6 +75,7 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
         return report({one_line(std::move(sentence)), ErrorKind::input}, app.get_name(), io);
     };
     app.allow_extras();
+    app.formatter(std::make_shared<HelpLayout>());
     app.get_formatter()->column_width(28);
     try {
         app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
