@@ -16,6 +16,7 @@ mapfile -t files < <(find core app tests -name '*.h' -o -name '*.cpp')
 if [[ ${2:-} == --fix ]]; then
     exec "$tool" -i "${files[@]}"
 fi
+"$tool" --dry-run -Werror "${files[@]}" 2>/dev/null && exit
 
 wrong=0
 for file in "${files[@]}"; do
