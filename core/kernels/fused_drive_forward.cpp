@@ -18,6 +18,9 @@ namespace {
 // The optimum is flat: 64 to 256 keys and 192 to 528 queries differ by less than 2 %.
 constexpr Index kBlockKeys = 128;
 constexpr Index kTaskQueries = 384;
+// So many tasks a thread even out threads that are not equally fast, but none smaller than this.
+constexpr Index kTasksPerThread = 16;
+constexpr Index kLeastGroups = 3;
 
 Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
@@ -26,7 +29,9 @@ Index groups_per_task(const Dimensions& size, Index lanes) {
     const Index groups = divide_up(size.tq, lanes);
     const Index heads = size.batch * size.heads;
     const Index threads = thread_count();
-    Index tasks = divide_up(groups, std::max<Index>(kTaskQueries / lanes, 1));
+    Index tasks = std::max(divide_up(groups, std::max<Index>(kTaskQueries / lanes, 1)),
+                           std::min(groups / kLeastGroups, kTasksPerThread * threads / heads));
+    tasks = std::max<Index>(tasks, 1);
     while (heads * tasks % threads != 0 && tasks < groups) ++tasks;
     return divide_up(groups, tasks);
 }
@@ -54,6 +59,8 @@ class ForwardRun {
           task_groups_(groups_per_task(size, lanes_)),
           tasks_(divide_up(divide_up(size.tq, lanes_), task_groups_)),
           pairwise_(spec.mask.any() && !all_finite(in.v.values())),
+          factors_(static_cast<std::size_t>(size.d_k),
+                   static_cast<float>(score_factor(spec, size.d_k) * std::numbers::log2e)),
           scratch_(static_cast<std::size_t>(thread_slots())) {}
 
     bool run() {
@@ -101,9 +108,9 @@ class ForwardRun {
     }
 
     void start(MatrixView<const float> q, const QueryGroup& group, const GroupState& state) const {
-        const auto factor =
-            static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e);
-        transpose_in(q.row(group.first).data(), group.count, size_.d_k, factor, state.qt);
+        if (group.count < lanes_) std::fill_n(state.qt, size_.d_k * lanes_, 0.0F);
+        transpose(q.row_block(group.first, group.count), factors_.data(),
+                  {state.qt, size_.d_k, group.count, lanes_});
         std::fill_n(state.ot, padded_d_v() * lanes_, 0.0F);
         std::fill_n(state.max, lanes_, std::numeric_limits<float>::lowest());
         std::fill_n(state.sum, lanes_, 0.0F);
@@ -154,8 +161,8 @@ class ForwardRun {
             state.max[lane] =
                 sum == 0.0 ? no_weight(mask, group.first + lane) : static_cast<float>(1.0 / sum);
         }
-        transpose_out(state.ot, group.count, size_.d_v, state.max,
-                      out_.context.matrix(b, h).row(group.first).data());
+        transpose({state.ot, size_.d_v, group.count, lanes_}, state.max,
+                  out_.context.matrix(b, h).row_block(group.first, group.count));
     }
 
     /// What multiplies the zeros of a row whose weights sum to 0: a row that the mask left empty follows
@@ -174,6 +181,7 @@ class ForwardRun {
     Index task_groups_;
     Index tasks_;
     bool pairwise_;
+    std::vector<float> factors_;  // factor · log2 e, once a column of Q
     std::vector<Scratch> scratch_;
 };
 

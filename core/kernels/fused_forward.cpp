@@ -26,22 +26,57 @@ namespace {
 
 Index group_lanes_now() { return group_lanes(); }
 
-void transpose_in_now(const float* rows, Index count, Index width, float factor, float* out) {
-    const Index lanes = group_lanes();
-    for (Index c = 0; c < width; ++c) {
-        for (Index lane = 0; lane < count; ++lane)
-            out[c * lanes + lane] = rows[lane * width + c] * factor;
-        for (Index lane = count; lane < lanes; ++lane) out[c * lanes + lane] = 0.0F;
-    }
+/// Rows row … of from, columns column …, one by one.
+HWY_INLINE void transpose_rest(const MatrixView<const float>& from, Index row, Index column,
+                               const float* column_factors, const MatrixView<float>& to) {
+    for (Index r = row; r < from.rows; ++r)
+        for (Index c = column; c < from.columns; ++c)
+            to.data[c * to.stride + r] = from.data[r * from.stride + c] * column_factors[c];
 }
 
-void transpose_out_now(const float* in, Index count, Index width, const float* factor,
-                       float* rows) {
-    const Index lanes = group_lanes();
-    for (Index lane = 0; lane < count; ++lane)
-        for (Index c = 0; c < width; ++c)
-            rows[lane * width + c] = in[c * lanes + lane] * factor[lane];
+#if HWY_TARGET == HWY_SCALAR
+
+void transpose_now(const MatrixView<const float>& from, const float* column_factors,
+                   const MatrixView<float>& to) {
+    transpose_rest(from, 0, 0, column_factors, to);
 }
+
+#else
+
+/// Four rows of four numbers become four columns.
+HWY_INLINE void transpose_4x4(const float* from, Index from_stride, const float* factors, float* to,
+                              Index to_stride) {
+    const hn::FixedTag<float, 4> d;
+    const hn::FixedTag<std::uint64_t, 2> pairs;
+    const auto factor = hn::LoadU(d, factors);
+    const auto r0 = hn::Mul(hn::LoadU(d, from), factor);
+    const auto r1 = hn::Mul(hn::LoadU(d, from + from_stride), factor);
+    const auto r2 = hn::Mul(hn::LoadU(d, from + 2 * from_stride), factor);
+    const auto r3 = hn::Mul(hn::LoadU(d, from + 3 * from_stride), factor);
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + to_stride);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * to_stride);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * to_stride);
+}
+
+void transpose_now(const MatrixView<const float>& from, const float* column_factors,
+                   const MatrixView<float>& to) {
+    const Index rows = from.rows / 4 * 4;
+    const Index columns = from.columns / 4 * 4;
+    for (Index r = 0; r < rows; r += 4)
+        for (Index c = 0; c < columns; c += 4)
+            transpose_4x4(from.data + r * from.stride + c, from.stride, column_factors + c,
+                          to.data + c * to.stride + r, to.stride);
+    transpose_rest(from, rows, 0, column_factors, to);
+    const MatrixView<const float> upper{from.data, rows, from.columns, from.stride};
+    transpose_rest(upper, 0, columns, column_factors, to);
+}
+
+#endif
 
 /// S of every key of the block into `p`, -inf where forbidden; returns max(m, S).
 HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) {
@@ -113,18 +148,13 @@ HWY_AFTER_NAMESPACE();
 namespace attn {
 
 HWY_EXPORT(group_lanes_now);
-HWY_EXPORT(transpose_in_now);
-HWY_EXPORT(transpose_out_now);
+HWY_EXPORT(transpose_now);
 HWY_EXPORT(attend_block_now);
 
 Index query_group_lanes() { return HWY_DYNAMIC_DISPATCH(group_lanes_now)(); }
 
-void transpose_in(const float* rows, Index count, Index width, float factor, float* out) {
-    HWY_DYNAMIC_DISPATCH(transpose_in_now)(rows, count, width, factor, out);
-}
-
-void transpose_out(const float* in, Index count, Index width, const float* factor, float* rows) {
-    HWY_DYNAMIC_DISPATCH(transpose_out_now)(in, count, width, factor, rows);
+void transpose(MatrixView<const float> from, const float* column_factors, MatrixView<float> to) {
+    HWY_DYNAMIC_DISPATCH(transpose_now)(from, column_factors, to);
 }
 
 void attend_block(const KeyBlock& block, const GroupState& state, float* p) {

@@ -37,10 +37,8 @@ struct GroupState {
     float* sum = nullptr;
 };
 
-/// out[c][lane] = rows[lane][c] · factor; 0 in lanes from `count` on. Rows [count, width] without gaps.
-void transpose_in(const float* rows, Index count, Index width, float factor, float* out);
-/// The way back: rows[lane][c] = in[c][lane] · factor[lane].
-void transpose_out(const float* in, Index count, Index width, const float* factor, float* rows);
+/// to(c, r) = from(r, c) · column_factors[c]: queries into lanes, and contexts back.
+void transpose(MatrixView<const float> from, const float* column_factors, MatrixView<float> to);
 
 /// Adds a block of keys to the state. `p` is scratch: [keys + kTileKeys, G], aligned.
 void attend_block(const KeyBlock& block, const GroupState& state, float* p);

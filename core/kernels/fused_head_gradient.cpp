@@ -38,7 +38,10 @@ HeadGradient::HeadGradient(const BackwardInputs& in, const AttentionSpec& spec,
       pairwise_(pairwise),
       lanes_(query_group_lanes()),
       chunk_(std::max<Index>(kChunkQueries / lanes_, 1) * lanes_),
-      factor_(static_cast<float>(score_factor(spec, size.d_k))) {
+      factor_(static_cast<float>(score_factor(spec, size.d_k))),
+      exponent_factors_(static_cast<std::size_t>(size.d_k),
+                        static_cast<float>(score_factor(spec, size.d_k) * std::numbers::log2e)),
+      ones_(static_cast<std::size_t>(size.d_v), 1.0F) {
     lay_out();
 }
 
@@ -91,11 +94,15 @@ void HeadGradient::start(Index b, Index h) {
 void HeadGradient::start_group(std::size_t n) {
     const QueryGroup& group = groups_[n];
     const GroupGradient& to = gradients_[n];
-    const auto factor = static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e);
     const auto d_o = head_of(in_.d_context);
-    transpose_in(head_of(in_.heads.q).row(group.first).data(), group.count, size_.d_k, factor,
-                 to.qt);
-    transpose_in(d_o.row(group.first).data(), group.count, size_.d_v, 1.0F, to.d_ot);
+    if (group.count < lanes_) {
+        std::fill_n(to.qt, size_.d_k * lanes_, 0.0F);
+        std::fill_n(to.d_ot, size_.d_v * lanes_, 0.0F);
+    }
+    transpose(head_of(in_.heads.q).row_block(group.first, group.count), exponent_factors_.data(),
+              {to.qt, size_.d_k, group.count, lanes_});
+    transpose(d_o.row_block(group.first, group.count), ones_.data(),
+              {to.d_ot, size_.d_v, group.count, lanes_});
     std::fill_n(to.d_qt, padded(size_.d_k) * lanes_, 0.0F);
     std::fill_n(to.logsumexp, lanes_, 0.0F);
     std::fill_n(to.row_sum, lanes_, 0.0F);
@@ -211,8 +218,8 @@ void HeadGradient::contract(KeyRange block, Index first_query, Index queries) {
 void HeadGradient::write_d_q(MatrixView<float> d_q) const {
     const std::vector<float> factors(static_cast<std::size_t>(lanes_), factor_);
     for (std::size_t n = 0; n < groups_.size(); ++n)
-        transpose_out(gradients_[n].d_qt, groups_[n].count, size_.d_k, factors.data(),
-                      d_q.row(groups_[n].first).data());
+        transpose({gradients_[n].d_qt, size_.d_k, groups_[n].count, lanes_}, factors.data(),
+                  d_q.row_block(groups_[n].first, groups_[n].count));
 }
 
 }  // namespace attn

@@ -43,6 +43,8 @@ class HeadGradient {
     Index b_ = 0;
     Index h_ = 0;
     float factor_;
+    std::vector<float> exponent_factors_;  // factor · log2 e, once a column of Q
+    std::vector<float> ones_;
     AlignedFloats floats_;
     std::vector<QueryGroup> groups_;
     std::vector<GroupGradient> gradients_;
