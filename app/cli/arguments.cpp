@@ -51,9 +51,15 @@ std::string complaint_about(const std::vector<std::string>& words, const CLI::Ap
     return fmt::format("there is no option {}{}", name, did_you_mean(name, option_names(app)));
 }
 
-std::string one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
+/// The option that CLI11 found to have too few or too many values, in our words.
+std::string complaint_about_count(const CLI::ParseError& error, const CLI::App& app) {
+    const std::string what = error.what();
+    const std::string name = what.substr(0, what.find(':'));
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option == nullptr) return what;
+    if (option->count() > 1)
+        return fmt::format("{} is given {} times; once was wanted", name, option->count());
+    return fmt::format("{} has no value; {} was wanted", name, option->get_type_name());
 }
 
 }  // namespace
@@ -72,7 +78,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 
 std::optional<int> parse(CLI::App& app, Args args, Streams io) {
     const auto bad_usage = [&](std::string sentence) {
-        return report({one_line(std::move(sentence)), ErrorKind::input}, app.get_name(), io);
+        return report({std::move(sentence), ErrorKind::input}, app.get_name(), io);
     };
     app.allow_extras();
     app.formatter(std::make_shared<HelpLayout>());
@@ -82,6 +88,8 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
     } catch (const CLI::Success&) {
         io.out << app.help();
         return kSuccess;
+    } catch (const CLI::ArgumentMismatch& error) {
+        return bad_usage(complaint_about_count(error, app));
     } catch (const CLI::ParseError& error) {
         return bad_usage(error.what());
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/arguments.h"
+#include "app/cli/desktop_options.h"
 
 namespace attn::cli {
 namespace {
@@ -25,15 +26,16 @@ constexpr std::string_view kExamples =
 std::string help() {
     std::string text(kAbout);
     text += "Usage:\n";
-    text += fmt::format("  {:<48} {}\n", "attnscope [FILE...]", "the desktop app");
+    text += fmt::format("  {:<48} {}\n", "attnscope [FILE] [options]", "the desktop app");
     for (const Subcommand& command : subcommands()) {
         const std::string usage = fmt::format("attnscope {} {}", command.name, command.arguments);
         const std::string_view gap = usage.size() > 48 ? "\n" : "";
         text += fmt::format("  {:<48}{}{:>{}}{}\n", usage, gap, "", gap.empty() ? 1 : 51,
                             command.words);
     }
-    text += fmt::format("  {:<48} {}\n", "attnscope --version | --help", "");
+    text += "  attnscope --version | --help\n";
     text += "\nattnscope COMMAND --help lists the options of a command.\n";
+    text += desktop_options_help();
     return text.append(kExamples);
 }
 
@@ -51,6 +53,13 @@ std::string misspelt(const std::string& word) {
     std::vector<std::string> names;
     for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
     return did_you_mean(word, names);
+}
+
+// A value that is quoted may hold line breaks, and what a terminal would obey.
+std::string one_line(std::string text) {
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+    std::replace_if(text.begin(), text.end(), is_control, ' ');
+    return text;
 }
 
 }  // namespace
@@ -75,7 +84,7 @@ std::optional<int> run(Args args, Streams io) {
 }
 
 int report(const Error& error, std::string_view command, Streams io) {
-    io.err << fmt::format("{}: {}\n", command, error.sentence);
+    io.err << fmt::format("{}: {}\n", command, one_line(error.sentence));
     return error.kind == ErrorKind::input ? kBadInput : kFailure;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "app/cli/arguments.h"
@@ -28,12 +29,7 @@ Result<void> take_file(const std::vector<std::string>& files, StartOptions& star
     return {};
 }
 
-}  // namespace
-
-std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
-    CLI::App app("Opens the window. FILE is a saved session or a preset.", "attnscope");
-    DesktopOptions options;
-    std::vector<std::string> files;
+void add_options(CLI::App& app, DesktopOptions& options, std::vector<std::string>& files) {
     app.add_option("FILE", files, "a saved session, or a preset");
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
@@ -48,6 +44,27 @@ std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
     app.add_option("--frame-log", options.frame_log,
                    "write a line for each frame: seconds since the start, milliseconds")
         ->type_name("FILE");
+}
+
+}  // namespace
+
+std::string desktop_options_help() {
+    CLI::App app;
+    app.set_help_flag();
+    DesktopOptions options;
+    std::vector<std::string> files;
+    add_options(app, options, files);
+    CLI::Formatter layout;
+    layout.column_width(28);
+    const auto named = [](const CLI::Option* option) { return option->nonpositional(); };
+    return layout.make_group("Options of the window", false, std::as_const(app).get_options(named));
+}
+
+std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
+    CLI::App app("Opens the window. FILE is a saved session or a preset.", "attnscope");
+    DesktopOptions options;
+    std::vector<std::string> files;
+    add_options(app, options, files);
     if (const auto code = parse(app, args, io)) return *code;
     if (const auto taken = take_file(files, options.start); !taken)
         return report(taken.error(), "attnscope", io);

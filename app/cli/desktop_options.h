@@ -19,5 +19,7 @@ struct DesktopOptions {
 };
 /// The options, or the exit code after --help or bad usage.
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io);
+/// A heading and a line for each of them, for `attnscope --help`.
+std::string desktop_options_help();
 
 }  // namespace attn::cli

@@ -1,44 +1,34 @@
 #include "app/cli/start.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "app/view/session.h"
+#include "app/view/sheet.h"
+#include "app/view/state_json.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 
 namespace attn::cli {
 namespace {
 
-template <class T>
-struct Named {
-    std::string_view name;
-    T value;
-};
-constexpr auto kWorkspaces = std::to_array<Named<view::Workspace>>(
-    {{"step", view::Workspace::step}, {"saturation", view::Workspace::saturation}});
-constexpr auto kThemes = std::to_array<Named<view::ThemeName>>(
-    {{"dark", view::ThemeName::dark}, {"light", view::ThemeName::light}});
-
-template <class T, std::size_t N>
-Result<T> find_named(std::string_view option, const std::array<Named<T>, N>& choices,
-                     std::string_view name) {
-    std::string words;
-    for (const auto& choice : choices) {
-        if (choice.name == name) return choice.value;
-        words += words.empty() ? "" : " or ";
-        words += choice.name;
-    }
-    return bad_input(fmt::format("{} is '{}'; {} was wanted", option, name, words));
+/// The value of that name; `names` are in the order of the enum.
+template <class Enum>
+Result<Enum> find_named(std::string_view option, std::span<const std::string_view> names,
+                        std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<Enum>(found - names.begin());
+    return bad_input(
+        fmt::format("{} is '{}'; {} was wanted", option, name, fmt::join(names, " or ")));
 }
 
 /// A stage or a parameter by its key.
 Result<OperandId> find_operand(std::string_view option, std::string_view key) {
-    if (const auto stage = find_stage(key)) return *stage;
-    for (const ParamInfo& param : param_table())
-        if (param.key == key) return param.param;
+    if (const auto operand = view::find_operand(key)) return *operand;
     std::string keys;
     for (const StageInfo& stage : stage_table()) keys += fmt::format(" {}", stage.key);
     return bad_input(fmt::format("{} is '{}'; one of the stages was wanted:{}", option, key, keys));
@@ -85,13 +75,14 @@ Result<void> append(Result<T> value, view::Actions& actions, Make make) {
 Result<void> append_window_options(const StartOptions& options, view::Actions& actions) {
     if (options.scale) actions.push_back(view::SetUiScale{*options.scale});
     if (!options.theme.empty()) {
-        auto done = append(find_named("--theme", kThemes, options.theme), actions,
-                           [](view::ThemeName theme) { return view::SetTheme{theme}; });
+        auto done = append(find_named<view::ThemeName>("--theme", view::kThemeNames, options.theme),
+                           actions, [](view::ThemeName theme) { return view::SetTheme{theme}; });
         if (!done) return done;
     }
     if (options.workspace.empty()) return {};
-    return append(find_named("--workspace", kWorkspaces, options.workspace), actions,
-                  [](view::Workspace workspace) { return view::SetWorkspace{workspace}; });
+    return append(
+        find_named<view::Workspace>("--workspace", view::kWorkspaceNames, options.workspace),
+        actions, [](view::Workspace workspace) { return view::SetWorkspace{workspace}; });
 }
 
 Result<void> append_step_options(const StartOptions& options, view::Actions& actions) {

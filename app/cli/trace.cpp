@@ -13,6 +13,7 @@
 #include "app/cli/trace_output.h"
 #include "core/backend.h"
 #include "core/io/file.h"
+#include "core/threads.h"
 
 namespace attn::cli {
 namespace {
@@ -41,7 +42,7 @@ struct Words {
     std::string output;
     std::string backend = "auto";
     std::string keep;
-    std::string threads = "1";
+    std::string threads;  // "": all
     bool grad = false;
     std::map<std::string, std::string> attention;  // by option name
 };
@@ -62,7 +63,7 @@ void declare(CLI::App& app, Words& words) {
                    "write only these stages (and, with --grad, their gradients)")
         ->type_name("KEY,..");
     app.add_option("--threads", words.threads,
-                   "at most N threads (default 1; no backend uses more than 1 so far)")
+                   "at most N threads (default all; only fused uses more than one)")
         ->type_name("N");
     for (const AttentionOption& option : attention_options()) {
         std::string& value = words.attention[std::string(option.name)];
@@ -101,13 +102,12 @@ Result<StageSet> parse_keep(std::string_view text) {
     return keep;
 }
 
-Result<void> check_threads(const std::string& text, std::vector<std::string>& notes) {
+Result<int> parse_threads(const std::string& text) {
+    if (text.empty()) return thread_count();
     const Result<Index> threads = parse_whole_number({"--threads", text});
     if (!threads) return tl::unexpected(threads.error());
     if (*threads < 1) return bad_input(fmt::format("--threads is {}; at least 1 was wanted", text));
-    if (*threads > 1)
-        notes.push_back("every backend computes on 1 thread so far: --threads is not used");
-    return {};
+    return static_cast<int>(std::min<Index>(*threads, thread_count()));
 }
 
 double elapsed_ms(std::chrono::steady_clock::time_point since) {
@@ -171,13 +171,19 @@ Result<void> check_usage(const Words& words) {
     if (words.input.empty())
         return bad_input("an input file was wanted: attnscope trace IN.npz -o OUT.npz");
     if (words.output.empty()) return bad_input("an output file was wanted: -o OUT.npz");
+    std::error_code ignored;
+    if (std::filesystem::equivalent(words.input, words.output, ignored))
+        return bad_input(fmt::format(
+            "-o is {}, the input itself; another file was wanted: it would be lost", words.output));
     return {};
 }
 
 Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
     std::vector<std::string> notes;
     if (auto fine = check_usage(words); !fine) return fine;
-    if (auto fine = check_threads(words.threads, notes); !fine) return fine;
+    const Result<int> threads = parse_threads(words.threads);
+    if (!threads) return tl::unexpected(threads.error());
+    const ThreadLimit limit(*threads);
     const Result<StageSet> keep = parse_keep(words.keep);
     if (!keep) return tl::unexpected(keep.error());
     const Result<TraceCall> call = read_call(words.input, given_options(app, words));

@@ -42,8 +42,19 @@ TEST_CASE("words that are missing or too many are named") {
     check_refused({"trace"}, "an input file was wanted");
     check_refused({"trace", golden("qkv.npz")}, "an output file was wanted: -o OUT.npz");
     check_refused({"trace", golden("qkv.npz"), "-o"}, "--output");
+    check_refused({"trace", golden("qkv.npz"), "-o", golden("../npz/qkv.npz")},
+                  "the input itself; another file was wanted");
+    check_refused({"trace", golden("qkv.npz"), "-o", "x", "--scale"},
+                  "--scale has no value; C was wanted");
+    check_refused({"trace", golden("qkv.npz"), "-o", "x", "--scale", "2", "--scale", "3"},
+                  "--scale is given 2 times; once was wanted");
     check_refused({"trace", golden("qkv.npz"), "other.npz", "-o", "x"},
                   "'other.npz' is one argument too many");
+}
+
+TEST_CASE("a value with line breaks is still refused in one line") {
+    check_refused({"trace", golden("qkv.npz"), "-o", "x", "--scale", "a\nb"}, "--scale is 'a b'");
+    check_refused({"trace", "no\x1b[31m\nfile", "-o", "x"}, "cannot read no [31m file");
 }
 
 TEST_CASE("stages lists every stage with the backends that keep it") {

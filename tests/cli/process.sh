@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The program as a process: what it says when its streams, its memory or its time are taken away.
+#   process.sh ATTNSCOPE QKV.npz
+set -euo pipefail
+app=$(readlink -f "$1")
+input=$(readlink -f "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# refuses CODE WORDS COMMAND...: it ends with this code and one line that has these words.
+refuses() {
+    local code=$1 words=$2 got=0
+    shift 2
+    timeout 20 "$@" 2>error.txt || got=$?
+    ((got == code)) || fail "exit code $got, not $code: $*"
+    (($(wc -l <error.txt) == 1)) || fail "one line was wanted: $(cat error.txt)"
+    grep -q -- "$words" error.txt || fail "'$words' is not in: $(cat error.txt)"
+}
+
+# Output that goes nowhere is a failure, however little it is.
+for words in --help --version stages info "stages --json" "trace --help" saturate; do
+    # shellcheck disable=SC2086  # two words
+    refuses 1 'standard output: No space left on device' "$app" $words >/dev/full
+done
+
+# Streams that are closed from the start are not taken for files that the program opens.
+"$app" trace "$input" -o open.npz >/dev/null
+"$app" trace "$input" -o closed.npz <&- >&- 2>&-
+cmp open.npz closed.npz || fail "the file is another one when all streams are closed"
+
+# A reader that has had enough is no error of ours.
+got=0
+(trap - PIPE && "$app" stages --json) 2>error.txt | head -c 1 >/dev/null || got=$?
+((got == 141 || got == 0)) && [[ ! -s error.txt ]] || fail "exit code $got: $(cat error.txt)"
+
+# Too little memory is a sentence. Sanitizers reserve more than any limit.
+if ! grep -qa __asan_init "$app" && ! grep -qa __tsan_init "$app"; then
+    (ulimit -v 40000 && refuses 1 'memory' "$app" saturate --keys 4096 --trials 100000 --dk 1)
+fi
