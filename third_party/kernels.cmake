@@ -11,7 +11,7 @@ endif()
 
 attn_find_package(tbb TBB::tbb TBB 2021.5)
 if(NOT TARGET attn::tbb)
-  foreach(part TBB_TEST TBB_EXAMPLES TBB_INSTALL TBBMALLOC_BUILD)
+  foreach(part TBB_TEST TBB_EXAMPLES TBB_STRICT TBB_INSTALL TBBMALLOC_BUILD)
     set(${part} OFF)
   endforeach()
   attn_fetch(tbb https://github.com/oneapi-src/oneTBB.git v2021.12.0)
