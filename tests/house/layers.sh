@@ -11,7 +11,7 @@ found=0
 search() {
     local hits
     [[ -d $1 ]] || return 0
-    hits=$(grep -rnE --include='*.h' --include='*.cpp' --exclude=check.cpp -e "$2" "$1" || true)
+    hits=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.inl' --exclude=check.cpp -e "$2" "$1" || true)
     [[ -n $hits ]] || return 0
     echo "$3:"
     echo "$hits"
@@ -29,7 +29,9 @@ search core '^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Exit|abort)
     'core never prints and never exits'
 forbid app/view 'ui/|gl/|cli/' 'view includes only core'
 forbid app/view "$graphics|imgui" 'view is plain C++: no ImGui, no window, no GL'
-forbid app/ui 'gl/|cli/' 'ui includes only view and core'
+forbid app/ui 'gl/|cli/' 'ui includes only view'
+forbid app/ui 'core/' 'panels compute nothing: what they draw comes from view'
+search app/ui '^[[:space:]]+static[[:space:]]' 'panels hold no state'
 forbid app/ui "$graphics" 'ui draws with ImGui alone: no window, no GL'
 forbid app/gl 'view/|ui/|cli/' 'gl includes only core'
 forbid app/cli 'ui/' 'cli draws no panels itself'
