@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/engine.h"
 #include "core/softmax.h"
@@ -76,16 +77,34 @@ TEST_CASE("softmax of [100, 0, 0] has a tail of 3.7e-44, a float denormal, alone
     CHECK(wide[8] == weights[1]);
 }
 
-TEST_CASE("after dropout a row no longer sums to 1") {
+TEST_CASE("after dropout a row no longer sums to 1: what is kept is divided by 1 - p") {
     AttentionSpec spec;
     spec.dropout = 0.5;
     spec.seed = 1;
     const Trace trace = attend(zero_scores(8, 5), spec).value();
-    for (Index i = 0; i < 8; ++i)
-        for (Index j = 0; j < 5; ++j) {
-            const float dropped = trace[Stage::dropped](0, 0, i, j);
-            CHECK((dropped == 0.0F || dropped == doctest::Approx(0.4)));
+    for (Index i = 0; i < 8; ++i) {
+        float kept = 0.0F;
+        for (const float dropped : trace[Stage::dropped].matrix(0, 0).row(i)) {
+            CHECK((dropped == 0.0F || dropped == 0.4F));
+            kept += dropped == 0.0F ? 0.0F : 1.0F;
         }
+        CHECK(trace[Stage::context](0, 0, i, 0) == doctest::Approx(0.4 * kept));
+    }
+}
+
+TEST_CASE("-1e9 instead of -inf makes an empty row uniform, -inf makes it 0 by the policy") {
+    std::vector<double> sentinel(4, -1e9);
+    softmax_row(sentinel, sentinel, EmptyRows::zero);
+    check_digits(sentinel, {.25, .25, .25, .25}, 15);
+    std::vector<double> empty(4, -std::numeric_limits<double>::infinity());
+    softmax_row(empty, empty, EmptyRows::zero);
+    check_digits(empty, {0, 0, 0, 0}, 15);
+}
+
+TEST_CASE("-1e9 instead of -inf attends outside the mask where real scores are below it") {
+    std::vector<double> row{-2e9, -2e9, -1e9};
+    softmax_row(row, row, EmptyRows::zero);
+    check_digits(row, {0, 0, 1}, 15);
 }
 
 TEST_CASE("cosine-like scores in [-1, 1] over 1000 keys put at most .73 % on one") {
@@ -93,4 +112,11 @@ TEST_CASE("cosine-like scores in [-1, 1] over 1000 keys put at most .73 % on one
     scores[0] = 1.0;
     softmax_row(scores, scores, EmptyRows::zero);
     check_digits(std::vector<double>{100.0 * scores[0]}, {.73}, 2);
+}
+
+TEST_CASE("a temperature of .07 stretches scores in [-1, 1] to 14.3") {
+    AttentionSpec spec;
+    spec.scale = ScaleKind::none;
+    spec.temperature = 0.07;
+    check_digits(std::vector<double>{score_factor(spec, 64)}, {14.3}, 1);
 }

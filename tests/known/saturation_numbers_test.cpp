@@ -29,6 +29,8 @@ TEST_CASE("five bars: shares, spread and norms of the Jacobian") {
     for (double& share : percent) share *= 100.0;
     check_digits(percent, {16.1, 24.0, 9.8, 32.4, 17.8}, 1);
     const RowMetrics row = metrics(1.0);
+    check_digits(std::vector<double>{100 * row.max_probability}, {32.4}, 1);
+    check_digits(std::vector<double>{100 * row.spread}, {95}, 0);
     check_digits(std::vector<double>{row.max_slope, row.spread, row.jacobian_frobenius,
                                      row.jacobian_spectral},
                  {.2190, .9541, .4064, .2863}, 4);

@@ -64,6 +64,9 @@ TEST_CASE("cat sat mat, causal: the row of sat is normalised over what is allowe
         const Trace trace = attend(cat_sat_mat(), spec, backend->name()).value();
         check_digits(trace[Stage::weights].matrix(0, 0).row(1), {.269, .731, 0}, 3);
         check_digits(trace[Stage::weights].matrix(0, 0).row(0), {1, 0, 0}, 4);
+        const Trace full = attend(cat_sat_mat(), unscaled(), backend->name()).value();
+        const auto sat = full[Stage::weights].matrix(0, 0).row(1);  // zeroed after softmax: wrong
+        check_digits(std::vector<double>{sat[0], sat[1], sat[0] + sat[1]}, {.155, .422, .578}, 3);
     }
 }
 
