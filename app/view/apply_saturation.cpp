@@ -13,9 +13,7 @@ template <class Change>
 void change(AppState& state, const std::string& words, Change&& change_controls) {
     SaturationControls controls = state.saturation();
     change_controls(controls);
-    const Index width[] = {controls.d_k};
-    if (auto fine = check_saturation(controls.settings, width); !fine)
-        return say(state, fine.error());
+    if (auto fine = check_controls(controls); !fine) return say(state, fine.error());
     edit_saturation(state, std::move(controls), words);
 }
 
@@ -28,10 +26,6 @@ void carry_out(AppState& state, const SetSaturationModel& action) {
 }
 
 void carry_out(AppState& state, const SetSaturationWidth& action) {
-    const Index most = sweep_widths().back();
-    if (action.d_k < 1 || action.d_k > most)
-        return say(state, fmt::format("d_k is {}: it must be 1 to {}", action.d_k, most),
-                   Severity::error);
     change(state, fmt::format("d_k = {}", action.d_k),
            [&](SaturationControls& controls) { controls.d_k = action.d_k; });
 }

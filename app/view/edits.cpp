@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/view/format.h"
+#include "app/view/saturation_view.h"
 #include "app/view/sheet.h"
 
 namespace attn::view {
@@ -63,6 +64,24 @@ void edit_saturation(AppState& state, SaturationControls controls, const std::st
     if (controls == state.saturation()) return;
     push(state, {state.history[state.now].document, std::move(controls), words});
     say(state, words);
+}
+
+Result<void> check_controls(const SaturationControls& controls) {
+    const SaturationSettings& settings = controls.settings;
+    const Index widths[] = {controls.d_k};
+    if (auto fine = check_saturation(settings, widths); !fine) return fine;
+    const bool drawn = settings.model == SaturationModel::sampled;
+    const Index keys = drawn ? settings.keys : std::ssize(settings.logits);
+    const Index widest = sweep_widths().back();
+    if (controls.d_k > widest)
+        return bad_input(fmt::format("d_k is {}: it must be 1 to {}", controls.d_k, widest));
+    if (keys > kMostKeys || (drawn && keys < kFewestKeys))
+        return bad_input(fmt::format("the number of keys is {}: it must be {} to {}", keys,
+                                     kFewestKeys, kMostKeys));
+    if (controls.draw < 0 || controls.draw >= settings.trials)
+        return bad_input(
+            fmt::format("draw is {}: it must be 0 to {}", controls.draw, settings.trials - 1));
+    return {};
 }
 
 void travel(AppState& state, std::size_t to, const std::string& words) {

@@ -15,6 +15,8 @@ inline constexpr std::size_t kMaxHistory = 500;
 /// True when it was done.
 bool edit_document(AppState& state, Document document, const std::string& words);
 void edit_saturation(AppState& state, SaturationControls controls, const std::string& words);
+/// Limits of what the workspace can draw, narrower than those of core's check_saturation().
+Result<void> check_controls(const SaturationControls& controls);
 
 /// Goes to history[to] and computes it.
 void travel(AppState& state, std::size_t to, const std::string& words);

@@ -110,12 +110,7 @@ void read_saturation(Fields& fields, SaturationControls& controls) {
     fields.read("d_k", controls.d_k);
     fields.read("scaling", controls.scaling);
     fields.read("draw", controls.draw);
-    const Index widths[] = {controls.d_k};
-    if (auto fine = check_saturation(settings, widths); !fine)
-        fields.complain(": " + fine.error().sentence);
-    if (controls.draw < 0 || controls.draw >= settings.trials)
-        fields.complain(
-            fmt::format("has 'draw' = {}: wanted 0 to {}", controls.draw, settings.trials - 1));
+    if (auto fine = check_controls(controls); !fine) fields.complain(": " + fine.error().sentence);
 }
 
 void read_window(Fields& fields, AppState& state) {

@@ -145,6 +145,7 @@ TEST_CASE("limits are named and change nothing") {
                               {SetTemperature{0.0}, "temperature is 0"},
                               {SetSentence{"  "}, "the sentence is empty"},
                               {SetSaturationWidth{0}, "d_k is 0"},
+                              {SetSaturationWidth{4097}, "d_k is 4097: it must be 1 to 4096"},
                               {LoadPreset{"nope"}, "there is no preset 'nope'"},
                               {SetBackend{"gpu"}, "there is no backend 'gpu'"}}) {
         const AppState before = initial_state();
@@ -152,6 +153,17 @@ TEST_CASE("limits are named and change nothing") {
         CHECK(says(state, refused.words));
         CHECK(session_to_json(state) == session_to_json(before));
     }
+}
+
+TEST_CASE("no journal or session asks for more keys than the workspace draws") {
+    const AppState before = after(
+        initial_state(), {SetSaturationModel{SaturationModel::sampled}, SetSaturationKeys{256}});
+    const AppState state = after(before, {SetSaturationKeys{257}});
+    CHECK(says(state, "the number of keys is 257: it must be 2 to 256"));
+    std::string text = session_to_json(before);
+    CHECK(session_from_json(text, "session"));
+    text.replace(text.find("\"keys\":256"), 10, "\"keys\":999");
+    CHECK_FALSE(session_from_json(text, "session"));
 }
 
 TEST_CASE("d_k keeps X, d_model does not, and the note says so") {
