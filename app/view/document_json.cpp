@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,6 +16,8 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 2> kEmptyRowsNames{"zero", "nan"};  // in the enum's order
 
 /// What a matrix must be, and the words for it: "d_k·heads".
 struct Wanted {
@@ -41,6 +44,10 @@ void read_row(Fields& fields, std::string_view key, const json& row, std::size_t
         if (!number_from(row[c], value))
             return fields.complain(fmt::format("{} row {} has {} at place {}: wanted a number", key,
                                                n + 1, row[c].dump(), c + 1));
+        if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+            return fields.complain(
+                fmt::format("{} row {} has {} at place {}: a float holds at most 3.4e38", key,
+                            n + 1, row[c].dump(), c + 1));
         values.push_back(static_cast<float>(value));
     }
 }
@@ -126,7 +133,7 @@ void read_spec(Fields& fields, AttentionSpec& spec) {
     if (padding) spec.mask.padding = {*padding};
     fields.read("dropout", spec.dropout);
     fields.read("dropout_seed", spec.seed);
-    fields.read_name("empty_rows", spec.empty_rows, {"zero", "nan"});
+    fields.read_name("empty_rows", spec.empty_rows, kEmptyRowsNames);
 }
 
 void read_sizes(Fields& fields, Document& document) {

@@ -103,7 +103,7 @@ void Fields::fill(std::string_view key, const nlohmann::json& found, std::vector
 }
 
 void Fields::pick(std::string_view key, const nlohmann::json& found,
-                  const std::vector<std::string_view>& names, std::size_t& n) {
+                  std::span<const std::string_view> names, std::size_t& n) {
     const std::string name = found.is_string() ? found.get<std::string>() : std::string();
     const auto match = std::find(names.begin(), names.end(), name);
     if (match == names.end())

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +34,7 @@ class Fields {
     }
     /// An enum written as one of `names`, in order of its values.
     template <class Enum>
-    void read_name(std::string_view key, Enum& value, std::vector<std::string_view> names) {
+    void read_name(std::string_view key, Enum& value, std::span<const std::string_view> names) {
         std::size_t n = static_cast<std::size_t>(value);
         if (const nlohmann::json* found = find(key)) pick(key, *found, names, n);
         value = static_cast<Enum>(n);
@@ -60,7 +60,7 @@ class Fields {
     void fill(std::string_view key, const nlohmann::json& found, std::string& value);
     void fill(std::string_view key, const nlohmann::json& found, std::vector<double>& value);
     void pick(std::string_view key, const nlohmann::json& found,
-              const std::vector<std::string_view>& names, std::size_t& n);
+              std::span<const std::string_view> names, std::size_t& n);
 
     const nlohmann::json& object_;
     std::string where_;

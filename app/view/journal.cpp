@@ -1,3 +1,4 @@
+#include <span>
 #include <tuple>
 #include <type_traits>
 
@@ -92,15 +93,11 @@ constexpr auto describe(Type<Tick>) { return entry(""); }
 
 // ---- values
 
-template <class Value>
-const std::vector<std::string_view>& names_of() {
-    static const std::vector<std::string_view> copies{"text", "latex", "python"};
-    if constexpr (std::is_same_v<Value, Workspace>) return kWorkspaceNames;
-    if constexpr (std::is_same_v<Value, ThemeName>) return kThemeNames;
-    if constexpr (std::is_same_v<Value, SaturationModel>) return kModelNames;
-    if constexpr (std::is_same_v<Value, Severity>) return kSeverityNames;
-    return copies;
-}
+constexpr std::span<const std::string_view> names_of(Type<Workspace>) { return kWorkspaceNames; }
+constexpr std::span<const std::string_view> names_of(Type<ThemeName>) { return kThemeNames; }
+constexpr std::span<const std::string_view> names_of(Type<SaturationModel>) { return kModelNames; }
+constexpr std::span<const std::string_view> names_of(Type<CopyAs>) { return kCopyAsNames; }
+constexpr std::span<const std::string_view> names_of(Type<Severity>) { return kSeverityNames; }
 
 template <class Value>
 ordered_json written(const Value& value) {
@@ -113,7 +110,7 @@ ordered_json written(const Value& value) {
     else if constexpr (std::is_same_v<Value, Message>)
         return {{"words", value.words}, {"severity", written(value.severity)}};
     else if constexpr (std::is_enum_v<Value>)
-        return names_of<Value>()[static_cast<std::size_t>(value)];
+        return names_of(Type<Value>{})[static_cast<std::size_t>(value)];
     else
         return value;
 }
@@ -138,7 +135,7 @@ void read_value(Fields& fields, std::string_view key, Value& value) {
     else if constexpr (std::is_same_v<Value, Message>)
         read_message(fields, key, value);
     else if constexpr (std::is_enum_v<Value>)
-        fields.read_name(key, value, names_of<Value>());
+        fields.read_name(key, value, names_of(Type<Value>{}));
     else
         fields.read(key, value);
 }

@@ -1,20 +1,21 @@
 #pragma once
 
-#include <optional>
+#include <array>
 #include <string_view>
-#include <vector>
 
 #include "app/view/fields.h"
 #include "app/view/state.h"
 
 namespace attn::view {
 
-// The small parts that the journal and the session write alike.
+// The small parts that the journal, the session and the command line write alike.
 
-inline const std::vector<std::string_view> kWorkspaceNames{"step", "saturation"};
-inline const std::vector<std::string_view> kThemeNames{"dark", "light"};
-inline const std::vector<std::string_view> kModelNames{"fixed_logits", "sampled"};
-inline const std::vector<std::string_view> kSeverityNames{"info", "warning", "error"};
+// Names in the order of the enum.
+inline constexpr std::array<std::string_view, 2> kWorkspaceNames{"step", "saturation"};
+inline constexpr std::array<std::string_view, 2> kThemeNames{"dark", "light"};
+inline constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
+inline constexpr std::array<std::string_view, 3> kSeverityNames{"info", "warning", "error"};
+inline constexpr std::array<std::string_view, 3> kCopyAsNames{"text", "latex", "python"};
 
 /// {"tensor": "w_q", "row": 0, "column": 2}
 nlohmann::ordered_json cell_to(const CellRef& cell);

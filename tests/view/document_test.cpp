@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "app/view/session.h"
+#include "app/view/step_view.h"
 #include "app/view/toy.h"
 #include "tests/view/sample_states.h"
 
@@ -53,6 +56,15 @@ TEST_CASE("every preset loads, computes, and says that its weights are toys") {
     }
 }
 
+TEST_CASE("the toy sentence has the vectors that the text prints, its -0.00 shown as 0.00") {
+    const Tensor expected({1, 1, 4, 4}, {.30F, .60F, .10F, .70F, .54F, .51F, .37F, .68F,  //
+                                         .72F, .27F, .34F, .63F, .80F, .00F, .05F, .55F});
+    const AppState state = initial_state();
+    CHECK(state.document().tokens == std::vector<std::string>{"The", "cat", "sat", "down"});
+    CHECK(std::ranges::equal(state.document().inputs->x.values(), expected.values()));
+    CHECK(build_step_view(state).result.cells[13].text == "0.00");
+}
+
 TEST_CASE("a document survives JSON, to the last bit") {
     for (const AppState& state : sample_states()) {
         const std::string text = document_to_json(state.document());
@@ -72,6 +84,7 @@ TEST_CASE("a wrong document names the key or the row and what was wanted") {
     CHECK(has(fault(kHead + R"("d_model": 2, "heads": 2, "W_Q": [[1, 2, 3, 4], [1, 2, 3]]})"),
               "W_Q row 2 has 3 numbers, wanted d_k·heads = 4"));
     CHECK(has(fault(kHead + R"("X": [[1, "x"], [1, 2]]})"), "X row 1 has \"x\" at place 2"));
+    CHECK(has(fault(kHead + R"("X": [[1, 1e39], [1, 2]]})"), "1e+39 at place 2: a float holds"));
     CHECK(has(fault(kHead + R"("heads": 9})"), "heads is 9: it must be 1 to 8"));
     CHECK(has(fault(kHead + R"("scale": "sqrt"})"), "wanted \"sqrt_dk\", \"none\" or a number"));
     CHECK(has(fault(kHead + R"("causal": "left"})"), "\"top-left\" or \"bottom-right\""));
