@@ -104,7 +104,7 @@ std::vector<Line> geometry_lines(const AppState&, const Explanation& explanation
     const double cosine = std::clamp(dot(pair) / (q * k), -1.0, 1.0);
     lines.push_back({"cos θ", {plain("q·k ÷ (‖q‖ ‖k‖) = " + number(cosine))}});
     lines.push_back(
-        {"θ", {plain(fmt::format("{:.1f}°", std::acos(cosine) * 180.0 / std::numbers::pi))}});
+        {"θ", {plain(cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°")}});
     lines.push_back({"q·k",
                      {plain("‖q‖ ‖k‖ cos θ = "), coloured(number(q), pair.left.role), plain("·"),
                       coloured(number(k), pair.right.role), plain("·"), plain(number(cosine)),

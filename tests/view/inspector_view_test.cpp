@@ -202,6 +202,7 @@ TEST_CASE("a NaN tells its story") {
     const InspectorView view = inspect(state, {Stage::weights, 1, 1});
     CHECK(view.value == "NaN");
     CHECK(view.as_text.find("A score of the row is NaN") != std::string::npos);
+    CHECK(inspect(state, {Stage::scores, 1, 1}).geometry.at(3).pieces.at(0).text == "NaN°");
 }
 
 TEST_CASE("the gradient is labelled with its loss") {
