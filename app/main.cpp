@@ -1,5 +1,10 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,13 +14,50 @@
 #include "app/desktop.h"
 #include "app/studio.h"
 
-int main(int argc, char** argv) {
-    const auto started = std::chrono::steady_clock::now();
-    const std::vector<std::string> args(argv + 1, argv + argc);
-    const attn::cli::Streams io{std::cout, std::cerr, attn::open_studio};
+namespace {
 
+using Clock = std::chrono::steady_clock;
+
+/// A stream that is closed from the start gets /dev/null: else the next file that is opened takes its
+/// number, and what is printed goes into that file.
+void open_closed_streams() {
+    while (true) {
+        const int fd = ::open("/dev/null", O_RDWR);
+        if (fd > STDERR_FILENO || fd < 0) {
+            if (fd >= 0) ::close(fd);
+            return;
+        }
+    }
+}
+
+int run(attn::cli::Args args, attn::cli::Streams io, Clock::time_point started) {
     if (const auto code = attn::cli::run(args, io)) return *code;
     const auto options = attn::cli::parse_desktop(args, io);
     if (const int* code = std::get_if<int>(&options)) return *code;
     return attn::run_desktop(std::get<attn::cli::DesktopOptions>(options), io, started);
+}
+
+/// What was printed must have arrived: on a full disk the exit code says that it did not.
+int flushed(int code, attn::cli::Streams io) {
+    if (io.out.flush() || code != attn::cli::kSuccess) return code;
+    return attn::cli::report({"standard output cannot be written in full: the disk may be full",
+                              attn::ErrorKind::failure},
+                             "attnscope", io);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto started = Clock::now();
+    open_closed_streams();
+    const attn::cli::Streams io{std::cout, std::cerr, attn::open_studio};
+    try {
+        const std::vector<std::string> args(argv + 1, argv + argc);
+        return flushed(run(args, io, started), io);
+    } catch (const std::bad_alloc&) {
+        std::cerr << "attnscope: there is not enough memory\n";
+    } catch (const std::exception& error) {
+        std::cerr << "attnscope: " << error.what() << "\n";
+    }
+    return attn::cli::kFailure;
 }

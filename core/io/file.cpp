@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -70,6 +71,35 @@ fs::path temporary_beside(const fs::path& path) {
     return path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid());
 }
 
+bool is_ignored(int signal) {
+    struct sigaction action {};
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// The signals that would end the program. One that it ignores is left out: blocked, it would pend.
+sigset_t ending_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (!is_ignored(signal)) sigaddset(&signals, signal);
+    return signals;
+}
+
+// While it lives, these signals wait; one that came meanwhile ends the program afterwards.
+class HeldSignals {
+  public:
+    HeldSignals() {
+        const sigset_t held = ending_signals();
+        pthread_sigmask(SIG_BLOCK, &held, &before_);
+    }
+    ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    HeldSignals(const HeldSignals&) = delete;
+    HeldSignals& operator=(const HeldSignals&) = delete;
+
+  private:
+    sigset_t before_;
+};
+
 // Where the bytes really go: a symbolic link is followed, so that it stays a link.
 fs::path followed(const fs::path& path) {
     std::error_code ignored;
@@ -123,12 +153,22 @@ Result<void> replace_file(const fs::path& path,
     if (fs::is_directory(path, ignored)) return cannot_write(path, EISDIR);
     const fs::path target = followed(path);
     const fs::path temporary = temporary_beside(target);
+    const HeldSignals held;
     Result<void> written = write(temporary);
     std::error_code rename_error;
     if (written) fs::rename(temporary, target, rename_error);
     if (written && rename_error) written = cannot_write(path, rename_error.value());
     if (!written) fs::remove(temporary, ignored);
     return written;
+}
+
+bool interrupted() {
+    const sigset_t ending = ending_signals();
+    sigset_t waiting;
+    sigpending(&waiting);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (sigismember(&ending, signal) == 1 && sigismember(&waiting, signal) == 1) return true;
+    return false;
 }
 
 }  // namespace attn

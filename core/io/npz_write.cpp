@@ -60,6 +60,9 @@ Result<void> write_zip(zip_source_t* target, const fs::path& shown,
     for (std::size_t i = 0; i < entries.size(); ++i)
         if (!add_entry(zip.get(), entries[i], headers[i]))
             return cannot_write(shown, zip_get_error(zip.get()));
+    // It also removes libzip's own temporary file.
+    const auto give_up = [](zip_t*, void*) { return interrupted() ? 1 : 0; };
+    zip_register_cancel_callback_with_state(zip.get(), give_up, nullptr, nullptr);
     if (zip_close(zip.get()) != 0) return cannot_write(shown, zip_get_error(zip.get()));
     static_cast<void>(zip.release());  // zip_close freed it
     return {};

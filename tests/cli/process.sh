@@ -26,7 +26,7 @@ refuses() {
 # Output that goes nowhere is a failure, however little it is.
 for words in --help --version stages info "stages --json" "trace --help" saturate; do
     # shellcheck disable=SC2086  # two words
-    refuses 1 'standard output: No space left on device' "$app" $words >/dev/full
+    refuses 1 'standard output cannot be written' "$app" $words >/dev/full
 done
 
 # Streams that are closed from the start are not taken for files that the program opens.

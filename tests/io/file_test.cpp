@@ -1,6 +1,8 @@
 #include "core/io/file.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "tests/io/scratch.h"
 
@@ -42,6 +44,24 @@ TEST_CASE("a writer that fails leaves the old file and nothing else") {
     REQUIRE(!written);
     CHECK(written.error().sentence == "stopped");
     CHECK(read_text_file(scratch / "f").value() == "old");
+    CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("a signal that ends the program waits until the file is whole") {
+    const Scratch scratch;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::signal(SIGTERM, SIG_DFL);
+        static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
+            ::raise(SIGTERM);
+            return write_file_atomically(path, "whole");
+        }));
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(read_text_file(scratch / "f").value() == "whole");
     CHECK(scratch.files() == 1);
 }
 

@@ -1,6 +1,7 @@
 #include "core/io/npz.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
 
 #include <cmath>
 #include <filesystem>
@@ -122,4 +123,23 @@ TEST_CASE("damage anywhere in a file is noticed or harmless, never a crash") {
         const Result<Npz> npz = parse_npz(bad, "bad");
         if (npz && npz->arrays.contains("f4")) CHECK(values_of<float>(*npz, "f4") == values);
     }
+}
+
+TEST_CASE("an npz whose writing is interrupted is not there, and neither is a part of it") {
+    const Scratch scratch;
+    const std::vector<float> values(1 << 16, 1.0F);
+    sigset_t hangup, before;
+    sigemptyset(&hangup);
+    sigaddset(&hangup, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &hangup, &before);
+    raise(SIGHUP);
+    CHECK(interrupted());
+    const std::vector<NpzEntry> entries{{"q", {1 << 16}, values}};
+    CHECK(!write_npz(scratch / "f.npz", entries));
+    CHECK(scratch.files() == 0);
+    int taken = 0;
+    sigwait(&hangup, &taken);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    CHECK(!interrupted());
+    CHECK(write_npz(scratch / "f.npz", entries));
 }
