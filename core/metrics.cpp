@@ -50,6 +50,7 @@ double jacobian_spectral(std::span<const double> a, std::size_t largest) {
     const double close = 1e-15 * high;
     while (high - low > close) {
         const double middle = std::midpoint(low, high);
+        if (middle == low || middle == high) break;  // neighbours, as denormals may be
         (secular(a, middle) > 0.0 ? low : high) = middle;
     }
     return low;

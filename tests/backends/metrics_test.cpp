@@ -68,3 +68,11 @@ TEST_CASE("uniform, one-hot, empty and NaN rows have the metrics known on paper"
     CHECK(std::isnan(metrics.jacobian_spectral));
     CHECK(std::isnan(row_metrics(std::vector<double>{1}, 1).spread));
 }
+
+TEST_CASE("metrics of a row whose weights are all denormal are finite, and found") {
+    for (const double tiny : {5e-324, 1e-320, 1e-310}) {
+        const RowMetrics metrics = row_metrics(std::vector<double>{tiny, 0, tiny / 3}, 3);
+        CHECK(metrics.max_probability == tiny);
+        CHECK(metrics.jacobian_spectral <= tiny);
+    }
+}
