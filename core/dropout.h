@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "core/engine.h"
 #include "core/rng.h"
 
@@ -14,6 +16,14 @@ inline double dropout_factor(const AttentionSpec& spec, const Dimensions& size, 
     const Index flat = ((b * size.heads + h) * size.tq + i) * size.tk + j;
     const bool kept = uniform(spec.seed, static_cast<std::uint64_t>(flat)) >= spec.dropout;
     return kept ? 1.0 / (1.0 - spec.dropout) : 0.0;
+}
+
+/// to[j] = from[j] · factor of pair (b,h,i,j): row i of Ã from A, and of d_A from d_Ã.
+inline void apply_dropout(const AttentionSpec& spec, const Dimensions& size, Index b, Index h,
+                          Index i, std::span<const float> from, std::span<float> to) {
+    for (std::size_t j = 0; j < to.size(); ++j)
+        to[j] = from[j] *
+                static_cast<float>(dropout_factor(spec, size, b, h, i, static_cast<Index>(j)));
 }
 
 }  // namespace attn

@@ -25,6 +25,7 @@ class HeadBackward {
           contributes_(static_cast<std::size_t>(size.tk), 1) {}
 
     // forward:  context = Ã V      so  d_V = Ãᵀ d_context,  d_Ã = d_context Vᵀ
+    // forward:  Ã = A · keep/(1−p) so  d_A = d_Ã · keep/(1−p)
     // forward:  scores = Q Kᵀ      so  d_Q = d_scores K,  d_K = d_scoresᵀ Q
     void run(Index b, Index h) {
         const Index g = h / (size_.heads / size_.kv_heads);
@@ -34,7 +35,9 @@ class HeadBackward {
         eigen(d_[last_].matrix(b, h)).noalias() =
             eigen(d_context) * eigen(forward_[Stage::v].matrix(b, g)).transpose();
         for (Index i = 0; i < size_.tq; ++i) {
-            if (spec_.dropout > 0.0) undrop(b, h, i);
+            if (spec_.dropout > 0.0)
+                apply_dropout(spec_, size_, b, h, i, d_row(Stage::dropped, b, h, i),
+                              d_row(Stage::weights, b, h, i));
             softmax(b, h, i);
         }
         const auto d_scores = d_[Stage::scores].matrix(b, h);
@@ -46,15 +49,6 @@ class HeadBackward {
   private:
     std::span<float> d_row(Stage stage, Index b, Index h, Index i) {
         return d_[stage].matrix(b, h).row(i);
-    }
-
-    // forward:  Ã = A · keep / (1 − p)  so  d_A = d_Ã · keep / (1 − p)
-    void undrop(Index b, Index h, Index i) {
-        const std::span<const float> d_dropped = d_row(Stage::dropped, b, h, i);
-        const std::span<float> d_a = d_row(Stage::weights, b, h, i);
-        for (std::size_t j = 0; j < d_a.size(); ++j)
-            d_a[j] = d_dropped[j] * static_cast<float>(dropout_factor(spec_, size_, b, h, i,
-                                                                      static_cast<Index>(j)));
     }
 
     // forward:  A = softmax(M)  so  d_M = A ∘ (d_A − Σ_j d_A ∘ A)

@@ -73,7 +73,9 @@ class HeadForward {
             eigen(trace[Stage::q].matrix(b, h)) * eigen(trace[Stage::k].matrix(b, g)).transpose();
         for (Index i = 0; i < size_.tq; ++i) {
             trace_.logsumexp(b, h, i, 0) = static_cast<float>(row(b, h, i));
-            if (spec_.dropout > 0.0) drop(b, h, i);
+            if (spec_.dropout > 0.0)
+                apply_dropout(spec_, size_, b, h, i, stage_row(Stage::weights, b, h, i),
+                              stage_row(Stage::dropped, b, h, i));
         }
         ContributingPairs(spec_, size_, b, h)
             .add_over_keys(pairs_.last(b, h), trace[Stage::v].matrix(b, g),
@@ -104,14 +106,6 @@ class HeadForward {
 
     void put_where_forbidden(float value, std::span<float> row) const {
         for (std::size_t j = 0; j < row.size(); ++j) row[j] = allowed_[j] != 0 ? row[j] : value;
-    }
-
-    void drop(Index b, Index h, Index i) {
-        const std::span<const float> weights = stage_row(Stage::weights, b, h, i);
-        const std::span<float> dropped = stage_row(Stage::dropped, b, h, i);
-        for (std::size_t j = 0; j < weights.size(); ++j)
-            dropped[j] = weights[j] * static_cast<float>(dropout_factor(spec_, size_, b, h, i,
-                                                                        static_cast<Index>(j)));
     }
 
     const AttentionSpec& spec_;
