@@ -12,6 +12,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/desktop_options.h"
 #include "app/desktop.h"
+#include "app/gl/compute_backend.h"
 #include "app/studio.h"
 
 namespace {
@@ -50,7 +51,10 @@ int flushed(int code, attn::cli::Streams io) {
 int main(int argc, char** argv) {
     const auto started = Clock::now();
     open_closed_streams();
-    const attn::cli::Streams io{std::cout, std::cerr, attn::open_studio};
+    const attn::gl::ComputeBackend gl;
+    std::vector<const attn::Backend*> backends(attn::backends().begin(), attn::backends().end());
+    backends.push_back(&gl);
+    const attn::cli::Streams io{std::cout, std::cerr, attn::open_studio, backends};
     try {
         const std::vector<std::string> args(argv + 1, argv + argc);
         return flushed(run(args, io, started), io);

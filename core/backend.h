@@ -28,18 +28,25 @@ class Backend {
     /// Every stage in `keep` that exists in this call, and logsumexp always.
     virtual Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
                                   StageSet keep) const = 0;
+    virtual bool has_backward() const { return true; }
     /// The gradient of every stage, of the inputs and of every parameter. `forward` must hold the
     /// stages of `stages()` in full.
     virtual Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec,
                                    const Trace& forward, const Upstream& upstream) const = 0;
 };
 
-/// The one list of backends, the judge first.
-std::span<const Backend* const> backends();
+/// Backends to choose from.
+using BackendList = std::span<const Backend* const>;
+
+/// The backends of the core, the judge first. A program with others beside them (a graphics card's) hands its own list
+/// to whoever chooses.
+BackendList backends();
 /// nullptr when there is none of that name.
-const Backend* find_backend(std::string_view name);
+const Backend* find_backend(std::string_view name, BackendList among = backends());
 /// The backend that computes when `name` is asked for; "auto" picks one. An error lists the names,
 /// or says why that one cannot run here.
-Result<const Backend*> choose_backend(std::string_view name);
+Result<const Backend*> choose_backend(std::string_view name, BackendList among = backends());
+/// The error of a backend that has no backward pass; names those of `among` that have one.
+tl::unexpected<Error> no_backward(const Backend& backend, BackendList among = backends());
 
 }  // namespace attn

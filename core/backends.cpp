@@ -13,30 +13,36 @@
 
 namespace attn {
 
-std::span<const Backend* const> backends() {
+BackendList backends() {
     static const std::array<const Backend*, 3> all{&reference_backend(), &staged_backend(),
                                                    &fused_backend()};
     return all;
 }
 
-const Backend* find_backend(std::string_view name) {
-    const auto all = backends();
-    const auto found = std::find_if(
-        all.begin(), all.end(), [name](const Backend* backend) { return backend->name() == name; });
-    return found == all.end() ? nullptr : *found;
+const Backend* find_backend(std::string_view name, BackendList among) {
+    const auto found = std::ranges::find(among, name, &Backend::name);
+    return found == among.end() ? nullptr : *found;
 }
 
-Result<const Backend*> choose_backend(std::string_view name) {
-    const Backend* backend = find_backend(name == "auto" ? "staged" : name);
+Result<const Backend*> choose_backend(std::string_view name, BackendList among) {
+    const Backend* backend = find_backend(name == "auto" ? "staged" : name, among);
     if (backend == nullptr) {
         std::vector<std::string_view> names{"auto"};
-        for (const Backend* known : backends()) names.push_back(known->name());
+        for (const Backend* known : among) names.push_back(known->name());
         return bad_input(fmt::format("there is no backend '{}': choose one of {}", name,
                                      fmt::join(names, ", ")));
     }
     if (const auto reason = backend->unavailable())
         return failed(fmt::format("backend {} cannot run here: {}", backend->name(), *reason));
     return backend;
+}
+
+tl::unexpected<Error> no_backward(const Backend& backend, BackendList among) {
+    std::vector<std::string_view> names;
+    for (const Backend* other : among)
+        if (other->has_backward()) names.push_back(other->name());
+    return bad_input(fmt::format("backend {} computes no gradients: choose one of {}",
+                                 backend.name(), fmt::join(names, ", ")));
 }
 
 }  // namespace attn

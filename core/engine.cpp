@@ -50,27 +50,36 @@ double score_factor(const AttentionSpec& spec, Index d_k) {
 
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, std::string_view backend,
                      StageSet keep) {
-    const Result<const Backend*> chosen = choose_backend(backend);
-    if (!chosen) return tl::unexpected(chosen.error());
-    if (auto fine = check_keep(**chosen, keep); !fine) return tl::unexpected(fine.error());
+    return choose_backend(backend).and_then(
+        [&](const Backend* chosen) { return attend(inputs, spec, *chosen, keep); });
+}
+
+Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Backend& backend,
+                     StageSet keep) {
+    if (auto fine = check_keep(backend, keep); !fine) return tl::unexpected(fine.error());
     return without_throwing([&]() -> Result<Trace> {
         return validate(inputs, spec).and_then([&](const Dimensions&) {
-            return (*chosen)->forward(inputs, spec, keep & (*chosen)->stages());
+            return backend.forward(inputs, spec, keep & backend.stages());
         });
     });
 }
 
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                               const Upstream& upstream, std::string_view backend) {
-    const Result<const Backend*> chosen = choose_backend(backend);
-    if (!chosen) return tl::unexpected(chosen.error());
+    return choose_backend(backend).and_then([&](const Backend* chosen) {
+        return attend_backward(inputs, spec, forward, upstream, *chosen);
+    });
+}
+
+Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
+                              const Upstream& upstream, const Backend& backend) {
+    if (!backend.has_backward()) return no_backward(backend);
     return without_throwing([&]() -> Result<Trace> {
         const Result<Dimensions> size = validate(inputs, spec);
         if (!size) return tl::unexpected(size.error());
-        if (auto fine = validate_backward(*size, spec, forward, upstream, (*chosen)->stages());
-            !fine)
+        if (auto fine = validate_backward(*size, spec, forward, upstream, backend.stages()); !fine)
             return tl::unexpected(fine.error());
-        return (*chosen)->backward(inputs, spec, forward, upstream);
+        return backend.backward(inputs, spec, forward, upstream);
     });
 }
 

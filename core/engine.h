@@ -42,8 +42,8 @@ Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec
                                const TraceD& forward, const UpstreamD& upstream,
                                StageSet kept = all_stages());
 
-/// validate -> backend -> trace. `backend` is a name of backends(); "auto" picks one
-/// (staged while every stage is wanted). Shape of each stage: stage_shape().
+/// validate -> backend -> trace. `backend` is a name of backends(); "auto" is staged,
+/// which keeps every stage. Shape of each stage: stage_shape().
 /// Edge: a forbidden pair weighs exactly 0 and contributes nothing, in value and in gradient, even
 /// where its K or V is NaN; only `scores`, `scaled` and the gradient of `weights` show it. A NaN or
 /// +inf at an allowed pair makes NaN of the allowed weights of its row, and so do allowed scores
@@ -51,6 +51,9 @@ Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec
 /// Fails (ErrorKind::failure) when the stages to keep do not fit in this machine's memory.
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec,
                      std::string_view backend = "auto", StageSet keep = all_stages());
+/// By a backend that may be none of backends().
+Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Backend& backend,
+                     StageSet keep = all_stages());
 
 /// Gradients of L = Σ upstream ∘ stage, for every stage, input and parameter.
 /// `forward` is what `attend` gave for the same inputs, spec and backend with all stages kept.
@@ -59,6 +62,8 @@ Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec,
 /// EmptyRows::nan its NaN travels to d_q, d_k and d_v instead.
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                               const Upstream& upstream, std::string_view backend = "auto");
+Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
+                              const Upstream& upstream, const Backend& backend);
 
 /// The judge in full precision: double in, double out, plain loops.
 Result<TraceD> attend_exact(const InputsD& inputs, const AttentionSpec& spec);

@@ -8,7 +8,7 @@ build_packages=(
     libhwy-dev libtbb-dev
     libgl1 libegl1 libgl1-mesa-dri fonts-dejavu-core
 )
-test_packages=(doctest-dev clang-format xvfb xauth xdotool)
+test_packages=(doctest-dev clang-format glslang-tools xvfb xauth xdotool)
 
 # Prints those of the named packages that are not installed, each after a space.
 missing_packages() {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "app/gl/pixels.h"
-#include "core/result.h"
+#include "core/backend.h"
 
 namespace attn::cli {
 
@@ -21,11 +21,12 @@ class Studio;
 using OpenStudio = std::function<Result<std::unique_ptr<Studio>>(gl::Size size)>;
 
 /// Where a command writes: results on `out`; errors and notes, one line each, on `err`. `render`
-/// draws with `open_studio`; the others need none.
+/// draws with `open_studio`; the others need none. `backends`: what main has to choose from.
 struct Streams {
     std::ostream& out;
     std::ostream& err;
     OpenStudio open_studio = {};
+    BackendList backends = attn::backends();
 };
 
 inline constexpr int kSuccess = 0;

@@ -26,10 +26,10 @@ std::string compiler() {
 #endif
 }
 
-ordered_json gather() {
+ordered_json gather(BackendList backends) {
     ordered_json all{{"version", ATTN_VERSION}, {"build", kBuild}, {"compiler", compiler()}};
     all["backends"] = ordered_json::array();
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : backends) {
         const std::optional<std::string> reason = backend->unavailable();
         all["backends"].push_back(
             {{"name", backend->name()},
@@ -73,7 +73,7 @@ int run_info(Args args, Streams io) {
     bool as_json = false;
     app.add_flag("--json", as_json, "as a JSON object");
     if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const ordered_json all = gather();
+    const ordered_json all = gather(io.backends);
     io.out << (as_json ? all.dump(2) + '\n' : as_text(all));
     return kSuccess;
 }

@@ -37,9 +37,9 @@ std::string shape_words(const StageInfo& stage) {
 }
 
 // "reference, staged": who keeps the stage.
-std::vector<std::string> keepers(Stage stage) {
+std::vector<std::string> keepers(Stage stage, BackendList backends) {
     std::vector<std::string> names;
-    for (const Backend* backend : backends())
+    for (const Backend* backend : backends)
         if (backend->stages()[index_of(stage)]) names.emplace_back(backend->name());
     return names;
 }
@@ -55,11 +55,11 @@ std::string padded(std::string_view text, std::size_t width) {
     return std::string(text).append(width - std::min(width, columns(text)) + 2, ' ');
 }
 
-std::string table() {
+std::string table(BackendList backends) {
     std::vector<std::array<std::string, 5>> rows{{"key", "symbol", "shape", "kept by", "formula"}};
     for (const StageInfo& stage : stage_table())
         rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_words(stage),
-                        fmt::format("{}", fmt::join(keepers(stage.stage), ", ")),
+                        fmt::format("{}", fmt::join(keepers(stage.stage, backends), ", ")),
                         std::string(stage.formula)});
     rows.push_back({"logsumexp", "", "[B,H,Tq]", rows.back()[3], "m_i + ln Σ_j exp(M[i,j] − m_i)"});
     std::array<std::size_t, 5> widths{};
@@ -74,7 +74,7 @@ std::string table() {
     return text + "\nThe gradient of a stage is d_<key>.\n";
 }
 
-nlohmann::ordered_json table_as_json() {
+nlohmann::ordered_json table_as_json(BackendList backends) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const StageInfo& stage : stage_table())
         rows.push_back({{"key", stage.key},
@@ -82,7 +82,7 @@ nlohmann::ordered_json table_as_json() {
                         {"title", stage.title},
                         {"formula", stage.formula},
                         {"shape", shape_words(stage)},
-                        {"kept_by", keepers(stage.stage)},
+                        {"kept_by", keepers(stage.stage, backends)},
                         {"words", stage.words},
                         {"source", stage.source}});
     return rows;
@@ -97,9 +97,9 @@ int run_stages(Args args, Streams io) {
     app.add_flag("--json", as_json, "as a JSON array");
     if (const std::optional<int> code = parse(app, args, io)) return *code;
     if (as_json)
-        io.out << table_as_json().dump(2) << '\n';
+        io.out << table_as_json(io.backends).dump(2) << '\n';
     else
-        io.out << table();
+        io.out << table(io.backends);
     return kSuccess;
 }
 

@@ -47,18 +47,18 @@ struct Words {
     std::map<std::string, std::string> attention;  // by option name
 };
 
-std::string backend_names() {
+std::string backend_names(BackendList backends) {
     std::string names = "auto";
-    for (const Backend* backend : backends()) names += fmt::format(", {}", backend->name());
+    for (const Backend* backend : backends) names += fmt::format(", {}", backend->name());
     return names;
 }
 
 // What is typed for an option lands in `words`.
-void declare(CLI::App& app, Words& words) {
+void declare(CLI::App& app, Words& words, BackendList backends) {
     app.add_option("IN.npz", words.input, "the tensors of the call");
     app.add_option("-o,--output", words.output, "the file to write")->type_name("OUT.npz");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
-    app.add_option("--backend", words.backend, backend_names())->type_name("NAME");
+    app.add_option("--backend", words.backend, backend_names(backends))->type_name("NAME");
     app.add_option("--keep", words.keep,
                    "write only these stages (and, with --grad, their gradients)")
         ->type_name("KEY,..");
@@ -124,22 +124,24 @@ struct Computed {
     double backward_ms = 0.0;
 };
 
-Result<Computed> compute(const TraceCall& call, const Words& words, StageSet keep) {
-    const Result<const Backend*> backend = choose_backend(words.backend);
+Result<Computed> compute(const TraceCall& call, const Words& words, StageSet keep,
+                         BackendList backends) {
+    const Result<const Backend*> backend = choose_backend(words.backend, backends);
     if (!backend) return tl::unexpected(backend.error());
+    if (words.grad && !(*backend)->has_backward()) return no_backward(**backend, backends);
     Computed computed;
     computed.backend = (*backend)->name();
     const auto start = std::chrono::steady_clock::now();
     // The backward pass starts from every stage, whatever is written.
     Result<Trace> forward =
-        attend(call.inputs, call.spec, computed.backend, words.grad ? all_stages() : keep);
+        attend(call.inputs, call.spec, **backend, words.grad ? all_stages() : keep);
     if (!forward) return tl::unexpected(forward.error());
     computed.forward = *std::move(forward);
     computed.forward_ms = elapsed_ms(start);
     if (!words.grad) return computed;
     const auto turn = std::chrono::steady_clock::now();
     Result<Trace> gradient =
-        attend_backward(call.inputs, call.spec, computed.forward, call.upstream, computed.backend);
+        attend_backward(call.inputs, call.spec, computed.forward, call.upstream, **backend);
     if (!gradient) return tl::unexpected(gradient.error());
     computed.gradient = *std::move(gradient);
     computed.backward_ms = elapsed_ms(turn);
@@ -188,7 +190,7 @@ Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
     if (!keep) return tl::unexpected(keep.error());
     const Result<TraceCall> call = read_call(words.input, given_options(app, words));
     if (!call) return tl::unexpected(call.error());
-    const Result<Computed> computed = compute(*call, words, *keep);
+    const Result<Computed> computed = compute(*call, words, *keep, io.backends);
     if (!computed) return tl::unexpected(computed.error());
     const std::vector<NpzEntry> entries = trace_entries(
         *call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
@@ -209,7 +211,7 @@ int run_trace(Args args, Streams io) {
     CLI::App app("Computes one attention call and saves every stage as an array of an .npz file.",
                  std::string(kName));
     Words words;
-    declare(app, words);
+    declare(app, words, io.backends);
     if (const std::optional<int> code = parse(app, args, io)) return *code;
     const Result<void> traced = trace(app, words, io);
     return traced ? kSuccess : report(traced.error(), kName, io);

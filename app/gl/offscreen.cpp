@@ -4,25 +4,46 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
+#include <vector>
 
 namespace attn::gl {
 namespace {
 
-/// A display that needs no server: Mesa's surfaceless platform, else the first EGL device.
-EGLDisplay find_display() {
-    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_base")) return EGL_NO_DISPLAY;
-    EGLDisplay display = EGL_NO_DISPLAY;
-    if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
-        display =
-            eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-    if (display != EGL_NO_DISPLAY) return display;
-    EGLDeviceEXT device = nullptr;
+bool client_offers(const char* extension) {
+    return epoxy_has_egl_extension(EGL_NO_DISPLAY, extension);
+}
+
+/// The devices that EGL can open, graphics cards before software.
+std::vector<EGLDeviceEXT> devices() {
+    if (!client_offers("EGL_EXT_platform_device")) return {};
+    std::vector<EGLDeviceEXT> found(16);
     EGLint count = 0;
-    const bool devices = epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") &&
-                         eglQueryDevicesEXT(1, &device, &count) && count > 0;
-    if (devices) display = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, nullptr);
-    return display;
+    if (!eglQueryDevicesEXT(static_cast<EGLint>(found.size()), found.data(), &count)) count = 0;
+    found.resize(static_cast<std::size_t>(count));
+    std::ranges::stable_partition(found, [](EGLDeviceEXT device) {
+        const char* const extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
+        return extensions == nullptr ||
+               std::string_view(extensions).find("EGL_MESA_device_software") ==
+                   std::string_view::npos;
+    });
+    return found;
+}
+
+/// Displays that need no server, in the order to try them: Mesa's surfaceless platform and EGL's devices.
+std::vector<EGLDisplay> displays(Renderer renderer) {
+    std::vector<EGLDisplay> all;
+    if (!client_offers("EGL_EXT_platform_base")) return all;
+    for (const EGLDeviceEXT device : devices())
+        all.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, nullptr));
+    if (client_offers("EGL_MESA_platform_surfaceless"))
+        all.insert(
+            renderer == Renderer::any ? all.begin() : all.end(),
+            eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
+    std::erase(all, EGL_NO_DISPLAY);
+    return all;
 }
 
 EGLContext create_context(EGLDisplay display, int major, int minor) {
@@ -45,13 +66,19 @@ tl::unexpected<Error> no_opengl(const char* what) {
 
 }  // namespace
 
-Result<std::unique_ptr<Offscreen>> Offscreen::open(Size size) {
+Result<std::unique_ptr<Offscreen>> Offscreen::open(Size size, Renderer renderer) {
     if (!epoxy_has_egl())
         return failed(
             "drawing without a window needs EGL, but libEGL.so.1 cannot be loaded; on Debian, "
             "install libegl1 and libgl1-mesa-dri");
-    const EGLDisplay display = find_display();
-    if (display == EGL_NO_DISPLAY) return no_opengl("it offers no display without a server");
+    Result<std::unique_ptr<Offscreen>> opened = no_opengl("it offers no display without a server");
+    for (const EGLDisplay display : displays(renderer))
+        if (opened = open_on(display, size); opened || opened.error().kind == ErrorKind::input)
+            break;
+    return opened;
+}
+
+Result<std::unique_ptr<Offscreen>> Offscreen::open_on(void* display, Size size) {
     if (!eglInitialize(display, nullptr, nullptr)) return no_opengl("it does not start");
     eglBindAPI(EGL_OPENGL_API);
     EGLContext context = create_context(display, 4, 3);
@@ -90,8 +117,8 @@ Offscreen::~Offscreen() {
     if (framebuffer_ != 0) glDeleteFramebuffers(1, &framebuffer_);
     if (colors_ != 0) glDeleteTextures(1, &colors_);
     eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    // The display stays: every Offscreen of the process may share it.
     eglDestroyContext(display_, context_);
-    eglTerminate(display_);
 }
 
 Pixels Offscreen::read() const {

@@ -1,0 +1,96 @@
+#include "app/gl/compute_backend.h"
+
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/gl/compute_forward.h"
+#include "core/engine.h"
+#include "core/memory.h"
+
+namespace attn::gl {
+
+/// The thread that owns the context. Jobs run there one after another.
+class ComputeBackend::Worker {
+  public:
+    /// A job's view of OpenGL: a device, or why there is none. A job may put a reason there.
+    using Opened = Result<std::unique_ptr<Device>>;
+
+    /// job(opened) on the thread, and waits for it.
+    template <class Job>
+    auto run(const Job& job) {
+        std::packaged_task<std::invoke_result_t<Job, Opened&>(Opened&)> task(job);
+        auto done = task.get_future();
+        {
+            const std::lock_guard lock(mutex_);
+            if (!thread_.joinable())
+                thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+            jobs_.push_back([&task](Opened& opened) { task(opened); });
+        }
+        arrived_.notify_one();
+        return done.get();
+    }
+
+  private:
+    void work(const std::stop_token& stop) {
+        Opened opened = Device::open();
+        while (true) {
+            std::function<void(Opened&)> job;
+            {
+                std::unique_lock lock(mutex_);
+                if (!arrived_.wait(lock, stop, [this] { return !jobs_.empty(); })) return;
+                job = std::move(jobs_.front());
+                jobs_.pop_front();
+            }
+            job(opened);
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable_any arrived_;
+    std::deque<std::function<void(Opened&)>> jobs_;
+    std::jthread thread_;  // last: it ends before what it uses
+};
+
+ComputeBackend::ComputeBackend() : worker_(std::make_unique<Worker>()) {}
+ComputeBackend::~ComputeBackend() = default;
+
+std::optional<std::string> ComputeBackend::unavailable() const {
+    return worker_->run([](Worker::Opened& opened) -> std::optional<std::string> {
+        if (opened) return std::nullopt;
+        return opened.error().sentence;
+    });
+}
+
+std::string ComputeBackend::renderer() const {
+    return worker_->run(
+        [](Worker::Opened& opened) { return opened ? (*opened)->renderer() : std::string(); });
+}
+
+Result<Trace> ComputeBackend::forward(const Inputs& inputs, const AttentionSpec& spec,
+                                      StageSet keep, const RunControl& control) const {
+    const Result<Dimensions> size = validate(inputs, spec);
+    if (!size) return tl::unexpected(size.error());
+    if (auto fits = check_fits_in_memory(*size, spec, keep, sizeof(float)); !fits)
+        return tl::unexpected(fits.error());
+    return worker_->run([&](Worker::Opened& opened) -> Result<Trace> {
+        if (!opened) return tl::unexpected(opened.error());
+        try {
+            return compute_forward(**opened, inputs, spec, *size, keep, control);
+        } catch (const ComputeFailure& failure) {
+            if (failure.fatal) opened = tl::unexpected(failure.error);
+            return tl::unexpected(failure.error);
+        }
+    });
+}
+
+Result<Trace> ComputeBackend::backward(const Inputs&, const AttentionSpec&, const Trace&,
+                                       const Upstream&) const {
+    return no_backward(*this, backends());
+}
+
+}  // namespace attn::gl

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "core/backend.h"
+#include "core/threads.h"
+
+namespace attn::gl {
+
+class Device;
+
+/// Attention by OpenGL 4.3 compute shaders, forward only, in single precision. It has an OpenGL context and a thread of
+/// its own, so that no window waits for it; both start with the first question.
+/// Where it cannot run, unavailable() says why: no EGL, no OpenGL 4.3, a shader that does not compile, or OpenGL failed
+/// during a call. A call that does not fit in its memory fails alone.
+/// Accuracy: within the error bounds of tests/support/tolerance.h for single precision; weights below 2^-126 are 0.
+class ComputeBackend final : public Backend {
+  public:
+    ComputeBackend();
+    ~ComputeBackend() override;
+    ComputeBackend(const ComputeBackend&) = delete;
+    ComputeBackend& operator=(const ComputeBackend&) = delete;
+
+    std::string_view name() const override { return "gl"; }
+    std::string_view description() const override {
+        return "single precision, OpenGL 4.3 compute shaders, forward only";
+    }
+    StageSet stages() const override { return all_stages(); }
+    bool has_backward() const override { return false; }
+    std::optional<std::string> unavailable() const override;
+
+    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
+                          StageSet keep) const override {
+        return forward(inputs, spec, keep, {});
+    }
+    /// Fails when `control` was stopped; asked between dispatches, which take about 10 ms.
+    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
+                          const RunControl& control) const;
+    /// Always an error that names what can.
+    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
+                           const Upstream& upstream) const override;
+
+    /// "NVIDIA H100": as OpenGL calls what computes here; "" where it cannot run.
+    std::string renderer() const;
+
+  private:
+    class Worker;
+    std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace attn::gl

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "app/gl/compute_device.h"
+#include "core/engine.h"
+
+namespace attn::gl {
+
+/// A row of `width` floats takes so many on the card: vec4 loads want a multiple of 4.
+inline Index padded_width(Index width) { return (width + 3) / 4 * 4; }
+
+/// Everything of `layout::Call` that stays the same from kernel to kernel.
+layout::Call describe_call(const AttentionSpec& spec, const Dimensions& size);
+
+/// int[B]: the valid keys of each batch entry.
+Buffer upload_padding(Device& device, const MaskSpec& mask, const Dimensions& size);
+/// The custom mask as bytes of 0 and 1; a small buffer when there is none.
+Buffer upload_custom_mask(Device& device, const MaskSpec& mask);
+
+/// Rows of `tensor`, each padded with zeros to padded_width().
+Buffer upload_rows(Device& device, std::string_view what, const Tensor& tensor);
+/// The reverse: a tensor of `shape` from rows that were padded.
+Tensor read_rows(const Buffer& buffer, const Shape& shape);
+
+bool all_finite(const Tensor& tensor);
+
+}  // namespace attn::gl

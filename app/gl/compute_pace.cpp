@@ -1,0 +1,20 @@
+#include "app/gl/compute_pace.h"
+
+#include <algorithm>
+
+namespace attn::gl {
+namespace {
+
+constexpr double kGoalMs = 7.0;  // leaves room for a dispatch that is slower than the last
+constexpr double kMostGrowth = 4.0;
+
+}  // namespace
+
+void Pace::learn(Index units, double elapsed_ms) {
+    const double growth = std::min(kGoalMs / std::max(elapsed_ms, 1e-3), kMostGrowth);
+    const auto fitting = static_cast<Index>(static_cast<double>(units) * growth);
+    // The last dispatch of some work may be small: that it was quick says nothing.
+    if (growth < 1.0 || fitting > allowance_) allowance_ = std::max<Index>(fitting, 1);
+}
+
+}  // namespace attn::gl

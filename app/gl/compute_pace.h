@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/tensor.h"
+
+namespace attn::gl {
+
+/// How much of a kernel's work goes into one dispatch, so that none takes longer than about 10 ms: a screen that shares
+/// the graphics card stays alive, and a stop is heard. Work is counted in units of the caller's choice.
+class Pace {
+  public:
+    /// At least 1. Starts there, and grows at most fourfold from dispatch to dispatch.
+    Index allowance() const { return allowance_; }
+    /// `units` took `elapsed_ms`.
+    void learn(Index units, double elapsed_ms);
+
+  private:
+    Index allowance_ = 1;
+};
+
+}  // namespace attn::gl

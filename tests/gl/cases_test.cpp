@@ -1,0 +1,97 @@
+// The gl backend against the exact result over odd sizes, masks and options: every shader by itself, and the fused one.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "core/cast.h"
+#include "core/kernels/fused.h"
+#include "tests/gl/the_backend.h"
+#include "tests/support/cases.h"
+#include "tests/support/random.h"
+#include "tests/support/tolerance.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+/// What differs from the exact result when every stage is kept, and when the fused kernel computes; "" when nothing.
+std::string judge(const Case& one) {
+    const InputsD inputs = cast<double>(one.inputs);
+    const TraceD exact = attend_exact(inputs, one.spec).value();
+    const ErrorBounds bounds = error_bounds(inputs, one.spec, exact, {}, kFloatRoundoff);
+    for (const StageSet keep : {all_stages(), fused_stages()}) {
+        const auto trace = attend(one.inputs, one.spec, the_backend(), keep);
+        if (!trace) return trace.error().sentence;
+        const std::string what =
+            fmt::format("{} by gl {}", one.name, keep == all_stages() ? "stages" : "fused");
+        if (std::string wrong = forward_mismatch(*trace, exact, bounds, what, keep); !wrong.empty())
+            return wrong;
+    }
+    return {};
+}
+
+Case given(std::string name, Index tq, Index tk, Index d_k, Index d_v) {
+    Case one;
+    one.name = std::move(name);
+    one.inputs.q = normal_tensor<float>({1, 1, tq, d_k}, 1);
+    one.inputs.k = normal_tensor<float>({1, 1, tk, d_k}, 2);
+    one.inputs.v = normal_tensor<float>({1, 1, tk, d_v}, 3);
+    return one;
+}
+
+}  // namespace
+
+TEST_CASE("every shader agrees with the exact result") {
+    for (const Case& one : engine_cases(Sizes::odd)) CHECK(judge(one) == "");
+}
+
+TEST_CASE("huge logits agree within what rounding a score costs its exp") {
+    for (Case one : engine_cases(Sizes::small)) {
+        if (one.inputs.projects()) continue;
+        for (float& value : one.inputs.q.values()) value *= 30.0F;
+        CHECK(judge(one) == "");
+    }
+}
+
+TEST_CASE(
+    "several groups of queries, tiles of keys and slices of depth agree with the exact result") {
+    Case one = given("N = 200", 200, 210, 66, 40);
+    CHECK(judge(one) == "");
+    one.spec.mask.causal = CausalAlign::bottom_right;
+    one.spec.mask.window = 90;
+    CHECK(judge(one) == "");
+    CHECK(judge(given("wide V", 9, 70, 5, 68)) == "");
+    CHECK(judge(given("wider V than one pass of the fused kernel", 9, 70, 5, 150)) == "");
+}
+
+// Mesa's software renderer silently stops the loops of an invocation after 65,535 rounds.
+TEST_CASE("more keys than the software renderer lets a loop go round agree with the exact result") {
+    Case one = given("70,000 keys", 2, 70000, 4, 4);
+    CHECK(judge(one) == "");
+    one.spec.mask.causal = CausalAlign::bottom_right;
+    CHECK(judge(one) == "");
+}
+
+TEST_CASE("more terms of a projection than one dispatch takes agree with the exact result") {
+    Case one;
+    one.name = "d_model 5000";
+    one.inputs.x = normal_tensor<float>({1, 1, 2, 5000}, 1);
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v})
+        one.inputs.params[param] = normal_tensor<float>({1, 1, 5000, 3}, 2, 0.01);
+    CHECK(judge(one) == "");
+}
+
+TEST_CASE("a call that keeps fewer stages gives the same numbers in those it keeps") {
+    for (const Case& one : engine_cases(Sizes::small)) {
+        const Trace all = attend(one.inputs, one.spec, the_backend()).value();
+        for (const Stage stage : {Stage::q, Stage::scaled, Stage::weights}) {
+            StageSet keep;
+            keep.set(index_of(stage));
+            const Trace few = attend(one.inputs, one.spec, the_backend(), keep).value();
+            for (const StageInfo& other : stage_table())
+                if (other.stage != stage) CHECK(few[other.stage].empty());
+            CHECK(tensor_mismatch(few[stage], all[stage], {}, one.name) == "");
+        }
+    }
+}

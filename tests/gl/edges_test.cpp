@@ -1,0 +1,155 @@
+// NaN, inf, empty rows, stopping, what does not fit and what cannot run, by the stage kernels and the fused one.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "core/engine.h"
+#include "core/kernels/fused.h"
+#include "tests/gl/the_backend.h"
+#include "tests/support/random.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// One head, width 1: scores[i,j] = q_i · k_j.
+Inputs column_inputs(std::vector<float> q, std::vector<float> k, std::vector<float> v) {
+    const auto column = [](std::vector<float> values) {
+        const Shape shape{1, 1, static_cast<Index>(values.size()), 1};
+        return Tensor(shape, std::move(values));
+    };
+    Inputs inputs;
+    inputs.q = column(std::move(q));
+    inputs.k = column(std::move(k));
+    inputs.v = column(std::move(v));
+    return inputs;
+}
+
+/// [Tq,Tk] as 0 and 1, row after row.
+AttentionSpec masked_by(Index tq, Index tk, std::vector<std::uint8_t> allowed) {
+    AttentionSpec spec;
+    spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, tq, tk}, std::move(allowed));
+    return spec;
+}
+
+/// By the stage kernels, then by the fused one.
+std::array<Trace, 2> both(const Inputs& inputs, const AttentionSpec& spec) {
+    return {attend(inputs, spec, the_backend()).value(),
+            attend(inputs, spec, the_backend(), fused_stages()).value()};
+}
+
+bool all_nan(std::span<const float> values) {
+    return std::ranges::all_of(values, [](float value) { return std::isnan(value); });
+}
+
+}  // namespace
+
+TEST_CASE("NaN or +inf at an allowed pair makes its row NaN and no other row") {
+    for (const float bad : {kNan, kInf}) {
+        const auto traces = both(column_inputs({bad, 1}, {1, 2, 3}, {1, 2, 3}), {});
+        CHECK(all_nan(traces[0][Stage::weights].matrix(0, 0).row(0)));
+        for (const Trace& trace : traces) {
+            CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
+            CHECK(std::isnan(trace.logsumexp(0, 0, 0, 0)));
+            CHECK(trace[Stage::context](0, 0, 1, 0) == doctest::Approx(2.5752).epsilon(1e-4));
+        }
+        for (const Trace& trace : both(column_inputs({1}, {1, bad, 3}, {1, 2, 3}), {}))
+            CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
+    }
+}
+
+TEST_CASE("an allowed score of -inf weighs exactly 0 beside finite ones") {
+    const auto traces = both(column_inputs({1}, {-kInf, 2000, 0}, {7, 1, 9}), {});
+    CHECK(traces[0][Stage::weights](0, 0, 0, 0) == 0.0F);
+    CHECK(traces[0][Stage::weights](0, 0, 0, 2) == 0.0F);
+    for (const Trace& trace : traces) CHECK(trace[Stage::context](0, 0, 0, 0) == 1.0F);
+}
+
+TEST_CASE("allowed scores that are all -inf are 0/0, not an empty row") {
+    const auto traces =
+        both(column_inputs({1}, {-kInf, -kInf, 5}, {1, 2, 3}), masked_by(1, 3, {1, 1, 0}));
+    CHECK(std::isnan(traces[0][Stage::weights](0, 0, 0, 1)));
+    CHECK(traces[0][Stage::weights](0, 0, 0, 2) == 0.0F);
+    for (const Trace& trace : traces) CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
+}
+
+TEST_CASE("a forbidden key contributes nothing even when its K and V are NaN") {
+    const auto traces = both(column_inputs({1, 1}, {0, 0, kNan}, {1, 3, kNan}),
+                             masked_by(2, 3, {1, 1, 0, 1, 1, 0}));
+    CHECK(std::isnan(traces[0][Stage::scores](0, 0, 0, 2)));
+    CHECK(traces[0][Stage::masked](0, 0, 0, 2) == -kInf);
+    CHECK(traces[0][Stage::weights](0, 0, 0, 2) == 0.0F);
+    for (const Trace& trace : traces) CHECK(trace[Stage::context](0, 0, 0, 0) == 2.0F);
+}
+
+TEST_CASE("an empty row is 0 under zero and NaN under nan") {
+    const Inputs inputs = column_inputs({1, 2}, {1, 2}, {1, 2});
+    AttentionSpec spec = masked_by(2, 2, {0, 0, 1, 1});
+    for (const Trace& trace : both(inputs, spec)) {
+        CHECK(trace[Stage::context](0, 0, 0, 0) == 0.0F);
+        CHECK(trace.logsumexp(0, 0, 0, 0) == -kInf);
+        CHECK(trace[Stage::context](0, 0, 1, 0) > 1.0F);
+    }
+    spec.empty_rows = EmptyRows::nan;
+    const auto traces = both(inputs, spec);
+    CHECK(all_nan(traces[0][Stage::weights].matrix(0, 0).row(0)));
+    for (const Trace& trace : traces) {
+        CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
+        CHECK(std::isfinite(trace[Stage::context](0, 0, 1, 0)));
+    }
+}
+
+TEST_CASE("scores beyond the float range are inf and NaN, never plausible") {
+    for (const Trace& trace : both(column_inputs({1e30F, 1}, {1e30F, 1}, {1, 2}), {}))
+        CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
+}
+
+TEST_CASE("a 0 weight times an infinite value that is allowed is NaN") {
+    for (const Trace& trace : both(column_inputs({1}, {0, 2000}, {kInf, 1}), {}))
+        CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
+}
+
+TEST_CASE("a call that is stopped fails with one sentence, and the next one computes") {
+    Inputs inputs;
+    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
+    std::stop_source source;
+    source.request_stop();
+    for (const StageSet keep : {all_stages(), fused_stages()}) {
+        const auto stopped = the_backend().forward(inputs, {}, keep, {source.get_token(), {}});
+        REQUIRE(!stopped);
+        CHECK(stopped.error().sentence == "the attention call was stopped");
+        CHECK(the_backend().forward(inputs, {}, keep));
+    }
+}
+
+TEST_CASE("gradients are refused with the names of the backends that compute them") {
+    Inputs inputs;
+    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
+    const Trace trace = attend(inputs, {}, the_backend()).value();
+    const auto d = attend_backward(inputs, {}, trace, {}, the_backend());
+    REQUIRE(!d);
+    CHECK(d.error().sentence ==
+          "backend gl computes no gradients: choose one of reference, staged, fused");
+}
+
+TEST_CASE("a tensor that is larger than a buffer may be fails alone, by name") {
+    constexpr Index kTokens = 34'000'000;  // of width 1, four floats each: past 128 MiB
+    if (the_backend().renderer().find("llvmpipe") == std::string::npos) return;
+    Inputs inputs;
+    inputs.q = Tensor({1, 1, 1, 1}, 1.0F);
+    inputs.k = inputs.v = Tensor({1, 1, kTokens, 1}, 1.0F);
+    const auto trace = attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
+    REQUIRE(!trace);
+    CHECK(trace.error().kind == ErrorKind::failure);
+    CHECK(trace.error().sentence.find(
+              "K takes 518.8 MiB, but OpenGL's buffers hold at most 128 MiB") == 0);
+    CHECK(the_backend().unavailable() == std::nullopt);
+}
