@@ -18,7 +18,8 @@ Result<Trace> fused_forward(const Inputs& inputs, const AttentionSpec& spec, con
                             StageSet keep, const RunControl& control = {});
 
 /// Gradients of the kept stages and the parameters, with scores computed anew from the logsumexp of
-/// `forward`, which also holds q, k, v and context.
+/// `forward`, which also holds q, k, v and context. A weight's relative error is |logsumexp| · 2^-24;
+/// a row beyond 65536 is an error that names the backends to use.
 Result<Trace> fused_backward(const Inputs& inputs, const AttentionSpec& spec,
                              const Dimensions& size, const Trace& forward, const Upstream& upstream,
                              const RunControl& control = {});

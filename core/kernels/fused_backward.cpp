@@ -33,7 +33,7 @@ HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index
     const Row logsumexp = load(group.logsumexp);
     const Row zero = all_lanes(0.0F);
     for_rows(s, [&](Row& row, Index n) HWY_ATTR {
-        row = exp2(sub(row, logsumexp));
+        row = exp2(at_most_zero(sub(row, logsumexp)));  // L rounds: S − L may pass 0
         if (masked) row = choose(allowed_row(block.allow, j + n, block.keys), row, zero);
     });
     return s;

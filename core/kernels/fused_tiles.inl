@@ -95,6 +95,15 @@ HWY_INLINE V at_least(V low, V x) {
 #endif
 }
 
+/// At most 0; NaN stays NaN.
+HWY_INLINE V at_most_zero(V x) {
+    const V zero = hn::Zero(kTag);
+    return hn::IfThenElse(hn::Gt(x, zero), zero, x);
+}
+HWY_INLINE Row at_most_zero(const Row& x) {
+    return {at_most_zero(x.a), at_most_zero(x.b), at_most_zero(x.c)};
+}
+
 /// 2^x for x <= 0: exactly 1 at 0 and exactly 0 from -126.5 down, -inf included, so that a mask needs no
 /// branch; NaN gives NaN. Relative error <= 1.6e-7 above -126.
 /// x = n + r, |r| <= 1/2: adding 1.5·2^23 rounds to n in the low bits; the polynomial is 2^r.
@@ -171,7 +180,8 @@ HWY_INLINE void add_columns(const float* rows, Index row_stride, const float* ma
                             Index width, const Row& factor, float* out) {
     const Index lanes = group_lanes();
     for (Index c = 0; c < width; c += kTileRows) {
-        Tile sum = multiply(rows, row_stride, streams(matrix, c, width - 1, 1, width, TileRows()), count);
+        Tile sum =
+            multiply(rows, row_stride, streams(matrix, c, width - 1, 1, width, TileRows()), count);
         for_rows(sum, [=](const Row& row, Index n) HWY_ATTR {
             float* to = out + (c + n) * lanes;
             store(mul_add(load(to), factor, row), to);

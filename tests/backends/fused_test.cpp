@@ -231,6 +231,16 @@ TEST_CASE("fused backward refuses a forward trace without logsumexp") {
           "the forward trace holds logsumexp as [0, 0, 0, 0] but backward needs [1, 4, 211, 1]");
 }
 
+TEST_CASE("fused backward refuses logsumexps too large to give weights back") {
+    const Inputs inputs = column_inputs({1.0F, 300.0F}, {1.0F, 300.0F}, {1.0F, 2.0F});
+    const Trace forward = attend(inputs, {}, "fused").value();
+    const auto d = attend_backward(inputs, {}, forward, {Stage::context, {}}, "fused");
+    REQUIRE(!d);
+    CHECK(d.error().sentence ==
+          "the logsumexp of a row is 90000: fused takes gradients up to 65536, because it computes "
+          "weights anew from it; backend staged or reference was wanted");
+}
+
 TEST_CASE("the multiply-add peak is a positive number on every target") {
     on_every_target([] { CHECK(fma_peak_gflops(1, 1.0) > 0.0); });
 }
