@@ -1,6 +1,7 @@
 #include "app/ui/canvas_layout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "app/ui/draw.h"
@@ -16,19 +17,34 @@ constexpr float kOperator = 40.0F;
 constexpr float kNarrowOperator = 20.0F;
 constexpr float kNarrow = 640.0F;  // a canvas under this saves room
 constexpr float kSmallestCell = 6.0F;
-constexpr float kWidestCell = 80.0F;
-constexpr float kTallestCell = 48.0F;
+constexpr float kLargestCell = 96.0F;
 constexpr float kLowestReadable = 16.0F;  // cells lower than this show no numbers
-constexpr float kFlat = 0.62F;            // height of a readable cell to its width
+constexpr float kSoftmaxSides = 128.0F;   // max m and Σ exp beside M
 constexpr float kMostScroll = 1.35F;      // of the room, before cells give up their numbers
-constexpr float kRowSums = 56.0F;         // kept free beside every score matrix for the weights' Σ
+constexpr int kHalvings = 12;             // of the range of cell sizes: to a tenth of a pixel
 
-/// What one row of matrices needs in width: `columns` cells and `fixed` pixels.
-struct Budget {
-    float columns = 0.0F;
-    float fixed = 0.0F;
-    float cell(float available) const { return (available - fixed) / std::max(columns, 1.0F); }
-    float width(float cell_width) const { return columns * cell_width + fixed; }
+/// What one matrix takes besides its cells, at cells of one size.
+struct Extent {
+    Index columns = 0;
+    float left = 0.0F;   // row labels
+    float right = 0.0F;  // side vectors
+    float least = 0.0F;  // of title and colour bar
+
+    float width(float cell) const {
+        return left + std::max(static_cast<float>(columns) * cell + right, least);
+    }
+};
+
+/// Matrices beside each other, and the signs between them.
+struct Line {
+    std::vector<Extent> matrices;
+    float signs = 0.0F;
+
+    float width(float cell) const {
+        float sum = signs;
+        for (const Extent& matrix : matrices) sum += matrix.width(cell);
+        return sum;
+    }
 };
 
 bool is_query_by_key(const GridView& grid) {
@@ -37,18 +53,6 @@ bool is_query_by_key(const GridView& grid) {
 
 bool is_narrow(const Frame& frame, float available) { return available < frame.px(kNarrow); }
 
-/// Room for a sign between two matrices.
-float operator_width(const Frame& frame, const std::string& sign, float available) {
-    const bool narrow = is_narrow(frame, available);
-    const float text = text_size(operator_font(frame, available), sign).x;
-    return std::max(frame.px(narrow ? kNarrowOperator : kOperator),
-                    text + frame.px(narrow ? 8 : 16));
-}
-
-float sides_width(const GridView& grid, const Frame& frame) {
-    return grid_margins(grid, frame, 1.0F).right;
-}
-
 std::vector<const GridView*> all_grids(const StepView& view) {
     std::vector<const GridView*> grids;
     for (const GridView& operand : view.operands) grids.push_back(&operand);
@@ -56,69 +60,100 @@ std::vector<const GridView*> all_grids(const StepView& view) {
     return grids;
 }
 
-/// One matrix: its cells, or what its title and colour bar need where that is more.
-void add_matrix(Budget& budget, Index columns, float least_width, float guess) {
-    const auto count = static_cast<float>(columns);
-    if (count * guess < least_width)
-        budget.fixed += least_width;
-    else
-        budget.columns += count;
+Extent extent_of(const GridView& grid, const Frame& frame, float cell) {
+    const GridMargins margins = grid_margins(grid, frame, cell);
+    return {grid.columns, margins.left, margins.right, margins.width};
 }
 
-/// `guess`: about how wide a cell will be.
-Budget actual_budget(const StepView& view, const Frame& frame, float available, float guess) {
-    Budget budget;
+/// Room for the weights' row sums is kept beside every score matrix.
+Extent result_extent(const StepView& view, const Frame& frame, float cell) {
+    Extent extent = extent_of(view.result, frame, cell);
+    if (!is_query_by_key(view.result)) return extent;
+    const view::SideVector sums{"Σ", "", {"1.00"}, Role::weight};
+    extent.right = std::max(extent.right, side_width(sums, frame, cell));
+    return extent;
+}
+
+Line own_line(const StepView& view, const Frame& frame, float available, float cell) {
+    Line line;
+    for (const GridView& operand : view.operands)
+        line.matrices.push_back(extent_of(operand, frame, cell));
     for (const std::string& sign : view.operators)
-        budget.fixed += operator_width(frame, sign, available);
-    for (const GridView* grid : all_grids(view)) {
-        const GridMargins margins = grid_margins(*grid, frame, guess);
-        budget.fixed += margins.left + margins.right;
-        add_matrix(budget, grid->columns, margins.width - margins.right, guess);
+        line.signs += operator_width(frame, sign, available);
+    line.matrices.push_back(result_extent(view, frame, cell));
+    return line;
+}
+
+/// What every stage with a result [Tq, Tk] has to find room for, so that all of them can put it in
+/// the same place: Q × Kᵀ = scores, S ∧ mask = M, and M with its side vectors, softmax → A.
+std::vector<Line> score_lines(const StepView& view, const Frame& frame, float available,
+                              float cell) {
+    const Extent result = result_extent(view, frame, cell);
+    const float product = operator_width(frame, "×", available);
+    const float softmax = operator_width(frame, "softmax →", available);
+    Extent q = result;
+    q.right = 0.0F;
+    Extent matrix = q;
+    q.columns = view.controls.d_k;
+    Extent k = matrix;
+    k.left = text_size(frame.fonts.body, "00").x + frame.px(8);
+    Extent m = matrix;
+    m.right = frame.px(kSoftmaxSides);
+    return {{{q, k, result}, 2 * product},
+            {{matrix, matrix, result}, 2 * product},
+            {{m, result}, softmax}};
+}
+
+/// All lines that must fit when the cells are `cell` wide.
+std::vector<Line> lines_of(const StepView& view, const Frame& frame, float available, float cell) {
+    std::vector<Line> lines{own_line(view, frame, available, cell)};
+    if (!is_query_by_key(view.result)) return lines;
+    for (Line& line : score_lines(view, frame, available, cell)) lines.push_back(std::move(line));
+    return lines;
+}
+
+float widest(const std::vector<Line>& lines, float cell) {
+    float width = 0.0F;
+    for (const Line& line : lines) width = std::max(width, line.width(cell));
+    return width;
+}
+
+/// The widest cell with which everything fits `room`, with labels as beside cells `like`.
+float fit_cell(const StepView& view, const Frame& frame, float available, float like, float room) {
+    const std::vector<Line> lines = lines_of(view, frame, available, like);
+    float low = frame.px(kSmallestCell);
+    float high = frame.px(kLargestCell);
+    if (widest(lines, high) <= room) return high;
+    for (int n = 0; n < kHalvings; ++n) {
+        const float middle = (low + high) / 2;
+        (widest(lines, middle) <= room ? low : high) = middle;
     }
-    return budget;
+    return low;
 }
 
-/// Room for every stage whose result is [Tq, Tk]: Q × Kᵀ = scores and S ∧ mask = M.
-Budget scores_budget(const StepView& view, const Frame& frame, float available, float guess) {
-    const float op = operator_width(frame, "×", available);
-    const float least_width = grid_margins(view.result, frame, guess).width;
-    Budget budget{0.0F, 3 * row_label_width(view.result, frame) + 2 * op};
-    add_matrix(budget, std::max(view.controls.d_k, view.result.columns), least_width, guess);
-    add_matrix(budget, view.result.columns, least_width, guess);
-    add_matrix(budget, view.result.columns, least_width, guess);
-    return budget;
+/// The labels beside roomy cells are larger, so that the cells may have to be fitted once more.
+float fit_cell(const StepView& view, const Frame& frame, float available, float room) {
+    const float first = fit_cell(view, frame, available, frame.px(kLargestCell), room);
+    return std::min(first, fit_cell(view, frame, available, first, room));
 }
 
-struct Fit {
-    float cell_width;
-    float result_left;  // 0: the result follows its operands
-};
-
-/// As wide as fits; numbers stay readable as long as little has to be scrolled for it.
-float fit_cell(const Budget& budget, const StepView& view, const Frame& frame, float available) {
-    const float readable = readable_cell_width(view.result, frame);
-    const float cell = budget.cell(available);
-    if (cell < readable && budget.width(readable) <= kMostScroll * available) return readable;
-    return std::clamp(cell, frame.px(kSmallestCell), frame.px(kWidestCell));
+/// The narrowest cell that is worth its room. Of all score matrices the same, not each its own.
+float least_readable(const StepView& view, const Frame& frame) {
+    if (!is_query_by_key(view.result)) return readable_cell_width(view.result, frame);
+    GridView usual;
+    usual.decimals = 1;
+    usual.cells = {{-0.5, view::CellLook::number, {}, {}, "−0.5"}};
+    return readable_cell_width(usual, frame);
 }
 
-Fit fit_width(const StepView& view, const Frame& frame, float available, float guess) {
-    const Budget actual = actual_budget(view, frame, available, guess);
-    const float own = fit_cell(actual, view, frame, available);
-    if (!is_query_by_key(view.result)) return {own, 0.0F};
-    const float spare = is_narrow(frame, available) ? 0.0F : frame.px(kRowSums);
-    const Budget scores = scores_budget(view, frame, available - spare, guess);
-    const float cell = std::min(own, fit_cell(scores, view, frame, available - spare));
-    const float result_width = cell * static_cast<float>(view.result.columns);
-    const float right =
-        std::max(scores.width(cell), actual.width(cell) - sides_width(view.result, frame));
-    return {cell, right - result_width};
-}
-
-/// Twice: which matrices are narrower than their titles depends on the cells.
-Fit fit_width(const StepView& view, const Frame& frame, float available) {
-    const Fit first = fit_width(view, frame, available, frame.px(kWidestCell));
-    return fit_width(view, frame, available, first.cell_width);
+/// Numbers stay readable as long as little has to be scrolled for it.
+float cell_width(const StepView& view, const Frame& frame, float available) {
+    const float fitting = fit_cell(view, frame, available, available);
+    const float readable = least_readable(view, frame);
+    if (fitting >= readable) return fitting;
+    const bool reachable =
+        widest(lines_of(view, frame, available, fitting), readable) <= available * kMostScroll;
+    return reachable ? readable : fitting;
 }
 
 float tallest(const StepView& view) {
@@ -127,22 +162,21 @@ float tallest(const StepView& view) {
     return static_cast<float>(rows);
 }
 
-/// Flat cells while they show numbers, square ones below.
+/// Square cells; flat ones where that keeps numbers readable. Whole pixels while there are enough.
 ImVec2 cell_size(const StepView& view, const Frame& frame, float width, float height) {
-    const float least = frame.px(kSmallestCell);
-    const float fitting = std::clamp(height / tallest(view), least, frame.px(kTallestCell));
+    const float fitting = std::max(height / tallest(view), frame.px(kSmallestCell));
     const bool readable =
-        width >= readable_cell_width(view.result, frame) && fitting >= frame.px(kLowestReadable);
-    if (readable)
-        return {width, std::min(fitting, std::max(width * kFlat, frame.px(kLowestReadable)))};
+        width >= least_readable(view, frame) && fitting >= frame.px(kLowestReadable);
     const float side = std::min(width, fitting);
-    return {side, side};
+    const ImVec2 cell{readable ? width : side, side};
+    if (side < frame.px(kLowestReadable)) return cell;
+    return {std::floor(cell.x), std::floor(cell.y)};
 }
 
-GridMargins tallest_margins(const StepView& view, const Frame& frame, float cell_width) {
+GridMargins tallest_margins(const StepView& view, const Frame& frame, float cell) {
     GridMargins most;
     for (const GridView* grid : all_grids(view)) {
-        const GridMargins margins = grid_margins(*grid, frame, cell_width);
+        const GridMargins margins = grid_margins(*grid, frame, cell);
         most.top = std::max(most.top, margins.top);
         most.bottom = std::max(most.bottom, margins.bottom);
     }
@@ -152,16 +186,15 @@ GridMargins tallest_margins(const StepView& view, const Frame& frame, float cell
 /// Places the matrices from left to right around one middle line.
 class Row {
   public:
-    Row(const Frame& frame, ImVec2 cell, float middle)
-        : frame_(frame), cell_(cell), middle_(middle) {}
+    Row(const Frame& frame, ImVec2 cell, float left, float middle)
+        : frame_(frame), cell_(cell), x_(left), middle_(middle) {}
 
     GridPlace add(const GridView& grid, float at_least) {
-        const GridMargins margins = grid_margins(grid, frame_, cell_.x);
-        const float left = std::max(x_ + margins.left, at_least);
-        const float cells = cell_.x * static_cast<float>(grid.columns);
-        x_ = left + std::max(cells + margins.right, margins.width);
+        const Extent extent = extent_of(grid, frame_, cell_.x);
+        const float left = std::max(x_ + extent.left, at_least);
+        x_ = left - extent.left + extent.width(cell_.x);
         const float top = middle_ - cell_.y * static_cast<float>(grid.rows) / 2;
-        return {{left, top}, cell_};
+        return {{std::round(left), std::round(top)}, cell_};
     }
     /// The sign stands in the middle of the gap before the next matrix.
     void skip(float width) { x_ += width; }
@@ -170,24 +203,35 @@ class Row {
   private:
     const Frame& frame_;
     ImVec2 cell_;
+    float x_;
     float middle_;
-    float x_ = 0.0F;
 };
 
-void place_all(const StepView& view, const Frame& frame, Row& row, const Fit& fit, float available,
-               float middle, CanvasLayout& layout) {
+/// Where the cells of a score matrix begin at every stage that has one; 0 for other results.
+float score_place(const StepView& view, const std::vector<Line>& lines, float cell) {
+    if (!is_query_by_key(view.result)) return 0.0F;
+    float left = 0.0F;
+    for (const Line& line : lines) {
+        const Extent& result = line.matrices.back();
+        left = std::max(left, line.width(cell) - result.width(cell) + result.left);
+    }
+    return left;
+}
+
+void place_all(const StepView& view, const Frame& frame, Row& row, float result_left,
+               float available, CanvasLayout& layout, float middle) {
     for (std::size_t n = 0; n < view.operands.size(); ++n) {
         layout.operands.push_back(row.add(view.operands[n], 0.0F));
         const bool last = n + 1 == view.operands.size();
         const GridView& next = last ? view.result : view.operands[n + 1];
-        const float label = row_label_width(next, frame);
+        const float label = row_label_width(next, frame, layout.operands.back().cell.x);
         const float op = operator_width(frame, view.operators[n], available);
-        const float gap = last ? std::max(op, fit.result_left - label - row.x()) : op;
+        const float gap = last ? std::max(op, result_left - label - row.x()) : op;
         layout.operators.push_back({row.x() + gap / 2, middle});
         layout.operator_widths.push_back(gap);
         row.skip(gap);
     }
-    layout.result = row.add(view.result, fit.result_left);
+    layout.result = row.add(view.result, result_left);
 }
 
 }  // namespace
@@ -196,19 +240,37 @@ Font operator_font(const Frame& frame, float available) {
     return is_narrow(frame, available) ? frame.fonts.body : frame.fonts.title;
 }
 
+OperatorText operator_text(const std::string& sign) {
+    const std::size_t note = sign.find('\n');
+    OperatorText text{sign.substr(0, note), note == sign.npos ? "" : sign.substr(note + 1), false};
+    text.arrow = text.words.ends_with("→");
+    if (text.arrow) text.words.resize(text.words.size() - std::string("→").size());
+    while (text.words.ends_with(' ')) text.words.pop_back();
+    return text;
+}
+
+float operator_width(const Frame& frame, const std::string& sign, float available) {
+    const bool narrow = is_narrow(frame, available);
+    const OperatorText text = operator_text(sign);
+    const float words = text_size(operator_font(frame, available), text.words).x;
+    const float note = narrow ? 0.0F : text_size(frame.fonts.digits_small, text.note).x;
+    return std::max(frame.px(narrow ? kNarrowOperator : kOperator),
+                    std::max(words, note) + frame.px(narrow ? 8 : 16));
+}
+
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
-    Fit fit = fit_width(view, frame, available.x);
-    const GridMargins margins = tallest_margins(view, frame, fit.cell_width);
-    const ImVec2 cell =
-        cell_size(view, frame, fit.cell_width, available.y - margins.top - margins.bottom);
-    if (fit.result_left > 0.0F && cell.x < fit.cell_width)
-        fit.result_left -=
-            (fit.cell_width - cell.x) * static_cast<float>(view.controls.d_k + view.result.columns);
+    const float width = cell_width(view, frame, available.x);
+    const GridMargins margins = tallest_margins(view, frame, width);
+    const ImVec2 cell = cell_size(view, frame, width, available.y - margins.top - margins.bottom);
+    const std::vector<Line> lines = lines_of(view, frame, available.x, cell.x);
+    const float left = std::max(0.0F, (available.x - widest(lines, cell.x)) / 2);
     const float height = tallest(view) * cell.y;
     const float middle = margins.top + height / 2;
+    const float place = score_place(view, lines, cell.x);
     CanvasLayout layout;
-    Row row(frame, cell, middle);
-    place_all(view, frame, row, fit, available.x, middle, layout);
+    Row row(frame, cell, left, middle);
+    place_all(view, frame, row, place > 0.0F ? left + place : 0.0F, available.x, layout, middle);
+    layout.left = left;
     layout.size = {row.x(), margins.top + height + margins.bottom};
     return layout;
 }

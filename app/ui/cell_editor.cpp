@@ -1,4 +1,3 @@
-
 #include <algorithm>
 
 #include "app/ui/canvas.h"
@@ -6,21 +5,6 @@
 #include "app/ui/imgui_compat.h"
 
 namespace attn::ui {
-namespace {
-
-/// Typing that began with one digit goes on after it: the field would select it all on focus.
-int keep_first_digit(ImGuiInputTextCallbackData* data) {
-    if (data->BufTextLen == 1 && data->SelectionStart != data->SelectionEnd) {
-        data->ClearSelection();
-        data->CursorPos = 1;
-    }
-    return 0;
-}
-
-bool begins_number(unsigned c) { return (c >= '0' && c <= '9') || c == '-' || c == '.'; }
-
-}  // namespace
-
 void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
                       view::Actions& out) {
     std::string draft = editing.draft;
@@ -31,8 +15,7 @@ void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, co
     ImGui::SetCursorScreenPos(low);
     ImGui::SetNextItemWidth(width);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-    const bool edited = ImGui::InputText("##cell editor", &draft,
-                                         ImGuiInputTextFlags_CallbackAlways, keep_first_digit);
+    const bool edited = ImGui::InputText("##cell editor", &draft);
     const bool left = ImGui::IsItemDeactivated();
     ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
                                         to_u32(frame.theme.accent), frame.px(2), 0, frame.px(2));
@@ -45,17 +28,6 @@ void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, co
     }
     if (edited) out.push_back(view::DraftCell{draft});
     if (left) out.push_back(view::CommitCellEdit{});
-}
-
-void begin_edit_by_keyboard(const view::CellRef& selected, view::Actions& out) {
-    const ImGuiIO& io = ImGui::GetIO();
-    if (io.WantTextInput || io.KeyCtrl) return;
-    for (const ImWchar c : io.InputQueueCharacters) {
-        if (!begins_number(c)) continue;
-        out.push_back(view::BeginCellEdit{selected});
-        out.push_back(view::DraftCell{std::string(1, static_cast<char>(c))});
-        return;
-    }
 }
 
 }  // namespace attn::ui

@@ -4,6 +4,7 @@
 #include "app/ui/imgui_compat.h"
 #include "app/ui/panels.h"
 #include "app/ui/widgets.h"
+#include "app/view/format.h"
 
 namespace attn::ui {
 namespace {
@@ -12,11 +13,8 @@ using view::Actions;
 using view::ControlsView;
 
 // Design units.
-constexpr float kPresetWidth = 176.0F;
-constexpr float kSentenceWidth = 248.0F;
-constexpr float kNumberWidth = 80.0F;
-constexpr float kModelWidth = 104.0F;
-constexpr float kSliderWidth = 112.0F;
+constexpr float kPresetWidth = 168.0F;
+constexpr float kSentenceWidth = 216.0F;
 // Temperatures a slider reaches; any other can be typed (Ctrl+click).
 constexpr double kLowTemperature = 0.1;
 constexpr double kHighTemperature = 10.0;
@@ -58,15 +56,17 @@ struct Number {
     const char* id;
     const char* words;
     Index value, low, high;
-    float width;
     Tip tip;
 };
 
+/// `after`: room kept behind it on the same line.
 template <class MakeAction>
-void number(const Number& n, const Frame& frame, Actions& out, MakeAction make) {
-    flow(frame, frame.px(n.width));
+void number(const Number& n, const Frame& frame, Actions& out, MakeAction make,
+            float after = 0.0F) {
+    const float width = number_width(frame, n.words, n.high);
+    flow(frame, width + after);
     const auto changed =
-        number_field(frame, n.id, n.words, n.value, n.low, n.high, frame.px(n.width), n.tip, out);
+        number_field(frame, n.id, n.words, n.value, n.low, n.high, width, n.tip, out);
     if (changed) out.push_back(make(*changed));
 }
 
@@ -77,7 +77,6 @@ void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
          view.d_model,
          1,
          view::kMaxModelWidth,
-         kModelWidth,
          {"d_model: columns of X", "X is [T, d_model]. Drag, or Ctrl+click to type."}},
         [](Index value) { return view::SetModelWidth{value}; });
     set({"##d_k",
@@ -85,7 +84,6 @@ void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
          view.d_k,
          1,
          view::kMaxKeyWidth,
-         kNumberWidth,
          {"d_k: columns of Q and K in each head",
           "W_Q is [d_model, d_k]. Drag, or Ctrl+click to type."}},
         [](Index value) { return view::SetKeyWidth{value}; });
@@ -94,17 +92,10 @@ void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
          view.heads,
          1,
          view::kMaxHeads,
-         kNumberWidth,
          {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
         [](Index value) { return view::SetHeads{value}; });
     if (view.heads < 2) return;
-    set({"##head",
-         "head",
-         view.head + 1,
-         1,
-         view.heads,
-         kNumberWidth,
-         {"The head that is shown", "1 … H"}},
+    set({"##head", "head", view.head + 1, 1, view.heads, {"The head that is shown", "1 … H"}},
         [](Index value) { return view::ShowHead{value - 1}; });
 }
 
@@ -118,19 +109,23 @@ void scaling(const ControlsView& view, const Frame& frame, Actions& out) {
     flip("scaling", view.scaling ? view.scale_words : "scaling off", view.scaling,
          {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame, out,
          [](bool on) -> view::Action { return view::SetScaling{on}; });
-    flow(frame, frame.px(kSliderWidth));
+    const SliderWords words{"τ", view::cell_number(view.temperature, 2), "10.00"};
+    const float width = slider_width(frame, words);
+    flow(frame, width);
     const auto temperature = real_slider(
-        frame, "##temperature", "τ  %.2f", view.temperature, kLowTemperature, kHighTemperature,
-        frame.px(kSliderWidth),
-        {"τ: temperature", "S = scores · scale / τ. Above 1 flatter, below 1 sharper."}, out);
+        frame, "##temperature", words, view.temperature, kLowTemperature, kHighTemperature, width,
+        {"τ: temperature",
+         "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or Ctrl+click to type."},
+        out);
     if (temperature) out.push_back(view::SetTemperature{*temperature});
 }
 
 void seed(const ControlsView& view, const Frame& frame, Actions& out) {
     const Tip tip{"Seed of the toy weights", "The same seed gives the same W_Q, W_K, W_V."};
-    number({"##seed", "seed", static_cast<Index>(view.seed), 0, kHighestSeed, kNumberWidth, tip},
-           frame, out,
-           [](Index value) { return view::SetSeed{static_cast<std::uint64_t>(value)}; });
+    number(
+        {"##seed", "seed", static_cast<Index>(view.seed), 0, kHighestSeed, tip}, frame, out,
+        [](Index value) { return view::SetSeed{static_cast<std::uint64_t>(value)}; },
+        frame.px(4) + button_width(frame, "re-seed"));
     ImGui::SameLine(0.0F, frame.px(4));
     if (button(frame, "reseed", "re-seed",
                {"The next seed", "New weights, drawn from N(0, 1/d_in)."}))

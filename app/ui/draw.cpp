@@ -72,6 +72,15 @@ std::string fit_text(const Font& font, std::string_view text, float width) {
     return "…";
 }
 
+std::string middle_ellipsis(std::string_view text, std::size_t most) {
+    const std::size_t count = code_points(text);
+    if (count <= most) return std::string(text);
+    const std::size_t tail = (most - 1) / 2;
+    const std::size_t head = prefix_bytes(text, most - 1 - tail);
+    return std::string(text.substr(0, head)) + "…" +
+           std::string(text.substr(prefix_bytes(text, count - tail)));
+}
+
 void draw_rotated_text(ImDrawList& list, const Font& font, ImVec2 at, float degrees, ImU32 color,
                        const std::string& text) {
     const int first = list.VtxBuffer.Size;

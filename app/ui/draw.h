@@ -26,6 +26,9 @@ void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, A
 /// `text`, or as much of it as fits in `width` followed by "…".
 std::string fit_text(const Font& font, std::string_view text, float width);
 
+/// `text`, or its beginning and end around a "…" when it has more than `most` characters.
+std::string middle_ellipsis(std::string_view text, std::size_t most);
+
 /// Text turned about its left middle, which stands at `at`; up is negative.
 void draw_rotated_text(ImDrawList& list, const Font& font, ImVec2 at, float degrees, ImU32 color,
                        const std::string& text);

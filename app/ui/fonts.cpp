@@ -19,11 +19,14 @@ constexpr ImWchar kMathematics[] = {
     0x0020, 0x017F, 0x02C6, 0x02DC, 0x0391, 0x03C9, 0x1D40, 0x1D40, 0x1D62, 0x1D6A, 0x2010,
     0x2033, 0x2070, 0x209C, 0x2190, 0x2193, 0x2200, 0x2265, 0x22A4, 0x22A5, 0x2423, 0x2423,
     0x25CF, 0x25CF, 0x2713, 0x2713, 0x27E8, 0x27E9, 0x2C7C, 0x2C7C, 0xFFFD, 0xFFFD, 0};
+constexpr ImWchar kFigures[] = {0x0020, 0x007E, 0x2212, 0x2212, 0x221E, 0x221E, 0xFFFD, 0xFFFD, 0};
 
 // Design units at scale 1.
 constexpr float kSmall = 12.0F;
 constexpr float kBody = 14.0F;
 constexpr float kTitle = 21.0F;
+constexpr float kMediumDigits = 16.0F;
+constexpr float kLargeDigits = 20.0F;
 
 struct Pattern {
     FcPattern* pattern;
@@ -80,6 +83,8 @@ Fonts built_in(float scale) {
             font,
             font,
             font,
+            font,
+            font,
             "The fonts DejaVu Sans and DejaVu Sans Mono were not found, so that mathematical signs "
             "show as \"?\": install fonts-dejavu-core."};
 }
@@ -99,8 +104,11 @@ Fonts load_fonts(float scale) {
     fonts.strong = load(bold ? bold : sans, kBody * scale, kMathematics);
     fonts.digits = load(mono, kBody * scale, kMathematics);
     fonts.digits_small = load(mono, kSmall * scale, kMathematics);
+    fonts.digits_medium = load(mono, kMediumDigits * scale, kFigures);
+    fonts.digits_large = load(mono, kLargeDigits * scale, kFigures);
     const bool complete = fonts.body.face && fonts.small.face && fonts.title.face &&
-                          fonts.strong.face && fonts.digits.face && fonts.digits_small.face;
+                          fonts.strong.face && fonts.digits.face && fonts.digits_small.face &&
+                          fonts.digits_medium.face && fonts.digits_large.face;
     if (complete) return fonts;
     ImGui::GetIO().Fonts->Clear();
     return built_in(scale);

@@ -12,11 +12,13 @@ struct Font {
     float px = 13.0F;
 };
 
-/// DejaVu Sans for words, DejaVu Sans Mono for numbers, three sizes.
+/// DejaVu Sans for words, DejaVu Sans Mono for numbers, three sizes, and two larger ones for
+/// figures.
 struct Fonts {
     Font small, body, title;  // words
     Font strong;              // body size, bold: symbols, headings
     Font digits_small, digits;
+    Font digits_medium, digits_large;  // figures and their signs alone, for roomy cells
     std::string warning;  // one sentence when the fonts were not found; "" when all is well
 };
 

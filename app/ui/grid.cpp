@@ -76,6 +76,7 @@ void outline_lit(const GridCanvas& canvas, Place at, ImU32 color, float thicknes
     edge(at.row, at.column + 1, {b.x, a.y}, b);
 }
 
+/// The ends of the scale, and its zero where that stays clear of them.
 void draw_bar_labels(const GridCanvas& canvas, ImVec2 low, float width) {
     const Font& font = canvas.frame.fonts.digits_small;
     const ImU32 color = to_u32(canvas.frame.theme.muted);
@@ -84,10 +85,22 @@ void draw_bar_labels(const GridCanvas& canvas, ImVec2 low, float width) {
     draw_text_in(canvas.list, font, {low.x, y}, high, Align::left, color, canvas.grid.low_label);
     draw_text_in(canvas.list, font, {low.x, y}, high, Align::right, color, canvas.grid.high_label);
     if (canvas.grid.range.low >= 0.0) return;
-    draw_text_in(canvas.list, font, {low.x, y}, high, Align::center, color, "0");
     const float middle = low.x + width / 2;
     canvas.list.AddLine({middle, low.y - 2}, {middle, low.y + canvas.frame.px(kBarHeight) + 2},
                         to_u32(canvas.frame.theme.text), canvas.frame.px(1));
+    const float longest = std::max(text_size(font, canvas.grid.low_label).x,
+                                   text_size(font, canvas.grid.high_label).x);
+    if (width / 2 < longest + text_size(font, "0").x / 2 + canvas.frame.px(6)) return;
+    draw_text_in(canvas.list, font, {low.x, y}, high, Align::center, color, "0");
+}
+
+void draw_legend(const GridCanvas& canvas) {
+    const Font& font = canvas.frame.fonts.digits_small;
+    ImVec2 at{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
+    for (const std::string& line : canvas.grid.legend) {
+        draw_text(canvas.list, font, at, to_u32(canvas.frame.theme.muted), line);
+        at.y += font.px * 1.25F;
+    }
 }
 
 }  // namespace
@@ -106,6 +119,7 @@ void draw_marks(const GridCanvas& canvas) {
 }
 
 void draw_color_bar(const GridCanvas& canvas, view::ThemeName name) {
+    if (!canvas.grid.legend.empty()) return draw_legend(canvas);
     const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell.x);
     const ImVec2 end = canvas.end();
     const ImVec2 low{canvas.place.origin.x, end.y + canvas.frame.px(kBarGap)};

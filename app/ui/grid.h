@@ -27,8 +27,10 @@ struct GridMargins {
 };
 GridMargins grid_margins(const view::GridView& grid, const Frame& frame, float cell_width);
 /// Room for the row labels alone.
-float row_label_width(const view::GridView& grid, const Frame& frame);
-/// The narrowest cell that still shows its numbers; 0 for a grid without text.
+float row_label_width(const view::GridView& grid, const Frame& frame, float cell_width);
+/// Width of each side vector.
+float side_width(const view::SideVector& side, const Frame& frame, float cell_width);
+/// The narrowest cell that still shows its numbers, to one decimal.
 float readable_cell_width(const view::GridView& grid, const Frame& frame);
 
 /// What a grid cross-fades from; `previous` may be null. fade: 0 just left … 1 arrived.

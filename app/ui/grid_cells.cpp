@@ -3,6 +3,7 @@
 
 #include "app/ui/grid_parts.h"
 #include "app/ui/imgui_compat.h"
+#include "app/view/format.h"
 
 namespace attn::ui {
 namespace {
@@ -14,7 +15,10 @@ using view::GridView;
 
 // Rectangles up to here, one texture above: PLATFORM measured 56 ms for 65 k rectangles.
 constexpr Index kMostRectangles = 1024;
+constexpr int kUsualChars = 6;  // "−0.603": large figures are of one size in all matrices
 constexpr double kUnlit = 0.6;  // how far cells that are no source fade into the background
+
+constexpr float kHatch = 10.0F;  // design units between the lines of a masked cell
 
 /// How the numbers of one grid are set: all on one decimal point.
 struct NumberSetting {
@@ -22,6 +26,7 @@ struct NumberSetting {
     float char_width = 0.0F;
     int before = 0;  // characters before the point, at most
     int after = 0;   // from the point on, at most
+    int decimals = 0;
     bool fits = false;
 };
 
@@ -35,21 +40,21 @@ int chars_before_point(std::string_view text) {
     return code_points(text.substr(0, text.find('.')));
 }
 
-bool try_font(NumberSetting& setting, const Font& font, ImVec2 cell, float gap) {
-    setting.font = font;
-    setting.char_width = text_size(font, "0").x;
-    const float width = setting.char_width * static_cast<float>(setting.before + setting.after);
-    setting.fits = setting.before > 0 && width + gap <= cell.x && font.px + 2.0F <= cell.y;
-    return setting.fits;
+/// The number of a cell as it is written here: in full, or to fewer decimals.
+std::string text_of(const GridView& grid, const CellView& cell, int decimals) {
+    if (cell.look != CellLook::number || decimals >= grid.decimals) return cell.text;
+    return view::cell_number(cell.value, decimals);
 }
 
-NumberSetting measure(const GridView& grid) {
+NumberSetting measure(const GridView& grid, int decimals) {
     NumberSetting setting;
+    setting.decimals = decimals;
     for (const CellView& cell : grid.cells) {
         if (cell.look != CellLook::number) continue;
-        const int before = chars_before_point(cell.text);
+        const std::string text = text_of(grid, cell, decimals);
+        const int before = chars_before_point(text);
         setting.before = std::max(setting.before, before);
-        setting.after = std::max(setting.after, code_points(cell.text) - before);
+        setting.after = std::max(setting.after, code_points(text) - before);
     }
     if (setting.before == 0 && !grid.cells.empty()) setting.before = 3;  // "NaN" only
     return setting;
@@ -57,12 +62,34 @@ NumberSetting measure(const GridView& grid) {
 
 Font tiny_digits(const Frame& frame) { return {frame.fonts.digits_small.face, frame.px(10)}; }
 
+bool try_font(NumberSetting& setting, const Font& font, ImVec2 cell, float gap, int least_chars) {
+    setting.font = font;
+    setting.char_width = text_size(font, "0").x;
+    const int chars = std::max(setting.before + setting.after, least_chars);
+    const float width = setting.char_width * static_cast<float>(chars);
+    setting.fits = setting.before > 0 && width + gap <= cell.x && font.px + 2.0F <= cell.y;
+    return setting.fits;
+}
+
+/// As large and as exact as fits; a small figure rather than fewer than two decimals.
 NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
-    NumberSetting setting = measure(grid);
+    const Fonts& fonts = frame.fonts;
     const float gap = frame.px(4);
-    if (try_font(setting, frame.fonts.digits, place.cell, gap * 2)) return setting;
-    if (try_font(setting, frame.fonts.digits_small, place.cell, gap)) return setting;
-    try_font(setting, tiny_digits(frame), place.cell, gap / 2);
+    NumberSetting setting = measure(grid, grid.decimals);
+    const auto fits = [&](const Font& font, int decimals, float room, int least_chars = 0) {
+        if (setting.decimals != decimals) setting = measure(grid, decimals);
+        return try_font(setting, font, place.cell, room, least_chars);
+    };
+    const int full = grid.decimals;
+    const int two = std::min(full, 2);
+    const int one = std::min(full, 1);
+    if (fits(fonts.digits_large, full, gap * 2, kUsualChars) ||
+        fits(fonts.digits_medium, full, gap * 2, kUsualChars) ||
+        fits(fonts.digits, full, gap * 2) || fits(fonts.digits_small, full, gap) ||
+        fits(fonts.digits_small, two, gap) || fits(tiny_digits(frame), full, gap / 2) ||
+        fits(tiny_digits(frame), two, gap / 2) || fits(fonts.digits_small, one, gap / 2))
+        return setting;
+    fits(tiny_digits(frame), one, gap / 2);
     return setting;
 }
 
@@ -112,13 +139,14 @@ void fill_texture(const GridCanvas& canvas, const Fade& fade) {
     canvas.list.AddImage(texture_id(name), canvas.place.origin, canvas.end());
 }
 
-void draw_hatch(ImDrawList& list, ImVec2 low, ImVec2 size, ImU32 color, float thickness) {
-    const float w = size.x;
-    const float h = size.y;
-    const auto at = [&](float x, float y) { return ImVec2{low.x + x * w, low.y + y * h}; };
-    list.AddLine(at(0.5F, 0), at(0, 0.5F), color, thickness);
-    list.AddLine(at(1, 0), at(0, 1), color, thickness);
-    list.AddLine(at(1, 0.5F), at(0.5F, 1), color, thickness);
+/// Lines x + y = n · step over the cell: they go on from cell to cell.
+void draw_hatch(ImDrawList& list, ImVec2 low, ImVec2 size, float step, ImU32 color,
+                float thickness) {
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    for (float sum = std::ceil((low.x + low.y) / step) * step; sum < high.x + high.y; sum += step)
+        list.AddLine({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
+                     {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
+                     thickness);
 }
 
 void draw_cross(ImDrawList& list, ImVec2 low, ImVec2 size, ImU32 color, float thickness) {
@@ -132,7 +160,7 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
     const float thin = canvas.frame.px(1);
     const ImVec2 size{canvas.place.cell.x - thin, canvas.place.cell.y - thin};
     if (cell.look == CellLook::masked)
-        draw_hatch(canvas.list, low, size, to_u32(theme.muted, 0.45), thin);
+        draw_hatch(canvas.list, low, size, canvas.frame.px(kHatch), to_u32(theme.muted, 0.4), thin);
     if (cell.look == CellLook::not_a_number && !numbers)
         draw_cross(canvas.list, low, size, to_u32(cell.ink), thin);
     if (cell.look == CellLook::infinite)
@@ -148,11 +176,11 @@ void draw_number(const GridCanvas& canvas, const NumberSetting& setting, const C
         draw_text_in(canvas.list, setting.font, low, high, Align::center, ink, cell.text);
         return;
     }
+    const std::string text = text_of(canvas.grid, cell, setting.decimals);
     const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
-    const int indent = setting.before - chars_before_point(cell.text);
+    const int indent = setting.before - chars_before_point(text);
     const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
-    draw_text(canvas.list, setting.font, {x, (low.y + high.y - setting.font.px) / 2}, ink,
-              cell.text);
+    draw_text(canvas.list, setting.font, {x, (low.y + high.y - setting.font.px) / 2}, ink, text);
 }
 
 /// The old number leaves while the new one comes; one that stays the same stays still.
@@ -177,7 +205,7 @@ bool same_size(const GridView& a, const GridView* b) {
 }  // namespace
 
 float readable_cell_width(const GridView& grid, const Frame& frame) {
-    const NumberSetting setting = measure(grid);
+    const NumberSetting setting = measure(grid, std::min(grid.decimals, 1));
     return text_size(tiny_digits(frame), "0").x *
                static_cast<float>(setting.before + setting.after) +
            frame.px(3);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "app/ui/grid_parts.h"
 
@@ -9,9 +10,11 @@ namespace {
 
 using view::GridView;
 
-float widest(const std::vector<std::string>& words, const Font& font) {
+float widest(const std::vector<std::string>& words, const Font& font,
+             std::size_t most = std::string::npos) {
     float width = 0.0F;
-    for (const std::string& word : words) width = std::max(width, text_size(font, word).x);
+    for (const std::string& word : words)
+        width = std::max(width, text_size(font, middle_ellipsis(word, most)).x);
     return width;
 }
 
@@ -40,30 +43,31 @@ void draw_title(const GridCanvas& canvas) {
 
 void draw_row_labels(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
-    const Font& font = frame.fonts.small;
+    const Font font = label_font(frame, canvas.place.cell.x);
+    const float width = row_label_width(canvas.grid, frame, canvas.place.cell.x);
     const Index stride = label_stride(canvas.place.cell.y, font.px + frame.px(1));
     for (Index row = 0; row < canvas.grid.rows; row += stride) {
         const ImVec2 low = canvas.corner(row, 0);
         const bool selected = canvas.grid.selected && canvas.grid.selected->first == row;
-        draw_text_in(canvas.list, font, {low.x - frame.px(kLongestLabel + kLabelGap), low.y},
+        draw_text_in(canvas.list, font, {low.x - width, low.y},
                      {low.x - frame.px(kLabelGap), low.y + canvas.place.cell.y}, Align::right,
                      label_color(canvas, canvas.grid.row_role, selected),
-                     fit_text(font, canvas.grid.row_labels[static_cast<std::size_t>(row)],
-                              frame.px(kLongestLabel)));
+                     middle_ellipsis(canvas.grid.row_labels[static_cast<std::size_t>(row)],
+                                     kLongestRowLabel));
     }
 }
 
 void draw_column_label(const GridCanvas& canvas, Index column, bool turned) {
     const Frame& frame = canvas.frame;
-    const Font& font = frame.fonts.small;
+    const Font font = label_font(frame, canvas.place.cell.x);
     const ImVec2 low = canvas.corner(0, column);
     const bool selected = canvas.grid.selected && canvas.grid.selected->second == column;
     const ImU32 color = label_color(canvas, canvas.grid.column_role, selected);
-    const std::string& label = canvas.grid.column_labels[static_cast<std::size_t>(column)];
+    const std::string label = middle_ellipsis(
+        canvas.grid.column_labels[static_cast<std::size_t>(column)], kLongestColumnLabel);
     if (turned) {
-        const ImVec2 foot{low.x + canvas.place.cell.x / 2, low.y - frame.px(6)};
-        draw_rotated_text(canvas.list, font, foot, kTurnDegrees, color,
-                          fit_text(font, label, frame.px(kLongestLabel)));
+        const ImVec2 foot{low.x + canvas.place.cell.x / 2, low.y - frame.px(8)};
+        draw_rotated_text(canvas.list, font, foot, kTurnDegrees, color, label);
         return;
     }
     draw_text_in(canvas.list, font, {low.x, low.y - frame.px(kLabelHeight)},
@@ -71,7 +75,8 @@ void draw_column_label(const GridCanvas& canvas, Index column, bool turned) {
 }
 
 void draw_column_labels(const GridCanvas& canvas) {
-    const float needed = canvas.frame.fonts.small.px + canvas.frame.px(1);
+    const float needed =
+        label_font(canvas.frame, canvas.place.cell.x).px * 1.3F + canvas.frame.px(1);
     const bool turned = has_turned_labels(canvas.grid, canvas.frame, canvas.place.cell.x);
     const Index stride = turned ? label_stride(canvas.place.cell.x, needed) : 1;
     for (Index column = 0; column < canvas.grid.columns; column += stride)
@@ -80,44 +85,53 @@ void draw_column_labels(const GridCanvas& canvas) {
 
 float column_label_height(const GridView& grid, const Frame& frame, float cell_width) {
     if (!has_turned_labels(grid, frame, cell_width)) return frame.px(kLabelHeight);
-    const float longest =
-        std::min(widest(grid.column_labels, frame.fonts.small), frame.px(kLongestLabel));
-    return longest * std::sin(-kTurnDegrees * 3.14159265F / 180.0F) + frame.px(16);
+    const Font font = label_font(frame, cell_width);
+    const float longest = widest(grid.column_labels, font, kLongestColumnLabel) + font.px;
+    return longest * std::sin(-kTurnDegrees * std::numbers::pi_v<float> / 180.0F) + frame.px(8);
 }
 
-float bar_labels_width(const GridView& grid, const Frame& frame) {
+const Font& side_font(const Frame& frame, float cell_width) {
+    return cell_width >= frame.px(kRoomyCell) ? frame.fonts.digits : frame.fonts.digits_small;
+}
+
+/// What stands below the cells: the ends of the colour bar, or the legend.
+float foot_width(const GridView& grid, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    const float zero = grid.range.low < 0.0 ? text_size(font, "0").x + frame.px(8) : 0.0F;
-    return text_size(font, grid.low_label).x + text_size(font, grid.high_label).x + zero +
-           frame.px(8);
+    if (!grid.legend.empty()) return widest(grid.legend, font);
+    return text_size(font, grid.low_label).x + text_size(font, grid.high_label).x + frame.px(8);
 }
 
 }  // namespace
 
 bool has_turned_labels(const GridView& grid, const Frame& frame, float cell_width) {
-    return widest(grid.column_labels, frame.fonts.small) > cell_width - frame.px(1);
+    return widest(grid.column_labels, label_font(frame, cell_width)) > cell_width - frame.px(1);
 }
 
-float row_label_width(const GridView& grid, const Frame& frame) {
-    return std::min(widest(grid.row_labels, frame.fonts.small), frame.px(kLongestLabel)) +
+Font label_font(const Frame& frame, float cell_width) {
+    return cell_width >= frame.px(kRoomyCell) ? frame.fonts.body : frame.fonts.small;
+}
+
+float row_label_width(const GridView& grid, const Frame& frame, float cell_width) {
+    return widest(grid.row_labels, label_font(frame, cell_width), kLongestRowLabel) +
            frame.px(kLabelGap);
 }
 
-float side_width(const view::SideVector& side, const Frame& frame) {
-    return std::max(widest(side.cells, frame.fonts.digits_small),
-                    text_size(frame.fonts.small, side.title).x) +
+float side_width(const view::SideVector& side, const Frame& frame, float cell_width) {
+    return std::max(widest(side.cells, side_font(frame, cell_width)),
+                    text_size(label_font(frame, cell_width), side.title).x) +
            frame.px(16);
 }
 
 GridMargins grid_margins(const GridView& grid, const Frame& frame, float cell_width) {
     GridMargins margins;
-    margins.left = row_label_width(grid, frame);
+    margins.left = row_label_width(grid, frame, cell_width);
     margins.top = frame.px(kTitleHeight) + column_label_height(grid, frame, cell_width);
-    for (const view::SideVector& side : grid.sides) margins.right += side_width(side, frame);
-    margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px;
+    for (const view::SideVector& side : grid.sides)
+        margins.right += side_width(side, frame, cell_width);
+    margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px * 1.5F;
     const float title = text_size(frame.fonts.strong, grid.title).x + frame.px(8) +
                         text_size(frame.fonts.small, grid.shape).x;
-    margins.width = std::max(title, bar_labels_width(grid, frame));
+    margins.width = std::max(title, foot_width(grid, frame));
     return margins;
 }
 
@@ -130,16 +144,17 @@ void draw_labels(const GridCanvas& canvas) {
 void draw_sides(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
     if (canvas.place.cell.y < frame.fonts.digits_small.px) return;
+    const float cell = canvas.place.cell.x;
     float x = canvas.end().x;
     for (const view::SideVector& side : canvas.grid.sides) {
-        const float right = x + side_width(side, frame);
+        const float right = x + side_width(side, frame, cell);
         const ImU32 color = to_u32(frame.theme.role(side.role));
-        draw_text_in(canvas.list, frame.fonts.small,
+        draw_text_in(canvas.list, label_font(frame, cell),
                      {x, canvas.place.origin.y - frame.px(kLabelHeight)},
                      {right, canvas.place.origin.y}, Align::right, color, side.title);
         for (std::size_t row = 0; row < side.cells.size(); ++row) {
             const float y = canvas.corner(static_cast<Index>(row), 0).y;
-            draw_text_in(canvas.list, frame.fonts.digits_small, {x, y},
+            draw_text_in(canvas.list, side_font(frame, cell), {x, y},
                          {right, y + canvas.place.cell.y}, Align::right, to_u32(frame.theme.text),
                          side.cells[row]);
         }

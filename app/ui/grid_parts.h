@@ -28,15 +28,19 @@ void draw_sides(const GridCanvas& canvas);  // row max, Σ exp, row sums
 
 /// Column labels are turned when one of them is wider than its column.
 bool has_turned_labels(const view::GridView& grid, const Frame& frame, float cell_width);
-/// Width of each side vector.
-float side_width(const view::SideVector& side, const Frame& frame);
+/// The words along the axes: larger beside roomy cells.
+Font label_font(const Frame& frame, float cell_width);
+
+// Characters; longer labels lose their middle.
+inline constexpr std::size_t kLongestRowLabel = 14;
+inline constexpr std::size_t kLongestColumnLabel = 24;
 
 // Design units.
 inline constexpr float kTitleHeight = 24.0F;
 inline constexpr float kLabelHeight = 20.0F;
 inline constexpr float kLabelGap = 8.0F;
-inline constexpr float kLongestLabel = 88.0F;
-inline constexpr float kTurnDegrees = -60.0F;
+inline constexpr float kRoomyCell = 56.0F;
+inline constexpr float kTurnDegrees = -45.0F;
 inline constexpr float kBarHeight = 6.0F;
 inline constexpr float kBarGap = 8.0F;
 

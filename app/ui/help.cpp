@@ -37,10 +37,11 @@ void draw_group(const std::string& group, const std::vector<Command>& commands,
 
 void draw_mouse(const Frame& frame) {
     words(frame.fonts.strong, frame.theme.text, "Mouse");
-    for (const char* line : {"Point at a cell: its sources light up in the operands.",
-                             "Click a cell: the inspector writes out its arithmetic.",
-                             "Double-click a number of X or W: type another one.",
-                             "Click a number in the inspector: go to the cell it came from."})
+    for (const char* line :
+         {"Point at a cell: its sources light up in the operands.",
+          "Click a cell: the inspector writes out its arithmetic.",
+          "Double-click a number of X or W, or press Enter on it: type another one.",
+          "Click a number in the inspector: go to the cell it came from."})
         wrapped_words(frame.fonts.body, frame.theme.muted, line);
 }
 

@@ -1,5 +1,7 @@
 #include "app/ui/imgui_compat.h"
 
+#include <imgui_internal.h>
+
 #include <array>
 #include <cfloat>
 #include <utility>
@@ -84,6 +86,8 @@ bool is_pressed(Key key, bool repeat) {
         return ImGui::IsKeyPressed(static_cast<NativeKey>(native_key(key)), repeat);
     return any_pressed(kKeys, key, repeat) || any_pressed(kDigits, key, repeat);
 }
+
+bool is_typed_into(const char* id) { return ImGui::TempInputIsActive(ImGui::GetID(id)); }
 
 ImTextureID texture_id(std::uint64_t name) {
     return (ImTextureID)(static_cast<std::intptr_t>(name));  // a pointer in 1.86, a number in 1.92

@@ -22,6 +22,9 @@ int native_key(view::Key key);
 /// Pressed in this frame (or repeating while held down, when `repeat`).
 bool is_pressed(view::Key key, bool repeat = false);
 
+/// Whether a slider or number field of the current window is being typed into.
+bool is_typed_into(const char* id);
+
 /// A texture name of the renderer as ImGui wants it.
 ImTextureID texture_id(std::uint64_t name);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/ui/draw.h"
@@ -36,26 +37,87 @@ void link(const Piece& piece, const Frame& frame, std::optional<CellRef>& hovere
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{*piece.link});
 }
 
-/// Pieces flow like words; one that is wider than the panel wraps.
+/// A part of a piece that stands on one line.
+struct Fragment {
+    const Piece& piece;
+    std::string text;
+};
+/// What no line break may cut: "(−0.45)", "exp(2.43 − 3.25)", " + 0.30·0.54".
+using Token = std::vector<Fragment>;
+
+/// Where lines may break: before a space outside of parentheses, but not after an operator, so that
+/// "+" and "−" begin lines; within parentheses after a comma.
+class Breaker {
+  public:
+    bool breaks_before(char c) {
+        const bool breaks =
+            c == ' ' ? depth_ == 0 && !is_operator(word_) : depth_ > 0 && after_comma_;
+        after_comma_ = c == ' ' && word_.ends_with(',');
+        if (c == '(') ++depth_;
+        if (c == ')') --depth_;
+        c == ' ' ? word_.clear() : word_.push_back(c);
+        return breaks;
+    }
+
+  private:
+    static bool is_operator(const std::string& word) {
+        constexpr std::array<std::string_view, 6> kSigns{"+", "−", "=", "÷", "·", "×"};
+        return std::ranges::count(kSigns, word) > 0;
+    }
+
+    int depth_ = 0;
+    bool after_comma_ = false;
+    std::string word_;  // since the last space
+};
+
+std::vector<Token> tokens_of(const std::vector<Piece>& pieces) {
+    std::vector<Token> tokens(1);
+    Breaker breaker;
+    for (const Piece& piece : pieces) {
+        Fragment fragment{piece, ""};
+        for (const char c : piece.text) {
+            if (breaker.breaks_before(c)) {
+                if (!fragment.text.empty()) tokens.back().push_back(fragment);
+                fragment.text.clear();
+                if (!tokens.back().empty()) tokens.emplace_back();
+            }
+            fragment.text += c;
+        }
+        if (!fragment.text.empty()) tokens.back().push_back(fragment);
+    }
+    return tokens;
+}
+
+float width_of(const Token& token, const Font& font) {
+    float width = 0.0F;
+    for (const Fragment& fragment : token) width += text_size(font, fragment.text).x;
+    return width;
+}
+
+/// Tokens flow like words; one that is wider than the panel wraps where it must.
 void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
                  std::optional<CellRef>& hovered, view::Actions& out) {
     const Font& font = frame.fonts.digits;
-    const float left = ImGui::GetCursorPosX();
-    bool first = true;
-    for (const Piece& piece : pieces) {
-        const float width = text_size(font, piece.text).x;
-        if (!first) {
+    bool starts_line = true;
+    for (Token& token : tokens_of(pieces)) {
+        if (token.empty()) continue;
+        if (!starts_line) {
             ImGui::SameLine(0.0F, 0.0F);
-            if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+            starts_line = ImGui::GetContentRegionAvail().x < width_of(token, font);
+            if (starts_line) ImGui::NewLine();
         }
-        first = false;
-        const bool starts_line = ImGui::GetCursorPosX() <= left;
-        const std::string text =
-            piece.text.substr(starts_line && piece.text.starts_with(' ') ? 1 : 0);
-        const bool fits = width <= ImGui::GetContentRegionAvail().x;
-        fits ? words(font, color_of(piece, frame.theme), text)
-             : wrapped_words(font, color_of(piece, frame.theme), text);
-        if (piece.link) link(piece, frame, hovered, out);
+        std::string& first = token.front().text;
+        if (starts_line && first.starts_with(' ')) first.erase(0, 1);
+        for (const Fragment& fragment : token) {
+            if (fragment.text.empty()) continue;
+            if (!starts_line) ImGui::SameLine(0.0F, 0.0F);
+            starts_line = false;
+            const view::Color color = color_of(fragment.piece, frame.theme);
+            const float room = ImGui::GetContentRegionAvail().x;
+            text_size(font, fragment.text).x <= room ? words(font, color, fragment.text)
+                                                     : wrapped_words(font, color, fragment.text);
+            if (fragment.piece.link) link(fragment.piece, frame, hovered, out);
+        }
     }
 }
 

@@ -29,19 +29,12 @@ bool is_down(const Chord& chord, const ImGuiIO& io) {
     return is_pressed(chord.key, repeats(chord.key));
 }
 
-/// A digit that began the edit of a cell is not a command too.
-bool began_typing(const view::Actions& actions) {
-    return std::ranges::any_of(actions, [](const view::Action& action) {
-        return std::holds_alternative<view::BeginCellEdit>(action);
-    });
-}
-
 }  // namespace
 
 void read_keyboard(const view::AppState& state, view::Actions& out) {
     const ImGuiIO& io = ImGui::GetIO();
     if (state.show_palette) return;  // the palette reads its own keys
-    const bool typing = io.WantTextInput || began_typing(out);
+    const bool typing = io.WantTextInput;
     for (const view::Command& command : commands(state)) {
         if (!command.enabled || !is_down(command.chord, io)) continue;
         if (typing && belongs_to_text(command.chord)) continue;

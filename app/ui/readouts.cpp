@@ -2,7 +2,6 @@
 
 #include "app/ui/canvas.h"
 #include "app/ui/draw.h"
-#include "app/ui/widgets.h"
 
 namespace attn::ui {
 namespace {
@@ -10,57 +9,88 @@ namespace {
 using view::Readout;
 using view::RowReadouts;
 
-/// Right-aligned in the cell, so that numbers stand under each other.
-void align_right(const Font& font, const std::string& words) {
-    const float slack = ImGui::GetContentRegionAvail().x - text_size(font, words).x;
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, slack));
+// Design units.
+constexpr float kRow = 26.0F;
+constexpr float kHead = 44.0F;
+constexpr float kColumnGap = 32.0F;
+constexpr float kNarrowGap = 16.0F;
+constexpr Index kMostRows = 6;  // without scrolling
+
+float width_of(const std::vector<RowReadouts>& rows, std::size_t n, const Frame& frame) {
+    const Readout& head = rows.front().readouts[n];
+    float width = std::max(text_size(frame.fonts.body, head.label).x,
+                           text_size(frame.fonts.small, head.formula).x);
+    for (const RowReadouts& row : rows)
+        width = std::max(width, text_size(frame.fonts.digits, row.readouts[n].text).x);
+    return width;
 }
 
-void draw_head(const Readout& readout, const Frame& frame) {
-    ImGui::BeginGroup();
-    align_right(frame.fonts.small, readout.label);
-    words(frame.fonts.small, frame.theme.text, readout.label);
-    const std::string formula =
-        fit_text(frame.fonts.small, readout.formula, ImGui::GetContentRegionAvail().x);
-    align_right(frame.fonts.small, formula);
-    words(frame.fonts.small, frame.theme.muted, formula);
-    ImGui::EndGroup();
-    tooltip(frame, readout.label + " = " + readout.formula, readout.tooltip);
+/// Right ends of the columns: after the row labels, close to each other.
+std::vector<float> column_ends(const std::vector<RowReadouts>& rows, float from, float room,
+                               const Frame& frame) {
+    std::vector<float> widths;
+    float sum = 0.0F;
+    for (std::size_t n = 0; n < rows.front().readouts.size(); ++n)
+        sum += widths.emplace_back(width_of(rows, n, frame));
+    const auto count = static_cast<float>(widths.size());
+    const float gap = std::clamp((room - sum) / count, frame.px(kNarrowGap), frame.px(kColumnGap));
+    std::vector<float> ends;
+    for (const float width : widths) ends.push_back(from += gap + width);
+    return ends;
 }
 
-void draw_row(const RowReadouts& row, const Frame& frame) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    words(frame.fonts.small, frame.theme.query, fit_text(frame.fonts.small, row.row, frame.px(88)));
-    for (const Readout& readout : row.readouts) {
-        ImGui::TableNextColumn();
-        align_right(frame.fonts.digits_small, readout.text);
-        words(frame.fonts.digits_small, frame.theme.text, readout.text);
+void put(const Font& font, float end, float y, float height, view::Color color,
+         const std::string& text) {
+    draw_text_in(*ImGui::GetWindowDrawList(), font, {end, y}, {end, y + height}, Align::right,
+                 to_u32(color), text);
+}
+
+void draw_head(const std::vector<Readout>& readouts, const std::vector<float>& ends, float y,
+               const Frame& frame) {
+    for (std::size_t n = 0; n < readouts.size(); ++n) {
+        const Readout& readout = readouts[n];
+        const float line = frame.px(kHead / 2 - 2);
+        put(frame.fonts.body, ends[n], y, line, frame.theme.text, readout.label);
+        put(frame.fonts.small, ends[n], y + line, line, frame.theme.muted, readout.formula);
+        const float width = std::max(text_size(frame.fonts.body, readout.label).x,
+                                     text_size(frame.fonts.small, readout.formula).x);
+        ImGui::SetCursorScreenPos({ends[n] - width, y});
+        ImGui::PushID(static_cast<int>(n));
+        ImGui::InvisibleButton("head", {width, frame.px(kHead)});
         tooltip(frame, readout.label + " = " + readout.formula, readout.tooltip);
+        ImGui::PopID();
     }
+}
+
+void draw_row(const RowReadouts& row, const std::vector<float>& ends, float label_end, float y,
+              const Frame& frame) {
+    const float height = frame.px(kRow);
+    put(frame.fonts.body, label_end, y, height, frame.theme.query, middle_ellipsis(row.row, 14));
+    for (std::size_t n = 0; n < row.readouts.size(); ++n)
+        put(frame.fonts.digits, ends[n], y, height, frame.theme.text, row.readouts[n].text);
 }
 
 }  // namespace
 
-void draw_readouts(const std::vector<RowReadouts>& rows, float height, const Frame& frame) {
-    const auto columns = static_cast<int>(rows.front().readouts.size()) + 1;
-    const float width =
-        std::min(ImGui::GetContentRegionAvail().x, frame.px(136.0F * static_cast<float>(columns)));
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(2)});
-    const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchSame |
-                                  ImGuiTableFlags_NoSavedSettings;
-    if (ImGui::BeginTable("readouts", columns, flags, {width, height})) {
-        ImGui::TableSetupScrollFreeze(0, 1);
-        ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        for (const Readout& readout : rows.front().readouts) {
-            ImGui::TableNextColumn();
-            draw_head(readout, frame);
-        }
-        for (const RowReadouts& row : rows) draw_row(row, frame);
-        ImGui::EndTable();
+float readouts_height(Index rows, const Frame& frame) {
+    return frame.px(kHead + 4) + frame.px(kRow) * static_cast<float>(std::min(rows, kMostRows));
+}
+
+void draw_readouts(const std::vector<RowReadouts>& rows, const ReadoutsPlace& place,
+                   const Frame& frame) {
+    const float room = place.low.x + place.size.x - place.label_end - frame.px(16);
+    const auto ends = column_ends(rows, place.label_end, room, frame);
+    draw_head(rows.front().readouts, ends, place.low.y, frame);
+    const float top = place.low.y + frame.px(kHead);
+    ImGui::SetCursorScreenPos({place.low.x, top});
+    ImGui::BeginChild("readouts", {place.size.x, place.size.y - frame.px(kHead)});
+    float y = ImGui::GetCursorScreenPos().y;
+    for (const RowReadouts& row : rows) {
+        draw_row(row, ends, place.label_end, y, frame);
+        y += frame.px(kRow);
     }
-    ImGui::PopStyleVar();
+    ImGui::Dummy({1.0F, frame.px(kRow) * static_cast<float>(rows.size()) - 1.0F});
+    ImGui::EndChild();
 }
 
 }  // namespace attn::ui

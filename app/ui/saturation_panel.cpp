@@ -14,6 +14,8 @@ namespace {
 
 using view::SaturationView;
 
+constexpr Index kHighestSeed = 9999;  // that the field reaches
+
 // Design units.
 constexpr float kGap = 24.0F;
 constexpr float kPlotGap = 16.0F;
@@ -37,7 +39,8 @@ void draw_width(const SaturationView& view, const Frame& frame, view::Actions& o
     flow(frame, width);
     const Tip tip{"d_k: how many products q·k adds up",
                   "1 to 4096, log. Drag here or on any of the curves; Ctrl+click to type."};
-    if (const auto d_k = log_slider(frame, "##d_k", "d_k", view.d_k, 1, 4096, width, tip, out))
+    const SliderWords words{"d_k", std::to_string(view.d_k), "4096"};
+    if (const auto d_k = log_slider(frame, "##d_k", words, view.d_k, 1, 4096, width, tip, out))
         out.push_back(view::SetSaturationWidth{*d_k});
 }
 
@@ -51,17 +54,19 @@ void draw_scaling(const SaturationView& view, const Frame& frame, view::Actions&
 }
 
 void draw_draws(const SaturationView& view, const Frame& frame, view::Actions& out) {
-    const float width = frame.px(112);
-    flow(frame, width);
+    const SliderWords keys_words{"keys", std::to_string(view.keys), "256"};
+    const float keys_width = slider_width(frame, keys_words) + frame.px(16);
+    flow(frame, keys_width);
     const Tip keys_tip{"n: how many keys the query looks at", "2 to 256, log."};
-    if (const auto keys = log_slider(frame, "##keys", "keys", view.keys, view::kFewestKeys,
-                                     view::kMostKeys, width, keys_tip, out))
+    if (const auto keys = log_slider(frame, "##keys", keys_words, view.keys, view::kFewestKeys,
+                                     view::kMostKeys, keys_width, keys_tip, out))
         out.push_back(view::SetSaturationKeys{*keys});
-    flow(frame, width);
+    const float width = number_width(frame, "seed", kHighestSeed);
+    flow(frame, width + frame.px(16) + button_width(frame, "re-draw"));
     const Tip seed_tip{"seed of every draw", "The same seed gives the same numbers everywhere."};
-    const Index seed = static_cast<Index>(std::min<std::uint64_t>(view.seed, 999'999));
+    const Index seed = static_cast<Index>(std::min<std::uint64_t>(view.seed, kHighestSeed));
     if (const auto next =
-            number_field(frame, "##seed", "seed", seed, 0, 999'999, width, seed_tip, out))
+            number_field(frame, "##seed", "seed", seed, 0, kHighestSeed, width, seed_tip, out))
         out.push_back(view::SetSaturationSeed{static_cast<std::uint64_t>(*next)});
     flow(frame, button_width(frame, "re-draw"));
     const Tip draw_tip{"draw " + std::to_string(view.draw + 1),

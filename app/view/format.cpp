@@ -9,8 +9,8 @@
 namespace attn::view {
 namespace {
 
-constexpr double kScientificAbove = 1e5;  // wider than a cell
-constexpr double kScientificBelow = 1e-4;
+constexpr double kScientificAbove = 1e5;   // wider than a cell
+constexpr double kScientificBelow = 1e-3;  // four decimals would leave too few digits
 
 /// NaN, ∞ and −∞ in words; "" for a finite value.
 std::string not_finite(double value) {
@@ -26,20 +26,30 @@ std::string typeset(std::string text) {
     return (zero ? "" : "−") + text.substr(1);
 }
 
-/// "0.3000" -> "0.30" while it still reads back as the same float.
-std::string trimmed(std::string text, double value) {
+/// "0.7100" -> "0.71", "1.0000" -> "1.00": still a correct rounding, to fewer decimals.
+std::string trimmed(std::string text) {
     const std::size_t shortest = text.find('.') + 3;
-    std::string shorter = text;
-    while (shorter.size() > shortest && shorter.back() == '0') shorter.pop_back();
-    const bool same = std::strtof(shorter.c_str(), nullptr) == static_cast<float>(value);
-    return same ? shorter : text;
+    while (text.size() > shortest && text.back() == '0') text.pop_back();
+    return text;
+}
+
+/// 1.23e-04 -> 1.23e−4, 1.2e+05 -> 1.2e5; without an exponent as it is.
+std::string tidy_exponent(const std::string& text) {
+    const std::size_t e = text.find('e');
+    if (e == text.npos) return text;
+    const int exponent = std::stoi(text.substr(e + 1));
+    return fmt::format("{}e{}{}", text.substr(0, e), exponent < 0 ? "−" : "", std::abs(exponent));
+}
+
+std::string scientific(double value, int decimals) {
+    return tidy_exponent(typeset(fmt::format("{:.{}e}", value, decimals)));
 }
 
 }  // namespace
 
 std::string cell_number(double value, int decimals) {
     if (std::string words = not_finite(value); !words.empty()) return words;
-    if (std::abs(value) >= kScientificAbove) return typeset(fmt::format("{:.1e}", value));
+    if (std::abs(value) >= kScientificAbove) return scientific(value, 1);
     return typeset(fmt::format("{:.{}f}", value, decimals));
 }
 
@@ -47,11 +57,15 @@ std::string number(double value) {
     if (std::string words = not_finite(value); !words.empty()) return words;
     const double size = std::abs(value);
     if (size != 0.0 && (size >= kScientificAbove || size < kScientificBelow))
-        return typeset(fmt::format("{:.3e}", value));
-    // 0.1234, 0.01234, 0.001234: four digits that count
-    const int zeros =
-        size == 0.0 ? 0 : std::max(0, -1 - static_cast<int>(std::floor(std::log10(size))));
-    return typeset(trimmed(fmt::format("{:.{}f}", value, 4 + zeros), value));
+        return scientific(value, 2);
+    return typeset(trimmed(fmt::format("{:.4f}", value)));
+}
+
+std::string tick(double value) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::abs(value) >= 1e3 && std::abs(value) < kScientificAbove)
+        return typeset(fmt::format("{:.0f}", value));
+    return tidy_exponent(typeset(fmt::format("{:.3g}", value)));
 }
 
 std::string percent(double fraction) {

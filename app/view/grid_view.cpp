@@ -11,15 +11,7 @@
 namespace attn::view {
 namespace {
 
-constexpr int kMinTextChars = 4;
 constexpr Index kRoomyColumns = 5;  // up to here a third decimal fits
-
-/// Characters, not bytes.
-int length_of(const std::string& text) {
-    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
-}
 
 bool all_exact(std::span<const float> values, double steps) {
     return std::all_of(values.begin(), values.end(), [&](float value) {
@@ -88,18 +80,16 @@ void select(const AppState& state, GridView& grid) {
 void add_cells(const AppState& state, GridView& grid, std::span<const float> values,
                const IsMasked& masked) {
     const Index tensor_columns = grid.transposed ? grid.rows : grid.columns;
-    const int decimals = decimals_for(values, grid.columns);
+    grid.decimals = decimals_for(values, grid.columns);
     grid.cells.reserve(values.size());
     for (Index row = 0; row < grid.rows; ++row)
         for (Index column = 0; column < grid.columns; ++column) {
             const auto n = static_cast<std::size_t>(
                 grid.transposed ? column * tensor_columns + row : row * tensor_columns + column);
             const bool hidden = !masked.empty() && masked[n] != 0;
-            grid.cells.push_back(make_cell(values[n], hidden, grid.range, decimals, state.theme));
+            grid.cells.push_back(
+                make_cell(values[n], hidden, grid.range, grid.decimals, state.theme));
         }
-    grid.text_chars = kMinTextChars;
-    for (const CellView& cell : grid.cells)
-        grid.text_chars = std::max(grid.text_chars, length_of(cell.text));
 }
 
 }  // namespace
@@ -121,8 +111,8 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
     grid.shape = size(grid.rows, grid.columns);
     const std::vector<float> values = entries_of(sheet.values);
     grid.range = range_of(style.colors, values);
-    grid.low_label = number(grid.range.low);
-    grid.high_label = number(grid.range.high);
+    grid.low_label = tick(grid.range.low);
+    grid.high_label = tick(grid.range.high);
     add_cells(state, grid, values, style.masked);
     select(state, grid);
     return grid;

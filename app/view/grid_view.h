@@ -17,7 +17,7 @@ struct CellView {
     CellLook look = CellLook::number;
     Color fill;
     Color ink;
-    std::string text;  // fits a cell of `GridView::text_chars` characters
+    std::string text;  // at full length; a narrow cell shows fewer decimals
 };
 
 /// A column (or row) of numbers beside a grid: row sums, row max m, Σexp.
@@ -48,9 +48,10 @@ struct GridView {
     std::vector<CellView> cells;  // row-major as drawn
     std::vector<bool> lit;        // sources of the focused cell; empty: nothing is lit
     std::optional<std::pair<Index, Index>> selected;  // (row, column) as drawn
-    int text_chars = 5;                               // widest cell text
+    int decimals = 2;                                 // of the cell texts
     ColorRange range;
     std::string low_label, high_label;  // of the colour bar; zero is always marked
+    std::vector<std::string> legend;    // lines that stand in its place where colours are no scale
     std::vector<SideVector> sides;      // to the right of the grid
 
     const CellView& at(Index row, Index column) const {

@@ -12,6 +12,8 @@
 namespace attn::view {
 namespace {
 
+constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands out
+
 std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
 
 std::string head_words(const AppState& state, const StageInfo& stage) {
@@ -149,13 +151,16 @@ GridView mask_grid(const AppState& state) {
     GridView grid = make_grid(state, sheet, {ColorScale::unit, false, {}});
     grid.title = "mask";
     grid.tooltip = "1: the query may attend to the key; 0: forbidden, the score becomes −∞";
+    grid.legend = {"1  may attend", "0  forbidden"};
     grid.selected.reset();
-    for (std::size_t n = 0; n < grid.cells.size(); ++n)
-        if (allowed[n] == 0) {
-            grid.cells[n].look = CellLook::masked;
-            grid.cells[n].fill = theme(state.theme).masked;
-            grid.cells[n].ink = ink_on(grid.cells[n].fill, state.theme);
-        }
+    const Theme& colors = theme(state.theme);
+    const Color open = blend(colors.background, colors.role(grid.role), kFaint);
+    for (std::size_t n = 0; n < grid.cells.size(); ++n) {
+        CellView& cell = grid.cells[n];
+        cell.look = allowed[n] == 0 ? CellLook::masked : CellLook::number;
+        cell.fill = allowed[n] == 0 ? colors.masked : open;
+        cell.ink = colors.muted;
+    }
     return grid;
 }
 

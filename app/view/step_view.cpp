@@ -127,7 +127,7 @@ Canvas gradient_canvas(const AppState& state, Stage stage) {
 
 std::string operator_after(const AppState& state, Stage stage, bool last) {
     if (!last) return stage == Stage::masked ? "∧" : "×";
-    if (stage == Stage::weights) return "softmax →";
+    if (stage == Stage::weights) return "softmax →\nm_i = max_j M[i,j]";
     if (stage == Stage::scaled) return scale_words(state.document()) + " →";
     if (stage == Stage::dropped)
         return fmt::format("dropout {:.2g} →", state.document().spec.dropout);
@@ -173,18 +173,16 @@ GridView result_of(const AppState& state, Stage stage) {
 // ---- rows of weights
 
 std::vector<Readout> readouts_of(const RowMetrics& row) {
-    const auto share = [](double value) { return percent(value); };
     return {
-        {"spread", "H / ln n", share(row.spread),
+        {"spread", "H / ln n", percent(row.spread),
          "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key"},
-        {"p_max", "max_j a_j", share(row.max_probability), "the largest weight of the row"},
-        {"slope", "p_max (1 − p_max)", number(row.max_slope),
+        {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
+        {"∂p_max/∂s_max", "p_max (1 − p_max)", cell_number(row.max_slope, 4),
          "∂p_max/∂s_max: how much the largest weight moves with its own scaled score s"},
-        {"‖J‖_F", "J = diag(a) − a aᵀ = ∂a/∂s", number(row.jacobian_frobenius),
-         "size of softmax's Jacobian with respect to its input s, the masked scaled scores: what "
-         "is "
-         "left of the gradient"},
-        {"keys", "exp(H)", fmt::format("{:.2f}", row.effective_keys),
+        {"‖∂a/∂s‖_F", "‖diag(a) − a aᵀ‖_F", cell_number(row.jacobian_frobenius, 4),
+         "size of softmax's Jacobian J with respect to its input s, the masked scaled scores: what "
+         "is left of the gradient"},
+        {"keys", "exp(H)", cell_number(row.effective_keys, 2),
          "effective number of keys attended to"},
     };
 }

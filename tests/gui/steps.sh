@@ -55,7 +55,6 @@ does '"action":"go_to_end"' press Home
 does '"action":"set_scaling","on":false' press s
 
 # Saturation: drag d_k.
-press Escape  # a digit would go into the selected cell
 does '"action":"set_workspace","workspace":"saturation"' press 2
 mapfile -t sliders < <(points 500 620 60 20 60 8)
 first_that '"action":"set_saturation_width"' drag_right "${sliders[@]}"

@@ -76,22 +76,16 @@ TEST_CASE("a double click begins an edit only where numbers may be edited") {
     CHECK(begun->cell == CellRef{Stage::x, 1, 1});
 }
 
-TEST_CASE("typing a digit on the selected cell begins an edit with that digit") {
+TEST_CASE("a digit on the selected cell is no edit: digits are commands") {
     Bench bench(test::sample_input());
-    const view::Actions actions = bench.ui.type("7");
-    const auto* begun = last<view::BeginCellEdit>(actions);
-    const auto* draft = last<view::DraftCell>(actions);
-    REQUIRE(begun);
-    REQUIRE(draft);
-    CHECK(begun->cell == CellRef{Stage::x, 0, 0});
-    CHECK(draft->text == "7");
+    CHECK(bench.ui.type("7").empty());
 }
 
-TEST_CASE("the cell editor takes what is typed and Enter commits it") {
+TEST_CASE("the cell editor replaces the number by what is typed and Enter commits it") {
     Bench bench(test::sample_input());
-    bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
+    bench.editing = view::CellEdit{{Stage::x, 0, 0}, "0.25"};
     bench.ui.frames(3);
-    for (const char* letter : {".", "5"}) {
+    for (const char* letter : {"7", ".", "5"}) {
         const view::Actions typed = bench.ui.type(letter);
         const auto* draft = last<view::DraftCell>(typed);
         REQUIRE(draft);

@@ -83,6 +83,19 @@ TEST_CASE("keys step, undo and open the overlays") {
     CHECK(app.state.workspace == view::Workspace::saturation);
 }
 
+TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
+    App app;
+    view::apply(app.state, view::SelectCell{{Stage::x, 0, 0}});
+    app.ui.frames(2);
+    app.ui.press(Key::digit2);
+    CHECK(app.state.workspace == view::Workspace::saturation);
+    app.ui.press(Key::digit1);
+    CHECK(app.state.workspace == view::Workspace::step);
+    CHECK(!app.state.step.editing);
+    app.ui.press(Key::enter);
+    CHECK(app.state.step.editing);
+}
+
 TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
     App app;
     app.ui.press(Key::k, true);

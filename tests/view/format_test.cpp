@@ -31,19 +31,34 @@ TEST_CASE("what is not finite is named") {
 TEST_CASE("a cell keeps its decimals until the number is too wide") {
     CHECK(cell_number(1.234, 2) == "1.23");
     CHECK(cell_number(99999.4, 0) == "99999");
-    CHECK(cell_number(123456.0, 2) == "1.2e+05");
-    CHECK(cell_number(-123456.0, 2) == "−1.2e+05");
+    CHECK(cell_number(123456.0, 2) == "1.2e5");
+    CHECK(cell_number(-123456.0, 2) == "−1.2e5");
 }
 
-TEST_CASE("the inspector shows four digits that count, fewer when they are exact") {
+TEST_CASE("the inspector shows at most four decimals, at least two") {
     CHECK(number(0.3F) == "0.30");
+    CHECK(number(-0.71F) == "−0.71");
+    CHECK(number(0.09F) == "0.09");
     CHECK(number(1.0) == "1.00");
     CHECK(number(1.22863) == "1.2286");
-    CHECK(number(0.0123456) == "0.01235");
-    CHECK(number(0.00123456) == "0.001235");
-    CHECK(number(0.0000123456) == "1.235e-05");
+    CHECK(number(0.0123456) == "0.0123");
     CHECK(number(-2.5) == "−2.50");
-    CHECK(number(1234567.0) == "1.235e+06");
+    CHECK(number(99999.0) == "99999.00");
+}
+
+TEST_CASE("numbers too small or too large for decimals keep three digits that count") {
+    CHECK(number(0.000123) == "1.23e−4");
+    CHECK(number(-0.0000123456) == "−1.23e−5");
+    CHECK(number(1234567.0) == "1.23e6");
+}
+
+TEST_CASE("the end of a scale has three digits") {
+    CHECK(tick(0.0) == "0");
+    CHECK(tick(-16.0512) == "−16.1");
+    CHECK(tick(1.0) == "1");
+    CHECK(tick(0.25) == "0.25");
+    CHECK(tick(12345.6) == "12346");
+    CHECK(tick(0.0000123456) == "1.23e−5");
 }
 
 TEST_CASE("a percentage has one decimal") { CHECK(percent(0.32406) == "32.4 %"); }
