@@ -5,7 +5,8 @@
 
 A file holds Q, K, V, dO, maybe a mask and `options` (JSON), and what a float64 computation made of
 them: scores, scaled, weights, output (our context), logsumexp, d_Q, d_K, d_V, d_scaled, d_weights.
-Every file goes through every backend, forward alone and with --grad. A tolerance is no constant: it is
+Every file goes through every backend, forward alone and with --grad; gl, which has no backward, forward with every
+stage and with context alone, by its other kernel. A tolerance is no constant: it is
 the rounding error that float32 arithmetic can make on this file's numbers, worked out entry by entry.
 """
 import argparse
@@ -20,7 +21,9 @@ import numpy as np
 U = 2.0**-24  # unit roundoff of float32
 TINY = 2.0**-126  # below it float32 loses digits
 OURS = {"output": "context", "d_Q": "d_q", "d_K": "d_k", "d_V": "d_v"}
-BACKENDS = ("reference", "staged", "fused")
+BACKENDS = ("reference", "staged", "fused", "gl")
+RUNS = {"gl": ([], ["--keep", "context"])}
+EVERY_RUN = ([], ["--grad"])  # of the other backends
 PAIRS = ("scores", "scaled", "weights", "d_scaled", "d_weights")  # never stored by fused
 
 
@@ -88,9 +91,16 @@ def finite_size(expected):
     return np.where(np.isfinite(expected), np.abs(expected.astype(np.float64)), 0.0)
 
 
-def trace(binary, source, target, backend, grad):
-    words = [binary, "trace", str(source), "-o", str(target), "--backend", backend]
-    return subprocess.run(words + ["--grad"] * grad, capture_output=True, text=True)
+def trace(binary, source, target, backend, words):
+    command = [binary, "trace", str(source), "-o", str(target), "--backend", backend]
+    return subprocess.run(command + words, capture_output=True, text=True)
+
+
+def is_written(key, backend, words):
+    """Whether `trace` computes and writes what is called `key` here."""
+    if key.startswith("d_") and "--grad" not in words:
+        return False
+    return key in ("output", "logsumexp") if "--keep" in words else backend != "fused" or key not in PAIRS
 
 
 def compare(expected, got, tol):
@@ -110,22 +120,22 @@ def check_file(binary, source, backend, scratch, verbose):
     options = json.loads(str(z["options"]))
     target = scratch / "out.npz"
     if options.get("score", "dot") != "dot":
-        run = trace(binary, source, target, backend, False)
+        run = trace(binary, source, target, backend, [])
         refused = run.returncode == 2 and options["score"] in run.stderr and run.stderr.count("\n") == 1
         return None if refused and not target.exists() else (np.inf, np.inf, "was not refused")
     tol = tolerances(z, options)
     worst = (0.0, 0.0, "")
-    for grad in (False, True):
-        run = trace(binary, source, target, backend, grad)
+    for words in RUNS.get(backend, EVERY_RUN):
+        run = trace(binary, source, target, backend, words)
         if run.returncode != 0:
             return np.inf, np.inf, run.stderr.strip()
         out = np.load(target)
         for key, t in tol.items():
-            if (key.startswith("d_") and not grad) or (backend == "fused" and key in PAIRS):
+            if not is_written(key, backend, words):
                 continue
             error, ratio = compare(z[key], out[OURS.get(key, key)], t)
             worst = max(worst, (ratio, error, key))
-            if verbose and grad:
+            if verbose and words:
                 print(f"    {key:10} error {error:.2e}  error/tolerance {ratio:.3f}")
         target.unlink()
     return worst
