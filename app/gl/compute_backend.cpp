@@ -20,6 +20,8 @@ class ComputeBackend::Worker {
     /// A job's view of OpenGL: a device, or why there is none. A job may put a reason there.
     using Opened = Result<std::unique_ptr<Device>>;
 
+    explicit Worker(double dispatch_ms) : dispatch_ms_(dispatch_ms) {}
+
     /// job(opened) on the thread, and waits for it.
     template <class Job>
     auto run(const Job& job) {
@@ -37,7 +39,7 @@ class ComputeBackend::Worker {
 
   private:
     void work(const std::stop_token& stop) {
-        Opened opened = Device::open();
+        Opened opened = Device::open(dispatch_ms_);
         while (true) {
             std::function<void(Opened&)> job;
             {
@@ -50,13 +52,15 @@ class ComputeBackend::Worker {
         }
     }
 
+    double dispatch_ms_;
     std::mutex mutex_;
     std::condition_variable_any arrived_;
     std::deque<std::function<void(Opened&)>> jobs_;
     std::jthread thread_;  // last: it ends before what it uses
 };
 
-ComputeBackend::ComputeBackend() : worker_(std::make_unique<Worker>()) {}
+ComputeBackend::ComputeBackend(double dispatch_ms)
+    : worker_(std::make_unique<Worker>(dispatch_ms)) {}
 ComputeBackend::~ComputeBackend() = default;
 
 std::optional<std::string> ComputeBackend::unavailable() const {

@@ -18,7 +18,9 @@ class Device;
 /// Accuracy: within the error bounds of tests/support/tolerance.h for single precision; weights below 2^-126 are 0.
 class ComputeBackend final : public Backend {
   public:
-    ComputeBackend();
+    /// Work is cut into dispatches of about `dispatch_ms`, so that a stop is heard and a screen on the same card stays
+    /// alive. The default leaves room below 10 ms.
+    explicit ComputeBackend(double dispatch_ms = 7.0);
     ~ComputeBackend() override;
     ComputeBackend(const ComputeBackend&) = delete;
     ComputeBackend& operator=(const ComputeBackend&) = delete;
@@ -35,7 +37,7 @@ class ComputeBackend final : public Backend {
                           StageSet keep) const override {
         return forward(inputs, spec, keep, {});
     }
-    /// Fails when `control` was stopped; asked between dispatches, which take about 10 ms.
+    /// Fails when `control` was stopped; asked between dispatches.
     Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
                           const RunControl& control) const;
     /// Always an error that names what can.

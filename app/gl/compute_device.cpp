@@ -144,14 +144,15 @@ Buffer Device::upload(std::string_view what, std::span<const std::int32_t> value
 
 // ---- the context
 
-Device::Device(std::unique_ptr<Offscreen> context)
+Device::Device(std::unique_ptr<Offscreen> context, double dispatch_ms)
     : context_(std::move(context)),
-      renderer_(reinterpret_cast<const char*>(glGetString(GL_RENDERER))) {}
+      renderer_(reinterpret_cast<const char*>(glGetString(GL_RENDERER))),
+      dispatch_ms_(dispatch_ms) {}
 
-Result<std::unique_ptr<Device>> Device::open() {
+Result<std::unique_ptr<Device>> Device::open(double dispatch_ms) {
     auto context = Offscreen::open({1, 1}, Renderer::hardware_first);
     if (!context) return tl::unexpected(context.error());
-    std::unique_ptr<Device> device(new Device(std::move(*context)));
+    std::unique_ptr<Device> device(new Device(std::move(*context), dispatch_ms));
     const int version = integer(GL_MAJOR_VERSION) * 10 + integer(GL_MINOR_VERSION);
     if (version < 43)
         return failed(fmt::format("it needs OpenGL 4.3, and {} offers {}.{}", device->renderer_,
@@ -179,11 +180,11 @@ Device::~Device() {
 }
 
 Device::Program& Device::program(const Kernel& kernel) {
-    Program& program = programs_[std::string(kernel.name) + '\n' + kernel.defines];
-    if (program.name == 0)
-        program.name =
-            compile_compute(kernel.name, with_defines(source_of(kernel.name), kernel.defines));
-    return program;
+    const std::string key = std::string(kernel.name) + '\n' + kernel.defines;
+    if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+    const std::uint32_t compiled =
+        compile_compute(kernel.name, with_defines(source_of(kernel.name), kernel.defines));
+    return programs_.emplace(key, Program{compiled, Pace(dispatch_ms_)}).first->second;
 }
 
 void Device::bind(const Kernel& kernel, const Program& program) const {

@@ -52,7 +52,8 @@ struct Kernel {
 class Device {
   public:
     /// Fails where there is no OpenGL 4.3, or a shader does not compile.
-    static Result<std::unique_ptr<Device>> open();
+    /// Dispatches are cut to take about `dispatch_ms`.
+    static Result<std::unique_ptr<Device>> open(double dispatch_ms);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -79,11 +80,11 @@ class Device {
   private:
     /// A compiled kernel, and how fast it has been.
     struct Program {
-        std::uint32_t name = 0;
+        std::uint32_t name;
         Pace pace;
     };
 
-    explicit Device(std::unique_ptr<Offscreen> context);
+    Device(std::unique_ptr<Offscreen> context, double dispatch_ms);
     Program& program(const Kernel& kernel);
     void bind(const Kernel& kernel, const Program& program) const;
     void dispatch(Program& program, const Kernel& kernel, const layout::Call& call, Index groups,
@@ -91,6 +92,7 @@ class Device {
 
     std::unique_ptr<Offscreen> context_;
     std::string renderer_;
+    double dispatch_ms_;
     Index largest_bytes_ = 0;
     std::uint32_t call_block_ = 0;
     std::map<std::string, Program> programs_;

@@ -9,7 +9,7 @@ using attn::gl::Pace;
 
 TEST_CASE("dispatches start with one unit and settle where they take less than 10 ms") {
     constexpr double kUnitMs = 0.01;
-    Pace pace;
+    Pace pace(7.0);
     CHECK(pace.allowance() == 1);
     for (int n = 0; n < 20; ++n) {
         const Index before = pace.allowance();
@@ -22,7 +22,7 @@ TEST_CASE("dispatches start with one unit and settle where they take less than 1
 }
 
 TEST_CASE("a slow dispatch shrinks the next one at once, down to one unit") {
-    Pace pace;
+    Pace pace(7.0);
     for (int n = 0; n < 10; ++n) pace.learn(pace.allowance(), 0.1);
     const Index before = pace.allowance();
     pace.learn(before, 70.0);
@@ -32,7 +32,7 @@ TEST_CASE("a slow dispatch shrinks the next one at once, down to one unit") {
 }
 
 TEST_CASE("a small remainder that was quick does not shrink the dispatches after it") {
-    Pace pace;
+    Pace pace(7.0);
     for (int n = 0; n < 10; ++n) pace.learn(pace.allowance(), 0.1);
     const Index before = pace.allowance();
     pace.learn(1, 0.01);
