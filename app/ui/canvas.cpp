@@ -160,7 +160,7 @@ Shares share_out(const StepView& view, const Frame& frame, ImVec2 room) {
                   view.hint.empty() ? 0.0F : frame.fonts.body.px + frame.px(16)};
     const bool scrolled_to = room.y < frame.px(kLowCanvas);
     if (keeps_readouts(view) && !scrolled_to)
-        shares.matrices.y -= shares.readouts + frame.px(kBelow + 8);
+        shares.matrices.y -= shares.readouts + frame.px(kBelow + 16);
     shares.matrices.y -= shares.line;
     return shares;
 }
@@ -168,7 +168,7 @@ Shares share_out(const StepView& view, const Frame& frame, ImVec2 room) {
 /// Spare height goes above the matrices in part: the same at every stage with as many rows.
 float drop_of(const Shares& shares, const Frame& frame, float room, float height) {
     const float spare = room - height;
-    const float most = spare - shares.readouts - frame.px(kBelow + 8);
+    const float most = spare - shares.readouts - frame.px(kBelow + 16);
     return std::max(0.0F, std::min(spare * kHeight, most));
 }
 

@@ -20,7 +20,6 @@ constexpr float kSmallestCell = 6.0F;
 constexpr float kLargestCell = 96.0F;
 constexpr float kLowestReadable = 16.0F;  // cells lower than this show no numbers
 constexpr float kSoftmaxSides = 128.0F;   // max m and Σ exp beside M
-constexpr float kMostScroll = 1.35F;      // of the room, before cells give up their numbers
 constexpr int kHalvings = 12;             // of the range of cell sizes: to a tenth of a pixel
 
 /// What one matrix takes besides its cells, at cells of one size.
@@ -118,23 +117,23 @@ float widest(const std::vector<Line>& lines, float cell) {
     return width;
 }
 
-/// The widest cell with which everything fits `room`, with labels as beside cells `like`.
-float fit_cell(const StepView& view, const Frame& frame, float available, float like, float room) {
+/// The widest cell with which everything fits, with labels as beside cells `like`.
+float fit_cell(const StepView& view, const Frame& frame, float available, float like) {
     const std::vector<Line> lines = lines_of(view, frame, available, like);
     float low = frame.px(kSmallestCell);
     float high = frame.px(kLargestCell);
-    if (widest(lines, high) <= room) return high;
+    if (widest(lines, high) <= available) return high;
     for (int n = 0; n < kHalvings; ++n) {
         const float middle = (low + high) / 2;
-        (widest(lines, middle) <= room ? low : high) = middle;
+        (widest(lines, middle) <= available ? low : high) = middle;
     }
     return low;
 }
 
 /// The labels beside roomy cells are larger, so that the cells may have to be fitted once more.
-float fit_cell(const StepView& view, const Frame& frame, float available, float room) {
-    const float first = fit_cell(view, frame, available, frame.px(kLargestCell), room);
-    return std::min(first, fit_cell(view, frame, available, first, room));
+float fit_cell(const StepView& view, const Frame& frame, float available) {
+    const float first = fit_cell(view, frame, available, frame.px(kLargestCell));
+    return std::min(first, fit_cell(view, frame, available, first));
 }
 
 /// The narrowest cell that is worth its room. Of all score matrices the same, not each its own.
@@ -144,16 +143,6 @@ float least_readable(const StepView& view, const Frame& frame) {
     usual.decimals = 1;
     usual.cells = {{-0.5, view::CellLook::number, {}, {}, "−0.5"}};
     return readable_cell_width(usual, frame);
-}
-
-/// Numbers stay readable as long as little has to be scrolled for it.
-float cell_width(const StepView& view, const Frame& frame, float available) {
-    const float fitting = fit_cell(view, frame, available, available);
-    const float readable = least_readable(view, frame);
-    if (fitting >= readable) return fitting;
-    const bool reachable =
-        widest(lines_of(view, frame, available, fitting), readable) <= available * kMostScroll;
-    return reachable ? readable : fitting;
 }
 
 float tallest(const StepView& view) {
@@ -259,7 +248,7 @@ float operator_width(const Frame& frame, const std::string& sign, float availabl
 }
 
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
-    const float width = cell_width(view, frame, available.x);
+    const float width = fit_cell(view, frame, available.x);
     const GridMargins margins = tallest_margins(view, frame, width);
     const ImVec2 cell = cell_size(view, frame, width, available.y - margins.top - margins.bottom);
     const std::vector<Line> lines = lines_of(view, frame, available.x, cell.x);

@@ -31,8 +31,8 @@ OperatorText operator_text(const std::string& sign);
 float operator_width(const Frame& frame, const std::string& sign, float available);
 
 /// One cell size for all matrices of the stage: as large as fits `available`, up to 96 design
-/// units, numbers readable while they can be, never under 6. A score or weight matrix [Tq, Tk] gets the same place
-/// and cell size at every stage that has one, so that the eye keeps its cell.
+/// units, never under 6. A score or weight matrix [Tq, Tk] gets the same place and cell size at every
+/// stage that has one, so that the eye keeps its cell.
 CanvasLayout lay_out_canvas(const view::StepView& view, const Frame& frame, ImVec2 available);
 
 }  // namespace attn::ui

@@ -85,7 +85,7 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
     const int one = std::min(full, 1);
     if (fits(fonts.digits_large, full, gap * 2, kUsualChars) ||
         fits(fonts.digits_medium, full, gap * 2, kUsualChars) ||
-        fits(fonts.digits, full, gap * 2) || fits(fonts.digits_small, full, gap) ||
+        fits(fonts.digits, full, gap * 2, kUsualChars) || fits(fonts.digits_small, full, gap) ||
         fits(fonts.digits_small, two, gap) || fits(tiny_digits(frame), full, gap / 2) ||
         fits(tiny_digits(frame), two, gap / 2) || fits(fonts.digits_small, one, gap / 2))
         return setting;

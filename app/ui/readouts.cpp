@@ -62,10 +62,19 @@ void draw_head(const std::vector<Readout>& readouts, const std::vector<float>& e
     }
 }
 
-void draw_row(const RowReadouts& row, const std::vector<float>& ends, float label_end, float y,
-              const Frame& frame) {
+std::string label_of(const RowReadouts& row) { return middle_ellipsis(row.row, 14); }
+
+/// Of all row labels: smaller where the labels beside the matrices are.
+const Font& label_font(const std::vector<RowReadouts>& rows, float room, const Frame& frame) {
+    for (const RowReadouts& row : rows)
+        if (text_size(frame.fonts.body, label_of(row)).x > room) return frame.fonts.small;
+    return frame.fonts.body;
+}
+
+void draw_row(const RowReadouts& row, const Font& font, const std::vector<float>& ends,
+              float label_end, float y, const Frame& frame) {
     const float height = frame.px(kRow);
-    put(frame.fonts.body, label_end, y, height, frame.theme.query, middle_ellipsis(row.row, 14));
+    put(font, label_end, y, height, frame.theme.query, label_of(row));
     for (std::size_t n = 0; n < row.readouts.size(); ++n)
         put(frame.fonts.digits, ends[n], y, height, frame.theme.text, row.readouts[n].text);
 }
@@ -84,9 +93,10 @@ void draw_readouts(const std::vector<RowReadouts>& rows, const ReadoutsPlace& pl
     const float top = place.low.y + frame.px(kHead);
     ImGui::SetCursorScreenPos({place.low.x, top});
     ImGui::BeginChild("readouts", {place.size.x, place.size.y - frame.px(kHead)});
+    const Font& font = label_font(rows, place.label_end - place.low.x, frame);
     float y = ImGui::GetCursorScreenPos().y;
     for (const RowReadouts& row : rows) {
-        draw_row(row, ends, place.label_end, y, frame);
+        draw_row(row, font, ends, place.label_end, y, frame);
         y += frame.px(kRow);
     }
     ImGui::Dummy({1.0F, frame.px(kRow) * static_cast<float>(rows.size()) - 1.0F});

@@ -107,7 +107,8 @@ std::vector<Line> geometry_lines(const AppState&, const Explanation& explanation
         {"θ", {plain(cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°")}});
     lines.push_back({"q·k",
                      {plain("‖q‖ ‖k‖ cos θ = "), coloured(number(q), pair.left.role), plain("·"),
-                      coloured(number(k), pair.right.role), plain("·"), plain(number(cosine)),
+                      coloured(number(k), pair.right.role), plain("·"),
+                      plain(cosine < 0.0 ? fmt::format("({})", number(cosine)) : number(cosine)),
                       plain(" = " + number(q * k * cosine))}});
     return lines;
 }
