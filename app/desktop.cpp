@@ -215,10 +215,11 @@ Result<std::optional<LineFile>> open_lines(const std::string& path) {
     return std::optional<LineFile>(std::move(*file));
 }
 
-Result<void> run_window(const cli::DesktopOptions& options, Clock::time_point started) {
+Result<void> run_window(const cli::DesktopOptions& options, BackendList backends,
+                        Clock::time_point started) {
     auto size = cli::parse_size(options.start.size);
     if (!size) return tl::unexpected(std::move(size.error()));
-    auto start = cli::read_start(options.start);
+    auto start = cli::read_start(options.start, backends);
     if (!start) return tl::unexpected(std::move(start.error()));
     auto journal = open_lines(options.journal);
     if (!journal) return tl::unexpected(std::move(journal.error()));
@@ -235,7 +236,7 @@ Result<void> run_window(const cli::DesktopOptions& options, Clock::time_point st
 }  // namespace
 
 int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started) {
-    const auto done = run_window(options, started);
+    const auto done = run_window(options, io.backends, started);
     return done ? cli::kSuccess : cli::report(done.error(), "attnscope", io);
 }
 

@@ -154,7 +154,7 @@ Result<void> time_drag(Studio& studio, view::AppState state, int frames, Streams
 }
 
 Result<void> render(const RenderOptions& options, Streams io) {
-    auto start = read_start(options.start);
+    auto start = read_start(options.start, io.backends);
     if (!start) return tl::unexpected(std::move(start.error()));
     const auto size = parse_size(options.start.size);
     if (!size) return tl::unexpected(size.error());

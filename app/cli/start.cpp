@@ -123,15 +123,16 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option("--size", options.size, "pixels, 1600x1000 unless given")->type_name("WxH");
 }
 
-Result<Start> read_start(const StartOptions& options) {
+Result<Start> read_start(const StartOptions& options, BackendList backends) {
     Start start;
     if (options.session.empty()) {
         start.state = view::initial_state();
     } else {
-        auto state = read_session(options.session);
+        auto state = read_session(options.session, backends);
         if (!state) return tl::unexpected(std::move(state.error()));
         start.state = std::move(*state);
     }
+    start.state.backends = backends;
     for (const auto part : {append_window_options, append_step_options, append_replay})
         if (auto done = part(options, start.actions); !done)
             return tl::unexpected(std::move(done.error()));
@@ -165,13 +166,13 @@ Result<view::Actions> read_journal(const std::filesystem::path& path) {
     return actions;
 }
 
-Result<view::AppState> read_session(const std::filesystem::path& path) {
+Result<view::AppState> read_session(const std::filesystem::path& path, BackendList backends) {
     auto text = read_text_file(path);
     if (!text) return tl::unexpected(std::move(text.error()));
     const auto json = parse_json(*text, path.string());
     if (!json) return tl::unexpected(json.error());
     // A session holds a document; a preset is one.
-    if (json->contains("document")) return view::session_from_json(*text, path.string());
+    if (json->contains("document")) return view::session_from_json(*text, path.string(), backends);
     return view::document_from_json(*text, path.string()).and_then(view::state_of);
 }
 

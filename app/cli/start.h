@@ -32,8 +32,8 @@ struct Start {
     view::AppState state;
     view::Actions actions;
 };
-/// Reads the files. An error names the option or file, its value and what was wanted.
-Result<Start> read_start(const StartOptions& options);
+/// Reads the files; what the state computes with is one of `backends`. An error names the option or file, its value and what was wanted.
+Result<Start> read_start(const StartOptions& options, BackendList backends);
 
 /// "1600x1000"; "": 1600 x 1000.
 Result<gl::Size> parse_size(std::string_view text);
@@ -41,6 +41,6 @@ Result<gl::Size> parse_size(std::string_view text);
 /// Every action of a journal. An error names the file, the line and its fault.
 Result<view::Actions> read_journal(const std::filesystem::path& path);
 /// A session, or a preset, from a file.
-Result<view::AppState> read_session(const std::filesystem::path& path);
+Result<view::AppState> read_session(const std::filesystem::path& path, BackendList backends);
 
 }  // namespace attn::cli

@@ -1,6 +1,7 @@
 #include <variant>
 
 #include "app/view/apply_parts.h"
+#include "app/view/edits.h"
 
 namespace attn::view {
 namespace {
@@ -35,6 +36,7 @@ void apply(AppState& state, const Action& action) {
                         state.history[state.now].document != document_before ||
                         !(state.saturation() == saturation_before);
     if (dragged && edited) state.gesture = action.index();
+    warn_of_backend(state);
 }
 
 Actions due_actions(const AppState& state) {

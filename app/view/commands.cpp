@@ -67,6 +67,14 @@ void add_model(Commands& list, const AppState& state) {
     list.push_back({"New random weights", "Step", plain(Key::r), SetSeed{document.seed + 1}});
     const Index next = (state.step.head + 1) % document.heads;
     list.push_back({"Next head", "Step", plain(Key::h), ShowHead{next}, document.heads > 1});
+    for (const Backend* backend : state.backends) {
+        const std::string name(backend->name());
+        list.push_back({"Compute with the backend " + name,
+                        "Step",
+                        {},
+                        SetBackend{name},
+                        name != state.backend});
+    }
 }
 
 void add_jumps(Commands& list, const AppState& state) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -118,6 +119,14 @@ void say(AppState& state, std::string words, Severity severity) {
 }
 
 void say(AppState& state, const Error& error) { say(state, error.sentence, Severity::error); }
+
+void warn_of_backend(AppState& state) {
+    if (state.backend_failure.empty()) return;
+    say(state,
+        fmt::format("{}; computed by {} instead", std::exchange(state.backend_failure, {}),
+                    state.backend_used),
+        Severity::warning);
+}
 
 std::string effect_words(const AppState& state, const Trace& before) {
     const double was = largest_weight(before, state.step.head);

@@ -27,6 +27,8 @@ void clamp_look(AppState& state);
 void say(AppState& state, std::string words, Severity severity = Severity::info);
 /// The same for an error.
 void say(AppState& state, const Error& error);
+/// A chosen backend that failed was left for another: nothing is lost, but the person is told.
+void warn_of_backend(AppState& state);
 
 /// "weights sharper: largest weight 0.42 → 0.58", from two traces of the head shown.
 std::string effect_words(const AppState& state, const Trace& before);

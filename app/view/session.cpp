@@ -160,7 +160,7 @@ void check_look(Fields& fields, const AppState& state) {
         fields.complain("'step' edits a cell that cannot be edited");
 }
 
-Result<AppState> read_session(const json& value, std::string_view file_name) {
+Result<AppState> read_session(const json& value, std::string_view file_name, BackendList backends) {
     Fields fields(value, std::string(file_name));
     int version = kVersion;
     fields.read("attnscope_session", version);
@@ -170,6 +170,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name) {
     SaturationControls controls;
     read_object(fields, "saturation", [&](Fields& inner) { read_saturation(inner, controls); });
     AppState read;
+    read.backends = backends;
     read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
     read_object(fields, "step", [&](Fields& inner) { read_step(inner, read.step); });
     fields.find("document");
@@ -183,6 +184,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name) {
     check_look(fields, read);
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
     say(read, fmt::format("{} opened: {}.", file_name, read.document().title));
+    warn_of_backend(read);
     return read;
 }
 
@@ -198,9 +200,10 @@ std::string session_to_json(const AppState& state) {
         line(saturation_to(state.saturation())), document);
 }
 
-Result<AppState> session_from_json(std::string_view text, std::string_view file_name) {
+Result<AppState> session_from_json(std::string_view text, std::string_view file_name,
+                                   BackendList backends) {
     return parse_json(text, file_name).and_then([&](const json& value) {
-        return read_session(value, file_name);
+        return read_session(value, file_name, backends);
     });
 }
 

@@ -12,9 +12,31 @@ namespace {
 constexpr std::string_view kFirstPreset = "the-cat-sat-down";
 constexpr std::string_view kFirstSentence = "The cat sat down";
 constexpr Index kWidestSweep = 4096;
+constexpr std::string_view kAuto = "auto";
 
 Document seeded_first_document() {
     return make_document(kFirstSentence, 4, 4, 1, 1, AttentionSpec{}).value();
+}
+
+struct Computed {
+    std::string_view backend;
+    Trace trace;
+    Trace gradients;
+};
+
+Result<Computed> compute_by(const AppState& state, std::string_view name) {
+    const Document& document = state.document();
+    const auto backend = choose_backend(name, state.backends);
+    if (!backend) return tl::unexpected(backend.error());
+    auto trace = attend(*document.inputs, document.spec, **backend);
+    if (!trace) return tl::unexpected(trace.error());
+    const auto backward =
+        (*backend)->has_backward() ? backend : choose_backend(kAuto, state.backends);
+    if (!backward) return tl::unexpected(backward.error());
+    auto gradients =
+        attend_backward(*document.inputs, document.spec, *trace, Upstream{}, **backward);
+    if (!gradients) return tl::unexpected(gradients.error());
+    return Computed{(*backend)->name(), *std::move(trace), *std::move(gradients)};
 }
 
 }  // namespace
@@ -27,17 +49,19 @@ Result<void> compute(AppState& state) {
         return {};
     }
     const auto begin = std::chrono::steady_clock::now();
-    auto trace = attend(*document.inputs, document.spec, state.backend);
-    if (!trace) return tl::unexpected(trace.error());
-    auto gradients =
-        attend_backward(*document.inputs, document.spec, *trace, Upstream{}, state.backend);
-    if (!gradients) return tl::unexpected(gradients.error());
+    auto computed = compute_by(state, state.backend);
+    if (!computed && computed.error().kind == ErrorKind::failure) {
+        const std::string why = computed.error().sentence;
+        computed = compute_by(state, kAuto);
+        if (computed) state.backend = kAuto, state.backend_failure = why;
+    }
+    if (!computed) return tl::unexpected(computed.error());
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - begin;
-    state.trace = std::make_shared<const Trace>(*std::move(trace));
-    state.gradients = std::make_shared<const Trace>(*std::move(gradients));
+    state.trace = std::make_shared<const Trace>(std::move(computed->trace));
+    state.gradients = std::make_shared<const Trace>(std::move(computed->gradients));
     state.trace_ms = elapsed.count();
-    state.backend_used = choose_backend(state.backend).value()->name();
+    state.backend_used = computed->backend;
     return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/view/document.h"
 #include "app/view/theme.h"
+#include "core/backend.h"
 #include "core/saturation.h"
 #include "core/trace.h"
 
@@ -93,11 +94,14 @@ struct AppState {
     std::optional<std::size_t> gesture;
 
     StepLook step;
+    BackendList backends = attn::backends();  // what main has to choose from
     std::string backend = "auto";
     std::shared_ptr<const Trace> trace;      // of the present document; never null
     std::shared_ptr<const Trace> gradients;  // of L = Σ output
     double trace_ms = 0.0;
     std::string backend_used;
+    /// Why the chosen backend was left for "auto" since the last action; apply() tells the person.
+    std::string backend_failure;
 
     std::shared_ptr<const std::vector<SaturationPoint>> sweep;  // null until the first one is ready
     SaturationSettings sweep_settings;                          // what `sweep` was computed for
@@ -111,7 +115,8 @@ struct AppState {
     const SaturationControls& saturation() const { return history[now].saturation; }
 };
 
-/// Computes trace and gradients of the present document. An error leaves both as they were.
+/// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
+/// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto".
 /// A document without tokens has an empty trace.
 Result<void> compute(AppState& state);
 
