@@ -23,7 +23,7 @@ std::vector<EGLDeviceEXT> devices() {
     EGLint count = 0;
     if (!eglQueryDevicesEXT(static_cast<EGLint>(found.size()), found.data(), &count)) count = 0;
     found.resize(static_cast<std::size_t>(count));
-    std::ranges::stable_partition(found, [](EGLDeviceEXT device) {
+    std::stable_partition(found.begin(), found.end(), [](EGLDeviceEXT device) {
         const char* const extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
         return extensions == nullptr ||
                std::string_view(extensions).find("EGL_MESA_device_software") ==
