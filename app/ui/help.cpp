@@ -28,7 +28,8 @@ void draw_group(const std::string& group, const std::vector<Command>& commands,
         if (command.group != group || command.chord.key == view::Key::none) continue;
         const float left = ImGui::GetCursorPosX();
         words(frame.fonts.digits_small, frame.theme.accent, to_string(command.chord));
-        ImGui::SameLine(left + frame.px(kKeyWidth));
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(left + frame.px(kKeyWidth));  // SameLine counts from the window
         wrapped_words(frame.fonts.body, command.enabled ? frame.theme.text : frame.theme.muted,
                       command.words);
     }

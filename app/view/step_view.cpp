@@ -241,6 +241,19 @@ std::string words_of(const Document& document, const StageInfo& stage) {
     return std::string(stage.words);
 }
 
+/// Title, formula and sentence; of the gradient where that is what the canvas shows.
+void head(const AppState& state, const StageInfo& stage, StepView& view) {
+    view.title = stage.title;
+    if (!state.step.show_gradients) {
+        view.formula = formula_of(state.document(), stage);
+        view.words = words_of(state.document(), stage);
+        return;
+    }
+    view.title += ": gradient";
+    view.formula = fmt::format("∂L/∂{}, L = Σ output", stage.symbol);
+    view.words = "How much the sum of all outputs grows when one of these numbers grows a little.";
+}
+
 std::string hint_of(const AppState& state) {
     if (state.document().tokens.empty()) return std::string(kEmptyHint);
     return state.step.stepped_once ? "" : std::string(kFirstHint);
@@ -259,9 +272,7 @@ StepView build_step_view(const AppState& state) {
     StepView view;
     for (const Stage on_ribbon : ribbon_stages(state.document()))
         view.ribbon.push_back(ribbon_item(state, on_ribbon));
-    view.title = info(stage).title;
-    view.formula = formula_of(state.document(), info(stage));
-    view.words = words_of(state.document(), info(stage));
+    head(state, info(stage), view);
     view.hint = hint_of(state);
     view.controls = controls_of(state);
     view.unavailable = reason_not_kept(state, stage);
