@@ -45,6 +45,11 @@ struct Fragment {
 /// What no line break may cut: "(−0.45)", "exp(2.43 − 3.25)", " + 0.30·0.54".
 using Token = std::vector<Fragment>;
 
+bool is_operator(const std::string& word) {
+    constexpr std::array<std::string_view, 6> kSigns{"+", "−", "=", "÷", "·", "×"};
+    return std::ranges::count(kSigns, word) > 0;
+}
+
 /// Where lines may break: before a space outside of parentheses, but not after an operator, so that
 /// "+" and "−" begin lines; within parentheses after a comma.
 class Breaker {
@@ -60,11 +65,6 @@ class Breaker {
     }
 
   private:
-    static bool is_operator(const std::string& word) {
-        constexpr std::array<std::string_view, 6> kSigns{"+", "−", "=", "÷", "·", "×"};
-        return std::ranges::count(kSigns, word) > 0;
-    }
-
     int depth_ = 0;
     bool after_comma_ = false;
     std::string word_;  // since the last space

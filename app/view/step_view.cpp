@@ -241,12 +241,21 @@ std::string words_of(const Document& document, const StageInfo& stage) {
     return std::string(stage.words);
 }
 
+/// Whether the canvas shows token vectors that somebody set, not word + position.
+bool are_set_by_hand(const AppState& state, Stage stage) {
+    return (stage == Stage::x || stage == Stage::x_kv) && !state.document().tokens.empty() &&
+           embedding_grids(state, stage).empty();
+}
+
 /// Title, formula and sentence; of the gradient where that is what the canvas shows.
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
     if (!state.step.show_gradients) {
         view.formula = formula_of(state.document(), stage);
         view.words = words_of(state.document(), stage);
+        if (!are_set_by_hand(state, stage.stage)) return;
+        view.formula = fmt::format("{}[i] = the numbers of token i", stage.symbol);
+        view.words = "Each token is a row of numbers. These are set by hand: change any of them.";
         return;
     }
     view.title += ": gradient";

@@ -52,6 +52,13 @@ TEST_CASE("every stage of every model has whole grids with a sign after each ope
             }
 }
 
+TEST_CASE("the heading says word + position only of vectors that are made so") {
+    const StepView by_hand = build_step_view(initial_state());
+    CHECK(by_hand.formula == "X[i] = the numbers of token i");
+    const StepView typed = build_step_view(after(initial_state(), {SetSentence{"so it is"}}));
+    CHECK(typed.formula == "X = embedding(token) + position");
+}
+
 TEST_CASE("first launch is at X with one line that says what to press") {
     const StepView view = build_step_view(initial_state());
     CHECK(view.ribbon[0].progress == Progress::current);
