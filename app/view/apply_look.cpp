@@ -57,6 +57,9 @@ void carry_out(AppState& state, const SetWorkspace& action) {
     state.workspace = action.workspace;
     state.step.playing = false;
     state.step.hovered.reset();
+    say(state, action.workspace == Workspace::step
+                   ? std::string(info(state.step.stage).words)
+                   : "The same scores with and without ÷√d_k: what softmax makes of them.");
 }
 
 void carry_out(AppState& state, const GoToStage& action) {
