@@ -71,7 +71,8 @@ bool try_font(NumberSetting& setting, const Font& font, ImVec2 cell, float gap, 
     return setting.fits;
 }
 
-/// As large and as exact as fits; a small figure rather than fewer than two decimals.
+/// As large and as exact as fits; a small figure rather than fewer than two decimals. One decimal says
+/// something only of numbers that pass 2; below, a colour without a number says more than "0.0".
 NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
     const Fonts& fonts = frame.fonts;
     const float gap = frame.px(4);
@@ -82,7 +83,7 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
     };
     const int full = grid.decimals;
     const int two = std::min(full, 2);
-    const int one = std::min(full, 1);
+    const int one = grid.range.high >= 2.0 ? std::min(full, 1) : two;
     if (fits(fonts.digits_large, full, gap * 2, kUsualChars) ||
         fits(fonts.digits_medium, full, gap * 2, kUsualChars) ||
         fits(fonts.digits, full, gap * 2, kUsualChars) || fits(fonts.digits_small, full, gap) ||

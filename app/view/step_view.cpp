@@ -172,10 +172,16 @@ GridView result_of(const AppState& state, Stage stage) {
 
 // ---- rows of weights
 
-std::vector<Readout> readouts_of(const RowMetrics& row) {
+/// A row of one key has no spread, which is not the NaN of a row that went wrong.
+std::string spread_text(const RowMetrics& row, Index allowed) {
+    return allowed < 2 && !std::isnan(row.entropy) ? "–" : percent(row.spread);
+}
+
+std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed) {
     return {
-        {"spread", "H / ln n", percent(row.spread),
-         "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key"},
+        {"spread", "H / ln n", spread_text(row, allowed),
+         "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
+         "– where the row may attend to one key only"},
         {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
         {"∂p_max/∂s_max", "p_max (1 − p_max)", cell_number(row.max_slope, 4),
          "∂p_max/∂s_max: how much the largest weight moves with its own scaled score s"},
@@ -195,7 +201,7 @@ std::vector<RowReadouts> row_readouts(const AppState& state) {
         const auto first = allowed.begin() + i * sheet.values.columns;
         const Index count = std::count(first, first + sheet.values.columns, std::uint8_t{1});
         rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)],
-                        readouts_of(row_metrics(sheet.values.row(i), count))});
+                        readouts_of(row_metrics(sheet.values.row(i), count), count)});
     }
     return rows;
 }
