@@ -33,14 +33,15 @@ Fields::Fields(const nlohmann::json& object, std::string where)
 }
 
 const nlohmann::json* Fields::find(std::string_view key) {
-    asked_.emplace_back(key);
+    if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
     if (!object_.is_object()) return nullptr;
     const auto found = object_.find(std::string(key));
     return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
 void Fields::complain(std::string_view sentence) {
-    if (fault_.empty()) fault_ = fmt::format("{} {}", where_, sentence);
+    const std::string_view gap = sentence.starts_with(':') ? "" : " ";
+    if (fault_.empty()) fault_ = fmt::format("{}{}{}", where_, gap, sentence);
 }
 
 void Fields::complain(const Error& error) {

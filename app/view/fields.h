@@ -41,7 +41,7 @@ class Fields {
     }
     /// nullptr when the key is missing or null.
     const nlohmann::json* find(std::string_view key);
-    /// Keeps the first complaint: "<where> <sentence>".
+    /// Keeps the first complaint: "<where> <sentence>", or "<where>: …" where the sentence begins so.
     void complain(std::string_view sentence);
     void complain(const Error& error);
     bool fine() const { return fault_.empty(); }
