@@ -8,6 +8,7 @@
 
 #include "core/masks.h"
 #include "tests/support/backends.h"
+#include "tests/support/column_inputs.h"
 #include "tests/support/random.h"
 
 using namespace attn;
@@ -17,26 +18,6 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-/// One head, width 1: scores[i,j] = q_i · k_j.
-Inputs column_inputs(std::vector<float> q, std::vector<float> k, std::vector<float> v) {
-    Inputs inputs;
-    const auto column = [](std::vector<float> values) {
-        const Shape shape{1, 1, static_cast<Index>(values.size()), 1};
-        return Tensor(shape, std::move(values));
-    };
-    inputs.q = column(std::move(q));
-    inputs.k = column(std::move(k));
-    inputs.v = column(std::move(v));
-    return inputs;
-}
-
-/// [Tq,Tk] as 0 and 1, row after row.
-AttentionSpec masked_by(Index tq, Index tk, std::vector<std::uint8_t> allowed) {
-    AttentionSpec spec;
-    spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, tq, tk}, std::move(allowed));
-    return spec;
-}
 
 bool all_nan(std::span<const float> values) {
     return std::ranges::all_of(values, [](float value) { return std::isnan(value); });

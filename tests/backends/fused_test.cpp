@@ -15,6 +15,7 @@
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
 #include "tests/support/cases.h"
+#include "tests/support/column_inputs.h"
 #include "tests/support/random.h"
 #include "tests/support/tolerance.h"
 
@@ -65,25 +66,6 @@ Case long_case(std::string name, Index d_k, Index d_v) {
     one.inputs.v = normal_tensor<float>({1, 2, 293, d_v}, 3);
     one.upstream = {Stage::context, normal_tensor<float>({1, 4, 211, d_v}, 4)};
     return one;
-}
-
-/// One head of width 1, so that scores are q · k.
-Inputs column_inputs(std::vector<float> q, std::vector<float> k, std::vector<float> v) {
-    const auto column = [](std::vector<float> values) {
-        const Shape shape{1, 1, static_cast<Index>(values.size()), 1};
-        return Tensor(shape, std::move(values));
-    };
-    Inputs inputs;
-    inputs.q = column(std::move(q));
-    inputs.k = column(std::move(k));
-    inputs.v = column(std::move(v));
-    return inputs;
-}
-
-AttentionSpec masked_by(Index tq, Index tk, std::vector<std::uint8_t> allowed) {
-    AttentionSpec spec;
-    spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, tq, tk}, std::move(allowed));
-    return spec;
 }
 
 Tensor context_of(const Inputs& inputs, const AttentionSpec& spec) {

@@ -10,6 +10,7 @@
 #include "core/engine.h"
 #include "core/kernels/fused.h"
 #include "tests/gl/the_backend.h"
+#include "tests/support/column_inputs.h"
 #include "tests/support/random.h"
 
 using namespace attn;
@@ -19,26 +20,6 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-/// One head, width 1: scores[i,j] = q_i · k_j.
-Inputs column_inputs(std::vector<float> q, std::vector<float> k, std::vector<float> v) {
-    const auto column = [](std::vector<float> values) {
-        const Shape shape{1, 1, static_cast<Index>(values.size()), 1};
-        return Tensor(shape, std::move(values));
-    };
-    Inputs inputs;
-    inputs.q = column(std::move(q));
-    inputs.k = column(std::move(k));
-    inputs.v = column(std::move(v));
-    return inputs;
-}
-
-/// [Tq,Tk] as 0 and 1, row after row.
-AttentionSpec masked_by(Index tq, Index tk, std::vector<std::uint8_t> allowed) {
-    AttentionSpec spec;
-    spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, tq, tk}, std::move(allowed));
-    return spec;
-}
 
 /// By the stage kernels, then by the fused one.
 std::array<Trace, 2> both(const Inputs& inputs, const AttentionSpec& spec) {
