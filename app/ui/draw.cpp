@@ -97,6 +97,7 @@ void draw_arrow(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float thi
 
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+    if (ImGui::IsItemActive()) return;  // it would cover the value while a slider is pulled
     if (heading.empty() && words.empty()) return;
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame.px(12), frame.px(8)});
     ImGui::BeginTooltip();
