@@ -23,12 +23,23 @@ constexpr float kTwoLines = 640.0F;
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
+/// What fits of "toy weights, not trained: how they came about": from the end, part by part.
+std::string shortened(const Font& font, const std::string& badge, float room) {
+    for (const char* end : {":", ","}) {
+        const std::string part = badge.substr(0, badge.find(end));
+        if (text_size(font, part).x <= room) return part;
+    }
+    return fit_text(font, badge, room);
+}
+
 /// At the right end of the title's line, as much of it as fits.
 void draw_badge(const StepView& view, const Frame& frame, float taken, ImVec2 line) {
     const Font& font = frame.fonts.small;
     const float right = line.x + ImGui::GetContentRegionAvail().x;
     const float room = right - line.x - taken - frame.px(24);
-    const std::string badge = fit_text(font, view.controls.badge, room);
+    const bool fits = text_size(font, view.controls.badge).x <= room;
+    const std::string badge =
+        fits ? view.controls.badge : shortened(font, view.controls.badge, room);
     const ImVec2 at{right - text_size(font, badge).x, line.y + frame.px(8)};
     draw_text(*ImGui::GetWindowDrawList(), font, at, to_u32(frame.theme.warning), badge);
     if (badge != view.controls.badge && ImGui::IsMouseHoveringRect(at, {right, at.y + font.px}))
