@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/large/planted.h"
+#include "core/large/tiles.h"
+
+namespace attn::large {
+
+/// What the screen looks at, in cells; may reach beyond the matrix.
+struct MapView {
+    double top = 0.0;
+    double left = 0.0;
+    double rows = 0.0;
+    double columns = 0.0;
+    int level = 0;  // of the tiles that the screen wants
+    bool operator==(const MapView&) const = default;
+};
+
+/// "Which queries attend to key j", "which keys does query i attend to": the whole column or row.
+struct Search {
+    enum class Of : std::uint8_t { key, query };
+    Of of = Of::key;
+    Index index = 0;
+    bool operator==(const Search&) const = default;
+};
+
+/// Everything that the screen wants from a map now. Only the last one counts.
+struct MapWish {
+    Head head;
+    MapView view;
+    bool full_pass = false;  // compute the exact overview; false also pauses it, nothing is lost
+    bool moving = false;     // a person is panning or zooming: leave a core to the screen
+    std::optional<Search> search;
+    Pooling pooling = Pooling::mean;  // of profiles and percentiles
+    double low_percentile = 1.0;      // of the colour range
+    double high_percentile = 99.9;
+    bool operator==(const MapWish&) const = default;
+};
+
+/// The exact pass over the whole matrix.
+struct PassState {
+    Index rows_done = 0;
+    Index rows = 0;
+    bool running = false;
+    double seconds = 0.0;       // computing, without pauses
+    double seconds_left = 0.0;  // estimated from the speed so far, or of the preview
+    double gflops = 0.0;        // 2 · pairs · d_k over the time, in GFLOP/s
+};
+
+/// The sampled overview: whole exact rows of evenly spaced queries, so that a texel's mean is an
+/// unbiased estimate over its rows.
+struct PreviewState {
+    bool ready = false;
+    Index rows_sampled = 0;
+    double seconds = 0.0;
+    /// Standard error of a texel's mean, relative to it: median and 95 % over the texels of the preview.
+    double relative_error_median = 0.0;
+    double relative_error_95 = 0.0;
+};
+
+struct WeightedCell {
+    Cell cell;
+    float weight = 0.0F;
+};
+
+struct SearchResult {
+    Search search;
+    std::vector<WeightedCell> cells;  // strongest first
+    double total = 0.0;               // Σ of the whole column or row: attention received, or 1
+    Index rows_missing = 0;           // queries whose logsumexp is not known yet (of == key)
+};
+
+/// Sums along the edges of the view, exact when the view is complete; whole texels at its borders.
+struct Profiles {
+    Index first_row = 0, first_column = 0;  // cells
+    Index side = 1;                         // cells for each entry
+    std::vector<double>
+        rows;  // mean over the texel row's queries of Σ a over the view's columns: 0…1
+    std::vector<double>
+        columns;  // mean over the view's queries of Σ a over the texel column's keys
+};
+
+struct ColorStats {
+    double low = 0.0;  // percentiles of the pooled weights shown, masked texels left out
+    double high = 1.0;
+};
+
+/// One picture of the map's progress; immutable.
+struct MapSnapshot {
+    std::uint64_t version = 0;
+    MapWish wish;  // what it answers
+    /// Tiles to draw, coarse first: a finer one covers what it knows better.
+    std::vector<std::shared_ptr<const Tile>> tiles;
+    std::shared_ptr<const Tile> overview;  // the whole matrix in one tile, for the minimap
+    bool complete = false;  // every tile of the wanted level in view is there and final
+    PreviewState preview;
+    PassState pass;
+    std::size_t tile_bytes = 0;        // of the cache
+    std::size_t pyramid_bytes = 0;     // of the exact pass's blocks
+    Index block_side = 0;              // cells of one block of it
+    std::optional<Profiles> profiles;  // when complete
+    std::vector<WeightedCell> top;     // the strongest cells in view, when complete and exact
+    std::optional<SearchResult> search;
+    ColorStats colors;
+};
+
+struct MapLimits {
+    std::size_t tile_bytes = std::size_t{192} << 20;  // of the cache
+    std::size_t pyramid_bytes = std::size_t{384}
+                                << 20;  // decides the side of a block: 32, 64, 128, …
+    std::size_t top_cells = 10;
+};
+
+/// Computes what the screen wants, on threads of its own, visible first. Thread-safe.
+///   preview  sampled rows (first)
+///   tiles    exact, from Q, K and logsumexp, nearest to the middle of the view first; a tile whose rows
+///            have no logsumexp yet computes it first (the strips of the pass that hold those rows);
+///            tiles that left the view are given up
+///   pass     strips of whole rows, pooled into blocks: the levels that blocks make up are exact where
+///            it has been
+class WeightMap {
+  public:
+    /// `wake` is called from a thread of the map when a new snapshot waits.
+    WeightMap(std::shared_ptr<const MapInput> input, MapLimits limits, std::function<void()> wake);
+    ~WeightMap();
+    WeightMap(const WeightMap&) = delete;
+    WeightMap& operator=(const WeightMap&) = delete;
+
+    /// Never waits.
+    void want(const MapWish& wish);
+    /// The newest; null before the first.
+    std::shared_ptr<const MapSnapshot> snapshot() const;
+    /// Waits until nothing is left to do for the last wish (tests, offscreen pictures). False when
+    /// `stop` came first.
+    bool settle(const std::stop_token& stop = {});
+
+  private:
+    struct Work;
+    std::unique_ptr<Work> work_;
+};
+
+/// The weight of one cell in double, from Q and K: a = exp(S − logsumexp). For the inspector; costs
+/// one row, Tk · d_k.
+struct CellArithmetic {
+    std::vector<double> q, k;  // the operands
+    double score = 0.0;        // q · k
+    double scaled = 0.0;       // score · factor
+    double logsumexp = 0.0;    // of the row
+    double weight = 0.0;
+    bool allowed = true;
+};
+CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell);
+
+}  // namespace attn::large

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "core/engine.h"
+
+namespace attn::large {
+
+/// What a map of attention weights is made of: queries, keys, and which pairs may attend. Never the
+/// weights themselves: any of them is exp(q·k · factor − logsumexp of its row).
+/// Immutable and shared: threads may read it without a lock.
+struct WeightSource {
+    std::shared_ptr<const Tensor> q;  // [B,H,Tq,d_k]
+    std::shared_ptr<const Tensor> k;  // [B,Hkv,Tk,d_k]
+    AttentionSpec spec;               // mask, scale, temperature, empty rows
+    Dimensions size;
+};
+
+/// One head of a source; its keys are those of head h / (H / Hkv).
+struct Head {
+    Index b = 0;
+    Index h = 0;
+    bool operator==(const Head&) const = default;
+};
+
+/// Projects X where there is one. V is not looked at. Errors: those of validate(); dropout > 0 (a
+/// map shows weights before dropout, so it is refused by name).
+Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec);
+
+}  // namespace attn::large
