@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/large/weight_source.h"
+#include "core/threads.h"
 
 namespace attn::large {
 
