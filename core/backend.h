@@ -7,6 +7,7 @@
 
 #include "core/result.h"
 #include "core/spec.h"
+#include "core/threads.h"
 #include "core/trace.h"
 
 namespace attn {
@@ -24,10 +25,18 @@ class Backend {
     virtual StageSet stages() const = 0;
     /// Why it cannot run on this machine; nullopt when it can.
     virtual std::optional<std::string> unavailable() const { return std::nullopt; }
+    /// True when it computes on a device of its own, a graphics card: any call of it, unavailable() too, may take long
+    /// whatever the sizes, and a window should not wait for it.
+    virtual bool has_device() const { return false; }
 
     /// Every stage in `keep` that exists in this call, and logsumexp always.
     virtual Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
                                   StageSet keep) const = 0;
+    /// The same. Where the backend can be stopped, it fails soon after `control` was.
+    virtual Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec,
+                                            StageSet keep, const RunControl&) const {
+        return forward(inputs, spec, keep);
+    }
     virtual bool has_backward() const { return true; }
     /// The gradient of every stage, of the inputs and of every parameter. `forward` must hold the
     /// stages of `stages()` in full.

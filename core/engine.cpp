@@ -55,11 +55,11 @@ Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, std::strin
 }
 
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Backend& backend,
-                     StageSet keep) {
+                     StageSet keep, const RunControl& control) {
     if (auto fine = check_keep(backend, keep); !fine) return tl::unexpected(fine.error());
     return without_throwing([&]() -> Result<Trace> {
         return validate(inputs, spec).and_then([&](const Dimensions&) {
-            return backend.forward(inputs, spec, keep & backend.stages());
+            return backend.forward_stoppable(inputs, spec, keep & backend.stages(), control);
         });
     });
 }

@@ -51,9 +51,9 @@ Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec
 /// Fails (ErrorKind::failure) when the stages to keep do not fit in this machine's memory.
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec,
                      std::string_view backend = "auto", StageSet keep = all_stages());
-/// By a backend that may be none of backends().
+/// By a backend that may be none of backends(). Once `control` was stopped it fails, where the backend can be stopped.
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Backend& backend,
-                     StageSet keep = all_stages());
+                     StageSet keep = all_stages(), const RunControl& control = {});
 
 /// Gradients of L = Σ upstream ∘ stage, for every stage, input and parameter.
 /// `forward` is what `attend` gave for the same inputs, spec and backend with all stages kept.

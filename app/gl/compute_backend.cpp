@@ -75,8 +75,8 @@ std::string ComputeBackend::renderer() const {
         [](Worker::Opened& opened) { return opened ? (*opened)->renderer() : std::string(); });
 }
 
-Result<Trace> ComputeBackend::forward(const Inputs& inputs, const AttentionSpec& spec,
-                                      StageSet keep, const RunControl& control) const {
+Result<Trace> ComputeBackend::forward_stoppable(const Inputs& inputs, const AttentionSpec& spec,
+                                                StageSet keep, const RunControl& control) const {
     const Result<Dimensions> size = validate(inputs, spec);
     if (!size) return tl::unexpected(size.error());
     if (auto fits = check_fits_in_memory(*size, spec, keep, sizeof(float)); !fits)

@@ -32,14 +32,15 @@ class ComputeBackend final : public Backend {
     StageSet stages() const override { return all_stages(); }
     bool has_backward() const override { return false; }
     std::optional<std::string> unavailable() const override;
+    bool has_device() const override { return true; }
 
     Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
                           StageSet keep) const override {
-        return forward(inputs, spec, keep, {});
+        return forward_stoppable(inputs, spec, keep, {});
     }
     /// Fails when `control` was stopped; asked between dispatches.
-    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
-                          const RunControl& control) const;
+    Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
+                                    const RunControl& control) const override;
     /// Always an error that names what can.
     Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                            const Upstream& upstream) const override;
