@@ -1,0 +1,54 @@
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "core/large/weight_map.h"
+#include "core/masks.h"
+
+namespace attn::large {
+namespace {
+
+double product(std::span<const float> q, std::span<const float> k) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < q.size(); ++c)
+        sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
+    return sum;
+}
+
+/// ln Σ e^S over the allowed keys; −inf where there are none. NaN and +inf travel.
+double logsumexp_of(std::span<const double> scaled) {
+    double most = -std::numeric_limits<double>::infinity();
+    for (const double s : scaled) most = s > most || std::isnan(s) ? s : most;
+    if (std::isinf(most)) return most;
+    double sum = 0.0;
+    for (const double s : scaled) sum += std::exp(s - most);
+    return most + std::log(sum);
+}
+
+}  // namespace
+
+CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell) {
+    const Dimensions& size = source.size;
+    const auto keys = source.k->matrix(head.b, head.h / (size.heads / size.kv_heads));
+    const std::span<const float> q = source.q->matrix(head.b, head.h).row(cell.row);
+    const std::span<const float> k = keys.row(cell.column);
+    const double factor = score_factor(source.spec, size.d_k);
+    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tk));
+    fill_allowed(source.spec.mask, size, head.b, head.h, cell.row, allowed);
+    std::vector<double> scaled;
+    for (Index j = 0; j < size.tk; ++j)
+        if (allowed[static_cast<std::size_t>(j)] != 0)
+            scaled.push_back(product(q, keys.row(j)) * factor);
+
+    CellArithmetic result;
+    result.q.assign(q.begin(), q.end());
+    result.k.assign(k.begin(), k.end());
+    result.score = product(q, k);
+    result.scaled = result.score * factor;
+    result.logsumexp = logsumexp_of(scaled);
+    result.allowed = allowed[static_cast<std::size_t>(cell.column)] != 0;
+    result.weight = result.allowed ? std::exp(result.scaled - result.logsumexp) : 0.0;
+    return result;
+}
+
+}  // namespace attn::large
