@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include "app/view/image.h"
-
 namespace attn {
 
 Screen::Screen(gl::ImguiRenderer& renderer) : renderer_(renderer) { ui::configure_imgui(); }
@@ -23,8 +21,10 @@ void Screen::prepare(const view::AppState& state, double device_scale) {
 }
 
 view::Actions Screen::build(const view::AppState& state) {
-    const auto texture = [this](const view::Image& image, std::uint64_t key) -> std::uint64_t {
-        return textures_.find(key, {image.width, image.height}, image.rgba);
+    const auto texture = [this](std::uint64_t key, const ui::Paint& paint) -> std::uint64_t {
+        if (const std::uint32_t name = textures_.find(key)) return name;
+        const view::Image image = paint();
+        return textures_.add(key, {image.width, image.height}, image.rgba);
     };
     view::Actions actions;
     ImGui::NewFrame();

@@ -27,10 +27,17 @@ TextureCache::~TextureCache() {
     for (const auto& [key, entry] : entries_) glDeleteTextures(1, &entry.name);
 }
 
-std::uint32_t TextureCache::find(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba) {
+std::uint32_t TextureCache::find(std::uint64_t key) {
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return 0;
+    found->second.asked = true;
+    return found->second.name;
+}
+
+std::uint32_t TextureCache::add(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba) {
     Entry& entry = entries_[key];
-    if (entry.name == 0) entry.name = upload(size, rgba);
-    entry.asked = true;
+    if (entry.name != 0) glDeleteTextures(1, &entry.name);
+    entry = {upload(size, rgba), true};
     return entry.name;
 }
 

@@ -18,8 +18,10 @@ class TextureCache {
     TextureCache(const TextureCache&) = delete;
     TextureCache& operator=(const TextureCache&) = delete;
 
-    /// The GL name of a texture with these pixels (RGBA8, top row first), NEAREST, clamped.
-    std::uint32_t find(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba);
+    /// The GL name of the texture of that key; 0 when there is none.
+    std::uint32_t find(std::uint64_t key);
+    /// Makes it of these pixels (RGBA8, top row first), NEAREST, clamped. Its GL name.
+    std::uint32_t add(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba);
     /// Ends a frame: drops what it did not ask for.
     void end_frame();
 

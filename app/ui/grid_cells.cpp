@@ -136,7 +136,7 @@ std::uint64_t content_key(const view::Image& image) {
 
 void fill_texture(const GridCanvas& canvas, const Fade& fade) {
     const view::Image image = picture(canvas, fade);
-    const std::uint64_t name = canvas.frame.texture(image, content_key(image));
+    const std::uint64_t name = canvas.frame.texture(content_key(image), [&] { return image; });
     canvas.list.AddImage(texture_id(name), canvas.place.origin, canvas.end());
 }
 

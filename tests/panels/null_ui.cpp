@@ -9,7 +9,10 @@ namespace {
 
 constexpr view::ThemeName kTheme = view::ThemeName::dark;
 
-std::uint64_t no_texture(const view::Image&, std::uint64_t) { return 1; }
+std::uint64_t no_texture(std::uint64_t, const ui::Paint& paint) {
+    paint();
+    return 1;
+}
 
 #if IMGUI_VERSION_NUM < 19200
 void upload_fonts() {
