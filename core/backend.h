@@ -12,6 +12,8 @@
 
 namespace attn {
 
+struct Dimensions;  // engine.h
+
 /// One way to compute attention. Stateless; `forward` and `backward` may run on any thread.
 /// Both trust their arguments: engine.h validates before it calls.
 class Backend {
@@ -52,9 +54,17 @@ using BackendList = std::span<const Backend* const>;
 BackendList backends();
 /// nullptr when there is none of that name.
 const Backend* find_backend(std::string_view name, BackendList among = backends());
-/// The backend that computes when `name` is asked for; "auto" picks one. An error lists the names,
-/// or says why that one cannot run here.
-Result<const Backend*> choose_backend(std::string_view name, BackendList among = backends());
+
+/// Up to so many pairs [B,H,Tq,Tk] "auto" computes every stage for whoever did not name any. One head of 4096 tokens:
+/// 16 bytes a pair are 256 MiB, and as much again for its gradients, which any machine with a window has; beyond it
+/// nobody reads single numbers without asking for them.
+inline constexpr Index kMostStagedPairs = Index{1} << 24;
+
+/// The backend that computes a call of `size` when `name` is asked for. "auto" is fused unless a stage in `keep` has a
+/// number for each pair, which fused never stores; then it is staged, but where `keep` is every stage ("whatever can
+/// be kept") only up to kMostStagedPairs. An error lists the names, or says why that one cannot run here.
+Result<const Backend*> choose_backend(std::string_view name, const Dimensions& size, StageSet keep,
+                                      BackendList among = backends());
 /// The error of a backend that has no backward pass; names those of `among` that have one.
 tl::unexpected<Error> no_backward(const Backend& backend, BackendList among = backends());
 

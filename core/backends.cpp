@@ -6,12 +6,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/backend.h"
+#include "core/engine.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/reference.h"
 #include "core/kernels/staged.h"
 
 namespace attn {
+namespace {
+
+/// What "auto" stands for: the rule of choose_backend(). A list without fused leaves all to staged.
+std::string_view automatic(const Dimensions& size, StageSet keep, BackendList among) {
+    const bool small = size.batch * size.heads * size.tq * size.tk <= kMostStagedPairs;
+    const bool stages = (keep & pair_stages()).any() && (small || keep != all_stages());
+    return stages || find_backend("fused", among) == nullptr ? "staged" : "fused";
+}
+
+}  // namespace
 
 BackendList backends() {
     static const std::array<const Backend*, 3> all{&reference_backend(), &staged_backend(),
@@ -24,8 +34,10 @@ const Backend* find_backend(std::string_view name, BackendList among) {
     return found == among.end() ? nullptr : *found;
 }
 
-Result<const Backend*> choose_backend(std::string_view name, BackendList among) {
-    const Backend* backend = find_backend(name == "auto" ? "staged" : name, among);
+Result<const Backend*> choose_backend(std::string_view name, const Dimensions& size, StageSet keep,
+                                      BackendList among) {
+    const Backend* backend =
+        find_backend(name == "auto" ? automatic(size, keep, among) : name, among);
     if (backend == nullptr) {
         std::vector<std::string_view> names{"auto"};
         for (const Backend* known : among) names.push_back(known->name());

@@ -50,8 +50,11 @@ double score_factor(const AttentionSpec& spec, Index d_k) {
 
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, std::string_view backend,
                      StageSet keep) {
-    return choose_backend(backend).and_then(
-        [&](const Backend* chosen) { return attend(inputs, spec, *chosen, keep); });
+    const Result<Dimensions> size = validate(inputs, spec);
+    if (!size) return tl::unexpected(size.error());
+    return choose_backend(backend, *size, keep).and_then([&](const Backend* chosen) {
+        return attend(inputs, spec, *chosen, keep);
+    });
 }
 
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Backend& backend,
@@ -66,9 +69,12 @@ Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Back
 
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                               const Upstream& upstream, std::string_view backend) {
-    return choose_backend(backend).and_then([&](const Backend* chosen) {
-        return attend_backward(inputs, spec, forward, upstream, *chosen);
-    });
+    const Result<Dimensions> size = validate(inputs, spec);
+    if (!size) return tl::unexpected(size.error());
+    return choose_backend(backend, *size, held_stages(forward))
+        .and_then([&](const Backend* chosen) {
+            return attend_backward(inputs, spec, forward, upstream, *chosen);
+        });
 }
 
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,

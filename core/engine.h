@@ -42,8 +42,8 @@ Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec
                                const TraceD& forward, const UpstreamD& upstream,
                                StageSet kept = all_stages());
 
-/// validate -> backend -> trace. `backend` is a name of backends(); "auto" is staged,
-/// which keeps every stage. Shape of each stage: stage_shape().
+/// validate -> backend -> trace. `backend` is a name of backends(), or "auto": choose_backend() has the rule.
+/// Shape of each stage: stage_shape().
 /// Edge: a forbidden pair weighs exactly 0 and contributes nothing, in value and in gradient, even
 /// where its K or V is NaN; only `scores`, `scaled` and the gradient of `weights` show it. A NaN or
 /// +inf at an allowed pair makes NaN of the allowed weights of its row, and so do allowed scores
@@ -56,7 +56,8 @@ Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Back
                      StageSet keep = all_stages(), const RunControl& control = {});
 
 /// Gradients of L = Σ upstream ∘ stage, for every stage, input and parameter.
-/// `forward` is what `attend` gave for the same inputs, spec and backend with all stages kept.
+/// `forward` is what `attend` gave for the same inputs, spec and backend with all stages kept; "auto" goes by the
+/// stages that it holds.
 /// d_weights is full, forbidden pairs too: what a weight there would do. d_masked, d_scaled and
 /// d_scores are exactly 0 at a forbidden pair, so an empty row has no gradient; under
 /// EmptyRows::nan its NaN travels to d_q, d_k and d_v instead.

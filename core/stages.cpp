@@ -88,6 +88,13 @@ static_assert(table_is_in_enum_order());
 std::span<const StageInfo, kStageCount> stage_table() { return kStages; }
 std::span<const ParamInfo, kParamCount> param_table() { return kParams; }
 
+StageSet pair_stages() {
+    StageSet pairs;
+    for (const StageInfo& stage : kStages)
+        if (stage.columns == Axis::key) pairs.set(index_of(stage.stage));
+    return pairs;
+}
+
 const StageInfo& info(Stage stage) { return kStages[index_of(stage)]; }
 const ParamInfo& info(Param param) { return kParams[index_of(param)]; }
 

@@ -102,5 +102,7 @@ constexpr std::size_t index_of(Param param) { return static_cast<std::size_t>(pa
 
 /// Every stage.
 inline StageSet all_stages() { return StageSet{}.set(); }
+/// The stages that have a number for each pair of query and key: scores, scaled, masked, weights, dropped.
+StageSet pair_stages();
 
 }  // namespace attn

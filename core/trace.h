@@ -44,6 +44,14 @@ struct TraceOf {
     const TensorOf<Scalar>& operator[](Stage stage) const { return stages[index_of(stage)]; }
 };
 
+/// The stages whose tensors are there.
+template <class Scalar>
+StageSet held_stages(const TraceOf<Scalar>& trace) {
+    StageSet held;
+    for (std::size_t s = 0; s < kStageCount; ++s) held[s] = !trace.stages[s].empty();
+    return held;
+}
+
 /// The upstream gradient of a backward pass, given at `context` or (when there is a W_O) at
 /// `output`. An empty tensor means ones: L = Σ of that stage. Given at `context`, the gradients
 /// of `output`, W_O and b_O do not exist.

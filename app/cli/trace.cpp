@@ -58,12 +58,15 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
     app.add_option("IN.npz", words.input, "the tensors of the call");
     app.add_option("-o,--output", words.output, "the file to write")->type_name("OUT.npz");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
-    app.add_option("--backend", words.backend, backend_names(backends))->type_name("NAME");
+    app.add_option("--backend", words.backend,
+                   backend_names(backends) +
+                       " (default auto: staged while stages are kept and few enough, else fused)")
+        ->type_name("NAME");
     app.add_option("--keep", words.keep,
                    "write only these stages (and, with --grad, their gradients)")
         ->type_name("KEY,..");
     app.add_option("--threads", words.threads,
-                   "at most N threads (default all; only fused uses more than one)")
+                   "at most N threads (default all; reference uses one)")
         ->type_name("N");
     for (const AttentionOption& option : attention_options()) {
         std::string& value = words.attention[std::string(option.name)];
@@ -126,7 +129,7 @@ struct Computed {
 
 Result<Computed> compute(const TraceCall& call, const Words& words, StageSet keep,
                          BackendList backends) {
-    const Result<const Backend*> backend = choose_backend(words.backend, backends);
+    const Result<const Backend*> backend = choose_backend(words.backend, call.size, keep, backends);
     if (!backend) return tl::unexpected(backend.error());
     if (words.grad && !(*backend)->has_backward()) return no_backward(**backend, backends);
     Computed computed;
@@ -169,6 +172,24 @@ std::string summary(const Words& words, const TraceCall& call, const Computed& c
     return text;
 }
 
+/// One line on the stages that nobody named and the backend that "auto" took does not store; nullopt when there is none.
+std::optional<std::string> left_out(const Words& words, const TraceCall& call, StageSet keep,
+                                    const Computed& computed) {
+    if (words.backend != "auto" || keep != all_stages()) return std::nullopt;
+    std::vector<std::string_view> keys;
+    for (const StageInfo& stage : stage_table())
+        if (pair_stages()[index_of(stage.stage)] && computed.forward[stage.stage].empty() &&
+            stage_shape(stage.stage, call.size, call.spec).count() != 0)
+            keys.push_back(stage.key);
+    if (keys.empty()) return std::nullopt;
+    return fmt::format(
+        "{} computed this, which does not store {}: {} pairs of a query and a key are more than "
+        "{}; "
+        "--backend staged stores them",
+        computed.backend, fmt::join(keys, ", "),
+        call.size.batch * call.size.heads * call.size.tq * call.size.tk, kMostStagedPairs);
+}
+
 Result<void> check_usage(const Words& words) {
     if (words.input.empty())
         return bad_input("an input file was wanted: attnscope trace IN.npz -o OUT.npz");
@@ -196,6 +217,7 @@ Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
         *call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
     if (auto written = write_npz(words.output, entries); !written) return written;
     notes.insert(notes.end(), call->notes.begin(), call->notes.end());
+    if (auto note = left_out(words, *call, *keep, *computed)) notes.push_back(*std::move(note));
     if (!words.keep.empty())
         for (const std::string& note : missing_stages(computed->forward, *keep))
             notes.push_back(note);

@@ -26,12 +26,15 @@ struct Computed {
 
 Result<Computed> compute_by(const AppState& state, std::string_view name) {
     const Document& document = state.document();
-    const auto backend = choose_backend(name, state.backends);
+    const auto size = validate(*document.inputs, document.spec);
+    if (!size) return tl::unexpected(size.error());
+    const auto backend = choose_backend(name, *size, all_stages(), state.backends);
     if (!backend) return tl::unexpected(backend.error());
     auto trace = attend(*document.inputs, document.spec, **backend);
     if (!trace) return tl::unexpected(trace.error());
-    const auto backward =
-        (*backend)->has_backward() ? backend : choose_backend(kAuto, state.backends);
+    const auto backward = (*backend)->has_backward()
+                              ? backend
+                              : choose_backend(kAuto, *size, held_stages(*trace), state.backends);
     if (!backward) return tl::unexpected(backward.error());
     auto gradients =
         attend_backward(*document.inputs, document.spec, *trace, Upstream{}, **backward);

@@ -92,13 +92,7 @@ class FusedBackend final : public Backend {
 
 }  // namespace
 
-StageSet fused_stages() {
-    StageSet set;
-    for (const Stage stage :
-         {Stage::x, Stage::x_kv, Stage::q, Stage::k, Stage::v, Stage::context, Stage::output})
-        set.set(index_of(stage));
-    return set;
-}
+StageSet fused_stages() { return ~pair_stages(); }
 
 Result<Trace> fused_forward(const Inputs& inputs, const AttentionSpec& spec, const Dimensions& size,
                             StageSet keep, const RunControl& control) {
