@@ -22,8 +22,8 @@ constexpr std::array<std::pair<Key, NativeKey>, 19> kKeys{{
     {Key::tab, 258},  {Key::f1, 290},    {Key::f12, 301},   {Key::comma, 44},  {Key::period, 46},
     {Key::plus, '='}, {Key::minus, '-'}, {Key::plus, 334},  {Key::minus, 333},
 }};
-constexpr std::array<std::pair<Key, NativeKey>, 3> kDigits{
-    {{Key::zero, '0'}, {Key::digit1, '1'}, {Key::digit2, '2'}}};
+constexpr std::array<std::pair<Key, NativeKey>, 4> kDigits{
+    {{Key::zero, '0'}, {Key::digit1, '1'}, {Key::digit2, '2'}, {Key::digit3, '3'}}};
 #else
 using NativeKey = ImGuiKey;
 constexpr NativeKey kLetterA = ImGuiKey_A;
@@ -48,8 +48,10 @@ constexpr std::array<std::pair<Key, NativeKey>, 19> kKeys{{
     {Key::plus, ImGuiKey_KeypadAdd},
     {Key::minus, ImGuiKey_KeypadSubtract},
 }};
-constexpr std::array<std::pair<Key, NativeKey>, 3> kDigits{
-    {{Key::zero, ImGuiKey_0}, {Key::digit1, ImGuiKey_1}, {Key::digit2, ImGuiKey_2}}};
+constexpr std::array<std::pair<Key, NativeKey>, 4> kDigits{{{Key::zero, ImGuiKey_0},
+                                                            {Key::digit1, ImGuiKey_1},
+                                                            {Key::digit2, ImGuiKey_2},
+                                                            {Key::digit3, ImGuiKey_3}}};
 #endif
 
 template <class Table>

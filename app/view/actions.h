@@ -117,6 +117,72 @@ struct SweepReady {  // from the worker; not journaled
     double elapsed_ms;
 };
 
+// the map of a large matrix
+struct DraftPlanted {  // the generator's settings; not made yet
+    large::PlantedSpec spec;
+};
+struct OpenPlanted {
+    large::PlantedSpec spec;
+};
+struct OpenMapFile {
+    std::string path;
+};
+struct MapInputReady {  // from the worker; not journaled
+    MapOrigin origin;
+    std::shared_ptr<const large::MapInput> input;  // null: `fault` says why
+    std::string fault;
+};
+struct MapReady {  // from the worker; not journaled
+    MapOrigin origin;
+    std::shared_ptr<const large::MapSnapshot> snapshot;
+};
+struct MachineProbed {  // from the worker; not journaled
+    double peak_gflops;
+    double stream_gbytes;
+};
+struct SetMapCanvas {  // the panel's room; not journaled
+    MapCanvas canvas;
+};
+struct SetMapCamera {  // zoom, pan, minimap: clamped to the matrix
+    MapCamera camera;
+};
+struct ZoomMap {  // about the middle; > 1: closer
+    double factor;
+};
+struct PanMap {  // arrow keys, in canvas heights and widths
+    double rows;
+    double columns;
+};
+struct FitMap {};  // the whole matrix
+struct ShowGoTo {  // the field "go to" takes the keyboard, or gives it back
+    bool on;
+};
+struct DraftGoTo {  // "70001, 5", or "70001" for (70001, 70001); typing
+    std::string text;
+};
+struct GoToCell {  // to the cell, close enough to read it, and selects it
+    large::Cell cell;
+};
+struct GoToNeedle {};
+struct SelectMapCell {
+    large::Cell cell;
+};
+struct HoverMapCell {
+    std::optional<large::Cell> cell;
+};  // not journaled
+struct SetMapColors {
+    MapColors colors;
+};
+struct ShowMapHead {
+    large::Head head;
+};
+struct SetFullPass {  // start or go on; false: pause
+    bool on;
+};
+struct SearchMap {  // nullopt: closes the search
+    std::optional<large::Search> search;
+};
+
 // the window
 struct Undo {};
 struct Redo {};
@@ -162,9 +228,12 @@ using Action =
                  SetScaling, SetTemperature, SetCausal, SetSeed, BeginCellEdit, DraftCell,
                  CommitCellEdit, CancelCellEdit, SetCell, EndGesture, SetSaturationModel,
                  SetSaturationWidth, SetSaturationScaling, SetSaturationKeys, SetSaturationSeed,
-                 Redraw, SweepReady, Undo, Redo, SetTheme, SetUiScale, SetReducedMotion, SetBackend,
-                 ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, RunPaletteRow, Notify,
-                 TakeScreenshot, SaveSession, Quit, Tick>;
+                 Redraw, SweepReady, DraftPlanted, OpenPlanted, OpenMapFile, MapInputReady,
+                 MapReady, MachineProbed, SetMapCanvas, SetMapCamera, ZoomMap, PanMap, FitMap,
+                 ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell, HoverMapCell,
+                 SetMapColors, ShowMapHead, SetFullPass, SearchMap, Undo, Redo, SetTheme,
+                 SetUiScale, SetReducedMotion, SetBackend, ShowHelp, ShowPalette, SetPaletteQuery,
+                 MovePalette, RunPaletteRow, Notify, TakeScreenshot, SaveSession, Quit, Tick>;
 using Actions = std::vector<Action>;
 
 /// The only mutator. An action that cannot be carried out leaves the last good state and puts one

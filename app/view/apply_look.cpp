@@ -57,9 +57,16 @@ void carry_out(AppState& state, const SetWorkspace& action) {
     state.workspace = action.workspace;
     state.step.playing = false;
     state.step.hovered.reset();
-    say(state, action.workspace == Workspace::step
-                   ? std::string(info(state.step.stage).words)
-                   : "The same scores with and without ÷√d_k: what softmax makes of them.");
+    state.large.hovered.reset();
+    state.large.go_to_open = false;
+    if (action.workspace == Workspace::step) say(state, std::string(info(state.step.stage).words));
+    if (action.workspace == Workspace::saturation)
+        say(state, "The same scores with and without ÷√d_k: what softmax makes of them.");
+    if (action.workspace != Workspace::large) return;
+    say(state, "A map of all the weights: the wheel zooms from the whole matrix to one number.");
+    // a newcomer sees a matrix at once
+    if (std::holds_alternative<std::monostate>(state.large.origin))
+        carry_out(state, OpenPlanted{state.large.draft});
 }
 
 void carry_out(AppState& state, const GoToStage& action) {
@@ -135,6 +142,7 @@ void carry_out(AppState& state, const MoveSelection& action) {
 }
 
 void carry_out(AppState& state, const ClearSelection&) {
+    if (state.workspace == Workspace::large) return state.large.selected.reset();
     state.step.selected.reset();
     state.step.editing.reset();
 }
@@ -164,6 +172,7 @@ void carry_out(AppState& state, const Tick& action) {
     StepLook& look = state.step;
     look.fade = std::min(1.0, look.fade + action.seconds / kFadeSeconds);
     if (look.playing) look.play_clock_s += action.seconds;
+    state.large.moving_s = std::max(0.0, state.large.moving_s - action.seconds);
 }
 
 }  // namespace attn::view

@@ -52,6 +52,29 @@ void carry_out(AppState& state, const SetSaturationSeed& action);
 void carry_out(AppState& state, const Redraw& action);
 void carry_out(AppState& state, const SweepReady& action);
 
+// apply_large.cpp: the map of a large matrix
+void carry_out(AppState& state, const DraftPlanted& action);
+void carry_out(AppState& state, const OpenPlanted& action);
+void carry_out(AppState& state, const OpenMapFile& action);
+void carry_out(AppState& state, const MapInputReady& action);
+void carry_out(AppState& state, const MapReady& action);
+void carry_out(AppState& state, const MachineProbed& action);
+void carry_out(AppState& state, const SetMapCanvas& action);
+void carry_out(AppState& state, const SetMapCamera& action);
+void carry_out(AppState& state, const ZoomMap& action);
+void carry_out(AppState& state, const PanMap& action);
+void carry_out(AppState& state, const FitMap& action);
+void carry_out(AppState& state, const ShowGoTo& action);
+void carry_out(AppState& state, const DraftGoTo& action);
+void carry_out(AppState& state, const GoToCell& action);
+void carry_out(AppState& state, const GoToNeedle& action);
+void carry_out(AppState& state, const SelectMapCell& action);
+void carry_out(AppState& state, const HoverMapCell& action);
+void carry_out(AppState& state, const SetMapColors& action);
+void carry_out(AppState& state, const ShowMapHead& action);
+void carry_out(AppState& state, const SetFullPass& action);
+void carry_out(AppState& state, const SearchMap& action);
+
 // apply_window.cpp
 void carry_out(AppState& state, const EndGesture& action);
 void carry_out(AppState& state, const Undo& action);

@@ -6,17 +6,20 @@
 
 #include <fmt/format.h>
 
+#include "app/view/large_words.h"
 #include "app/view/sheet.h"
 
 namespace attn::view {
 namespace {
 
 constexpr double kScaleStep = 0.1;
+constexpr double kZoomStep = 2.0;
+constexpr double kPanStep = 0.25;  // of the canvas
 
 /// Names of Key in its order.
-constexpr std::array<std::string_view, 20> kKeyNames{
-    "",    "←",  "→",   "↑", "↓", "Home", "End", "Space", "Enter", "Esc",
-    "Tab", "F1", "F12", ",", ".", "+",    "−",   "0",     "1",     "2"};
+constexpr std::array<std::string_view, 21> kKeyNames{
+    "",   "←",   "→", "↑", "↓", "Home", "End", "Space", "Enter", "Esc", "Tab",
+    "F1", "F12", ",", ".", "+", "−",    "0",   "1",     "2",     "3"};
 
 Chord plain(Key key) { return {key, false, false}; }
 Chord ctrl(Key key) { return {key, true, false}; }
@@ -105,10 +108,73 @@ void add_saturation(Commands& list, const AppState& state) {
     list.push_back({"Draw again", "Saturation", plain(Key::r), Redraw{}, sampled});
 }
 
+MapColors pooled_next(MapColors colors) {
+    constexpr int kPoolings = 3;
+    colors.pooling =
+        static_cast<large::Pooling>((static_cast<int>(colors.pooling) + 1) % kPoolings);
+    return colors;
+}
+
+MapColors on_scale(MapColors colors, bool log_scale) {
+    colors.log_scale = log_scale;
+    return colors;
+}
+
+void add_large_moves(Commands& list, const LargeLook& look) {
+    const auto large = [&](std::string words, Key key, Action action, bool enabled = true) {
+        list.push_back({std::move(words), "Large", plain(key), std::move(action), enabled});
+    };
+    const bool there = look.input != nullptr;
+    large("Zoom in", Key::plus, ZoomMap{kZoomStep}, there);
+    large("Zoom out", Key::minus, ZoomMap{1.0 / kZoomStep}, there);
+    large("The whole matrix", Key::f, FitMap{}, there);
+    large("The whole matrix (also)", Key::home, FitMap{}, there);
+    large("Move up", Key::up, PanMap{-kPanStep, 0.0}, there);
+    large("Move down", Key::down, PanMap{kPanStep, 0.0}, there);
+    large("Move left", Key::left, PanMap{0.0, -kPanStep}, there);
+    large("Move right", Key::right, PanMap{0.0, kPanStep}, there);
+    large("Go to a cell", Key::g, ShowGoTo{true}, there);
+    large("Go to the needle", Key::n, GoToNeedle{}, there && look.input->needle.has_value());
+}
+
+void add_large(Commands& list, const AppState& state) {
+    const LargeLook& look = state.large;
+    const auto large = [&](std::string words, Key key, Action action, bool enabled = true) {
+        list.push_back({std::move(words), "Large", plain(key), std::move(action), enabled});
+    };
+    add_large_moves(list, look);
+    const MapColors next = pooled_next(look.colors);
+    large(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::p,
+          SetMapColors{next});
+    large(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::l,
+          SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
+    const bool wanted = wants_full_pass(look);
+    large(wanted ? "Pause the exact pass" : "Go on with the exact pass", Key::space,
+          SetFullPass{!wanted}, look.input != nullptr);
+    const auto cell = look.selected.value_or(large::Cell{});
+    using Of = large::Search::Of;
+    large("What attends to the selected key", Key::a,
+          SearchMap{large::Search{Of::key, cell.column}}, look.selected.has_value());
+    large("What the selected query attends to", Key::q,
+          SearchMap{large::Search{Of::query, cell.row}}, look.selected.has_value());
+    const Index heads = look.input ? look.input->source.size.heads : 1;
+    large("Next head", Key::h, ShowMapHead{{look.head.b, (look.head.h + 1) % heads}}, heads > 1);
+    for (const Index tokens : kPlantedSizes) {
+        large::PlantedSpec spec = look.draft;
+        spec.tokens = tokens;
+        large(fmt::format("Generate {} tokens", grouped(tokens)), Key::none, OpenPlanted{spec});
+    }
+}
+
 /// What Esc does here: the nearest thing that can be closed.
 Action escape_action(const AppState& state) {
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
+    if (state.workspace == Workspace::large) {
+        if (state.large.go_to_open) return ShowGoTo{false};
+        if (state.large.search) return SearchMap{std::nullopt};
+        return ClearSelection{};
+    }
     if (state.step.editing) return CancelCellEdit{};
     return ClearSelection{};
 }
@@ -120,6 +186,7 @@ void add_window(Commands& list, const AppState& state) {
     };
     window("Step workspace", plain(Key::digit1), SetWorkspace{Workspace::step});
     window("Saturation workspace", plain(Key::digit2), SetWorkspace{Workspace::saturation});
+    window("Large workspace", plain(Key::digit3), SetWorkspace{Workspace::large});
     window("Undo", ctrl(Key::z), Undo{}, state.now > 0);
     window("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size());
     window("Redo (also)", {Key::z, true, true}, Redo{}, state.now + 1 < state.history.size());
@@ -179,8 +246,10 @@ Commands commands(const AppState& state) {
         add_selection(list, state);
         add_model(list, state);
         add_jumps(list, state);
-    } else {
+    } else if (state.workspace == Workspace::saturation) {
         add_saturation(list, state);
+    } else {
+        add_large(list, state);
     }
     add_window(list, state);
     return list;

@@ -32,6 +32,7 @@ enum class Key : std::uint8_t {
     zero,
     digit1,
     digit2,
+    digit3,
     a,
     b,
     c,
@@ -70,7 +71,7 @@ std::string to_string(const Chord& chord);
 
 struct Command {
     std::string words;  // "Scaling off", as found in the palette
-    std::string group;  // "Step", "Saturation", "Window"
+    std::string group;  // "Step", "Saturation", "Large", "Window"
     Chord chord;        // Key::none: palette only
     Action action;      // what it does in the state it was listed for
     bool enabled = true;

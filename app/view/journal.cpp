@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/view/actions.h"
+#include "app/view/large_json.h"
 #include "app/view/state_json.h"
 #include "core/io/json.h"
 
@@ -73,6 +74,27 @@ constexpr auto describe(Type<SetSaturationKeys>) { return entry("set_saturation_
 constexpr auto describe(Type<SetSaturationSeed>) { return entry("set_saturation_seed", field("seed", &SetSaturationSeed::seed)); }
 constexpr auto describe(Type<Redraw>) { return entry("redraw"); }
 constexpr auto describe(Type<SweepReady>) { return entry(""); }
+constexpr auto describe(Type<DraftPlanted>) { return entry("draft_planted", field("spec", &DraftPlanted::spec)); }
+constexpr auto describe(Type<OpenPlanted>) { return entry("open_planted", field("spec", &OpenPlanted::spec)); }
+constexpr auto describe(Type<OpenMapFile>) { return entry("open_map_file", field("path", &OpenMapFile::path)); }
+constexpr auto describe(Type<MapInputReady>) { return entry(""); }
+constexpr auto describe(Type<MapReady>) { return entry(""); }
+constexpr auto describe(Type<MachineProbed>) { return entry(""); }
+constexpr auto describe(Type<SetMapCanvas>) { return entry(""); }
+constexpr auto describe(Type<SetMapCamera>) { return entry("set_map_camera", field("camera", &SetMapCamera::camera)); }
+constexpr auto describe(Type<ZoomMap>) { return entry("zoom_map", field("factor", &ZoomMap::factor)); }
+constexpr auto describe(Type<PanMap>) { return entry("pan_map", field("rows", &PanMap::rows), field("columns", &PanMap::columns)); }
+constexpr auto describe(Type<FitMap>) { return entry("fit_map"); }
+constexpr auto describe(Type<ShowGoTo>) { return entry("show_go_to", field("on", &ShowGoTo::on)); }
+constexpr auto describe(Type<DraftGoTo>) { return entry("draft_go_to", field("text", &DraftGoTo::text)); }
+constexpr auto describe(Type<GoToCell>) { return entry("go_to_cell", field("cell", &GoToCell::cell)); }
+constexpr auto describe(Type<GoToNeedle>) { return entry("go_to_needle"); }
+constexpr auto describe(Type<SelectMapCell>) { return entry("select_map_cell", field("cell", &SelectMapCell::cell)); }
+constexpr auto describe(Type<HoverMapCell>) { return entry(""); }
+constexpr auto describe(Type<SetMapColors>) { return entry("set_map_colors", field("colors", &SetMapColors::colors)); }
+constexpr auto describe(Type<ShowMapHead>) { return entry("show_map_head", field("head", &ShowMapHead::head)); }
+constexpr auto describe(Type<SetFullPass>) { return entry("set_full_pass", field("on", &SetFullPass::on)); }
+constexpr auto describe(Type<SearchMap>) { return entry("search_map", field("search", &SearchMap::search)); }
 constexpr auto describe(Type<Undo>) { return entry("undo"); }
 constexpr auto describe(Type<Redo>) { return entry("redo"); }
 constexpr auto describe(Type<SetTheme>) { return entry("set_theme", field("theme", &SetTheme::theme)); }
@@ -103,6 +125,8 @@ template <class Value>
 ordered_json written(const Value& value) {
     if constexpr (std::is_same_v<Value, CellRef>)
         return cell_to(value);
+    else if constexpr (requires { map_to(value); })
+        return map_to(value);
     else if constexpr (std::is_same_v<Value, Stage>)
         return info(value).key;
     else if constexpr (std::is_same_v<Value, double>)
@@ -127,8 +151,12 @@ void read_message(Fields& fields, std::string_view key, Message& message) {
 template <class Value>
 void read_value(Fields& fields, std::string_view key, Value& value) {
     const json* found = fields.find(key);
+    if constexpr (std::is_same_v<Value, std::optional<large::Search>>)
+        return map_from(fields, key, value);  // none is a value too
     if (found == nullptr) return fields.complain(fmt::format("has no '{}'", key));
-    if constexpr (std::is_same_v<Value, CellRef>)
+    if constexpr (requires { map_from(fields, key, value); })
+        map_from(fields, key, value);
+    else if constexpr (std::is_same_v<Value, CellRef>)
         value = cell_from(fields, key, *found);
     else if constexpr (std::is_same_v<Value, Stage>)
         read_stage(fields, key, value);

@@ -30,6 +30,7 @@ struct MapCamera {
 struct MapCanvas {
     double width = 0.0;
     double height = 0.0;
+    double scale = 1.0;  // pixels of one design unit: what text needs grows with it
     bool operator==(const MapCanvas&) const = default;
 };
 
@@ -51,12 +52,15 @@ struct LargeLook {
     MapCanvas canvas;
     bool fitted = true;  // follows the canvas: the whole matrix in view
     MapColors colors;
-    bool full_pass = false;  // the exact overview is wanted (false: paused)
-    double moving_s = 0.0;   // > 0: the person pans or zooms; counts down with Tick
+    /// The exact overview is wanted; false: paused. nullopt: while it is quick, see wants_full_pass().
+    std::optional<bool> full_pass;
+    double moving_s = 0.0;  // > 0: the person pans or zooms; counts down with Tick
     std::optional<large::Cell> selected;
     std::optional<large::Cell> hovered;
     std::optional<large::Search> search;
+    bool go_to_open = false;  // the field "go to" has the keyboard
     std::string go_to_draft;
+    bool needle_awaited = false;  // GoToNeedle came before the matrix
 
     // from the worker
     std::shared_ptr<const large::MapInput> input;        // of `origin`; null: being made

@@ -40,7 +40,9 @@ struct RulerMark {
     bool strong = false;  // the start of a document, a round number
 };
 
-/// A profile along an edge: one bar for each texel.
+/// A profile along an edge: one bar for each texel. A bar reaches along the edge in canvas pixels and
+/// away from the canvas from 0 to its share of the full length: `right` of a row's bar, `bottom` of a
+/// column's.
 struct MapProfile {
     std::string title;    // "mean weight received"
     std::string tooltip;  // its formula
@@ -132,16 +134,21 @@ struct LargeView {
     int pooling = 0;
     bool log_scale = true;
     std::vector<std::string> percentile_names;  // "99 %", "99.9 %", "all"
+    std::vector<MapColors> percentile_colors;   // what choosing each of them sets
     int percentile = 0;
     std::vector<std::string> size_names;  // of the generator: "4,096" … "1,048,576"
-    int size = 0;
+    std::vector<Index> sizes;             // tokens of each
+    int size = 0;                         // of `draft`
     large::PlantedSpec draft;
-    std::vector<std::string> heads;  // "head 1", …; one: nothing to choose
+    std::vector<std::string> heads;      // "head 1", …; one: nothing to choose
+    std::vector<large::Head> head_refs;  // of each
     int head = 0;
     bool has_needle = false;
     std::string needle_reason;  // why there is no needle to jump to
+    bool go_to_open = false;    // the field has the keyboard
     std::string go_to_draft;
-    std::string go_to_fault;  // what is wrong with the draft; "" while it is well
+    std::string go_to_fault;           // what is wrong with the draft; "" while it is well
+    std::optional<large::Cell> go_to;  // where the draft leads
     std::vector<StrongCell> top;
     std::string top_title;  // "strongest cells in view", and why there are none
     std::vector<StrongCell> found;

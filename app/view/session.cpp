@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/view/edits.h"
+#include "app/view/large_json.h"
 #include "app/view/sheet.h"
 #include "app/view/state_json.h"
 #include "core/io/json.h"
@@ -173,6 +174,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name, Bac
     read.backends = backends;
     read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
     read_object(fields, "step", [&](Fields& inner) { read_step(inner, read.step); });
+    read_object(fields, "large", [&](Fields& inner) { read_large(inner, read.large); });
     fields.find("document");
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
     auto document = read_document(fields);
@@ -195,9 +197,9 @@ std::string session_to_json(const AppState& state) {
     document.pop_back();  // its last line break
     return fmt::format(
         "{{\n\"attnscope_session\": {},\n\"window\": {},\n\"step\": {},\n\"saturation\": {},\n"
-        "\"document\": {}\n}}\n",
+        "\"large\": {},\n\"document\": {}\n}}\n",
         kVersion, line(window_to(state)), line(step_to(state.step)),
-        line(saturation_to(state.saturation())), document);
+        line(saturation_to(state.saturation())), line(large_to(state.large)), document);
 }
 
 Result<AppState> session_from_json(std::string_view text, std::string_view file_name,

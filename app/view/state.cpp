@@ -113,6 +113,8 @@ std::vector<Index> sweep_widths() {
     return widths;
 }
 
-bool is_animating(const AppState& state) { return state.step.playing || state.step.fade < 1.0; }
+bool is_animating(const AppState& state) {
+    return state.step.playing || state.step.fade < 1.0 || state.large.moving_s > 0.0;
+}
 
 }  // namespace attn::view

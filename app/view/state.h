@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/view/document.h"
+#include "app/view/large_look.h"
 #include "app/view/theme.h"
 #include "core/backend.h"
 #include "core/saturation.h"
@@ -14,7 +15,7 @@
 
 namespace attn::view {
 
-enum class Workspace : std::uint8_t { step, saturation };
+enum class Workspace : std::uint8_t { step, saturation, large };
 
 /// One cell of one tensor, in the coordinates of the head shown: of W_Q the head's own columns.
 struct CellRef {
@@ -94,6 +95,7 @@ struct AppState {
     std::optional<std::size_t> gesture;
 
     StepLook step;
+    LargeLook large;
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend = "auto";
     std::shared_ptr<const Trace> trace;      // of the present document; never null

@@ -11,7 +11,7 @@ namespace attn::view {
 // The small parts that the journal, the session and the command line write alike.
 
 // Names in the order of the enum.
-inline constexpr std::array<std::string_view, 2> kWorkspaceNames{"step", "saturation"};
+inline constexpr std::array<std::string_view, 3> kWorkspaceNames{"step", "saturation", "large"};
 inline constexpr std::array<std::string_view, 2> kThemeNames{"dark", "light"};
 inline constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
 inline constexpr std::array<std::string_view, 3> kSeverityNames{"info", "warning", "error"};

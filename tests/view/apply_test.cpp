@@ -239,7 +239,7 @@ TEST_CASE("a wrong journal line names its fault") {
 }
 
 TEST_CASE("no two commands share a key, and every enabled one can be journaled") {
-    for (const Workspace workspace : {Workspace::step, Workspace::saturation}) {
+    for (const Workspace workspace : {Workspace::step, Workspace::saturation, Workspace::large}) {
         const auto list = commands(after(initial_state(), {SetWorkspace{workspace}}));
         for (const Command& a : list) {
             CHECK(to_journal(a.action));
