@@ -99,6 +99,7 @@ struct MapSnapshot {
     std::vector<std::shared_ptr<const Tile>> tiles;
     std::shared_ptr<const Tile> overview;  // the whole matrix in one tile, for the minimap
     bool complete = false;  // every tile of the wanted level in view is there and final
+    bool working = true;    // more will come for this wish; false: nothing is left to do
     PreviewState preview;
     PassState pass;
     std::size_t tile_bytes = 0;        // of the cache

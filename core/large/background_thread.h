@@ -1,0 +1,9 @@
+#pragma once
+
+namespace attn::large {
+
+/// From now on the calling thread gives way to others where both want the processor. Does nothing where
+/// the platform cannot do that for one thread.
+void give_way_to_others();
+
+}  // namespace attn::large

@@ -1,0 +1,81 @@
+#include "core/large/map_state.h"
+
+#include <algorithm>
+
+namespace attn::large {
+namespace {
+
+// The kernel works on groups of 24 to 48 queries.
+constexpr Index kChunkRows = 96;
+
+double pairs_of(const WeightSource& source, Head head, KeyRange rows) {
+    const MaskSpec& mask = source.spec.mask;
+    if (!mask.any()) return static_cast<double>((rows.end - rows.begin) * source.size.tk);
+    Index count = 0;
+    for (Index i = rows.begin; i < rows.end; ++i) {
+        const KeyRange keys = key_range(mask, source.size, head.b, i);
+        count += std::max<Index>(keys.end - keys.begin, 0);
+    }
+    return static_cast<double>(count);
+}
+
+}  // namespace
+
+HeadState::HeadState(const WeightSource& source, Head head_, const MapLimits& limits)
+    : head(head_),
+      pyramid(source, limits.pyramid_bytes),
+      plan(plan_preview(source, pyramid.base_level(), 1)),
+      sampled(plan.rows.size()),
+      strips(static_cast<std::size_t>(pyramid.strip_count()), Strip::missing) {
+    for (Index s = 0; s < pyramid.strip_count(); ++s)
+        strip_pairs.push_back(pairs_of(source, head, pyramid.strip_rows(s)));
+}
+
+Index HeadState::chunk_count() const {
+    return (static_cast<Index>(plan.rows.size()) + kChunkRows - 1) / kChunkRows;
+}
+
+KeyRange HeadState::chunk_rows(Index chunk) const {
+    return {chunk * kChunkRows,
+            std::min((chunk + 1) * kChunkRows, static_cast<Index>(plan.rows.size()))};
+}
+
+Index HeadState::strips_done_in(KeyRange range) const {
+    return std::count(strips.begin() + range.begin, strips.begin() + range.end, Strip::done);
+}
+
+KeyRange HeadState::strips_of(const TileId& id, const Dimensions& size) const {
+    return pyramid.strips_of(cells_of(id, size).rows);
+}
+
+std::vector<KeyRange> HeadState::known_rows() const {
+    std::vector<KeyRange> runs;
+    for (Index s = 0; s < pyramid.strip_count(); ++s) {
+        if (strips[static_cast<std::size_t>(s)] != Strip::done) continue;
+        const KeyRange rows = pyramid.strip_rows(s);
+        if (!runs.empty() && runs.back().end == rows.begin)
+            runs.back().end = rows.end;
+        else
+            runs.push_back(rows);
+    }
+    return runs;
+}
+
+bool HeadState::is_exact(const TileId& id, const Dimensions& size) const {
+    const KeyRange range = strips_of(id, size);
+    return strips_done_in(range) == range.end - range.begin;
+}
+
+double MapState::pass_seconds(double now) const {
+    return head->pass_seconds + (head->strips_running > 0 ? now - head->pass_resumed : 0.0);
+}
+
+double MapState::speed(double now) const {
+    constexpr double kEnoughSeconds = 0.05;
+    const double seconds = pass_seconds(now);
+    if (head->pass_pairs > 0.0 && seconds > kEnoughSeconds)
+        return gflop(head->pass_pairs) / seconds;
+    return head->preview_gflops;
+}
+
+}  // namespace attn::large

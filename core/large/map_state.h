@@ -1,0 +1,137 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <vector>
+
+#include "core/large/preview.h"
+#include "core/large/pyramid.h"
+#include "core/large/tile_cache.h"
+#include "core/large/tile_grid.h"
+
+namespace attn::large {
+
+// What a map of weights knows and what it is doing. One lock guards all of it; what tasks compute with
+// is immutable, or belongs to one task alone.
+
+/// A tile that threads make together, each some rows of its texels.
+struct TileJob {
+    std::shared_ptr<Tile> tile;
+    Index part_rows = 0;  // texel rows of a part
+    Index parts = 0;
+    Index handed_out = 0;
+    Index done = 0;
+};
+
+/// What the top cells of a view depend on.
+struct ViewKey {
+    std::vector<std::uint64_t> versions;  // of its tiles
+    MapView view;
+    bool operator==(const ViewKey&) const = default;
+};
+
+/// One piece of work for a thread. `stop` ends it early.
+struct Task {
+    enum class Kind : std::uint8_t { describe, preview, strip, part, blocks, top, search };
+    Kind kind = Kind::describe;
+    Index index = 0;  // of the preview's chunk, the strip or the part
+    TileId tile;
+    Index strips_known = 0;  // of the tile's rows when the task began
+    std::shared_ptr<TileJob> job;
+    std::optional<ViewKey> view;  // whose top cells are looked for, among these tiles
+    std::vector<std::shared_ptr<const Tile>> tiles;
+    std::shared_ptr<struct HeadState> head;
+    std::stop_source stop;
+};
+
+/// Everything computed for one head.
+struct HeadState {
+    HeadState(const WeightSource& source, Head head_, const MapLimits& limits);
+
+    enum class Strip : std::uint8_t { missing, running, done };
+
+    const Head head;
+    Pyramid pyramid;
+    const PreviewPlan plan;
+
+    std::vector<TexelRow> sampled;  // a row of texels for each of plan.rows
+    Index chunks_handed_out = 0;
+    Index chunks_done = 0;
+    double preview_started = 0.0;
+    double preview_seconds = 0.0;
+    double preview_gflops = 0.0;
+    std::shared_ptr<const Preview> preview;  // when it is ready
+
+    std::vector<Strip> strips;
+    std::vector<double> strip_pairs;  // that may attend, before a custom mask
+    Index strips_done = 0;
+    Index rows_done = 0;
+    Index strips_running = 0;
+    double pass_pairs = 0.0;  // allowed pairs of the strips that are done
+    double pass_seconds = 0.0;
+    double pass_resumed = 0.0;  // when the strips that run now began
+
+    TileCache tiles;
+    std::map<TileId, std::shared_ptr<TileJob>> jobs;
+    std::set<TileId> building;  // tiles of blocks that some thread makes now
+
+    Index chunk_count() const;
+    /// Of plan.rows.
+    KeyRange chunk_rows(Index chunk) const;
+    Index strips_done_in(KeyRange strips) const;
+    KeyRange strips_of(const TileId& id, const Dimensions& size) const;
+    /// Runs of rows whose logsumexp is there.
+    std::vector<KeyRange> known_rows() const;
+    bool is_exact(const TileId& id, const Dimensions& size) const;
+};
+
+struct MapState {
+    MapState(std::shared_ptr<const MapInput> input_, MapLimits limits_)
+        : input(std::move(input_)), limits(limits_) {}
+
+    const std::shared_ptr<const MapInput> input;
+    const MapLimits limits;
+
+    std::optional<MapWish> wish;
+    std::shared_ptr<HeadState> head;
+    int level = 0;                // that answers the view
+    std::vector<TileId> visible;  // of that level, the middle first
+    bool affordability_known = false;
+    bool affordable = true;  // the logsumexp that the view lacks does not take long
+
+    bool changed = false;     // since the last snapshot
+    bool describing = false;  // some thread makes a snapshot
+    double described_at = -1.0;
+
+    std::optional<ViewKey> view_key;  // of a view that is complete and exact
+    std::vector<std::shared_ptr<const Tile>> view_tiles;
+    std::optional<ViewKey> top_key;  // of `top`, or of the search for it that runs
+    std::vector<WeightedCell> top;
+    bool top_ready = false;
+
+    std::optional<SearchResult> found;
+    std::optional<Search> searching;
+    Index found_strips = 0;  // known when `found` was made
+    double found_at = 0.0;
+
+    const Dimensions& size() const { return input->source.size; }
+    double gflop(double pair_count) const {
+        return 2e-9 * pair_count * static_cast<double>(size().d_k);
+    }
+    /// GFLOP/s of strips so far, or of the preview.
+    double speed(double now) const;
+    double pass_seconds(double now) const;
+};
+
+/// Takes a new wish: what is visible, and whether it is affordable; forgets another head.
+void adopt(MapState& state, const MapWish& wish);
+
+/// Tiles that are made from blocks and cover everything: the preview's level and coarser ones.
+std::vector<TileId> ground_tiles(const MapState& state);
+
+/// The most urgent thing that nobody does yet, noted as begun; null when there is none at `now`.
+/// The snapshot, the preview, the view from its middle outward, then the whole pass.
+std::optional<Task> next_task(MapState& state, double now);
+
+}  // namespace attn::large
