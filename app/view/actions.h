@@ -136,6 +136,10 @@ struct MapReady {  // from the worker; not journaled
     MapOrigin origin;
     std::shared_ptr<const large::MapSnapshot> snapshot;
 };
+struct MapCellReady {  // from the worker; not journaled
+    MapOrigin origin;
+    std::shared_ptr<const MapCell> cell;
+};
 struct MachineProbed {  // from the worker; not journaled
     double peak_gflops;
     double stream_gbytes;
@@ -229,8 +233,8 @@ using Action =
                  CommitCellEdit, CancelCellEdit, SetCell, EndGesture, SetSaturationModel,
                  SetSaturationWidth, SetSaturationScaling, SetSaturationKeys, SetSaturationSeed,
                  Redraw, SweepReady, DraftPlanted, OpenPlanted, OpenMapFile, MapInputReady,
-                 MapReady, MachineProbed, SetMapCanvas, SetMapCamera, ZoomMap, PanMap, FitMap,
-                 ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell, HoverMapCell,
+                 MapReady, MapCellReady, MachineProbed, SetMapCanvas, SetMapCamera, ZoomMap, PanMap,
+                 FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell, HoverMapCell,
                  SetMapColors, ShowMapHead, SetFullPass, SearchMap, Undo, Redo, SetTheme,
                  SetUiScale, SetReducedMotion, SetBackend, ShowHelp, ShowPalette, SetPaletteQuery,
                  MovePalette, RunPaletteRow, Notify, TakeScreenshot, SaveSession, Quit, Tick>;

@@ -27,6 +27,7 @@ void open(AppState& state, MapOrigin origin) {
     fresh.peak_gflops = state.large.peak_gflops;
     fresh.stream_gbytes = state.large.stream_gbytes;
     fresh.origin = std::move(origin);
+    fresh.opened = state.large.opened + 1;
     state.large = std::move(fresh);
     state.workspace = Workspace::large;
 }
@@ -99,6 +100,10 @@ void carry_out(AppState& state, const MapReady& action) {
     const bool wanted =
         action.origin == look.origin && action.snapshot && action.snapshot->wish.head == look.head;
     if (wanted) look.snapshot = action.snapshot;
+}
+
+void carry_out(AppState& state, const MapCellReady& action) {
+    if (action.origin == state.large.origin) state.large.inspected = action.cell;
 }
 
 void carry_out(AppState& state, const MachineProbed& action) {

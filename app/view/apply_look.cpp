@@ -6,6 +6,7 @@
 #include "app/view/edits.h"
 #include "app/view/format.h"
 #include "app/view/inspector_view.h"
+#include "app/view/large_inspector.h"
 #include "app/view/sheet.h"
 
 namespace attn::view {
@@ -159,7 +160,8 @@ void carry_out(AppState& state, const ShowGradients& action) {
 }
 
 void carry_out(AppState& state, const CopyArithmetic& action) {
-    const InspectorView view = build_inspector_view(state);
+    const InspectorView view =
+        state.workspace == Workspace::large ? large_inspector(state) : build_inspector_view(state);
     if (view.empty) return say(state, "Nothing to copy: select a number first.", Severity::warning);
     const std::string* texts[] = {&view.as_text, &view.as_latex, &view.as_python};
     const char* names[] = {"text", "LaTeX", "Python"};

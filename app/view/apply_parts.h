@@ -58,6 +58,7 @@ void carry_out(AppState& state, const OpenPlanted& action);
 void carry_out(AppState& state, const OpenMapFile& action);
 void carry_out(AppState& state, const MapInputReady& action);
 void carry_out(AppState& state, const MapReady& action);
+void carry_out(AppState& state, const MapCellReady& action);
 void carry_out(AppState& state, const MachineProbed& action);
 void carry_out(AppState& state, const SetMapCanvas& action);
 void carry_out(AppState& state, const SetMapCamera& action);

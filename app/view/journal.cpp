@@ -79,6 +79,7 @@ constexpr auto describe(Type<OpenPlanted>) { return entry("open_planted", field(
 constexpr auto describe(Type<OpenMapFile>) { return entry("open_map_file", field("path", &OpenMapFile::path)); }
 constexpr auto describe(Type<MapInputReady>) { return entry(""); }
 constexpr auto describe(Type<MapReady>) { return entry(""); }
+constexpr auto describe(Type<MapCellReady>) { return entry(""); }
 constexpr auto describe(Type<MachineProbed>) { return entry(""); }
 constexpr auto describe(Type<SetMapCanvas>) { return entry(""); }
 constexpr auto describe(Type<SetMapCamera>) { return entry("set_map_camera", field("camera", &SetMapCamera::camera)); }

@@ -20,13 +20,6 @@ double fitting_cells_per_pixel(const LargeLook& look) {
                     static_cast<double>(size.rows) / canvas.height);
 }
 
-/// The whole matrix in one tile.
-double coarsest_level(const MapSize& size) {
-    const double tiles = static_cast<double>(std::max(size.rows, size.columns)) /
-                         static_cast<double>(large::kTileTexels);
-    return std::max(0.0, std::ceil(std::log2(tiles)));
-}
-
 /// The parts of a text between any of `separators`.
 std::vector<std::string> parts_of(std::string_view text, std::string_view separators) {
     std::vector<std::string> parts;
@@ -135,7 +128,7 @@ int tile_level(const LargeLook& look) {
     if (!look.input) return 0;
     // log2 of a power of two that went through a division may end just above the whole number
     const double level = std::ceil(std::log2(look.camera.cells_per_pixel) - 1e-6);
-    return static_cast<int>(std::clamp(level, 0.0, coarsest_level(map_size(look))));
+    return static_cast<int>(std::clamp(level, 0.0, level_count(look.input->source.size) - 1.0));
 }
 
 bool has_map_cell(const LargeLook& look, large::Cell cell) {

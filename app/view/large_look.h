@@ -43,6 +43,13 @@ struct MapColors {
     bool operator==(const MapColors&) const = default;
 };
 
+/// The arithmetic of one cell, from the worker.
+struct MapCell {
+    large::Head head;
+    large::Cell cell;
+    large::CellArithmetic arithmetic;
+};
+
 /// What the Large workspace looks at. Not undone: nothing of it is a document.
 struct LargeLook {
     large::PlantedSpec draft;  // what "generate" would make
@@ -62,9 +69,12 @@ struct LargeLook {
     std::string go_to_draft;
     bool needle_awaited = false;  // GoToNeedle came before the matrix
 
+    std::uint64_t opened = 0;  // how many matrices were: parts their pictures
+
     // from the worker
     std::shared_ptr<const large::MapInput> input;        // of `origin`; null: being made
     std::shared_ptr<const large::MapSnapshot> snapshot;  // null before the first
+    std::shared_ptr<const MapCell> inspected;            // the last that was selected
     std::string fault;                                   // why `origin` cannot be shown; "": it can
     double peak_gflops = 0.0;    // of this machine, all threads; 0: not probed yet
     double stream_gbytes = 0.0;  // per second; 0: not probed yet

@@ -166,6 +166,7 @@ std::optional<large::Cell> cell_at(const LargeLook& look, double x, double y);
 struct WantedMap {
     MapOrigin origin;
     large::MapWish wish;
+    std::optional<large::Cell> inspected;  // its arithmetic is wanted too
     bool operator==(const WantedMap&) const = default;
 };
 std::optional<WantedMap> wanted_map(const AppState& state);

@@ -16,6 +16,19 @@ inline constexpr std::array<Index, 6> kPlantedSizes{4096, 16384, 65536, 131072, 
 std::string grouped(Index number);
 /// "the mean weight", "the largest weight", "the geometric mean of the weights".
 std::string pooling_words(large::Pooling pooling);
+/// "largest weight of 64 × 64 cells"; "weight" of single cells, which no pooling changes.
+std::string texel_words(large::Pooling pooling, Index side);
+/// "kelimo": a short word that stands for a token id, different for different ids.
+std::string token_word(std::uint32_t id);
+/// "12" for the document that holds a token, counted from 0; "" where documents are unknown.
+std::string document_of(const large::MapInput& input, Index token);
+/// A weight in few characters: "0.123", "1.2e−5", "0".
+std::string short_weight(double weight);
+/// "11 s", "2 min 5 s", "1 h 20 min".
+std::string duration(double seconds);
+/// "24 MiB".
+std::string bytes_words(double bytes);
+
 /// Why there is no needle to jump to; "" where there is one.
 std::string no_needle_words(const LargeLook& look);
 
