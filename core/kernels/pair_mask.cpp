@@ -25,15 +25,31 @@ KeyRange overlap(KeyRange a, KeyRange b) {
 }  // namespace
 
 QueryGroup PairMask::group(Index first, Index count) const {
-    QueryGroup group{first, count, {0, 0}, {0, size_.tk}, {}};
-    group.rows.reserve(static_cast<std::size_t>(count));
-    for (Index i = first; i < first + count; ++i) {
-        group.rows.push_back(key_range(spec_.mask, size_, b_, i));
+    QueryGroup group;
+    group.first = first;
+    group.count = count;
+    set_ranges(group);
+    return group;
+}
+
+QueryGroup PairMask::group(std::span<const Index> queries) const {
+    QueryGroup group;
+    group.count = static_cast<Index>(queries.size());
+    group.listed.assign(queries.begin(), queries.end());
+    set_ranges(group);
+    return group;
+}
+
+void PairMask::set_ranges(QueryGroup& group) const {
+    group.all = {0, size_.tk};
+    group.rows.reserve(static_cast<std::size_t>(group.count));
+    for (Index lane = 0; lane < group.count; ++lane) {
+        const Index i = group.query(lane);
+        group.rows.push_back(i < 0 ? KeyRange{} : key_range(spec_.mask, size_, b_, i));
         group.any = hull(group.any, group.rows.back());
         group.all = overlap(group.all, group.rows.back());
     }
     if (every_tile_ || spec_.mask.custom || is_empty(group.all)) group.all = {0, 0};
-    return group;
 }
 
 Index PairMask::allowed_keys(Index i) const {
@@ -63,7 +79,9 @@ void PairMask::fill_key(const QueryGroup& group, Index j, Index lanes, float* al
 void PairMask::forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes,
                              float* allow) const {
     for (Index lane = 0; lane < group.count; ++lane) {
-        const auto row = broadcast_row(*spec_.mask.custom, b_, h_, group.first + lane);
+        const Index i = group.query(lane);
+        if (i < 0) continue;
+        const auto row = broadcast_row(*spec_.mask.custom, b_, h_, i);
         for (Index j = keys.begin; j < keys.end; ++j)
             if (row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] == 0)
                 allow[(j - keys.begin) * lanes + lane] = 0.0F;
@@ -75,9 +93,9 @@ void PairMask::fill_dropout(const QueryGroup& group, KeyRange keys, Index lanes,
     for (Index j = keys.begin; j < keys.end; ++j)
         for (Index lane = 0; lane < lanes; ++lane)
             keep[(j - keys.begin) * lanes + lane] =
-                lane < group.count ? static_cast<float>(dropout_factor(spec_, size_, b_, h_,
-                                                                       group.first + lane, j))
-                                   : 0.0F;
+                lane < group.count
+                    ? static_cast<float>(dropout_factor(spec_, size_, b_, h_, group.query(lane), j))
+                    : 0.0F;
 }
 
 }  // namespace attn

@@ -1,19 +1,25 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/masks.h"
 
 namespace attn {
 
-/// Queries `first` … first + count − 1 of one head, which a fused kernel takes side by side, and what
-/// the mask leaves them.
+/// Queries `first` … first + count − 1 of one head, or any `listed` ones, which a fused kernel takes side
+/// by side, and what the mask leaves them.
 struct QueryGroup {
     Index first = 0;
     Index count = 0;
+    std::vector<Index> listed;   // if not empty: the query of each lane, −1 for none
     KeyRange any;                // outside it no query of the group attends to a key
     KeyRange all;                // inside it every one attends to every key: no mask is looked at
     std::vector<KeyRange> rows;  // of each query, before the custom mask
+
+    Index query(Index lane) const {
+        return listed.empty() ? first + lane : listed[static_cast<std::size_t>(lane)];
+    }
 };
 
 /// Which pairs of one head attend, by group and key tile. Causal, window, block and padding cost a tile
@@ -25,11 +31,13 @@ class PairMask {
         : spec_(spec), size_(size), b_(b), h_(h), every_tile_(every_tile) {}
 
     QueryGroup group(Index first, Index count) const;
+    /// Of any queries; −1: none, which attends to nothing.
+    QueryGroup group(std::span<const Index> queries) const;
     /// How many keys query i may attend to.
     Index allowed_keys(Index i) const;
 
-    /// allow[(j − keys.begin) · lanes + i − first] = 1 where query i attends to key j, else 0, in those
-    /// tiles of `tile` keys that do not lie in group.all. Lanes without a query get 0.
+    /// allow[(j − keys.begin) · lanes + lane] = 1 where the lane's query attends to key j, else 0, in
+    /// those tiles of `tile` keys that do not lie in group.all. Lanes without a query get 0.
     void fill(const QueryGroup& group, KeyRange keys, Index tile, Index lanes, float* allow) const;
 
     /// Whether dropout is on; then the factor of each pair, 0 or 1/(1 − p), laid out as `fill` does.
@@ -37,6 +45,7 @@ class PairMask {
     void fill_dropout(const QueryGroup& group, KeyRange keys, Index lanes, float* keep) const;
 
   private:
+    void set_ranges(QueryGroup& group) const;
     void fill_key(const QueryGroup& group, Index j, Index lanes, float* allow) const;
     void forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes, float* allow) const;
 

@@ -1,157 +1,179 @@
-// i query row, j key column, S scaled score, L logsumexp of a row, a weight.
+// S scores in units of log2, L logsumexp of a row, a weight; a "run" is pool_keys keys, a "group" is
+// G = query_group_lanes() rows side by side.
 
 #include "core/large/weight_rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <numeric>
 
-#include "core/masks.h"
+#include "core/large/query_lanes.h"
+#include "core/large/texel_sums.h"
+#include "core/large/weight_cells.h"
 
 namespace attn::large {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+// So many rows share a block of keys: 192 are whole groups on every instruction set, and whole texels of 32
+// and 64.
+constexpr Index kStripRows = 192;
+// Records of a strip, 12 or 16 bytes a row and run. Beyond this a strip has fewer rows.
+constexpr Index kMostRecordFloats = Index{16} << 20;
+// Shorter runs leave more bytes of records than a second pass over the keys would cost time.
+constexpr Index kLeastRun = 8;
 
 Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
-/// The scores of one row over some keys, and which of them may attend.
-class ScoreRow {
+/// One pass over the keys for some rows at a time.
+class RowPass {
   public:
-    ScoreRow(const WeightSource& source, Head head, KeyRange keys)
-        : source_(source),
-          head_(head),
-          keys_(keys),
-          factor_(score_factor(source.spec, source.size.d_k)) {}
+    RowPass(const WeightSource& source, Head head, std::span<const Index> rows, Index pool_rows,
+            Index pool_keys, PooledRows& out)
+        : tk_(source.size.tk),
+          rows_(rows),
+          pool_rows_(pool_rows),
+          run_(pool_keys),
+          lanes_(query_group_lanes()),
+          fields_(record_fields(source.spec.mask.any())),
+          record_floats_(divide_up(tk_, run_) * fields_ * lanes_),
+          most_groups_(std::clamp<Index>(kMostRecordFloats / record_floats_, 1,
+                                         divide_up(kStripRows, lanes_))),
+          queries_(source, head, most_groups_),
+          listed_(static_cast<std::size_t>(lanes_)),
+          texel_rows_(listed_.size()),
+          out_(out) {
+        const Index totals = Carve::rounded(most_groups_ * lanes_);
+        Carve carve(floats_.at_least(2 * totals + Carve::rounded(lanes_) +
+                                     Carve::rounded(pool_scratch(kBlockKeys)) +
+                                     most_groups_ * record_floats_));
+        max_ = carve.next(most_groups_ * lanes_);
+        sum_ = carve.next(most_groups_ * lanes_);
+        logsumexp_ = carve.next(lanes_);
+        scratch_ = carve.next(pool_scratch(kBlockKeys));
+        records_ = carve.next(most_groups_ * record_floats_);
+    }
 
-    void set(Index i) {
-        const Dimensions& size = source_.size;
-        const auto q = source_.q->matrix(head_.b, head_.h).row(i);
-        const auto k = source_.k->matrix(head_.b, head_.h / (size.heads / size.kv_heads));
-        scaled.assign(static_cast<std::size_t>(keys_.end - keys_.begin), 0.0);
-        allowed.assign(scaled.size(), 0);
-        for (std::size_t n = 0; n < scaled.size(); ++n) {
-            const Index j = keys_.begin + static_cast<Index>(n);
-            if (!may_attend(source_.spec.mask, size, head_.b, head_.h, i, j)) continue;
-            allowed[n] = 1;
-            double score = 0.0;
-            for (std::size_t c = 0; c < q.size(); ++c)
-                score += static_cast<double>(q[c]) * static_cast<double>(k.row(j)[c]);
-            scaled[n] = score * factor_;
+    bool run(const std::stop_token& stop) {
+        const auto count = static_cast<Index>(rows_.size());
+        for (Index first = 0; first < count; first += most_groups_ * lanes_) {
+            const Index groups = std::min(most_groups_, divide_up(count - first, lanes_));
+            for (Index g = 0; g < groups; ++g) start(g, first + g * lanes_);
+            if (!pass(groups, stop)) return false;
+            for (Index g = 0; g < groups; ++g) finish(g, first + g * lanes_);
         }
+        return true;
     }
-
-    double logsumexp() const {
-        double top = -std::numeric_limits<double>::infinity();
-        for (std::size_t n = 0; n < scaled.size(); ++n)
-            if (allowed[n] != 0 && !(scaled[n] <= top)) top = scaled[n];
-        if (std::isinf(top) && top < 0.0) return top;
-        double sum = 0.0;
-        for (std::size_t n = 0; n < scaled.size(); ++n)
-            if (allowed[n] != 0) sum += std::exp(scaled[n] - top);
-        return top + std::log(sum);
-    }
-
-    std::vector<double> scaled;
-    std::vector<std::uint8_t> allowed;
 
   private:
-    const WeightSource& source_;
-    Head head_;
-    KeyRange keys_;
-    double factor_;
-};
-
-void start(Index rows, Index columns, bool masked, Texels& out) {
-    const auto count = static_cast<std::size_t>(rows * columns);
-    out.rows = rows;
-    out.columns = columns;
-    out.mean.assign(count, 0.0F);
-    out.max.assign(count, kMinusInfinity);
-    out.log_mean.assign(count, 0.0F);
-    out.allowed.assign(masked ? count : 0, 0);
-}
-
-/// Adds a row of weights to a row of texels: sums for now.
-void add_row(const ScoreRow& row, double logsumexp, Index side, Index texel_row, bool nan_row,
-             Texels& out) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    const double known = std::isfinite(logsumexp) ? logsumexp : nan;
-    for (std::size_t n = 0; n < row.scaled.size(); ++n) {
-        const std::size_t at = out.at(texel_row, static_cast<Index>(n) / side);
-        if (nan_row) out.mean[at] = std::numeric_limits<float>::quiet_NaN();
-        if (row.allowed[n] == 0) continue;
-        const double log_weight = row.scaled[n] - known;
-        const auto weight = static_cast<float>(std::exp(log_weight));
-        out.mean[at] += weight;
-        if (!(weight <= out.max[at])) out.max[at] = weight;
-        out.log_mean[at] += static_cast<float>(log_weight);
-        if (!out.allowed.empty()) ++out.allowed[at];
+    RunRecords records(Index g) const {
+        return {records_ + g * record_floats_, fields_, queries_.group(g).any.begin};
     }
-}
 
-void finish(Index rows, Index keys, Index row_side, Index key_side, Texels& out) {
-    for (Index r = 0; r < out.rows; ++r)
-        for (Index c = 0; c < out.columns; ++c) {
-            const std::size_t at = out.at(r, c);
-            const Index cells =
-                std::min(row_side, rows - r * row_side) * std::min(key_side, keys - c * key_side);
-            const Index allowed = out.allowed.empty() ? cells : out.allowed[at];
-            out.mean[at] /= static_cast<float>(cells);
-            out.log_mean[at] =
-                allowed == 0 ? kMinusInfinity : out.log_mean[at] / static_cast<float>(allowed);
-            if (std::isnan(out.mean[at])) out.max[at] = out.log_mean[at] = out.mean[at];
+    /// Group `g` begins at entry `first` of the rows; lanes past the last repeat it.
+    void start(Index g, Index first) {
+        const auto last = static_cast<Index>(rows_.size()) - 1;
+        for (Index lane = 0; lane < lanes_; ++lane)
+            listed_[static_cast<std::size_t>(lane)] =
+                rows_[static_cast<std::size_t>(std::min(first + lane, last))];
+        queries_.set(g, listed_);
+        std::fill_n(max_ + g * lanes_, lanes_, std::numeric_limits<float>::lowest());
+        std::fill_n(sum_ + g * lanes_, lanes_, 0.0F);
+    }
+
+    /// Every key once, each block of them for every group.
+    bool pass(Index groups, const std::stop_token& stop) {
+        const KeyRange keys = queries_.any(groups);
+        const Index step = block_keys(run_);
+        for (Index j = keys.begin / step * step; j < keys.end; j += step) {
+            if (stop.stop_requested()) return false;
+            for (Index g = 0; g < groups; ++g) {
+                const KeyRange any = queries_.group(g).any;
+                const KeyRange part{std::max(j, any.begin), std::min(j + step, any.end)};
+                if (part.begin < part.end)
+                    record_runs(queries_.block(g, part, 0, run_), records(g),
+                                {max_ + g * lanes_, sum_ + g * lanes_}, scratch_);
+            }
         }
-}
+        return true;
+    }
 
-bool nothing_allowed(const ScoreRow& row) {
-    return std::find(row.allowed.begin(), row.allowed.end(), std::uint8_t{1}) == row.allowed.end();
-}
+    /// L of each row of a group, and its records joined into texels.
+    void finish(Index g, Index first) {
+        const auto count = static_cast<Index>(rows_.size());
+        for (Index lane = 0; lane < lanes_; ++lane) {
+            const Index n = first + lane;
+            const double l = static_cast<double>(max_[g * lanes_ + lane]) +
+                             std::log2(static_cast<double>(sum_[g * lanes_ + lane]));
+            logsumexp_[lane] =
+                std::isfinite(l) ? static_cast<float>(l) : std::numeric_limits<float>::quiet_NaN();
+            texel_rows_[static_cast<std::size_t>(lane)] = n < count ? n / pool_rows_ : -1;
+            if (n < count)
+                out_.logsumexp[static_cast<std::size_t>(n)] =
+                    static_cast<float>(l * std::numbers::ln2);
+        }
+        const KeyRange any = queries_.group(g).any;
+        Texels& texels = out_.texels;
+        join_runs({.records = records(g),
+                   .begin = any.begin / run_,
+                   .end = divide_up(any.end, run_),
+                   .run = run_,
+                   .keys = tk_,
+                   .logsumexp = logsumexp_,
+                   .texel_rows = texel_rows_.data()},
+                  {.sum = texels.mean.data(),
+                   .max = texels.max.data(),
+                   .log = texels.log_mean.data(),
+                   .allowed = texels.allowed.empty() ? nullptr : texels.allowed.data(),
+                   .stride = texels.columns});
+    }
+
+    Index tk_;
+    std::span<const Index> rows_;
+    Index pool_rows_;
+    Index run_;
+    Index lanes_;
+    Index fields_;
+    Index record_floats_;  // of one group
+    Index most_groups_;
+    QueryLanes queries_;
+    std::vector<Index> listed_;
+    std::vector<Index> texel_rows_;
+    PooledRows& out_;
+    AlignedFloats floats_;
+    float* max_ = nullptr;        // [groups, G]
+    float* sum_ = nullptr;        // [groups, G]
+    float* logsumexp_ = nullptr;  // [G] of the group that is being finished
+    float* scratch_ = nullptr;
+    float* records_ = nullptr;
+};
 
 }  // namespace
 
-bool Texels::masked(Index row, Index column) const {
-    return !allowed.empty() && allowed[at(row, column)] == 0 && !std::isnan(mean[at(row, column)]);
+Index strip_rows(Index pool_rows) {
+    const Index whole = std::lcm(query_group_lanes(), pool_rows);
+    if (whole <= 4 * kStripRows) return divide_up(kStripRows, whole) * whole;
+    return divide_up(4 * kStripRows, pool_rows) * pool_rows;
 }
 
 bool pool_rows(const WeightSource& source, Head head, std::span<const Index> rows, Index pool_rows,
                Index pool_keys, const std::stop_token& stop, PooledRows& out) {
     const auto count = static_cast<Index>(rows.size());
     const Index tk = source.size.tk;
-    start(divide_up(count, pool_rows), divide_up(tk, pool_keys), source.spec.mask.any(),
-          out.texels);
     out.logsumexp.resize(rows.size());
-    ScoreRow row(source, head, {0, tk});
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-        if (stop.stop_requested()) return false;
-        row.set(rows[n]);
-        const double logsumexp = row.logsumexp();
-        out.logsumexp[n] = static_cast<float>(logsumexp);
-        const bool nan_row = source.spec.empty_rows == EmptyRows::nan && nothing_allowed(row);
-        add_row(row, logsumexp, pool_keys, static_cast<Index>(n) / pool_rows, nan_row, out.texels);
+    if (pool_keys < kLeastRun && pool_keys < tk) {
+        PooledRows known;
+        if (!large::pool_rows(source, head, rows, count, kBlockKeys, stop, known)) return false;
+        out.logsumexp = std::move(known.logsumexp);
+        return pool_listed(source, head, {rows, out.logsumexp, {0, tk}, pool_rows, pool_keys}, stop,
+                           out.texels);
     }
-    finish(count, tk, pool_rows, pool_keys, out.texels);
-    return true;
-}
-
-bool pool_cells(const WeightSource& source, Head head, std::span<const float> logsumexp, Index row,
-                Index column, Index rows, Index columns, Index side, const std::stop_token& stop,
-                Texels& out) {
-    start(divide_up(rows, side), divide_up(columns, side), source.spec.mask.any(), out);
-    ScoreRow scores(source, head, {column, column + columns});
-    for (Index n = 0; n < rows; ++n) {
-        if (stop.stop_requested()) return false;
-        scores.set(row + n);
-        const float known = logsumexp[static_cast<std::size_t>(n)];
-        bool nan_row = false;
-        if (source.spec.empty_rows == EmptyRows::nan && std::isinf(known)) {
-            std::vector<std::uint8_t> allowed(static_cast<std::size_t>(source.size.tk));
-            nan_row =
-                fill_allowed(source.spec.mask, source.size, head.b, head.h, row + n, allowed) == 0;
-        }
-        add_row(scores, static_cast<double>(known), side, n / side, nan_row, out);
-    }
-    finish(rows, columns, side, side, out);
+    start_texels(divide_up(count, pool_rows), divide_up(tk, pool_keys), source.spec.mask.any(),
+                 out.texels);
+    if (!RowPass(source, head, rows, pool_rows, pool_keys, out).run(stop)) return false;
+    finish_texels({count, tk, pool_rows, pool_keys}, out.texels);
+    spread_empty_rows(source, head, rows, out.logsumexp, pool_rows, out.texels);
     return true;
 }
 

@@ -24,7 +24,7 @@ struct Texels {
     std::size_t at(Index row, Index column) const {
         return static_cast<std::size_t>(row * columns + column);
     }
-    /// Nothing in this texel may attend.
+    /// Nothing in this texel may attend, and no NaN of EmptyRows::nan is in it.
     bool masked(Index row, Index column) const;
 };
 
@@ -39,13 +39,21 @@ struct PooledRows {
     Texels texels;
     std::vector<float> logsumexp;
 };
+/// Edges: a row that holds NaN or +inf, or allowed scores that are all −inf, is NaN wherever it may attend;
+/// a row with nothing allowed weighs 0, or NaN everywhere under EmptyRows::nan. A NaN weight makes NaN of the
+/// three numbers of its texel.
+/// Accuracy: a weight's relative error is that of exp(S − logsumexp) in single precision, see
+/// tests/large/weight_rows_test.cpp.
 /// On the calling thread; false when stopped. `out` is reused: its vectors are resized.
 bool pool_rows(const WeightSource& source, Head head, std::span<const Index> rows, Index pool_rows,
                Index pool_keys, const std::stop_token& stop, PooledRows& out);
 
+/// So many rows at once cost least: whole groups of SIMD lanes and whole texels.
+Index strip_rows(Index pool_rows);
+
 /// Any part of the exact matrix: cells row … row + rows − 1, column … column + columns − 1, each
 /// side × side of them (clipped at the matrix's edge) pooled into one texel. `logsumexp` of those rows.
-/// side = 1 gives the weights themselves. On the calling thread; false when stopped.
+/// side = 1 gives the weights themselves. Edges as pool_rows(). On the calling thread; false when stopped.
 bool pool_cells(const WeightSource& source, Head head, std::span<const float> logsumexp, Index row,
                 Index column, Index rows, Index columns, Index side, const std::stop_token& stop,
                 Texels& out);

@@ -1,0 +1,64 @@
+#include "core/large/query_lanes.h"
+
+#include <algorithm>
+#include <numbers>
+
+namespace attn::large {
+
+Index block_keys(Index run) { return run <= kBlockKeys ? kBlockKeys / run * run : kBlockKeys; }
+
+QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups)
+    : source_(source),
+      size_(source.size),
+      head_(head),
+      mask_(source.spec, source.size, head.b, head.h, false),
+      lanes_(query_group_lanes()),
+      groups_(static_cast<std::size_t>(groups)),
+      factors_(static_cast<std::size_t>(size_.d_k),
+               static_cast<float>(score_factor(source.spec, size_.d_k) * std::numbers::log2e)),
+      rows_(static_cast<std::size_t>(lanes_ * size_.d_k)) {
+    const Index allow = kBlockKeys * lanes_;
+    Carve carve(floats_.at_least(groups * Carve::rounded(size_.d_k * lanes_) + allow));
+    qt_ = carve.next(groups * Carve::rounded(size_.d_k * lanes_));
+    allow_ = carve.next(allow);
+}
+
+void QueryLanes::set(Index g, std::span<const Index> queries) {
+    const MatrixView<const float> q = source_.q->matrix(head_.b, head_.h);
+    for (std::size_t lane = 0; lane < queries.size(); ++lane) {
+        float* to = rows_.data() + static_cast<Index>(lane) * size_.d_k;
+        if (queries[lane] < 0)
+            std::fill_n(to, size_.d_k, 0.0F);
+        else
+            std::ranges::copy(q.row(queries[lane]), to);
+    }
+    transpose({rows_.data(), lanes_, size_.d_k, size_.d_k}, factors_.data(),
+              {qt(g), size_.d_k, lanes_, lanes_});
+    groups_[static_cast<std::size_t>(g)] = mask_.group(queries);
+}
+
+KeyRange QueryLanes::any(Index count) const {
+    KeyRange keys{size_.tk, 0};
+    for (Index g = 0; g < count; ++g)
+        if (group(g).any.begin < group(g).any.end)
+            keys = {std::min(keys.begin, group(g).any.begin), std::max(keys.end, group(g).any.end)};
+    return keys;
+}
+
+PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
+    const QueryGroup& queries = group(g);
+    const Index keys = part.end - part.begin;
+    const bool every_pair = part.begin >= queries.all.begin && part.end <= queries.all.end;
+    // One tile as long as the block: the kernel wants all of it masked or nothing.
+    if (!every_pair) mask_.fill(queries, part, keys, lanes_, allow_);
+    const Index kv_head = head_.h / (size_.heads / size_.kv_heads);
+    return {.qt = qt(g),
+            .k = source_.k->matrix(head_.b, kv_head).row(part.begin).data(),
+            .keys = keys,
+            .d_k = size_.d_k,
+            .allow = every_pair ? nullptr : allow_,
+            .first = part.begin - origin,
+            .run = run};
+}
+
+}  // namespace attn::large

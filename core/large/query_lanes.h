@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/kernels/fused_buffers.h"
+#include "core/large/pool_kernels.h"
+#include "core/large/weight_source.h"
+
+namespace attn::large {
+
+/// Keys that meet one group of queries after another while they are in a near cache.
+inline constexpr Index kBlockKeys = 128;
+
+/// The block size for runs of `run` keys: whole runs where they fit.
+Index block_keys(Index run);
+
+/// Some groups of queries of one head, laid out for the kernels, and what the mask leaves them.
+/// G = query_group_lanes(). One thread's.
+class QueryLanes {
+  public:
+    /// Room for `groups` of them.
+    QueryLanes(const WeightSource& source, Head head, Index groups);
+
+    /// Group `g` holds G queries; −1: none, which attends to nothing.
+    void set(Index g, std::span<const Index> queries);
+    const QueryGroup& group(Index g) const { return groups_[static_cast<std::size_t>(g)]; }
+    /// The keys that any of the first `count` groups attends to; an empty range when none does.
+    KeyRange any(Index count) const;
+
+    /// Keys `part` for group `g`, at most kBlockKeys of them and all in group(g).any. Runs of `run` keys
+    /// start at key `origin`. Its mask lives until the next call.
+    PoolBlock block(Index g, KeyRange part, Index origin, Index run);
+
+  private:
+    float* qt(Index g) { return qt_ + g * Carve::rounded(size_.d_k * lanes_); }
+
+    const WeightSource& source_;
+    const Dimensions& size_;
+    Head head_;
+    PairMask mask_;
+    Index lanes_;
+    std::vector<QueryGroup> groups_;
+    std::vector<float> factors_;  // factor · log2 e, once a column of Q
+    std::vector<float> rows_;     // [G, d_k], gathered
+    AlignedFloats floats_;
+    float* qt_ = nullptr;
+    float* allow_ = nullptr;  // [kBlockKeys, G]
+};
+
+}  // namespace attn::large

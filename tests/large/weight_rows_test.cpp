@@ -1,0 +1,403 @@
+// Pooled rows and cells of exact weights against pooling the reference's weights in double, on every
+// instruction set that is compiled and can run here.
+
+#include "core/kernels/highway_targets.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/cast.h"
+#include "core/kernels/peak.h"
+#include "core/large/weight_rows.h"
+#include "core/masks.h"
+#include "tests/support/cases.h"
+#include "tests/support/column_inputs.h"
+#include "tests/support/random.h"
+#include "tests/support/tolerance.h"
+
+using namespace attn;
+using namespace attn::test;
+using namespace attn::large;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// Calls check() once for each compiled instruction set that can run here.
+template <class Check>
+void on_every_target(const Check& check) {
+    const std::int64_t possible = hwy::SupportedTargets() & HWY_TARGETS;
+    for (std::int64_t left = possible; left != 0; left &= left - 1) {
+        hwy::SetSupportedTargetsForTest(left & -left);
+        check();
+    }
+    hwy::SetSupportedTargetsForTest(0);
+}
+
+/// One call, its map and the judge's numbers.
+struct Subject {
+    explicit Subject(const Case& from) : name(from.name) {
+        const InputsD inputs = cast<double>(from.inputs);
+        source = weight_source(from.inputs, from.spec).value();
+        exact = attend_exact(inputs, from.spec).value();
+        allowed = materialise(from.spec.mask, source.size);
+        const ErrorBounds bounds = error_bounds(inputs, from.spec, exact, TraceD{}, kFloatRoundoff);
+        logsumexp = bounds.logsumexp;
+        weight = bounds.forward[index_of(Stage::weights)];
+        double largest = 0.0;
+        for (const double l : exact.logsumexp.values())
+            if (std::isfinite(l)) largest = std::max(largest, std::abs(l));
+        for (const double s : exact[Stage::scaled].values())
+            if (std::isfinite(s)) top = std::max(top, std::abs(s));
+        // logsumexp is a float on the way, in two bases.
+        weight.relative += 4.0 * kFloatRoundoff * largest;
+        top += largest;
+    }
+
+    std::string name;
+    WeightSource source;
+    TraceD exact;
+    Mask allowed;
+    Tolerance logsumexp;
+    Tolerance weight;
+    double top = 0.0;  // the largest |S| + |L|
+};
+
+struct Pooled {
+    double sum = 0.0;
+    double max = -std::numeric_limits<double>::infinity();
+    double log = 0.0;
+    Index cells = 0;
+    Index allowed = 0;
+};
+
+/// NaN when there is one.
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+/// Reference pooling of `rows` and keys begin … end − 1, texels [row_side, key_side].
+std::vector<Pooled> pool_exactly(const Subject& subject, Head head, std::span<const Index> rows,
+                                 KeyRange keys, Index row_side, Index key_side) {
+    const auto count = static_cast<Index>(rows.size());
+    const Index columns = (keys.end - keys.begin + key_side - 1) / key_side;
+    const auto weights = subject.exact[Stage::weights].matrix(head.b, head.h);
+    const auto scaled = subject.exact[Stage::scaled].matrix(head.b, head.h);
+    const auto allowed = subject.allowed.matrix(head.b, head.h);
+    std::vector<Pooled> pools(
+        static_cast<std::size_t>((count + row_side - 1) / row_side * columns));
+    for (Index n = 0; n < count; ++n) {
+        const Index i = rows[static_cast<std::size_t>(n)];
+        const double l = subject.exact.logsumexp(head.b, head.h, i, 0);
+        for (Index j = keys.begin; j < keys.end; ++j) {
+            const Index at = n / row_side * columns + (j - keys.begin) / key_side;
+            Pooled& pool = pools[static_cast<std::size_t>(at)];
+            const double a = weights(i, j);
+            ++pool.cells;
+            pool.sum += a;
+            if (std::isnan(a)) pool.max = pool.log = a;
+            if (allowed(i, j) == 0) continue;
+            ++pool.allowed;
+            pool.max = larger(pool.max, a);
+            pool.log += scaled(i, j) - l;
+        }
+    }
+    return pools;
+}
+
+bool near(double actual, double expected, Tolerance tolerance) {
+    if (std::isnan(expected)) return std::isnan(actual);
+    if (std::isinf(expected)) return actual == expected;
+    return std::abs(actual - expected) <=
+           tolerance.absolute + tolerance.relative * std::abs(expected);
+}
+
+/// The first texel that is wrong, or "".
+std::string mismatch(const Subject& subject, const Texels& texels,
+                     const std::vector<Pooled>& pools) {
+    if (texels.mean.size() != pools.size()) return "the grid has another size";
+    for (std::size_t n = 0; n < pools.size(); ++n) {
+        const Pooled& pool = pools[n];
+        // Rounding errors of a sum of n terms grow like √n, see tolerance.h.
+        const double sum =
+            kFloatRoundoff * (2.0 + 2.0 * std::sqrt(static_cast<double>(pool.cells)));
+        Tolerance mean = subject.weight;
+        mean.relative += sum;
+        const Tolerance log{subject.weight.relative + sum * subject.top, 2.0 * kFloatRoundoff};
+        const double expected_log = pool.allowed == 0 && !std::isnan(pool.sum)
+                                        ? -kInf
+                                        : pool.log / static_cast<double>(pool.allowed);
+        const auto judge = [&](const char* what, float actual, double expected, Tolerance t) {
+            if (near(static_cast<double>(actual), expected, t)) return std::string();
+            return fmt::format("{} of texel {} is {:.9g}, expected {:.9g}", what, n, actual,
+                               expected);
+        };
+        for (const std::string& wrong :
+             {judge("mean", texels.mean[n], pool.sum / static_cast<double>(pool.cells), mean),
+              judge("max", texels.max[n], pool.max, subject.weight),
+              judge("log mean", texels.log_mean[n], expected_log, log)})
+            if (!wrong.empty()) return wrong;
+        if (!texels.allowed.empty() && texels.allowed[n] != pool.allowed)
+            return fmt::format("texel {} counts {} pairs, expected {}", n, texels.allowed[n],
+                               pool.allowed);
+    }
+    return {};
+}
+
+std::vector<Index> rows_from(Index first, Index count, Index step = 1) {
+    std::vector<Index> rows(static_cast<std::size_t>(count));
+    for (Index n = 0; n < count; ++n) rows[static_cast<std::size_t>(n)] = first + n * step;
+    return rows;
+}
+
+std::string judge_rows(const Subject& subject, Head head, std::span<const Index> rows,
+                       Index row_side, Index key_side) {
+    PooledRows out;
+    if (!pool_rows(subject.source, head, rows, row_side, key_side, {}, out)) return "stopped";
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+        const double exact = subject.exact.logsumexp(head.b, head.h, rows[n], 0);
+        // All allowed scores −inf, NaN or +inf: which of them it is does not matter.
+        if (std::isfinite(exact) &&
+            !near(static_cast<double>(out.logsumexp[n]), exact, subject.logsumexp))
+            return fmt::format("logsumexp of row {} is {:.9g}, expected {:.9g}", rows[n],
+                               out.logsumexp[n], exact);
+    }
+    const std::string wrong = mismatch(
+        subject, out.texels,
+        pool_exactly(subject, head, rows, {0, subject.source.size.tk}, row_side, key_side));
+    if (wrong.empty()) return {};
+    return fmt::format("{}: rows by {} x {} on {}: {}", subject.name, row_side, key_side,
+                       simd_target(), wrong);
+}
+
+/// Rows and keys of a rectangle.
+struct Rectangle {
+    Index row, column, rows, columns;
+};
+
+std::string judge_cells(const Subject& subject, Head head, const Rectangle& part, Index side) {
+    const std::vector<Index> rows = rows_from(part.row, part.rows);
+    PooledRows known;
+    pool_rows(subject.source, head, rows, part.rows, 64, {}, known);
+    Texels out;
+    if (!pool_cells(subject.source, head, known.logsumexp, part.row, part.column, part.rows,
+                    part.columns, side, {}, out))
+        return "stopped";
+    const std::string wrong = mismatch(
+        subject, out,
+        pool_exactly(subject, head, rows, {part.column, part.column + part.columns}, side, side));
+    if (wrong.empty()) return {};
+    return fmt::format("{}: cells by {} from ({}, {}) on {}: {}", subject.name, side, part.row,
+                       part.column, simd_target(), wrong);
+}
+
+Rectangle whole(const Subject& subject) {
+    return {0, 0, subject.source.size.tq, subject.source.size.tk};
+}
+
+Case given(std::string name, const Shape& q, const Shape& k) {
+    Case one;
+    one.name = std::move(name);
+    one.inputs.q = normal_tensor<float>(q, 1);
+    one.inputs.k = normal_tensor<float>(k, 2);
+    one.inputs.v = normal_tensor<float>({k.b, k.h, k.t, 1}, 3);
+    return one;
+}
+
+/// More queries and keys than a group, a block and a strip hold.
+Case long_case(std::string name, Index d_k) {
+    return given(std::move(name), {1, 2, 211, d_k}, {1, 1, 293, d_k});
+}
+
+/// Every mask at once or one after another.
+std::vector<Case> masked_cases() {
+    std::vector<Case> cases;
+    const auto add = [&](const char* name) -> MaskSpec& {
+        return cases.emplace_back(long_case(name, 5)).spec.mask;
+    };
+    add("no mask");
+    add("causal top-left").causal = CausalAlign::top_left;
+    add("causal bottom-right").causal = CausalAlign::bottom_right;
+    add("window").window = 20;
+    add("block").block = 37;
+    add("padding").padding = {131};
+    MaskSpec& several = add("window and custom");
+    several.window = 70;
+    Mask mask(Shape{1, 2, 211, 293});
+    for (std::size_t n = 0; n < mask.values().size(); ++n)
+        mask.values()[n] = uniform(5, n) < 0.6 ? 1 : 0;
+    several.custom = std::make_shared<const Mask>(std::move(mask));
+    return cases;
+}
+
+}  // namespace
+
+TEST_CASE("texels of 2048 x 2048 cells equal pooling of the exact weights, at every level") {
+    for (const bool causal : {false, true}) {
+        Case one = given("2048", {1, 1, 2048, 6}, {1, 1, 2048, 6});
+        if (causal) one.spec.mask.causal = CausalAlign::top_left;
+        const Subject subject(one);
+        for (const Index side : {1, 2, 4, 8, 16, 32})
+            CHECK(judge_cells(subject, {}, whole(subject), side) == "");
+        for (const Index side : {32, 64, 256})
+            CHECK(judge_rows(subject, {}, rows_from(0, 2048), side, side) == "");
+    }
+}
+
+TEST_CASE("texels of every side equal pooling of the exact weights, under every mask and target") {
+    for (const Case& one : masked_cases()) {
+        const Subject subject(one);
+        on_every_target([&] {
+            for (Index side = 1; side <= 32; ++side) {
+                const Rectangle part = side % 2 == 0 ? whole(subject) : Rectangle{17, 5, 101, 203};
+                CHECK(judge_cells(subject, {0, side % 2}, part, side) == "");
+            }
+        });
+    }
+}
+
+TEST_CASE("thin rectangles pool like wide ones") {
+    const Subject subject(long_case("thin", 7));
+    on_every_target([&] {
+        for (const Rectangle& part : {Rectangle{0, 7, 211, 1}, Rectangle{9, 0, 1, 293},
+                                      Rectangle{9, 100, 40, 3}, Rectangle{210, 292, 1, 1}})
+            for (const Index side : {1, 3, 16, 32})
+                CHECK(judge_cells(subject, {}, part, side) == "");
+    });
+}
+
+TEST_CASE("pooled rows equal pooling of the exact weights, whatever rows and sides") {
+    for (const Case& one : masked_cases()) {
+        const Subject subject(one);
+        on_every_target([&] {
+            for (const auto& [rows, keys] :
+                 {std::pair<Index, Index>{1, 1}, {1, 9}, {32, 32}, {64, 64}, {5, 17}, {100, 300}}) {
+                CHECK(judge_rows(subject, {}, rows_from(0, 211), rows, keys) == "");
+                CHECK(judge_rows(subject, {0, 1}, rows_from(2, 40, 5), rows, keys) == "");
+                CHECK(judge_rows(subject, {0, 1}, rows_from(100, 1), rows, keys) == "");
+            }
+        });
+    }
+}
+
+TEST_CASE("maps of narrow and wide heads are exact") {
+    for (const Index d_k : {1, 3, 64, 255, 256}) {
+        const Subject subject(long_case(fmt::format("d = {}", d_k), d_k));
+        on_every_target([&] {
+            CHECK(judge_rows(subject, {}, rows_from(0, 211), 32, 32) == "");
+            CHECK(judge_cells(subject, {}, whole(subject), 4) == "");
+        });
+    }
+}
+
+TEST_CASE("maps agree with the reference on every option of the engine but dropout") {
+    for (const Case& one : engine_cases(Sizes::odd)) {
+        if (one.spec.dropout > 0.0) continue;
+        const Subject subject(one);
+        const Dimensions& size = subject.source.size;
+        on_every_target([&] {
+            for (Index b = 0; b < size.batch; ++b)
+                for (Index h = 0; h < size.heads; ++h) {
+                    CHECK(judge_rows(subject, {b, h}, rows_from(0, size.tq), 3, 10) == "");
+                    CHECK(judge_cells(subject, {b, h}, whole(subject), 1) == "");
+                    CHECK(judge_cells(subject, {b, h}, whole(subject), 3) == "");
+                }
+        });
+    }
+}
+
+TEST_CASE("NaN and +inf in Q or K make NaN of the texels of their rows, not of forbidden ones") {
+    Case one = long_case("NaN", 4);
+    one.inputs.q(0, 0, 3, 1) = kNan;
+    one.inputs.q(0, 0, 150, 0) = kInf;
+    one.inputs.k(0, 0, 120, 2) = kNan;
+    for (const bool causal : {false, true}) {
+        if (causal) one.spec.mask.causal = CausalAlign::top_left;
+        const Subject subject(one);
+        on_every_target([&] {
+            CHECK(judge_rows(subject, {}, rows_from(0, 211), 2, 16) == "");
+            CHECK(judge_rows(subject, {}, rows_from(0, 211), 1, 1) == "");
+            CHECK(judge_cells(subject, {}, whole(subject), 1) == "");
+            CHECK(judge_cells(subject, {}, whole(subject), 7) == "");
+        });
+    }
+}
+
+TEST_CASE("allowed scores that are all -inf are NaN; a row with nothing allowed weighs 0 or NaN") {
+    for (const EmptyRows policy : {EmptyRows::zero, EmptyRows::nan}) {
+        Case one;
+        one.name = "empty rows";
+        one.inputs = column_inputs({1, 1, 2}, {-kInf, -kInf, 5, 1}, {1, 2, 3, 4});
+        one.spec = masked_by(3, 4, {1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
+        one.spec.empty_rows = policy;
+        const Subject subject(one);
+        on_every_target([&] {
+            for (const Index side : {1, 2, 9}) {
+                CHECK(judge_rows(subject, {}, rows_from(0, 3), side, side) == "");
+                CHECK(judge_cells(subject, {}, whole(subject), side) == "");
+            }
+            PooledRows out;
+            REQUIRE(pool_rows(subject.source, {}, rows_from(0, 3), 1, 4, {}, out));
+            CHECK(out.texels.masked(1, 0) == (policy == EmptyRows::zero));
+            CHECK(!out.texels.masked(0, 0));
+        });
+    }
+}
+
+TEST_CASE("large scores keep their digits: a weight never exceeds 1") {
+    Case one = long_case("large scores", 16);
+    for (float& value : one.inputs.q.values()) value *= 60.0F;
+    const Subject subject(one);
+    on_every_target([&] {
+        CHECK(judge_rows(subject, {}, rows_from(0, 211), 8, 8) == "");
+        CHECK(judge_cells(subject, {}, whole(subject), 1) == "");
+        Texels out;
+        PooledRows known;
+        pool_rows(subject.source, {}, rows_from(0, 211), 1, 32, {}, known);
+        pool_cells(subject.source, {}, known.logsumexp, 0, 0, 211, 293, 1, {}, out);
+        for (const float weight : out.mean) CHECK(weight <= 1.0F);
+    });
+}
+
+TEST_CASE("a stopped map says so") {
+    const Subject subject(long_case("stop", 4));
+    std::stop_source stop;
+    stop.request_stop();
+    PooledRows out;
+    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 32, 32, stop.get_token(), out));
+    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 1, 1, stop.get_token(), out));
+    const std::vector<float> logsumexp(211, 5.0F);
+    CHECK(!pool_cells(subject.source, {}, logsumexp, 0, 0, 211, 293, 4, stop.get_token(),
+                      out.texels));
+}
+
+TEST_CASE("a strip of the pass is whole groups and whole texels") {
+    CHECK(strip_rows(1) % 1 == 0);
+    for (const Index pool : {1, 32, 64, 128, 1024, 100'000}) {
+        CHECK(strip_rows(pool) % pool == 0);
+        CHECK(strip_rows(pool) >= 192);
+    }
+}
+
+TEST_CASE("a map needs no values and refuses dropout") {
+    Case one = long_case("source", 4);
+    one.inputs.v = {};
+    const auto source = weight_source(one.inputs, one.spec);
+    REQUIRE(source);
+    CHECK(*source->q == one.inputs.q);
+    CHECK(*source->k == one.inputs.k);
+    CHECK(source->size.tk == 293);
+    one.spec.dropout = 0.25;
+    CHECK(weight_source(one.inputs, one.spec).error().sentence ==
+          "dropout is 0.25: a map shows weights before dropout, so 0 was wanted");
+    one.inputs.k = normal_tensor<float>({1, 1, 293, 5}, 2);
+    CHECK(weight_source(one.inputs, {}).error().sentence ==
+          "K has width 5 but Q has width 4: q·k needs the same d_k (Q [1, 2, 211, 4], K [1, 1, "
+          "293, 5])");
+    CHECK(weight_source({}, {}).error().sentence ==
+          "give either X with W_Q, W_K and W_V, or all of Q, K and V");
+}
