@@ -128,7 +128,8 @@ int tile_level(const LargeLook& look) {
     if (!look.input) return 0;
     // log2 of a power of two that went through a division may end just above the whole number
     const double level = std::ceil(std::log2(look.camera.cells_per_pixel) - 1e-6);
-    return static_cast<int>(std::clamp(level, 0.0, level_count(look.input->source.size) - 1.0));
+    return static_cast<int>(
+        std::clamp(level, 0.0, large::level_count(look.input->source.size) - 1.0));
 }
 
 bool has_map_cell(const LargeLook& look, large::Cell cell) {
