@@ -13,8 +13,9 @@
 #include "app/gl/window.h"
 #include "app/line_file.h"
 #include "app/screen.h"
-#include "app/sweep_worker.h"
 #include "app/view/session.h"
+#include "app/view/wishes.h"
+#include "app/wish_worker.h"
 #include "core/io/file.h"
 
 namespace attn {
@@ -29,6 +30,11 @@ constexpr double kIdleSeconds = 30.0;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
+}
+
+template <class Wish>
+view::Action answer(const Wish& wish, const std::stop_token& stop) {
+    return view::answer(wish, stop);
 }
 
 /// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
@@ -69,7 +75,8 @@ class Desktop {
     std::unique_ptr<gl::Window> window_;
     view::AppState state_;
     Screen screen_;
-    SweepWorker sweeper_{gl::Window::wake};
+    WishWorker<SaturationSettings> sweeper_{answer<SaturationSettings>, gl::Window::wake};
+    WishWorker<view::TraceWish> tracer_{answer<view::TraceWish>, gl::Window::wake};
     std::optional<LineFile> journal_;
     std::optional<LineFile> frame_log_;
     Clock::time_point started_;
@@ -102,8 +109,10 @@ void Desktop::run() {
         gather();
         frame();
         answer_requests();
-        if (const auto settings = view::wanted_sweep(state_)) sweeper_.want(*settings);
-        if (options_.exit_after_replay && state_.step.fade >= 1.0) return;
+        const auto trace = view::wanted_trace(state_);
+        sweeper_.want(view::wanted_sweep(state_));
+        tracer_.want(trace);
+        if (options_.exit_after_replay && state_.step.fade >= 1.0 && !trace) return;
     }
 }
 
@@ -139,10 +148,11 @@ double Desktop::patience() const {
 /// Sleeps until something happens; whether a frame is due.
 bool Desktop::wait() {
     window_->wait_events(patience());
-    if (auto swept = sweeper_.take()) {
-        dispatch(*swept);
-        frames_wanted_ = kFramesAfterEvent;
-    }
+    for (const auto& answer : {sweeper_.take(), tracer_.take()})
+        if (answer) {
+            dispatch(*answer);
+            frames_wanted_ = kFramesAfterEvent;
+        }
     if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
     return frames_wanted_ > 0 || view::is_animating(state_);
 }

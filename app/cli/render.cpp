@@ -12,6 +12,7 @@
 #include "app/cli/studio.h"
 #include "app/cli/subcommands.h"
 #include "app/gl/png.h"
+#include "app/view/wishes.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -36,15 +37,11 @@ Result<void> carry_out(const view::Actions& actions, view::AppState& state) {
     return {};
 }
 
-/// Computes the curves, on this thread, if the screen wants them.
-Result<void> complete_sweep(view::AppState& state) {
-    const auto settings = view::wanted_sweep(state);
-    if (!settings) return {};
-    auto sweep = saturation_sweep(*settings, view::sweep_widths());
-    if (!sweep) return tl::unexpected(std::move(sweep.error()));
-    using Points = std::vector<SaturationPoint>;
-    view::apply(
-        state, view::SweepReady{*settings, std::make_shared<const Points>(std::move(*sweep)), 0.0});
+/// Computes, on this thread, what the screen wants and the window would wait for.
+Result<void> complete(view::AppState& state) {
+    view::fulfil(state);
+    state.trace_ms = state.sweep_ms = 0.0;  // a picture is the same every time
+    if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
     return {};
 }
 
@@ -54,9 +51,8 @@ void arrive(view::AppState& state) {
 }
 
 Result<gl::Pixels> draw(Studio& studio, view::AppState state) {
-    if (auto swept = complete_sweep(state); !swept) return tl::unexpected(std::move(swept.error()));
+    if (auto done = complete(state); !done) return tl::unexpected(std::move(done.error()));
     arrive(state);
-    state.trace_ms = 0.0;  // a picture is the same every time
     for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
     return studio.read();
 }
@@ -146,7 +142,7 @@ void print_times(std::vector<double> times, Streams io) {
 }
 
 Result<void> time_drag(Studio& studio, view::AppState state, int frames, Streams io) {
-    if (auto swept = complete_sweep(state); !swept) return swept;
+    if (auto done = complete(state); !done) return done;
     arrive(state);
     for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
     print_times(time_frames(studio, state, drag(state.workspace, frames)), io);

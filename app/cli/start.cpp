@@ -86,6 +86,7 @@ Result<void> append_window_options(const StartOptions& options, view::Actions& a
 }
 
 Result<void> append_step_options(const StartOptions& options, view::Actions& actions) {
+    if (!options.backend.empty()) actions.push_back(view::SetBackend{options.backend});
     if (!options.preset.empty()) actions.push_back(view::LoadPreset{options.preset});
     if (!options.sentence.empty()) actions.push_back(view::SetSentence{options.sentence});
     if (!options.stage.empty()) {
@@ -119,6 +120,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option("--select", options.select, "the cell to explain")
         ->type_name("STAGE:ROW,COLUMN");
     app.add_option("--theme", options.theme, "dark or light")->type_name("T");
+    app.add_option("--backend", options.backend, "what computes, by its name")->type_name("NAME");
     app.add_option("--scale", options.scale, "size of everything, 1 to 2")->type_name("S");
     app.add_option("--size", options.size, "pixels, 1600x1000 unless given")->type_name("WxH");
 }

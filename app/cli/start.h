@@ -22,6 +22,7 @@ struct StartOptions {
     std::string stage;
     std::string select;  // "scores:1,2"
     std::string theme;
+    std::string backend;
     std::optional<double> scale;
     std::string size;  // "1600x1000"
 };

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include "app/ui/draw.h"
 #include "app/ui/panels.h"
+#include "app/view/wishes.h"
 
 namespace attn::ui {
 namespace {
@@ -18,13 +17,6 @@ view::Color color_of(view::Severity severity, const view::Theme& theme) {
     return theme.text;
 }
 
-/// "staged · float32 · 0.04 ms"; a picture without a clock has no time to tell.
-std::string computed_words(const view::AppState& state) {
-    const char* numbers = state.backend_used == "reference" ? "float64" : "float32";
-    const std::string words = state.backend_used + " · " + numbers;
-    return state.trace_ms > 0.0 ? fmt::format("{} · {:.2f} ms", words, state.trace_ms) : words;
-}
-
 }  // namespace
 
 void draw_bottom_line(const view::AppState& state, const Frame& frame) {
@@ -32,7 +24,7 @@ void draw_bottom_line(const view::AppState& state, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 high{low.x + room.x, low.y + room.y};
-    const std::string timing = computed_words(state);
+    const std::string timing = view::computed_words(state);
     const float timing_width = text_size(frame.fonts.small, timing).x + frame.px(24);
     const std::string message =
         fit_text(frame.fonts.body, state.message.words, room.x - timing_width);
@@ -42,7 +34,7 @@ void draw_bottom_line(const view::AppState& state, const Frame& frame) {
                  timing);
     ImGui::InvisibleButton("message", room);
     tooltip(frame, state.message.words,
-            "Time of the last computation and the backend that did it.");
+            "Right: the backend that computed the numbers on screen, and its time.");
 }
 
 }  // namespace attn::ui

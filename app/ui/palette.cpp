@@ -24,6 +24,13 @@ void draw_query(const view::AppState& state, const Frame& frame, view::Actions& 
     if (query != state.palette_query) out.push_back(view::SetPaletteQuery{query});
 }
 
+/// The right side of a row: where the command belongs and its keys, or why it cannot be done.
+std::string remark_of(const Command& command) {
+    if (!command.why_not.empty()) return command.why_not;
+    if (command.chord.key == view::Key::none) return command.group;
+    return command.group + "   " + to_string(command.chord);
+}
+
 bool draw_row(const Command& command, bool current, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
@@ -35,13 +42,13 @@ bool draw_row(const Command& command, bool current, const Frame& frame) {
     if (current) list.AddRectFilled(low, {low.x + frame.px(2), high.y}, to_u32(frame.theme.accent));
     const ImVec2 inner_low{low.x + frame.px(12), low.y};
     const ImVec2 inner_high{high.x - frame.px(12), high.y};
+    const std::string words = fit_text(frame.fonts.body, command.words, size.x * 0.6F);
+    const float room = size.x - text_size(frame.fonts.body, words).x - frame.px(48);
     draw_text_in(list, frame.fonts.body, inner_low, inner_high, Align::left,
-                 to_u32(command.enabled ? frame.theme.text : frame.theme.muted),
-                 fit_text(frame.fonts.body, command.words, size.x * 0.6F));
-    const std::string keys =
-        command.chord.key == view::Key::none ? "" : "   " + to_string(command.chord);
+                 to_u32(command.enabled ? frame.theme.text : frame.theme.muted), words);
     draw_text_in(list, frame.fonts.small, inner_low, inner_high, Align::right,
-                 to_u32(frame.theme.muted), command.group + keys);
+                 to_u32(frame.theme.muted), fit_text(frame.fonts.small, remark_of(command), room));
+    if (!command.why_not.empty()) tooltip(frame, command.words, command.why_not);
     return clicked;
 }
 

@@ -111,6 +111,14 @@ struct SetSaturationSeed {
     std::uint64_t seed;
 };
 struct Redraw {};
+struct TraceReady {  // from the worker; not journaled
+    std::string backend;
+    std::shared_ptr<const Document> document;  // null: only `unavailable` was asked
+    std::shared_ptr<const Trace> trace;        // null: `failure` says why
+    double elapsed_ms;
+    std::string failure;
+    std::string unavailable;  // why the backend cannot run here at all; "": it can
+};
 struct SweepReady {  // from the worker; not journaled
     SaturationSettings settings;
     std::shared_ptr<const std::vector<SaturationPoint>> sweep;
@@ -225,19 +233,18 @@ struct Tick {
     double seconds;
 };  // not journaled; see due_actions()
 
-using Action =
-    std::variant<SetWorkspace, GoToStage, StepBy, GoToEnd, TogglePlay, ShowHead, SelectCell,
-                 MoveSelection, ClearSelection, HoverCell, ShowGradients, CopyArithmetic,
-                 LoadPreset, DraftSentence, SetSentence, SetModelWidth, SetKeyWidth, SetHeads,
-                 SetScaling, SetTemperature, SetCausal, SetSeed, BeginCellEdit, DraftCell,
-                 CommitCellEdit, CancelCellEdit, SetCell, EndGesture, SetSaturationModel,
-                 SetSaturationWidth, SetSaturationScaling, SetSaturationKeys, SetSaturationSeed,
-                 Redraw, SweepReady, DraftPlanted, OpenPlanted, OpenMapFile, MapInputReady,
-                 MapReady, MapCellReady, MachineProbed, SetMapCanvas, SetMapCamera, ZoomMap, PanMap,
-                 FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell, HoverMapCell,
-                 SetMapColors, ShowMapHead, SetFullPass, SearchMap, Undo, Redo, SetTheme,
-                 SetUiScale, SetReducedMotion, SetBackend, ShowHelp, ShowPalette, SetPaletteQuery,
-                 MovePalette, RunPaletteRow, Notify, TakeScreenshot, SaveSession, Quit, Tick>;
+using Action = std::variant<
+    SetWorkspace, GoToStage, StepBy, GoToEnd, TogglePlay, ShowHead, SelectCell, MoveSelection,
+    ClearSelection, HoverCell, ShowGradients, CopyArithmetic, LoadPreset, DraftSentence,
+    SetSentence, SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature, SetCausal,
+    SetSeed, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit, SetCell, EndGesture,
+    SetSaturationModel, SetSaturationWidth, SetSaturationScaling, SetSaturationKeys,
+    SetSaturationSeed, Redraw, SweepReady, DraftPlanted, OpenPlanted, OpenMapFile, MapInputReady,
+    MapReady, MapCellReady, MachineProbed, SetMapCanvas, SetMapCamera, ZoomMap, PanMap, FitMap,
+    ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell, HoverMapCell, SetMapColors,
+    ShowMapHead, SetFullPass, SearchMap, Undo, Redo, SetTheme, SetUiScale, SetReducedMotion,
+    SetBackend, TraceReady, ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, RunPaletteRow,
+    Notify, TakeScreenshot, SaveSession, Quit, Tick>;
 using Actions = std::vector<Action>;
 
 /// The only mutator. An action that cannot be carried out leaves the last good state and puts one

@@ -19,7 +19,7 @@ bool is_dragged(const Action& action) {
 
 /// What may happen in the middle of a drag.
 bool happens_beside(const Action& action) {
-    return is_one_of<Tick, HoverCell, HoverMapCell, SweepReady, MapInputReady, MapReady,
+    return is_one_of<Tick, HoverCell, HoverMapCell, SweepReady, TraceReady, MapInputReady, MapReady,
                      MapCellReady, MachineProbed, SetMapCanvas, Notify, TakeScreenshot>(action);
 }
 

@@ -158,7 +158,28 @@ void carry_out(AppState& state, const SetBackend& action) {
         state.backend = before;
         return say(state, done.error());
     }
-    say(state, fmt::format("Computed by the backend {}.", state.backend_used));
+    say(state,
+        state.backend == kAuto || state.backend == state.backend_used
+            ? fmt::format("Computed by the backend {}.", state.backend_used)
+            : fmt::format(
+                  "From now on the backend {} computes; until it is done, {}'s numbers are shown.",
+                  state.backend, state.backend_used));
+}
+
+/// Late answers, for a document that was left or a backend that is not chosen any more, change no numbers.
+void carry_out(AppState& state, const TraceReady& action) {
+    state.device_reasons[action.backend] = action.unavailable;
+    const auto& document = state.history[state.now].document;
+    if (action.document != document || action.backend != state.backend) return;
+    if (!action.trace) {
+        state.backend = kAuto;
+        state.backend_failure = action.failure;
+        return;
+    }
+    state.trace = action.trace;
+    state.trace_ms = action.elapsed_ms;
+    state.backend_used = action.backend;
+    state.device_document = document;
 }
 
 }  // namespace attn::view

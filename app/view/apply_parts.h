@@ -35,6 +35,7 @@ void carry_out(AppState& state, const SetTemperature& action);
 void carry_out(AppState& state, const SetCausal& action);
 void carry_out(AppState& state, const SetSeed& action);
 void carry_out(AppState& state, const SetBackend& action);
+void carry_out(AppState& state, const TraceReady& action);
 
 // apply_cell.cpp: one number of X or of a W
 void carry_out(AppState& state, const BeginCellEdit& action);

@@ -63,7 +63,11 @@ void carry_out(AppState& state, const RunPaletteRow&) {
     const std::vector<Command> found = find_commands(state, state.palette_query);
     const std::size_t row = state.palette_row;
     carry_out(state, ShowPalette{false});
-    if (row < found.size() && found[row].enabled) apply(state, found[row].action);
+    if (row >= found.size()) return;
+    if (!found[row].enabled)
+        return say(state, fmt::format("{}: {}", found[row].words, found[row].why_not),
+                   Severity::warning);
+    view::apply(state, found[row].action);
 }
 
 void carry_out(AppState& state, const Notify& action) { state.message = action.message; }

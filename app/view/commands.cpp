@@ -72,11 +72,14 @@ void add_model(Commands& list, const AppState& state) {
     list.push_back({"Next head", "Step", plain(Key::h), ShowHead{next}, document.heads > 1});
     for (const Backend* backend : state.backends) {
         const std::string name(backend->name());
+        const auto asked = state.device_reasons.find(name);
+        const bool runs = asked == state.device_reasons.end() || asked->second.empty();
         list.push_back({"Compute with the backend " + name,
                         "Step",
                         {},
                         SetBackend{name},
-                        name != state.backend});
+                        name != state.backend && runs,
+                        runs ? "" : "cannot run here: " + asked->second});
     }
 }
 
@@ -259,7 +262,8 @@ Commands find_commands(const AppState& state, std::string_view query) {
     const std::vector<std::string> words = tokenize(lower(query));
     std::vector<std::pair<int, Command>> scored;
     for (Command& command : commands(state))
-        if (const int points = score(command, words); points > 0 && command.enabled)
+        if (const int points = score(command, words);
+            points > 0 && (command.enabled || !command.why_not.empty()))
             scored.emplace_back(points, std::move(command));
     std::stable_sort(scored.begin(), scored.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -75,6 +75,7 @@ struct Command {
     Chord chord;        // Key::none: palette only
     Action action;      // what it does in the state it was listed for
     bool enabled = true;
+    std::string why_not = {};  // why it cannot be done here; such a command is listed all the same
 };
 
 /// Every command that makes sense in this state.

@@ -102,6 +102,7 @@ constexpr auto describe(Type<SetTheme>) { return entry("set_theme", field("theme
 constexpr auto describe(Type<SetUiScale>) { return entry("set_ui_scale", field("scale", &SetUiScale::scale)); }
 constexpr auto describe(Type<SetReducedMotion>) { return entry("set_reduced_motion", field("on", &SetReducedMotion::on)); }
 constexpr auto describe(Type<SetBackend>) { return entry("set_backend", field("name", &SetBackend::name)); }
+constexpr auto describe(Type<TraceReady>) { return entry(""); }
 constexpr auto describe(Type<ShowHelp>) { return entry("show_help", field("on", &ShowHelp::on)); }
 constexpr auto describe(Type<ShowPalette>) { return entry("show_palette", field("on", &ShowPalette::on)); }
 constexpr auto describe(Type<SetPaletteQuery>) { return entry("set_palette_query", field("query", &SetPaletteQuery::query)); }

@@ -12,7 +12,6 @@ namespace {
 constexpr std::string_view kFirstPreset = "the-cat-sat-down";
 constexpr std::string_view kFirstSentence = "The cat sat down";
 constexpr Index kWidestSweep = 4096;
-constexpr std::string_view kAuto = "auto";
 
 Document seeded_first_document() {
     return make_document(kFirstSentence, 4, 4, 1, 1, AttentionSpec{}).value();
@@ -20,6 +19,7 @@ Document seeded_first_document() {
 
 struct Computed {
     std::string_view backend;
+    std::string_view gradients_by;
     Trace trace;
     Trace gradients;
 };
@@ -39,20 +39,28 @@ Result<Computed> compute_by(const AppState& state, std::string_view name) {
     auto gradients =
         attend_backward(*document.inputs, document.spec, *trace, Upstream{}, **backward);
     if (!gradients) return tl::unexpected(gradients.error());
-    return Computed{(*backend)->name(), *std::move(trace), *std::move(gradients)};
+    return Computed{(*backend)->name(), (*backward)->name(), *std::move(trace),
+                    *std::move(gradients)};
+}
+
+/// Who computes while the window waits.
+std::string_view prompt_backend(const AppState& state) {
+    const Backend* const chosen = find_backend(state.backend, state.backends);
+    return chosen != nullptr && chosen->has_device() ? kAuto : state.backend;
 }
 
 }  // namespace
 
 Result<void> compute(AppState& state) {
     const Document& document = state.document();
+    state.device_document.reset();
     if (document.tokens.empty()) {
         state.trace = state.gradients = std::make_shared<const Trace>();
         state.trace_ms = 0.0;
         return {};
     }
     const auto begin = std::chrono::steady_clock::now();
-    auto computed = compute_by(state, state.backend);
+    auto computed = compute_by(state, prompt_backend(state));
     if (!computed && computed.error().kind == ErrorKind::failure) {
         const std::string why = computed.error().sentence;
         computed = compute_by(state, kAuto);
@@ -65,6 +73,7 @@ Result<void> compute(AppState& state) {
     state.gradients = std::make_shared<const Trace>(std::move(computed->gradients));
     state.trace_ms = elapsed.count();
     state.backend_used = computed->backend;
+    state.gradients_by = computed->gradients_by;
     return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 #include "core/trace.h"
 
 namespace attn::view {
+
+/// The backend that computes unless another is chosen.
+inline constexpr std::string_view kAuto = "auto";
 
 enum class Workspace : std::uint8_t { step, saturation, large };
 
@@ -97,11 +101,16 @@ struct AppState {
     StepLook step;
     LargeLook large;
     BackendList backends = attn::backends();  // what main has to choose from
-    std::string backend = "auto";
+    std::string backend{kAuto};
     std::shared_ptr<const Trace> trace;      // of the present document; never null
     std::shared_ptr<const Trace> gradients;  // of L = Σ output
     double trace_ms = 0.0;
-    std::string backend_used;
+    std::string backend_used;  // for `trace`
+    std::string gradients_by;
+    /// What `trace` is of when a backend with a device computed it (see wishes.h); else null.
+    std::shared_ptr<const Document> device_document;
+    /// Of the backends with a device that were asked: "", or why each cannot run here.
+    std::map<std::string, std::string> device_reasons;
     /// Why the chosen backend was left for "auto" since the last action; apply() tells the person.
     std::string backend_failure;
 
@@ -118,8 +127,8 @@ struct AppState {
 };
 
 /// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
-/// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto".
-/// A document without tokens has an empty trace.
+/// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device
+/// "auto" computes until that has answered (wishes.h). A document without tokens has an empty trace.
 Result<void> compute(AppState& state);
 
 /// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset

@@ -7,6 +7,7 @@
 #include "app/view/actions.h"
 #include "app/view/commands.h"
 #include "app/view/session.h"
+#include "app/view/wishes.h"
 #include "core/engine.h"
 #include "tests/view/sample_states.h"
 
@@ -18,6 +19,12 @@ namespace {
 /// What staged computes, forward only, while `works`.
 class Card final : public Backend {
   public:
+    explicit Card(bool device = false) : device_(device) {}
+    bool has_device() const override { return device_; }
+    std::optional<std::string> unavailable() const override {
+        if (plugged) return std::nullopt;
+        return "there is no card";
+    }
     std::string_view name() const override { return "card"; }
     std::string_view description() const override { return "a card that can be pulled"; }
     StageSet stages() const override { return all_stages(); }
@@ -33,7 +40,22 @@ class Card final : public Backend {
     }
 
     bool works = true;
+    bool plugged = true;
+
+  private:
+    bool device_;
 };
+
+/// A first launch with staged and `card` to choose from.
+struct Desk {
+    explicit Desk(const Card& card) : list{find_backend("staged"), &card} { state.backends = list; }
+    const Backend* list[2];
+    AppState state = initial_state();
+};
+
+const Command& card_command(const std::vector<Command>& list) {
+    return *std::ranges::find(list, "Compute with the backend card", &Command::words);
+}
 
 }  // namespace
 
@@ -70,4 +92,104 @@ TEST_CASE(
     const AppState opened = session_from_json(session, "s", list).value();
     CHECK(opened.backend_used == "staged");
     CHECK(opened.message.severity == Severity::warning);
+}
+
+TEST_CASE("until a backend with a device has answered, auto's numbers are shown") {
+    const Card card(true);
+    Desk desk(card);
+    AppState state = after(desk.state, {SetBackend{"card"}});
+    CHECK(state.backend_used == "staged");
+    CHECK(state.message.words ==
+          "From now on the backend card computes; until it is done, staged's numbers are shown.");
+    CHECK(computed_words(state).ends_with("ms · card is computing"));
+    const auto wish = wanted_trace(state);
+    REQUIRE(wish);
+    CHECK(wish->document == state.history[state.now].document);
+    state = after(state, {answer(*wish, {})});
+    CHECK(state.backend_used == "card");
+    CHECK(computed_words(state).starts_with("card · float32 · "));
+    CHECK(computed_words(state).ends_with(" ms · gradients by staged"));
+    CHECK((*state.trace)[Stage::weights] == (*desk.state.trace)[Stage::weights]);
+    CHECK_FALSE(wanted_trace(state));
+}
+
+TEST_CASE("every edit, undo and redo makes a wish of its own; a late answer changes no numbers") {
+    const Card card(true);
+    Desk desk(card);
+    AppState state = after(desk.state, {SetBackend{"card"}});
+    const auto first = wanted_trace(state);
+    state = after(state, {SetCausal{true}});
+    CHECK(wanted_trace(state) != first);
+    state = after(state, {answer(*first, {})});
+    CHECK(state.backend_used == "staged");
+    fulfil(state);
+    CHECK(state.backend_used == "card");
+    state = after(state, {Undo{}});
+    CHECK(wanted_trace(state) == first);
+    CHECK(state.backend_used == "staged");
+    const auto late = answer(*first, {});
+    state = after(state, {SetBackend{"auto"}, late});
+    CHECK(state.backend_used == "staged");
+    CHECK_FALSE(wanted_trace(state));
+}
+
+TEST_CASE("a slider that is pulled while a device computes is still one undo step") {
+    const Card card(true);
+    Desk desk(card);
+    AppState state = after(desk.state, {SetBackend{"card"}});
+    for (const double temperature : {0.5, 0.7, 0.9}) {
+        state = after(state, {SetTemperature{temperature}});
+        state = after(state, {answer(*wanted_trace(state), {})});
+        CHECK(state.backend_used == "card");
+    }
+    CHECK(state.now == 1);
+}
+
+TEST_CASE("a device that fails is left for auto with its reason, and auto's numbers stay") {
+    Card card(true);
+    Desk desk(card);
+    AppState state = after(desk.state, {SetBackend{"card"}});
+    card.works = false;
+    const auto shown = state.trace;
+    fulfil(state);
+    CHECK(state.trace == shown);
+    CHECK(state.backend == "auto");
+    CHECK(state.message.words == "the card was pulled; computed by staged instead");
+    CHECK(state.message.severity == Severity::warning);
+    CHECK(card_command(commands(state)).enabled);  // one call failed: another may not
+}
+
+TEST_CASE("a device that cannot run here stays in the palette, greyed, with its reason") {
+    Card card(true);
+    card.plugged = false;
+    Desk desk(card);
+    CHECK(card_command(commands(desk.state)).enabled);
+    AppState state = after(desk.state, {ShowPalette{true}});
+    const auto wish = wanted_trace(state);
+    REQUIRE(wish);
+    CHECK_FALSE(wish->document);
+    fulfil(state);
+    CHECK(state.message.words == desk.state.message.words);
+    state = after(state, {SetPaletteQuery{"backend card"}});
+    const std::vector<Command> found = find_commands(state, "backend card");
+    CHECK_FALSE(card_command(found).enabled);
+    CHECK(card_command(found).why_not == "cannot run here: there is no card");
+    state = after(state, {RunPaletteRow{}});
+    CHECK(state.backend == "auto");
+    CHECK(state.message.words ==
+          "Compute with the backend card: cannot run here: there is no card");
+    fulfil(state = after(state, {SetBackend{"card"}}));
+    CHECK(state.backend == "auto");
+    CHECK(state.message.words ==
+          "the backend card cannot run here: there is no card; computed by staged instead");
+}
+
+TEST_CASE("a session with a device's backend wishes for its trace again") {
+    const Card card(true);
+    Desk desk(card);
+    fulfil(desk.state = after(desk.state, {SetBackend{"card"}}));
+    AppState opened = session_from_json(session_to_json(desk.state), "s", desk.list).value();
+    CHECK(opened.backend_used == "staged");
+    fulfil(opened);
+    CHECK(opened.backend_used == "card");
 }

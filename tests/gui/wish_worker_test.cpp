@@ -1,10 +1,12 @@
-#include "app/sweep_worker.h"
+#include "app/wish_worker.h"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <semaphore>
 #include <variant>
+
+#include "app/view/wishes.h"
 
 namespace attn {
 namespace {
@@ -18,9 +20,11 @@ SaturationSettings with_seed(std::uint64_t seed) {
 }
 
 /// A worker and a way to wait for its results.
+template <class Wish>
 struct Rig {
+    typename WishWorker<Wish>::Answer answer;
     std::counting_semaphore<> woken{0};
-    SweepWorker worker{[this] { woken.release(); }};
+    WishWorker<Wish> worker{answer, [this] { woken.release(); }};
 
     /// The next result; fails the test after a minute.
     std::optional<view::Action> next() {
@@ -29,10 +33,43 @@ struct Rig {
     }
 };
 
+view::Action sweep(const SaturationSettings& wish, const std::stop_token& stop) {
+    return view::answer(wish, stop);
+}
+
+/// Answers a number with its square; -1 only once it is stopped.
+view::Action square(int wish, const std::stop_token& stop) {
+    while (wish == -1 && !stop.stop_requested()) std::this_thread::yield();
+    return view::GoToStage{static_cast<Stage>(wish * wish)};
+}
+
+int square_in(const std::optional<view::Action>& action) {
+    return action ? static_cast<int>(std::get<view::GoToStage>(*action).stage) : -1;
+}
+
 }  // namespace
 
+TEST_CASE("a wish that was stopped is never answered, and the next one is") {
+    Rig<int> rig{square};
+    rig.worker.want(-1);
+    rig.worker.want(2);
+    CHECK(square_in(rig.next()) == 4);
+    CHECK_FALSE(rig.worker.take().has_value());
+}
+
+TEST_CASE("a wish that is taken back is given up, and may be made again") {
+    Rig<int> rig{square};
+    rig.worker.want(-1);
+    rig.worker.want(std::nullopt);
+    rig.worker.want(3);
+    CHECK(square_in(rig.next()) == 9);
+    rig.worker.want(std::nullopt);
+    rig.worker.want(3);
+    CHECK(square_in(rig.next()) == 9);
+}
+
 TEST_CASE("a wish for curves is answered once, with its own settings") {
-    Rig rig;
+    Rig<SaturationSettings> rig{sweep};
     rig.worker.want(with_seed(7));
     rig.worker.want(with_seed(7));
     const auto action = rig.next();
@@ -45,7 +82,7 @@ TEST_CASE("a wish for curves is answered once, with its own settings") {
 }
 
 TEST_CASE("the newest wish wins") {
-    Rig rig;
+    Rig<SaturationSettings> rig{sweep};
     for (std::uint64_t seed = 1; seed <= 50; ++seed) rig.worker.want(with_seed(seed));
     std::uint64_t last = 0;
     while (last != 50) {
@@ -59,7 +96,7 @@ TEST_CASE("the newest wish wins") {
 }
 
 TEST_CASE("settings without curves are answered with the reason") {
-    Rig rig;
+    Rig<SaturationSettings> rig{sweep};
     SaturationSettings settings = with_seed(1);
     settings.keys = 0;
     rig.worker.want(settings);
@@ -74,7 +111,7 @@ TEST_CASE("settings without curves are answered with the reason") {
 TEST_CASE("a worker ends while it computes") {
     SaturationSettings settings = with_seed(1);
     settings.trials = 1'000'000;
-    SweepWorker worker([] {});
+    WishWorker<SaturationSettings> worker(sweep, [] {});
     worker.want(settings);
 }
 
