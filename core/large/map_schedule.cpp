@@ -6,10 +6,10 @@
 namespace attn::large {
 namespace {
 
-constexpr double kSnapshotSeconds = 0.030;  // between two of them
+constexpr double kSnapshotSeconds = 0.030;  // between two of them while there is other work
 constexpr double kRefreshSeconds = 0.250;   // of a tile that is exact in part
 constexpr double kSearchSeconds = 0.500;    // of a search among rows that are still coming
-constexpr double kAffordableSeconds = 2.0;  // that a view may cost without the whole pass
+constexpr double kAffordableSeconds = 2.5;  // that a view may cost without the whole pass
 constexpr double kPartGflop = 0.3;
 
 using Strip = HeadState::Strip;
@@ -20,6 +20,12 @@ Task begin(const MapState& state, Task::Kind kind, Index index = 0) {
     task.index = index;
     task.head = state.head;
     return task;
+}
+
+std::optional<Task> next_snapshot(MapState& state) {
+    if (!state.changed || state.describing) return std::nullopt;
+    state.describing = true;
+    return begin(state, Task::Kind::describe);
 }
 
 std::optional<Task> next_preview(MapState& state, double now) {
@@ -141,8 +147,10 @@ bool valid(const Search& search, const Dimensions& size) {
     return search.index >= 0 && search.index < count;
 }
 
-/// Whether the logsumexp that the view lacks is computed even when nobody wants the whole pass.
+/// Whether the logsumexp that the view lacks is computed even when nobody wants the whole pass: always
+/// where single cells are looked at, and where it does not take long.
 bool is_affordable(const MapState& state, double now) {
+    if (state.level == 0) return true;
     const HeadState& head = *state.head;
     double lacking = 0.0;
     KeyRange strips{head.pyramid.strip_count(), 0};
@@ -187,12 +195,10 @@ std::vector<TileId> ground_tiles(const MapState& state) {
 
 std::optional<Task> next_task(MapState& state, double now) {
     if (!state.wish) return std::nullopt;
-    if (state.changed && !state.describing && now - state.described_at >= kSnapshotSeconds) {
-        state.describing = true;
-        return begin(state, Task::Kind::describe);
-    }
+    if (now - state.described_at >= kSnapshotSeconds)
+        if (auto task = next_snapshot(state)) return task;
     if (auto task = next_preview(state, now)) return task;
-    if (!state.head->preview) return std::nullopt;
+    if (!state.head->preview) return next_snapshot(state);
     if (!state.affordability_known) {
         state.affordable = is_affordable(state, now);
         state.affordability_known = true;
@@ -202,8 +208,8 @@ std::optional<Task> next_task(MapState& state, double now) {
     if (auto task = next_top(state)) return task;
     if (auto task = next_search(state, now)) return task;
     if (state.wish->full_pass && !state.wish->moving)
-        return next_strip(state, {0, state.head->pyramid.strip_count()}, now);
-    return std::nullopt;
+        if (auto task = next_strip(state, {0, state.head->pyramid.strip_count()}, now)) return task;
+    return next_snapshot(state);
 }
 
 }  // namespace attn::large

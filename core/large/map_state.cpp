@@ -5,9 +5,6 @@
 namespace attn::large {
 namespace {
 
-// The kernel works on groups of 24 to 48 queries.
-constexpr Index kChunkRows = 96;
-
 double pairs_of(const WeightSource& source, Head head, KeyRange rows) {
     const MaskSpec& mask = source.spec.mask;
     if (!mask.any()) return static_cast<double>((rows.end - rows.begin) * source.size.tk);
@@ -32,12 +29,13 @@ HeadState::HeadState(const WeightSource& source, Head head_, const MapLimits& li
 }
 
 Index HeadState::chunk_count() const {
-    return (static_cast<Index>(plan.rows.size()) + kChunkRows - 1) / kChunkRows;
+    const Index rows = strip_rows(1);
+    return (static_cast<Index>(plan.rows.size()) + rows - 1) / rows;
 }
 
 KeyRange HeadState::chunk_rows(Index chunk) const {
-    return {chunk * kChunkRows,
-            std::min((chunk + 1) * kChunkRows, static_cast<Index>(plan.rows.size()))};
+    const Index rows = strip_rows(1);
+    return {chunk * rows, std::min((chunk + 1) * rows, static_cast<Index>(plan.rows.size()))};
 }
 
 Index HeadState::strips_done_in(KeyRange range) const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <list>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -110,10 +109,7 @@ struct WeightMap::Work {
             note_settled(lock);
             return;
         }
-        if (state_.changed && !state_.describing)
-            news_.wait_for(lock, std::chrono::milliseconds(5));
-        else
-            news_.wait(lock);
+        news_.wait(lock);
     }
 
     void note_settled(std::unique_lock<std::mutex>& lock) {

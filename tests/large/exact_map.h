@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/large/weight_map.h"
+
+namespace attn::test {
+
+/// Every weight of one head in double: the judge of a map.
+struct ExactMap {
+    large::WeightSource source;
+    Index rows = 0;
+    Index columns = 0;
+    std::vector<double> log_weights;  // S − logsumexp; −inf where forbidden
+    std::vector<char> allowed;
+    std::vector<double> logsumexp;
+    /// How wrong a weight may be in float, relative to itself: an error of e in a score is one of e in
+    /// its exp, and a score is a sum of d_k products.
+    double relative = 0.0;
+
+    double weight(Index row, Index column) const;
+};
+ExactMap exact_map(const large::WeightSource& source, large::Head head = {});
+
+/// "" when every number of a tile is the pooled exact one; else a sentence with the worst.
+std::string tile_mismatch(const large::Tile& tile, const ExactMap& exact);
+
+/// Texels of exact rows, each pooled by `pool_rows` rows and `pool_keys` keys.
+large::Texels pool_exact(const ExactMap& exact, Index first_row, Index rows, Index pool_rows,
+                         Index pool_keys);
+
+/// What a map shows of a wish when nothing is left to do.
+std::shared_ptr<const large::MapSnapshot> settled(large::WeightMap& map,
+                                                  const large::MapWish& wish);
+
+std::shared_ptr<const large::MapInput> planted(const large::PlantedSpec& spec);
+
+}  // namespace attn::test

@@ -1,0 +1,294 @@
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "core/large/tile_grid.h"
+#include "core/rng.h"
+#include "tests/large/exact_map.h"
+
+using namespace attn;
+using namespace attn::large;
+using namespace attn::test;
+
+namespace {
+
+std::shared_ptr<const MapInput> tokens(Index count) {
+    PlantedSpec spec;
+    spec.tokens = count;
+    spec.d_k = 32;
+    return planted(spec);
+}
+
+MapWish looking_at(double top, double left, double rows, double columns, int level) {
+    MapWish wish;
+    wish.view = {top, left, rows, columns, level};
+    return wish;
+}
+
+/// A different view each time, often beyond the matrix's edge.
+MapWish random_wish(Index count, std::uint64_t n) {
+    const auto u = [&](std::uint64_t which) { return uniform(11, 8 * n + which); };
+    const auto size = static_cast<double>(count);
+    const int level = static_cast<int>(u(0) * 4.0);
+    const double texels = 200.0 + 500.0 * u(1);
+    const double cells = texels * static_cast<double>(Index{1} << level);
+    MapWish wish =
+        looking_at(u(2) * size - cells / 2, u(3) * size - cells / 2, cells, cells, level);
+    wish.full_pass = u(4) < 0.5;
+    wish.moving = u(5) < 0.5;
+    wish.pooling = static_cast<Pooling>(static_cast<int>(u(6) * 3.0));
+    if (u(7) < 0.3)
+        wish.search = Search{u(6) < 0.5 ? Search::Of::key : Search::Of::query,
+                             static_cast<Index>(u(5) * size)};
+    return wish;
+}
+
+std::vector<WeightedCell> strongest(const ExactMap& exact, const CellBox& box, std::size_t count) {
+    std::vector<WeightedCell> cells;
+    for (Index i = box.rows.begin; i < box.rows.end; ++i)
+        for (Index j = box.columns.begin; j < box.columns.end; ++j)
+            cells.push_back({{i, j}, static_cast<float>(exact.weight(i, j))});
+    const auto last = cells.begin() + static_cast<Index>(std::min(count, cells.size()));
+    std::partial_sort(cells.begin(), last, cells.end(),
+                      [](const auto& a, const auto& b) { return a.weight > b.weight; });
+    cells.erase(last, cells.end());
+    return cells;
+}
+
+/// Cells of nearly equal weight may stand in either order.
+void check_strongest(const std::vector<WeightedCell>& actual,
+                     const std::vector<WeightedCell>& wanted, const ExactMap& exact) {
+    REQUIRE(actual.size() == wanted.size());
+    for (std::size_t n = 0; n < wanted.size(); ++n) {
+        const double tolerance = exact.relative * static_cast<double>(wanted[n].weight);
+        CHECK(std::abs(actual[n].weight - wanted[n].weight) <= tolerance);
+        CHECK(std::abs(static_cast<double>(actual[n].weight) -
+                       exact.weight(actual[n].cell.row, actual[n].cell.column)) <= tolerance);
+    }
+}
+
+/// Memory of all visible tiles' numbers, to compare bit for bit.
+std::vector<std::vector<float>> numbers(const MapSnapshot& snapshot) {
+    std::vector<std::vector<float>> all;
+    for (const auto& tile : snapshot.tiles) {
+        all.push_back(tile->texels.mean);
+        all.push_back(tile->texels.max);
+        all.push_back(tile->texels.log_mean);
+    }
+    return all;
+}
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr Index kLargeTokens = 8192;
+#else
+constexpr Index kLargeTokens = 262144;
+#endif
+
+}  // namespace
+
+TEST_CASE("a map under a storm of wishes ends with the exact tiles of the last") {
+    constexpr Index kTokens = 2048;
+    const auto input = tokens(kTokens);
+    const ExactMap exact = exact_map(input->source);
+    std::atomic<int> woken{0};
+    WeightMap map(input, {}, [&] { ++woken; });
+    for (std::uint64_t n = 0; n < 300; ++n) {
+        map.want(random_wish(kTokens, n));
+        if (n % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(n % 80 / 10));
+        if (const auto snapshot = map.snapshot())
+            for (const auto& tile : snapshot->tiles) CHECK(tile->texels.columns > 0);
+    }
+    MapWish last = looking_at(700.0, 900.0, 600.0, 800.0, 0);
+    last.search.reset();
+    const auto snapshot = settled(map, last);
+    CHECK(snapshot->complete);
+    for (const auto& tile : snapshot->tiles) {
+        const std::string wrong = tile_mismatch(*tile, exact);
+        CHECK_MESSAGE(wrong.empty(), wrong);
+    }
+    CHECK(woken > 0);
+}
+
+TEST_CASE("a map can go away in the middle of its work") {
+    const auto input = tokens(20000);
+    for (std::uint64_t n = 0; n < 6; ++n) {
+        WeightMap map(input, {}, {});
+        MapWish wish = random_wish(20000, n);
+        wish.full_pass = true;
+        map.want(wish);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10 * n));
+    }
+}
+
+TEST_CASE("waiting for a map ends when the caller stops") {
+    WeightMap map(tokens(30000), {}, {});
+    MapWish wish = looking_at(0.0, 0.0, 30000.0, 30000.0, 7);
+    wish.full_pass = true;
+    map.want(wish);
+    std::stop_source stop;
+    stop.request_stop();
+    CHECK_FALSE(map.settle(stop.get_token()));
+}
+
+TEST_CASE("a pass that is paused and resumed gives the numbers of one that is not") {
+    constexpr Index kTokens = 6000;
+    const auto input = tokens(kTokens);
+    const MapWish corner = looking_at(0.0, 0.0, 50.0, 50.0, 0);
+    MapWish going = corner;
+    going.full_pass = true;
+    WeightMap straight(input, {}, {});
+    CHECK(settled(straight, going)->pass.rows_done == kTokens);
+    WeightMap halting(input, {}, {});
+    for (int n = 0; n < 20; ++n) {
+        halting.want(n % 2 == 0 ? going : corner);
+        std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    }
+    const auto paused = settled(halting, corner);
+    CHECK_FALSE(paused->pass.running);
+    CHECK(settled(halting, going)->pass.rows_done == kTokens);
+    for (const int level : {3, 4, 5}) {
+        const MapWish all = looking_at(0.0, 0.0, kTokens, kTokens, level);
+        const auto a = settled(straight, all);
+        const auto b = settled(halting, all);
+        CHECK(a->complete);
+        CHECK(numbers(*a) == numbers(*b));
+        CHECK(a->colors.low == b->colors.low);
+        CHECK(a->colors.high == b->colors.high);
+    }
+}
+
+TEST_CASE("the cache of tiles keeps its budget") {
+    MapLimits limits;
+    limits.tile_bytes = std::size_t{12} << 20;
+    WeightMap map(tokens(4096), limits, {});
+    for (int n = 0; n < 12; ++n) {
+        const auto snapshot = settled(map, looking_at(300.0 * n, 250.0 * n, 500.0, 500.0, 0));
+        CHECK(snapshot->complete);
+        CHECK(snapshot->tile_bytes <= limits.tile_bytes);
+    }
+}
+
+TEST_CASE("the strongest cells of a view are those of all its cells") {
+    const auto input = tokens(2048);
+    const ExactMap exact = exact_map(input->source);
+    WeightMap map(input, {}, {});
+    for (const MapWish& wish :
+         {looking_at(0.0, 0.0, 2048.0, 2048.0, 3), looking_at(301.5, 77.25, 700.0, 611.0, 1),
+          looking_at(100.0, 1000.0, 8.0, 9.0, 0), looking_at(1500.0, 20.0, 900.0, 130.0, 2)}) {
+        const auto snapshot = settled(map, wish);
+        const CellBox box = cells_of(wish.view, input->source.size);
+        check_strongest(snapshot->top, strongest(exact, box, MapLimits{}.top_cells), exact);
+    }
+}
+
+TEST_CASE("searches find what attends to a key and what a query attends to") {
+    const auto input = tokens(2048);
+    const ExactMap exact = exact_map(input->source);
+    WeightMap map(input, {}, {});
+    MapWish wish = looking_at(0.0, 0.0, 100.0, 100.0, 0);
+    wish.search = Search{Search::Of::query, 1234};
+    const auto of_query = settled(map, wish)->search;
+    REQUIRE(of_query.has_value());
+    CHECK(of_query->rows_missing == 0);
+    CHECK(of_query->total == doctest::Approx(1.0).epsilon(1e-5));
+    check_strongest(of_query->cells, strongest(exact, {{1234, 1235}, {0, 2048}}, 10), exact);
+
+    wish.search = Search{Search::Of::key, input->needle->column};
+    const auto partial = settled(map, wish)->search;
+    REQUIRE(partial.has_value());
+    CHECK(partial->rows_missing > 0);
+    wish.full_pass = true;
+    const auto of_key = settled(map, wish)->search;
+    REQUIRE(of_key.has_value());
+    CHECK(of_key->rows_missing == 0);
+    CHECK(of_key->cells.front().cell == *input->needle);
+    const Index column = input->needle->column;
+    check_strongest(of_key->cells, strongest(exact, {{0, 2048}, {column, column + 1}}, 10), exact);
+    double total = 0.0;
+    for (Index i = 0; i < 2048; ++i) total += exact.weight(i, column);
+    CHECK(of_key->total == doctest::Approx(total).epsilon(exact.relative));
+}
+
+TEST_CASE("profiles are the sums along the edges of the view") {
+    const auto input = tokens(2048);
+    const ExactMap exact = exact_map(input->source);
+    WeightMap map(input, {}, {});
+    const auto all = settled(map, looking_at(0.0, 0.0, 2048.0, 2048.0, 3));
+    REQUIRE(all->profiles.has_value());
+    CHECK(all->profiles->side == 8);
+    for (const double row : all->profiles->rows) CHECK(row == doctest::Approx(1.0).epsilon(1e-4));
+
+    const auto part = settled(map, looking_at(512.0, 256.0, 300.0, 400.0, 1))->profiles;
+    REQUIRE(part.has_value());
+    CHECK(part->first_row == 512);
+    CHECK(part->first_column == 256);
+    CHECK(part->rows.size() == 150);
+    CHECK(part->columns.size() == 200);
+    double first_row = 0.0;
+    for (Index i = 512; i < 514; ++i)
+        for (Index j = 256; j < 656; ++j) first_row += exact.weight(i, j) / 2.0;
+    CHECK(part->rows.front() == doctest::Approx(first_row).epsilon(1e-4));
+    double last_column = 0.0;
+    for (Index i = 512; i < 812; ++i)
+        for (Index j = 654; j < 656; ++j) last_column += exact.weight(i, j) / 300.0;
+    CHECK(part->columns.back() == doctest::Approx(last_column).epsilon(1e-4));
+}
+
+TEST_CASE("the colour range follows percentiles of the pooled weights in view") {
+    const auto input = tokens(512);
+    const ExactMap exact = exact_map(input->source);
+    WeightMap map(input, {}, {});
+    MapWish wish = looking_at(0.0, 0.0, 200.0, 200.0, 0);
+    wish.low_percentile = 0.0;
+    wish.high_percentile = 100.0;
+    const ColorStats colors = settled(map, wish)->colors;
+    double low = 1.0;
+    double high = 0.0;
+    for (Index i = 0; i < 200; ++i)
+        for (Index j = 0; j < 200; ++j) {
+            low = std::min(low, exact.weight(i, j));
+            high = std::max(high, exact.weight(i, j));
+        }
+    CHECK(colors.low == doctest::Approx(low).epsilon(exact.relative));
+    CHECK(colors.high == doctest::Approx(high).epsilon(exact.relative));
+}
+
+TEST_CASE("another head is another map") {
+    auto input = std::make_shared<MapInput>(*tokens(400));
+    auto q = Tensor(Shape{1, 2, 400, 32});
+    std::ranges::copy(input->source.q->values(), q.values().begin() + 400 * 32);
+    input->source.q = std::make_shared<const Tensor>(std::move(q));
+    input->source.size.heads = 2;
+    WeightMap map(input, {}, {});
+    MapWish wish = looking_at(0.0, 0.0, 400.0, 400.0, 1);
+    const auto even = settled(map, wish);
+    for (const auto& tile : even->tiles)
+        CHECK(tile_mismatch(*tile, exact_map(input->source, {0, 0})).empty());
+    CHECK(even->tiles.front()->texels.mean.front() == doctest::Approx(1.0 / 400.0));
+    wish.head = {0, 1};
+    const auto other = settled(map, wish);
+    for (const auto& tile : other->tiles)
+        CHECK(tile_mismatch(*tile, exact_map(input->source, {0, 1})).empty());
+}
+
+TEST_CASE("single cells of a very long input are exact without the whole pass") {
+    const auto input = tokens(kLargeTokens);
+    WeightMap map(input, {}, {});
+    const Cell needle = *input->needle;
+    const auto snapshot =
+        settled(map, looking_at(static_cast<double>(needle.row) - 100.0,
+                                static_cast<double>(needle.column) - 100.0, 200.0, 200.0, 0));
+    CHECK(snapshot->complete);
+    CHECK(snapshot->pass.rows_done < kLargeTokens / 8 + 2000);
+    REQUIRE_FALSE(snapshot->top.empty());
+    CHECK(snapshot->top.front().cell == needle);
+    const double most_of_scores = 60.0;
+    const double relative = 0x1.0p-24 * (2.0 + 2.0 * std::sqrt(32.0)) * 2.0 * most_of_scores;
+    for (const WeightedCell& cell : snapshot->top)
+        CHECK(static_cast<double>(cell.weight) ==
+              doctest::Approx(cell_arithmetic(input->source, {}, cell.cell).weight)
+                  .epsilon(relative));
+}
