@@ -37,7 +37,7 @@ constexpr Index kTaskRows = 1024;
 // Strengths are logits, before softmax.
 constexpr double kDocumentStrength = 3.0;
 constexpr double kSinkShare = 0.15;       // of a row
-constexpr double kInductionShare = 0.12;  // of a repeated query's row
+constexpr double kInductionShare = 0.08;  // of a repeated query's row
 constexpr double kNeedleShare = 0.8;      // of its row
 constexpr double kBandTokens = 36.0;      // that share the band's weight
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint64_t kVocabulary = 32768;
 constexpr Index kDocuments = 11;
-// Repeated stretches lie in these of sixteen equal slots, and each repeats an even slot before it.
+// Repeated stretches lie in every third of sixteen equal slots, and each repeats a slot before it that no
+// other repeats.
 constexpr Index kSlots = 16;
 constexpr Index kFirstRepeat = 3;
 
@@ -47,12 +48,15 @@ std::vector<Index> document_starts(Index tokens, Draw draw) {
 std::vector<Repeat> repeats(Index tokens, Draw draw) {
     const Index slot = tokens / kSlots;
     std::vector<Repeat> repeats;
-    for (Index target = kFirstRepeat; target < kSlots; target += 2) {
-        const Index source = 2 * draw.within(0, (target + 1) / 2);
-        const Index length = draw.within(slot * 2 / 5, slot);
+    std::vector<Index> sources{0};
+    for (Index target = kFirstRepeat; target < kSlots; target += 3) {
+        sources.push_back(target - 2);
+        const auto source = sources.begin() + draw.within(0, static_cast<Index>(sources.size()));
+        const Index length = draw.within(slot * 3 / 5, slot);
         const Index spare = slot - length;
-        repeats.push_back(
-            {source * slot + draw.within(0, spare), target * slot + draw.within(0, spare), length});
+        repeats.push_back({*source * slot + draw.within(0, spare),
+                           target * slot + draw.within(0, spare), length});
+        sources.erase(source);
     }
     return repeats;
 }

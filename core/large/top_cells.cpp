@@ -32,6 +32,7 @@ class TopSearch {
                     const Candidate texel{tile->texels.max[tile->texels.at(r, c)], tile->id.level,
                                           tile->id.row * kTileTexels + r,
                                           tile->id.column * kTileTexels + c};
+                    if (!(texel.weight > 0.0F)) continue;
                     if (!is_cut(texel)) {
                         if (largest.size() == count && !(largest.top() < texel)) continue;
                         if (largest.size() == count) largest.pop();

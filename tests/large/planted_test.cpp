@@ -112,8 +112,8 @@ TEST_CASE("planted tokens repeat in some stretches and documents cover all token
 
 TEST_CASE("planted numbers are the same on every machine and for every number of threads") {
     const auto input = planted(spec_of(1000, 64));
-    CHECK(hash_of(*input->source.q) == 6210688627927711224ULL);
-    CHECK(hash_of(*input->source.k) == 18325329143459918824ULL);
+    CHECK(hash_of(*input->source.q) == 16005217965255139540ULL);
+    CHECK(hash_of(*input->source.k) == 2299636783926865806ULL);
     const ThreadLimit one(1);
     const auto again = planted(spec_of(1000, 64));
     CHECK(*again->source.q == *input->source.q);

@@ -1,0 +1,218 @@
+// A map of attention weights: what a person waits for, beside the fused backend that is timed around it.
+//
+//   attn_large_bench [--tokens N] [--long N] [--nice]
+//
+// --tokens: of the map whose overview is made exact (131072). --long: of the one that is only sampled
+// (1048576; 0 leaves it out). --nice: give way to other programs, so that what runs beside them is measured
+// with the fused backend in the same place. d_k = 64, one head, no mask.
+//
+//   preview   from opening to the first picture, sampled
+//   overview  the exact pass; its ratio to n² · 2 d_k / (fused GF/s)
+//   view      from a wish to every tile of 1200 × 800 texels, none of them seen before
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/kernels/fused.h"
+#include "core/kernels/peak.h"
+#include "core/large/weight_map.h"
+#include "core/rng.h"
+
+namespace {
+
+using namespace attn;
+using namespace attn::large;
+
+constexpr Index kWidth = 64;
+constexpr double kViewRows = 800.0;  // texels
+constexpr double kViewColumns = 1200.0;
+constexpr int kViewsPerLevel = 7;
+
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+}
+
+double peak_mib() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+/// GFLOP/s of the fused backend, 4 H n² d, median of 5.
+double fused_gflops() {
+    const Shape shape{1, 8, 2048, kWidth};
+    Inputs inputs;
+    std::uint64_t counter = 0;
+    for (Tensor* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
+        *tensor = Tensor(shape);
+        for (float& value : tensor->values())
+            value = static_cast<float>(3.4 * uniform(1, counter++) - 1.7);
+    }
+    const Dimensions size = validate(inputs, {}).value();
+    std::vector<double> speeds;
+    for (int n = 0; n < 5; ++n) {
+        const double start = seconds_now();
+        fused_forward(inputs, {}, size, StageSet().set(index_of(Stage::context))).value();
+        speeds.push_back(4e-9 * 8.0 * 2048.0 * 2048.0 * kWidth / (seconds_now() - start));
+    }
+    return median(speeds);
+}
+
+/// A map, and the moment when a picture of it fulfils a condition.
+class TimedMap {
+  public:
+    explicit TimedMap(std::shared_ptr<const MapInput> input)
+        : map_(std::move(input), {}, [this] { news_.notify_all(); }) {}
+
+    template <class Condition>
+    double seconds_until(const MapWish& wish, const Condition& fulfilled) {
+        const double start = seconds_now();
+        map_.want(wish);
+        std::unique_lock lock(mutex_);
+        while (true) {
+            last_ = map_.snapshot();
+            if (last_ && last_->wish == wish && fulfilled(*last_)) return seconds_now() - start;
+            news_.wait_for(lock, std::chrono::milliseconds(1));
+        }
+    }
+    const MapSnapshot& last() const { return *last_; }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable news_;
+    std::shared_ptr<const MapSnapshot> last_;
+    WeightMap map_;
+};
+
+MapWish whole(Index tokens) {
+    MapWish wish;
+    const auto cells = static_cast<double>(tokens);
+    int level = 0;
+    while (kViewRows * static_cast<double>(Index{1} << level) < cells) ++level;
+    wish.view = {0.0, 0.0, cells, cells, level};
+    return wish;
+}
+
+MapWish somewhere(Index tokens, int level, std::uint64_t n) {
+    const double side = static_cast<double>(Index{1} << level);
+    const auto cells = static_cast<double>(tokens);
+    const double rows = std::min(kViewRows * side, cells);
+    const double columns = std::min(kViewColumns * side, cells);
+    MapWish wish;
+    wish.view = {uniform(2, 2 * n) * (cells - rows), uniform(2, 2 * n + 1) * (cells - columns),
+                 rows, columns, level};
+    return wish;
+}
+
+std::shared_ptr<const MapInput> generate(Index tokens) {
+    PlantedSpec spec;
+    spec.tokens = tokens;
+    spec.d_k = kWidth;
+    const double start = seconds_now();
+    auto input = std::make_shared<const MapInput>(plant(spec).value());
+    fmt::print("{} tokens, d_k {}: generated in {:.2f} s\n", tokens, kWidth, seconds_now() - start);
+    return input;
+}
+
+bool has_preview(const MapSnapshot& snapshot) {
+    return snapshot.preview.ready && !snapshot.tiles.empty();
+}
+bool is_complete(const MapSnapshot& snapshot) { return snapshot.complete; }
+
+void print_preview(double seconds, const MapSnapshot& snapshot) {
+    const PreviewState& preview = snapshot.preview;
+    fmt::print("preview   {:8.2f} s   {} rows, standard error {:.0f} % median, {:.0f} % at 95 %\n",
+               seconds, preview.rows_sampled, 100.0 * preview.relative_error_median,
+               100.0 * preview.relative_error_95);
+}
+
+void time_views(TimedMap& map, Index tokens) {
+    double slowest = 0.0;
+    std::uint64_t n = 0;
+    const auto tokens_wide = static_cast<double>(tokens);
+    for (int level = 0; kViewRows * static_cast<double>(Index{1} << level) < 2.0 * tokens_wide;
+         ++level) {
+        std::vector<double> seconds;
+        const bool fits = kViewColumns * static_cast<double>(Index{1} << level) < tokens_wide;
+        for (int view = 0; view < (fits ? kViewsPerLevel : 1); ++view)
+            seconds.push_back(map.seconds_until(somewhere(tokens, level, n++), is_complete));
+        fmt::print("view, {:5} cells a texel: {:6.0f} ms median, {:6.0f} ms slowest\n",
+                   Index{1} << level, 1e3 * median(seconds), 1e3 * std::ranges::max(seconds));
+        slowest = std::max(slowest, median(seconds));
+    }
+    fmt::print("view      {:8.0f} ms  the slowest level's median\n", 1e3 * slowest);
+}
+
+void measure(Index tokens) {
+    const double before = fused_gflops();
+    TimedMap map(generate(tokens));
+    MapWish wish = whole(tokens);
+    const double preview = map.seconds_until(wish, has_preview);
+    print_preview(preview, map.last());
+    wish.full_pass = true;
+    map.seconds_until(wish, is_complete);
+    const PassState pass = map.last().pass;
+    const double fused = 0.5 * (before + fused_gflops());
+    const auto n = static_cast<double>(tokens);
+    const double ideal = 2e-9 * n * n * kWidth / fused;
+    fmt::print(
+        "overview  {:8.2f} s   {:.1f} GF/s; fused {:.1f} GF/s of {:.0f}; {:.2f} x n² 2d / fused\n",
+        pass.seconds, pass.gflops, fused, fma_peak_gflops(thread_count(), 50.0),
+        pass.seconds / ideal);
+    time_views(map, tokens);
+    fmt::print(
+        "memory    {:8.0f} MiB at its peak; blocks of {} cells {:.0f} MiB, tiles {:.0f} MiB\n",
+        peak_mib(), map.last().block_side,
+        static_cast<double>(map.last().pyramid_bytes) / 1048576.0,
+        static_cast<double>(map.last().tile_bytes) / 1048576.0);
+}
+
+void measure_long(Index tokens) {
+    TimedMap map(generate(tokens));
+    const double preview = map.seconds_until(whole(tokens), has_preview);
+    print_preview(preview, map.last());
+    fmt::print("zoomed in {:8.2f} s   single cells, exact\n",
+               map.seconds_until(somewhere(tokens, 0, 1), is_complete));
+    fmt::print("pass      {:8.0f} s   estimated\n", map.last().pass.seconds_left);
+    fmt::print("memory    {:8.0f} MiB at its peak\n", peak_mib());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    Index tokens = 131072;
+    Index longer = 1048576;
+    const std::vector<std::string> options(arguments + 1, arguments + count);
+    for (std::size_t n = 0; n < options.size(); ++n) {
+        const bool valued = n + 1 < options.size();
+        if (options[n] == "--nice") {
+            [[maybe_unused]] const int now = nice(10);
+        } else if (options[n] == "--tokens" && valued) {
+            tokens = std::stoll(options[++n]);
+        } else if (options[n] == "--long" && valued) {
+            longer = std::stoll(options[++n]);
+        } else {
+            fmt::print("usage: attn_large_bench [--tokens N] [--long N] [--nice]\n");
+            return 2;
+        }
+    }
+    fmt::print("{} on {} thread(s)\n", simd_target(), thread_count());
+    measure(tokens);
+    if (longer > 0) measure_long(longer);
+}
