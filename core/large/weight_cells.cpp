@@ -23,38 +23,52 @@ constexpr Index kMostTexels =
 
 Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
-/// Which row each lane of each vector takes. With many texel rows each lane is one of them, and `side`
-/// vectors one after another hold their rows, so that pooling over rows needs nothing across lanes.
-/// With few the rows just follow each other.
-struct LaneMap {
-    Index rows = 0;
-    Index side = 1;
-    Index lanes = 1;  // of a vector
+/// Which row each lane of each vector takes. Where there are enough texel rows each lane is one of them,
+/// and `side` vectors one after another hold their rows: pooling over rows needs nothing across lanes. The
+/// rest of the rows just follow each other, and their lanes are added up at the end.
+class LaneMap {
+  public:
+    LaneMap(Index rows, Index side, Index lanes)
+        : rows_(rows),
+          side_(side),
+          lanes_(lanes),
+          texel_rows_(divide_up(rows, side)),
+          chunks_(texel_rows_ / lanes + (4 * (texel_rows_ % lanes) > 3 * lanes ? 1 : 0)),
+          first_rest_(std::min(chunks_ * lanes * side, rows)) {}
 
-    Index texel_rows() const { return divide_up(rows, side); }
-    bool one_texel_a_lane() const { return 2 * texel_rows() >= lanes; }
-    Index pools() const {
-        return one_texel_a_lane() ? divide_up(texel_rows(), lanes) : divide_up(rows, lanes);
+    Index lanes() const { return lanes_; }  // of a vector
+    Index vectors() const { return chunks_ * side_ + divide_up(rows_ - first_rest_, lanes_); }
+    Index pools() const { return vectors() - chunks_ * side_ + chunks_; }
+    Index pool(Index vector) const {
+        return vector < chunks_ * side_ ? vector / side_ : vector - chunks_ * side_ + chunks_;
     }
-    Index vectors() const { return one_texel_a_lane() ? pools() * side : pools(); }
-    Index pool(Index vector) const { return one_texel_a_lane() ? vector / side : vector; }
 
     /// −1: none. Lanes whose sums are never read repeat some row.
     Index row(Index vector, Index lane) const {
-        const Index last = rows - 1;
-        if (!one_texel_a_lane()) return std::min(vector * lanes + lane, last);
-        const Index texel = vector / side * lanes + lane;
-        const Index row = texel * side + vector % side;
-        if (texel >= texel_rows()) return std::min(row, last);
+        const Index last = rows_ - 1;
+        const Index rest = vector - chunks_ * side_;
+        if (rest >= 0) return std::min(first_rest_ + rest * lanes_ + lane, last);
+        const Index texel = vector / side_ * lanes_ + lane;
+        const Index row = texel * side_ + vector % side_;
+        if (texel >= texel_rows_) return std::min(row, last);
         return row <= last ? row : -1;
     }
 
     /// The texel row that a lane of a pool adds to; −1: none.
     Index texel_row(Index pool, Index lane) const {
-        const Index n = pool * lanes + lane;
-        if (one_texel_a_lane()) return n < texel_rows() ? n : -1;
-        return n < rows ? n / side : -1;
+        const Index texel = pool * lanes_ + lane;
+        if (pool < chunks_) return texel < texel_rows_ ? texel : -1;
+        const Index row = first_rest_ + (pool - chunks_) * lanes_ + lane;
+        return row < rows_ ? row / side_ : -1;
     }
+
+  private:
+    Index rows_;
+    Index side_;
+    Index lanes_;
+    Index texel_rows_;
+    Index chunks_;      // of `lanes` texel rows, `side` vectors each
+    Index first_rest_;  // the first row that belongs to none
 };
 
 /// At most 256 × 256 texels of a grid, the first of them at (row, column).
@@ -65,12 +79,12 @@ class CellTile {
         : cells_(cells),
           row_(row),
           column_(column),
-          map_{static_cast<Index>(cells.rows.size()), cells.pool_rows,
-               query_group_lanes() / kVectors},
+          map_(static_cast<Index>(cells.rows.size()), cells.pool_rows,
+               query_group_lanes() / kVectors),
           columns_(divide_up(cells.keys.end - cells.keys.begin, cells.pool_keys)),
-          pool_floats_(columns_ * kPoolFields * map_.lanes),
+          pool_floats_(columns_ * kPoolFields * map_.lanes()),
           groups_(std::min(kStripGroups, divide_up(map_.vectors(), kVectors))),
-          lanes_(kVectors * map_.lanes),
+          lanes_(kVectors * map_.lanes()),
           queries_(source, head, groups_),
           listed_(static_cast<std::size_t>(lanes_)),
           out_(out) {
@@ -111,8 +125,8 @@ class CellTile {
     /// Lays out the group whose first vector is `vector`.
     void start(Index g, Index vector) {
         for (Index lane = 0; lane < lanes_; ++lane) {
-            const Index v = std::min(vector + lane / map_.lanes, map_.vectors() - 1);
-            const Index row = map_.row(v, lane % map_.lanes);
+            const Index v = std::min(vector + lane / map_.lanes(), map_.vectors() - 1);
+            const Index row = map_.row(v, lane % map_.lanes());
             const auto at = static_cast<std::size_t>(lane);
             listed_[at] = row < 0 ? -1 : cells_.rows[static_cast<std::size_t>(row)];
             logsumexp_[g * lanes_ + lane] = row < 0 ? 0.0F : log2_sum(row);
@@ -143,11 +157,13 @@ class CellTile {
 
     /// The sums of a pool to the texels of its lanes.
     void add_pool(Index pool) {
-        const Index lanes = map_.lanes;
+        const Index lanes = map_.lanes();
+        std::vector<Index> rows;
+        for (Index lane = 0; lane < lanes; ++lane) rows.push_back(map_.texel_row(pool, lane));
         const float* from = pools_ + pool * pool_floats_;
         for (Index c = 0; c < columns_; ++c, from += kPoolFields * lanes)
             for (Index lane = 0; lane < lanes; ++lane) {
-                const Index row = map_.texel_row(pool, lane);
+                const Index row = rows[static_cast<std::size_t>(lane)];
                 if (row < 0) break;
                 const std::size_t at = out_.at(row_ + row, column_ + c);
                 out_.mean[at] += from[lane];

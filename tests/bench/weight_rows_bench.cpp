@@ -90,12 +90,12 @@ class Subject {
         });
     }
 
-    /// Some tiles of 256 x 256 texels.
-    void tiles(Index side, Index count) {
-        const std::vector<float> logsumexp(static_cast<std::size_t>(256 * side), 12.0F);
+    /// Some tiles of height x 256 texels.
+    void tiles(Index side, Index height, Index count) {
+        const std::vector<float> logsumexp(static_cast<std::size_t>(height * side), 12.0F);
         parallel_for(count, {}, [&](Index n, int slot) {
             const Index column = n * 256 * side % (n_ - 256 * side + 1);
-            pool_cells(source_, {}, logsumexp, 0, column, 256 * side, 256 * side, side, {},
+            pool_cells(source_, {}, logsumexp, 0, column, height * side, 256 * side, side, {},
                        slots_[static_cast<std::size_t>(slot)].texels);
         });
     }
@@ -125,22 +125,22 @@ void measure_overview(Subject& subject, Index pool) {
         pool, pool, median(seconds) * 1e3, subject.rows(), median(costs), median(fractions));
 }
 
-void measure_tiles(Subject& subject, Index side) {
+void measure_tiles(Subject& subject, Index side, Index height) {
     const Index count = side >= 16 ? 2 : 8;
     std::vector<double> costs;
     std::vector<double> seconds;
     for (int turn = 0; turn < kTurns; ++turn) {
         const double fused = seconds_of([&] { subject.attend(); });
         const double rate = 4.0 * kWidth * subject.pairs(subject.rows()) / fused;
-        seconds.push_back(seconds_of([&] { subject.tiles(side, count); }) /
+        seconds.push_back(seconds_of([&] { subject.tiles(side, height, count); }) /
                           static_cast<double>(count));
-        const auto cells = static_cast<double>(256 * 256 * side * side);
+        const auto cells = static_cast<double>(height * 256 * side * side);
         costs.push_back(seconds.back() * rate / (2.0 * kWidth * cells));
     }
-    // A view of 1400 x 900 texels is 20 tiles' worth.
-    fmt::print("tile of side {:2}: {:8.3f} ms, cost {:.2f}; 1400 x 900 texels {:.0f} ms\n", side,
-               median(seconds) * 1e3, median(costs),
-               median(seconds) * 1e3 * 1400.0 * 900.0 / (256.0 * 256.0));
+    const double view = 1400.0 * 900.0 / static_cast<double>(height * 256);
+    fmt::print(
+        "{:3} x 256 texels of side {:2}: {:7.2f} ms, cost {:.2f}; 1400 x 900 texels {:.0f} ms\n",
+        height, side, median(seconds) * 1e3, median(costs), median(seconds) * 1e3 * view);
 }
 
 }  // namespace
@@ -158,5 +158,6 @@ int main(int count, char** arguments) {
                kWidth);
     Subject subject(tokens);
     for (const Index pool : {32, 64}) measure_overview(subject, pool);
-    for (const Index side : {1, 2, 4, 8, 16, 32}) measure_tiles(subject, side);
+    for (const Index side : {1, 2, 4, 8, 16, 32}) measure_tiles(subject, side, 256);
+    measure_tiles(subject, 16, 37);  // a part of a tile
 }
