@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/storage.h"
 
 namespace attn {
 
@@ -60,9 +61,17 @@ class TensorOf {
     TensorOf() = default;
     explicit TensorOf(Shape shape, Scalar fill = Scalar{})
         : shape_(shape), values_(static_cast<std::size_t>(shape.count()), fill) {}
-    TensorOf(Shape shape, std::vector<Scalar> values) : shape_(shape), values_(std::move(values)) {
+    TensorOf(Shape shape, const std::vector<Scalar>& values)
+        : shape_(shape), values_(values.data(), values.size()) {
         ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(),
                    "values must fill the shape");
+    }
+    /// Of any content, for whoever writes every entry: a large one costs no time.
+    static TensorOf uninitialised(Shape shape) {
+        TensorOf tensor;
+        tensor.values_ = Storage<Scalar>(static_cast<std::size_t>(shape.count()));
+        tensor.shape_ = shape;
+        return tensor;
     }
 
     const Shape& shape() const { return shape_; }
@@ -70,11 +79,11 @@ class TensorOf {
     Index count() const { return shape_.count(); }
     Scalar* data() { return values_.data(); }
     const Scalar* data() const { return values_.data(); }
-    std::span<Scalar> values() { return values_; }
-    std::span<const Scalar> values() const { return values_; }
+    std::span<Scalar> values() { return {values_.data(), values_.size()}; }
+    std::span<const Scalar> values() const { return {values_.data(), values_.size()}; }
 
-    Scalar& operator()(Index b, Index h, Index t, Index d) { return values_[at(b, h, t, d)]; }
-    Scalar operator()(Index b, Index h, Index t, Index d) const { return values_[at(b, h, t, d)]; }
+    Scalar& operator()(Index b, Index h, Index t, Index d) { return data()[at(b, h, t, d)]; }
+    Scalar operator()(Index b, Index h, Index t, Index d) const { return data()[at(b, h, t, d)]; }
 
     /// The [T, d] matrix of one batch entry and head.
     MatrixView<Scalar> matrix(Index b, Index h) {
@@ -92,7 +101,7 @@ class TensorOf {
     }
 
     Shape shape_;
-    std::vector<Scalar> values_;
+    Storage<Scalar> values_;
 };
 
 using Tensor = TensorOf<float>;
@@ -103,8 +112,10 @@ using Mask = TensorOf<std::uint8_t>;
 /// Rounds or widens every entry.
 template <class To, class From>
 TensorOf<To> cast(const TensorOf<From>& from) {
-    std::vector<To> values(from.values().begin(), from.values().end());
-    return TensorOf<To>(from.shape(), std::move(values));
+    auto to = TensorOf<To>::uninitialised(from.shape());
+    std::transform(from.values().begin(), from.values().end(), to.values().begin(),
+                   [](From value) { return static_cast<To>(value); });
+    return to;
 }
 
 }  // namespace attn

@@ -13,29 +13,6 @@ namespace {
 
 tl::unexpected<Error> stopped() { return failed("the attention call was stopped"); }
 
-/// Q, K and V: the caller's own, or projected into `trace`.
-HeadTensors head_tensors(const Inputs& in, const AttentionSpec& spec, const Dimensions& size,
-                         Trace& trace) {
-    if (!in.projects()) return {in.q, in.k, in.v};
-    for (const Stage stage : {Stage::q, Stage::k, Stage::v})
-        trace[stage] = project(in, stage, stage_shape(stage, size, spec));
-    return {trace[Stage::q], trace[Stage::k], trace[Stage::v]};
-}
-
-/// Copies the inputs that are to be kept; drops what was computed on the way and is not.
-void keep_only(const Inputs& in, StageSet keep, Trace& trace) {
-    const auto copy = [&](Stage stage, const Tensor& input) {
-        if (keep[index_of(stage)] && trace[stage].empty()) trace[stage] = input;
-    };
-    copy(Stage::x, in.x);
-    copy(Stage::x_kv, in.x_kv);
-    copy(Stage::q, in.q);
-    copy(Stage::k, in.k);
-    copy(Stage::v, in.v);
-    for (std::size_t s = 0; s < kStageCount; ++s)
-        if (!keep[s]) trace.stages[s] = {};
-}
-
 Result<void> check_logsumexp(const Trace& forward, const Dimensions& size) {
     const Shape wanted{size.batch, size.heads, size.tq, 1};
     if (forward.logsumexp.shape() == wanted) return {};
@@ -67,8 +44,12 @@ class FusedBackend final : public Backend {
 
     Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
                           StageSet keep) const override {
+        return forward_stoppable(inputs, spec, keep, {});
+    }
+    Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
+                                    const RunControl& control) const override {
         return checked(inputs, spec).and_then([&](const Dimensions& size) {
-            return fused_forward(inputs, spec, size, keep);
+            return fused_forward(inputs, spec, size, keep, control);
         });
     }
 

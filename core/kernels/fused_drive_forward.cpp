@@ -190,8 +190,8 @@ class ForwardRun {
 std::optional<ForwardResult> attend_fused(const HeadTensors& in, const AttentionSpec& spec,
                                           const Dimensions& size, const RunControl& control) {
     ForwardResult out;
-    out.context = Tensor(stage_shape(Stage::context, size, spec));
-    out.logsumexp = Tensor(Shape{size.batch, size.heads, size.tq, 1});
+    out.context = Tensor::uninitialised(stage_shape(Stage::context, size, spec));
+    out.logsumexp = Tensor::uninitialised(Shape{size.batch, size.heads, size.tq, 1});
     const bool finished = ForwardRun(spec, size, in, out, control).run();
     if (!finished || control.stop.stop_requested()) return std::nullopt;
     return out;

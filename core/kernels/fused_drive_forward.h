@@ -2,17 +2,10 @@
 
 #include <optional>
 
-#include "core/engine.h"
+#include "core/kernels/projections.h"
 #include "core/threads.h"
 
 namespace attn {
-
-/// Q [B,H,Tq,d_k], K [B,Hkv,Tk,d_k], V [B,Hkv,Tk,d_v], wherever they came from.
-struct HeadTensors {
-    const Tensor& q;
-    const Tensor& k;
-    const Tensor& v;
-};
 
 struct ForwardResult {
     Tensor context;    // [B,H,Tq,d_v]

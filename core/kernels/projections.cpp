@@ -49,6 +49,27 @@ void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
 
 }  // namespace
 
+HeadTensors head_tensors(const Inputs& in, const AttentionSpec& spec, const Dimensions& size,
+                         Trace& trace) {
+    if (!in.projects()) return {in.q, in.k, in.v};
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v})
+        trace[stage] = project(in, stage, stage_shape(stage, size, spec));
+    return {trace[Stage::q], trace[Stage::k], trace[Stage::v]};
+}
+
+void keep_only(const Inputs& in, StageSet keep, Trace& trace) {
+    const auto copy = [&](Stage stage, const Tensor& input) {
+        if (keep[index_of(stage)] && trace[stage].empty()) trace[stage] = input;
+    };
+    copy(Stage::x, in.x);
+    copy(Stage::x_kv, in.x_kv);
+    copy(Stage::q, in.q);
+    copy(Stage::k, in.k);
+    copy(Stage::v, in.v);
+    for (std::size_t s = 0; s < kStageCount; ++s)
+        if (!keep[s]) trace.stages[s] = {};
+}
+
 Tensor project(const Inputs& in, Stage stage, const Shape& shape) {
     const Source from = source_of(in, stage);
     const Tensor& bias = in.params[from.bias];

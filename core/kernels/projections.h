@@ -8,6 +8,18 @@ namespace attn {
 // What every float backend does around attention itself, products by Eigen: X to Q, K and V before it,
 // the joined heads to the output after it, and the gradients of both.
 
+/// Q [B,H,Tq,d_k], K [B,Hkv,Tk,d_k], V [B,Hkv,Tk,d_v], wherever they came from.
+struct HeadTensors {
+    const Tensor& q;
+    const Tensor& k;
+    const Tensor& v;
+};
+/// The caller's own, or projected into `trace`.
+HeadTensors head_tensors(const Inputs& in, const AttentionSpec& spec, const Dimensions& size,
+                         Trace& trace);
+/// Copies the inputs that are to be kept; drops what was computed on the way and is not.
+void keep_only(const Inputs& in, StageSet keep, Trace& trace);
+
 /// Q, K or V from X (or X_kv): X W + b split into heads, head h owning columns h·d .. (h + 1)·d.
 Tensor project(const Inputs& in, Stage stage, const Shape& shape);
 

@@ -9,14 +9,18 @@ class StagedBackend final : public Backend {
   public:
     std::string_view name() const override { return "staged"; }
     std::string_view description() const override {
-        return "single precision, one stage at a time, products by Eigen";
+        return "single precision, SIMD and threads, every stage stored";
     }
     StageSet stages() const override { return all_stages(); }
 
     Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
                           StageSet keep) const override {
-        return checked(inputs, spec, keep).map([&](const Dimensions& size) {
-            return staged_forward(inputs, spec, size, keep);
+        return forward_stoppable(inputs, spec, keep, {});
+    }
+    Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
+                                    const RunControl& control) const override {
+        return checked(inputs, spec, keep).and_then([&](const Dimensions& size) {
+            return staged_forward(inputs, spec, size, keep, control);
         });
     }
 

@@ -2,16 +2,20 @@
 
 #include "core/backend.h"
 #include "core/engine.h"
+#include "core/kernels/projections.h"
+#include "core/threads.h"
 
 namespace attn {
 
-/// Attention in float, a stage at a time, products by Eigen. Validated arguments.
-/// Speed: the two products dominate; what lies between them goes row by row while a row of scores is in
-/// the first-level cache. Compared with the plain Eigen expression in tests/bench.
+/// Attention in float with every stage stored, on every thread that threads.h gives; SIMD chosen at run time, see
+/// staged_tiles.cpp. Validated arguments. Beside the stages it holds K and V once more, packed, and a block of rows a
+/// thread. Large stages of a trace that was freed lend their memory to the next one (blocks.h).
 /// Edge: scores beyond the float range become inf and their row NaN, never a plausible number.
-Trace staged_forward(const Inputs& inputs, const AttentionSpec& spec, const Dimensions& size,
-                     StageSet keep);
+/// Fails when `control` was stopped.
+Result<Trace> staged_forward(const Inputs& inputs, const AttentionSpec& spec,
+                             const Dimensions& size, StageSet keep, const RunControl& control = {});
 
+/// The gradients of every stage, products by Eigen; key/value heads go to threads.
 Trace staged_backward(const Inputs& inputs, const AttentionSpec& spec, const Dimensions& size,
                       const Trace& forward, const Upstream& upstream);
 

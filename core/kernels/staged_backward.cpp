@@ -100,9 +100,13 @@ Trace staged_backward(const Inputs& inputs, const AttentionSpec& spec, const Dim
                             ? Tensor(stage_shape(upstream.stage, size, spec), 1.0F)
                             : upstream.gradient;
     if (upstream.stage == Stage::output) output_backward(inputs, size, forward[Stage::context], d);
-    HeadBackward head(spec, size, forward, d);
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) head.run(b, h);
+    // Heads that share a key/value head add to the same d_K and d_V: one thread takes them all.
+    const Index sharing = size.heads / size.kv_heads;
+    parallel_for(size.batch * size.kv_heads, {}, [&](Index n, int) {
+        HeadBackward head(spec, size, forward, d);
+        const Index first = n % size.kv_heads * sharing;
+        for (Index h = first; h < first + sharing; ++h) head.run(n / size.kv_heads, h);
+    });
     inputs_backward(inputs, d);
     return d;
 }

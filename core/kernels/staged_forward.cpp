@@ -1,136 +1,277 @@
 // B batch, H query heads, Hkv key/value heads; b batch entry, h query head, g its key/value head,
-// i query row, j key column.
+// i query row, j key column. W columns are a panel, see staged_tiles.h.
+// A task is a block of query rows of one head: their scores, three sweeps over each row from scores to weights, and
+// their product with V. Between the two products the block stays in the second-level cache.
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "core/dropout.h"
-#include "core/kernels/contributing.h"
-#include "core/kernels/projections.h"
+#include "core/kernels/fused_buffers.h"
 #include "core/kernels/staged.h"
-#include "core/softmax.h"
+#include "core/kernels/staged_tiles.h"
+#include "core/masks.h"
 
 namespace attn {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-void fill_q_k_v(const Inputs& in, const AttentionSpec& spec, const Dimensions& size, Trace& trace) {
-    if (!in.projects()) {
-        trace[Stage::q] = in.q;
-        trace[Stage::k] = in.k;
-        trace[Stage::v] = in.v;
-        return;
-    }
-    trace[Stage::x] = in.x;
-    trace[Stage::x_kv] = in.x_kv;
-    for (const Stage stage : {Stage::q, Stage::k, Stage::v})
-        trace[stage] = project(in, stage, stage_shape(stage, size, spec));
-}
+constexpr Index kBlockRows = 24;  // a multiple of the rows of every tile
+// Rows that start a power of two apart fall into the same few sets of a cache.
+constexpr Index kRowGap = 16;
+// Stages of more than this are not in a cache when somebody reads them: they are written past it.
+constexpr Index kCachedBytes = Index{8} << 20;
+// exp of less than this is a denormal number, which the vector exp leaves 0; below kZero the nearest float is 0.
+constexpr float kFar = -87.0F;
+constexpr float kZero = -104.0F;
 
-/// The [Tq,Tk] stages of one head. One that is not kept has a single head, reused for every (b,h).
-class Pairs {
-  public:
-    Pairs(const AttentionSpec& spec, const Dimensions& size, StageSet keep, Trace& trace)
-        : keep_(keep), trace_(trace), last_(spec.dropout > 0.0 ? Stage::dropped : Stage::weights) {
-        for (const Stage stage :
-             {Stage::scores, Stage::scaled, Stage::masked, Stage::weights, Stage::dropped}) {
-            const Shape whole = stage_shape(stage, size, spec);
-            if (whole.count() != 0)
-                trace[stage] = Tensor(kept(stage) ? whole : Shape{1, 1, whole.t, whole.d});
-        }
-    }
-
-    MatrixView<float> operator()(Stage stage, Index b, Index h) {
-        return kept(stage) ? trace_[stage].matrix(b, h) : trace_[stage].matrix(0, 0);
-    }
-    /// What multiplies V: Ã with dropout, A without.
-    MatrixView<float> last(Index b, Index h) { return (*this)(last_, b, h); }
-
-  private:
-    bool kept(Stage stage) const { return keep_[index_of(stage)]; }
-
-    StageSet keep_;
-    Trace& trace_;
-    Stage last_;
+struct Scratch {
+    AlignedFloats floats;
+    float* rows = nullptr;     // [kBlockRows, stride]: scores, masked, weights, in turn
+    float* context = nullptr;  // [kBlockRows, padded d_v]
+    float* allow = nullptr;    // [padded Tk], 0 forbids; with a custom mask
+    std::vector<std::uint8_t> allowed;
 };
 
-/// Scores to weights of one head.
-class HeadForward {
+struct TailWeight {
+    Index j;
+    float value;
+};
+
+class StagedRun {
   public:
-    HeadForward(const AttentionSpec& spec, const Dimensions& size, StageSet keep, Trace& trace)
-        : spec_(spec),
+    StagedRun(const HeadTensors& in, const AttentionSpec& spec, const Dimensions& size,
+              StageSet keep, Trace& trace, const RunControl& control)
+        : in_(in),
+          spec_(spec),
           size_(size),
           trace_(trace),
-          pairs_(spec, size, keep, trace),
+          control_(control),
           factor_(static_cast<float>(score_factor(spec, size.d_k))),
-          allowed_(static_cast<std::size_t>(size.tk)) {}
+          width_(panel_width()),
+          stride_(panel_count(size.tk) * width_ + kRowGap),
+          context_stride_(panel_count(size.d_v) * width_),
+          head_k_(panel_count(size.tk) * width_ * size.d_k),
+          head_v_(context_stride_ * size.tk),
+          packed_k_(Tensor::uninitialised({size.batch, size.kv_heads, 1, head_k_})),
+          packed_v_(Tensor::uninitialised({size.batch, size.kv_heads, 1, head_v_})),
+          v_finite_(static_cast<std::size_t>(size.batch * size.kv_heads)),
+          scratch_(static_cast<std::size_t>(thread_slots())) {
+        for (const StageInfo& stage : stage_table())
+            if ((pair_stages() & keep)[index_of(stage.stage)])
+                trace[stage.stage] = Tensor::uninitialised(stage_shape(stage.stage, size, spec));
+        trace[Stage::context] = Tensor::uninitialised(stage_shape(Stage::context, size, spec));
+        trace.logsumexp = Tensor::uninitialised(Shape{size.batch, size.heads, size.tq, 1});
+        past_cache_ = pair_bytes() > kCachedBytes;
+    }
 
-    void run(Index b, Index h) {
-        const Index g = h / (size_.heads / size_.kv_heads);
-        const Trace& trace = trace_;
-        eigen(pairs_(Stage::scores, b, h)).noalias() =
-            eigen(trace[Stage::q].matrix(b, h)) * eigen(trace[Stage::k].matrix(b, g)).transpose();
-        for (Index i = 0; i < size_.tq; ++i) {
-            trace_.logsumexp(b, h, i, 0) = static_cast<float>(row(b, h, i));
-            if (spec_.dropout > 0.0)
-                apply_dropout(spec_, size_, b, h, i, stage_row(Stage::weights, b, h, i),
-                              stage_row(Stage::dropped, b, h, i));
-        }
-        ContributingPairs(spec_, size_, b, h)
-            .add_over_keys(pairs_.last(b, h), trace[Stage::v].matrix(b, g),
-                           trace_[Stage::context].matrix(b, h));
+    /// False when it was stopped.
+    bool run() {
+        const Index kv_heads = size_.batch * size_.kv_heads;
+        if (!parallel_for(kv_heads, {control_.stop, {}}, [&](Index n, int) { pack(n); }))
+            return false;
+        const Index blocks = (size_.tq + kBlockRows - 1) / kBlockRows;
+        return parallel_for(size_.batch * size_.heads * blocks, control_, [&](Index n, int slot) {
+            const Index head = n / blocks;
+            const Index first = n % blocks * kBlockRows;
+            block(head / size_.heads, head % size_.heads, first,
+                  std::min(kBlockRows, size_.tq - first), scratch_[static_cast<std::size_t>(slot)]);
+        });
     }
 
   private:
-    std::span<float> stage_row(Stage stage, Index b, Index h, Index i) {
-        return pairs_(stage, b, h).row(i);
+    Index pair_bytes() const {
+        Index bytes = 0;
+        for (const Tensor& stage : trace_.stages)
+            bytes += stage.count() * static_cast<Index>(sizeof(float));
+        return bytes;
     }
 
-    /// One row from scores to weights; returns its logsumexp. Edges: as attend() in engine.h.
-    double row(Index b, Index h, Index i) {
-        const std::span<float> masked = stage_row(Stage::masked, b, h, i);
-        const std::span<float> weights = stage_row(Stage::weights, b, h, i);
-        auto scaled = eigen(stage_row(Stage::scaled, b, h, i));
-        scaled = eigen(stage_row(Stage::scores, b, h, i)) * factor_;
-        eigen(masked) = scaled;
-        if (!spec_.mask.any()) return softmax_row(masked, weights, EmptyRows::nan).logsumexp;
-        const Index count = fill_allowed(spec_.mask, size_, b, h, i, allowed_);
-        if (count == size_.tk) return softmax_row(masked, weights, EmptyRows::nan).logsumexp;
-        put_where_forbidden(kMinusInfinity, masked);
-        if (count == 0) return softmax_row(masked, weights, spec_.empty_rows).logsumexp;
-        const double logsumexp = softmax_row(masked, weights, EmptyRows::nan).logsumexp;
-        put_where_forbidden(0.0F, weights);
-        return logsumexp;
+    void pack(Index head) {
+        const Index b = head / size_.kv_heads;
+        const Index g = head % size_.kv_heads;
+        pack_rows(in_.k.matrix(b, g), packed_k_.matrix(b, g).data);
+        pack_columns(in_.v.matrix(b, g), packed_v_.matrix(b, g).data);
+        const auto v = in_.v.matrix(b, g);
+        v_finite_[static_cast<std::size_t>(head)] =
+            all_finite({v.data, static_cast<std::size_t>(v.rows * v.columns)});
     }
 
-    void put_where_forbidden(float value, std::span<float> row) const {
-        for (std::size_t j = 0; j < row.size(); ++j) row[j] = allowed_[j] != 0 ? row[j] : value;
+    /// Lays the buffers out once a thread.
+    void prepare(Scratch& scratch) const {
+        if (scratch.rows != nullptr) return;
+        const Index rows = Carve::rounded(kBlockRows * stride_);
+        const Index context = Carve::rounded(kBlockRows * context_stride_);
+        Carve carve(scratch.floats.at_least(rows + context + Carve::rounded(stride_)));
+        scratch.rows = carve.next(rows);
+        scratch.context = carve.next(context);
+        scratch.allow = carve.next(stride_);
+        scratch.allowed.resize(static_cast<std::size_t>(size_.tk));
     }
 
+    void block(Index b, Index h, Index first, Index count, Scratch& scratch) {
+        prepare(scratch);
+        const Index g = h / (size_.heads / size_.kv_heads);
+        const MatrixView<float> rows{scratch.rows, count, size_.tk, stride_};
+        multiply_panels(in_.q.matrix(b, h).row_block(first, count), packed_k_.matrix(b, g).data,
+                        panel_count(size_.tk), rows);
+        for (Index i = first; i < first + count; ++i) {
+            const std::span<float> row = rows.row(i - first);
+            trace_.logsumexp(b, h, i, 0) = weigh(b, h, i, row, scratch);
+            if (spec_.dropout > 0.0) drop(b, h, i, row);
+        }
+        const MatrixView<float> context =
+            trace_[Stage::context].matrix(b, h).row_block(first, count);
+        if (spec_.mask.any() && !v_finite_[static_cast<std::size_t>(b * size_.kv_heads + g)])
+            add_pairwise(b, h, first, rows, context, scratch);
+        else
+            multiply_v(packed_v_.matrix(b, g).data, rows, context, scratch);
+        if (past_cache_) finish_writes();
+    }
+
+    float* stage_row(Stage stage, Index b, Index h, Index i) const {
+        Tensor& tensor = trace_[stage];
+        return tensor.empty() ? nullptr : tensor.matrix(b, h).row(i).data();
+    }
+
+    /// One row from scores to weights, in place and into the stages; returns its logsumexp. Edges: as attend() in
+    /// engine.h.
+    float weigh(Index b, Index h, Index i, std::span<float> row, Scratch& scratch) const {
+        const KeyRange keys = key_range(spec_.mask, size_, b, i);
+        const ScoreRange range = scale_and_mask({.values = row.data(),
+                                                 .n = size_.tk,
+                                                 .factor = factor_,
+                                                 .begin = keys.begin,
+                                                 .end = keys.end,
+                                                 .allow = custom_mask(b, h, i, scratch),
+                                                 .scores = stage_row(Stage::scores, b, h, i),
+                                                 .scaled = stage_row(Stage::scaled, b, h, i),
+                                                 .masked = stage_row(Stage::masked, b, h, i),
+                                                 .past_cache = past_cache_});
+        float* const weights = stage_row(Stage::weights, b, h, i);
+        const auto finish = [&](float factor) {
+            normalise(row.data(), size_.tk, factor, weights, past_cache_);
+        };
+        if (range.max == -kInfinity) {
+            const bool nan = std::ranges::any_of(row, [](float m) { return std::isnan(m); });
+            weigh_without_max(b, h, i, row, scratch);
+            finish(1.0F);
+            return nan ? kNaN : -kInfinity;
+        }
+        const std::vector<TailWeight> tail = range.lowest - range.max < kFar
+                                                 ? tail_weights(row, range.max)
+                                                 : std::vector<TailWeight>();
+        const float sum = exponentials(row.data(), size_.tk, range.max);
+        if (!(sum < kInfinity)) {
+            put_nan_where_allowed(b, h, i, row, scratch);
+            finish(1.0F);
+            return kNaN;
+        }
+        for (const TailWeight& weight : tail)
+            row[static_cast<std::size_t>(weight.j)] = weight.value;
+        finish(1.0F / sum);
+        return static_cast<float>(static_cast<double>(range.max) +
+                                  std::log(static_cast<double>(sum)));
+    }
+
+    /// 0 where the custom mask forbids, for row i; nullptr when there is none.
+    const float* custom_mask(Index b, Index h, Index i, Scratch& scratch) const {
+        if (!spec_.mask.custom) return nullptr;
+        const auto allowed = broadcast_row(*spec_.mask.custom, b, h, i);
+        const bool all_alike = allowed.size() == 1;
+        for (Index j = 0; j < size_.tk; ++j)
+            scratch.allow[j] =
+                allowed[all_alike ? 0 : static_cast<std::size_t>(j)] != 0 ? 1.0F : 0.0F;
+        return scratch.allow;
+    }
+
+    /// A row that the mask left empty follows the policy; allowed scores that are all −inf, or NaN, give NaN.
+    void weigh_without_max(Index b, Index h, Index i, std::span<float> row,
+                           Scratch& scratch) const {
+        if (fill_allowed(spec_.mask, size_, b, h, i, scratch.allowed) == 0)
+            std::ranges::fill(row, spec_.empty_rows == EmptyRows::nan ? kNaN : 0.0F);
+        else
+            put_nan_where_allowed(b, h, i, row, scratch);
+    }
+
+    void put_nan_where_allowed(Index b, Index h, Index i, std::span<float> row,
+                               Scratch& scratch) const {
+        fill_allowed(spec_.mask, size_, b, h, i, scratch.allowed);
+        for (std::size_t j = 0; j < row.size(); ++j) row[j] = scratch.allowed[j] != 0 ? kNaN : 0.0F;
+    }
+
+    /// exp(M[j] − max) that are denormal; too small to count in a sum that is at least 1.
+    static std::vector<TailWeight> tail_weights(std::span<const float> masked, float max) {
+        std::vector<TailWeight> tail;
+        for (std::size_t j = 0; j < masked.size(); ++j)
+            if (const float below = masked[j] - max; below < kFar && below > kZero)
+                tail.push_back({static_cast<Index>(j), std::exp(below)});
+        return tail;
+    }
+
+    void drop(Index b, Index h, Index i, std::span<float> row) const {
+        apply_dropout(spec_, size_, b, h, i, row, row);
+        if (float* const dropped = stage_row(Stage::dropped, b, h, i))
+            std::ranges::copy(row, dropped);
+    }
+
+    // context = Ã V
+    void multiply_v(const float* packed_v, MatrixView<const float> rows, MatrixView<float> context,
+                    Scratch& scratch) const {
+        multiply_panels(rows, packed_v, panel_count(size_.d_v),
+                        {scratch.context, rows.rows, size_.d_v, context_stride_});
+        for (Index i = 0; i < rows.rows; ++i)
+            std::copy_n(scratch.context + i * context_stride_, size_.d_v, context.row(i).data());
+    }
+
+    /// The same over contributing pairs only: a product would add 0 · NaN of a forbidden pair.
+    void add_pairwise(Index b, Index h, Index first, MatrixView<const float> rows,
+                      MatrixView<float> context, Scratch& scratch) const {
+        const auto v = in_.v.matrix(b, h / (size_.heads / size_.kv_heads));
+        for (Index i = 0; i < rows.rows; ++i) {
+            const std::span<float> sum = context.row(i);
+            std::ranges::fill(sum, 0.0F);
+            fill_contributing(spec_, size_, b, h, first + i, scratch.allowed);
+            for (Index j = 0; j < size_.tk; ++j)
+                if (scratch.allowed[static_cast<std::size_t>(j)] != 0)
+                    for (Index c = 0; c < size_.d_v; ++c)
+                        sum[static_cast<std::size_t>(c)] += rows(i, j) * v(j, c);
+        }
+    }
+
+    const HeadTensors& in_;
     const AttentionSpec& spec_;
     const Dimensions& size_;
     Trace& trace_;
-    Pairs pairs_;
+    const RunControl& control_;
     float factor_;
-    std::vector<std::uint8_t> allowed_;
+    Index width_;
+    Index stride_;          // of a row of scores in scratch memory
+    Index context_stride_;  // of a row of context there
+    Index head_k_;          // packed floats of a head
+    Index head_v_;
+    Tensor packed_k_;
+    Tensor packed_v_;
+    std::vector<std::uint8_t> v_finite_;
+    std::vector<Scratch> scratch_;
+    bool past_cache_ = false;
 };
 
 }  // namespace
 
-Trace staged_forward(const Inputs& inputs, const AttentionSpec& spec, const Dimensions& size,
-                     StageSet keep) {
+Result<Trace> staged_forward(const Inputs& inputs, const AttentionSpec& spec,
+                             const Dimensions& size, StageSet keep, const RunControl& control) {
     Trace trace;
-    fill_q_k_v(inputs, spec, size, trace);
-    trace[Stage::context] = Tensor(stage_shape(Stage::context, size, spec));
-    trace.logsumexp = Tensor(Shape{size.batch, size.heads, size.tq, 1});
-    HeadForward head(spec, size, keep, trace);
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) head.run(b, h);
+    const HeadTensors heads = head_tensors(inputs, spec, size, trace);
+    const bool finished = StagedRun(heads, spec, size, keep, trace, control).run();
+    if (!finished || control.stop.stop_requested()) return failed("the attention call was stopped");
     if (keep[index_of(Stage::output)])
         trace[Stage::output] = join_heads(inputs, size, trace[Stage::context]);
-    for (std::size_t s = 0; s < kStageCount; ++s)
-        if (!keep[s]) trace.stages[s] = {};
+    keep_only(inputs, keep, trace);
     return trace;
 }
 

@@ -1,0 +1,120 @@
+#include "core/blocks.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <new>
+
+#include "core/memory.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+std::size_t rounded(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
+
+/// Fresh pages; more are mapped than wanted, and those off the boundary go back.
+void* map_block(std::size_t bytes) {
+    if (bytes > SIZE_MAX - 2 * kHugePage) throw std::bad_alloc();
+    void* const mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    char* const begin = static_cast<char*>(mapped);
+    const std::size_t before =
+        (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
+    if (before > 0) munmap(begin, before);
+    munmap(begin + before + bytes, kHugePage - before);
+    madvise(begin + before, bytes, MADV_HUGEPAGE);  // where it is not to be had, pages stay small
+    return begin + before;
+}
+
+/// Freed blocks, oldest first. An allocator's own state: no result depends on it.
+class KeptBlocks {
+  public:
+    /// The newest of that size; nullptr when there is none.
+    void* take(std::size_t bytes) {
+        const std::scoped_lock lock(mutex_);
+        const auto found = std::find_if(blocks_.rbegin(), blocks_.rend(),
+                                        [&](const Block& block) { return block.bytes == bytes; });
+        if (found == blocks_.rend()) return nullptr;
+        void* const start = found->start;
+        kept_ -= bytes;
+        blocks_.erase(std::next(found).base());
+        return start;
+    }
+
+    void keep(void* start, std::size_t bytes) {
+        if (bytes > most_) {
+            munmap(start, bytes);
+            return;
+        }
+        madvise(start, bytes, MADV_FREE);
+        const std::scoped_lock lock(mutex_);
+        shrink_to(most_ - bytes);
+        blocks_.push_back({start, bytes});
+        kept_ += bytes;
+    }
+
+    void release() {
+        const std::scoped_lock lock(mutex_);
+        shrink_to(0);
+    }
+
+    std::size_t bytes() {
+        const std::scoped_lock lock(mutex_);
+        return kept_;
+    }
+
+  private:
+    struct Block {
+        void* start;
+        std::size_t bytes;
+    };
+
+    void shrink_to(std::size_t most) {
+        while (kept_ > most) {
+            munmap(blocks_.front().start, blocks_.front().bytes);
+            kept_ -= blocks_.front().bytes;
+            blocks_.pop_front();
+        }
+    }
+
+    const std::size_t most_ =
+        std::min(kMostKeptBytes, static_cast<std::size_t>(physical_memory_bytes()) / 8);
+    std::mutex mutex_;
+    std::deque<Block> blocks_;
+    std::size_t kept_ = 0;
+};
+
+/// Never destroyed: tensors of static storage may outlive whatever would destroy it.
+KeptBlocks& kept_blocks() {
+    static auto* const blocks = new KeptBlocks;
+    return *blocks;
+}
+
+}  // namespace
+
+void* take_block(std::size_t bytes) {
+    const std::size_t whole = rounded(bytes);
+    if (void* const kept = kept_blocks().take(whole)) return kept;
+    try {
+        return map_block(whole);
+    } catch (const std::bad_alloc&) {
+        release_kept_blocks();
+        return map_block(whole);
+    }
+}
+
+void give_block(void* block, std::size_t bytes) noexcept {
+    kept_blocks().keep(block, rounded(bytes));
+}
+
+std::size_t kept_block_bytes() { return kept_blocks().bytes(); }
+
+void release_kept_blocks() { kept_blocks().release(); }
+
+}  // namespace attn

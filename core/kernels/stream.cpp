@@ -1,0 +1,65 @@
+// Memory bandwidth by STREAM's triad: a = b + s · c over arrays that no cache holds.
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "core/kernels/peak.h"
+#include "core/tensor.h"
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Index kArrayFloats = Index{1} << 23;  // 32 MiB, three times
+constexpr double kBytesPerEntry = 3.0 * sizeof(float);
+
+struct Triad {
+    Tensor a;
+    Tensor b;
+    Tensor c;
+
+    void run(std::size_t begin, std::size_t end) {
+        float* const to = a.data();
+        const float* const x = b.data();
+        const float* const y = c.data();
+        for (std::size_t n = begin; n < end; ++n) to[n] = x[n] + 3.0F * y[n];
+    }
+};
+
+/// GB/s of this thread: the best pass over its part in the time.
+double one_thread_gbytes(Triad& triad, std::size_t begin, std::size_t end, double seconds) {
+    const Clock::time_point start = Clock::now();
+    double best = 0.0;
+    std::chrono::duration<double> spent{};
+    do {
+        const Clock::time_point pass = Clock::now();
+        triad.run(begin, end);
+        const std::chrono::duration<double> elapsed = Clock::now() - pass;
+        best = std::max(best, kBytesPerEntry * static_cast<double>(end - begin) / elapsed.count());
+        spent = Clock::now() - start;
+    } while (spent.count() < seconds);
+    return best * 1e-9;
+}
+
+}  // namespace
+
+double stream_gbytes(int threads, double milliseconds) {
+    const Shape shape{1, 1, 1, kArrayFloats};
+    Triad triad{Tensor(shape), Tensor(shape, 1.0F), Tensor(shape, 2.0F)};
+    std::vector<double> gbytes(static_cast<std::size_t>(threads));
+    const auto bound = [&](std::size_t n) { return n * kArrayFloats / gbytes.size(); };
+    std::vector<std::jthread> running;
+    for (std::size_t n = 0; n < gbytes.size(); ++n)
+        running.emplace_back([&, n] {
+            gbytes[n] = one_thread_gbytes(triad, bound(n), bound(n + 1), milliseconds * 1e-3);
+        });
+    running.clear();
+    double sum = 0.0;
+    for (const double mine : gbytes) sum += mine;
+    return sum;
+}
+
+}  // namespace attn

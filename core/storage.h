@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "core/blocks.h"
+
+namespace attn {
+
+/// The numbers of a tensor: an owning array of fixed length on a cache-line boundary, which, unlike std::vector, need not
+/// be cleared before it is filled. Large ones reuse the memory of freed ones (blocks.h).
+template <class Scalar>
+class Storage {
+    static_assert(std::is_trivially_copyable_v<Scalar>);
+
+  public:
+    Storage() = default;
+    /// Holds any content.
+    explicit Storage(std::size_t count) : data_(allocate(count)), count_(count) {}
+    Storage(std::size_t count, Scalar fill) : Storage(count) { std::fill_n(data_, count, fill); }
+    Storage(const Scalar* from, std::size_t count) : Storage(count) {
+        std::copy_n(from, count, data_);
+    }
+    Storage(const Storage& other) : Storage(other.data_, other.count_) {}
+    Storage(Storage&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+    Storage& operator=(Storage other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(count_, other.count_);
+        return *this;
+    }
+    ~Storage() { free(data_, count_); }
+
+    Scalar* data() { return data_; }
+    const Scalar* data() const { return data_; }
+    std::size_t size() const { return count_; }
+    bool empty() const { return count_ == 0; }
+    bool operator==(const Storage& other) const {
+        return std::equal(data_, data_ + count_, other.data_, other.data_ + other.count_);
+    }
+
+  private:
+    static constexpr std::align_val_t kCacheLine{64};
+
+    static Scalar* allocate(std::size_t count) {
+        if (count == 0) return nullptr;
+        if (count > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(Scalar))
+            throw std::length_error("Storage");
+        const std::size_t bytes = count * sizeof(Scalar);
+        return static_cast<Scalar*>(bytes < kLeastBlockBytes ? ::operator new(bytes, kCacheLine)
+                                                             : take_block(bytes));
+    }
+
+    static void free(Scalar* data, std::size_t count) noexcept {
+        const std::size_t bytes = count * sizeof(Scalar);
+        if (bytes < kLeastBlockBytes)
+            ::operator delete(data, kCacheLine);
+        else
+            give_block(data, bytes);
+    }
+
+    Scalar* data_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+}  // namespace attn
