@@ -1,17 +1,16 @@
 // A map of attention weights: what a person waits for, beside the fused backend that is timed around it.
 //
-//   attn_large_bench [--tokens N] [--long N] [--nice]
+//   attn_large_bench [--tokens N] [--long N]
 //
-// --tokens: of the map whose overview is made exact (131072). --long: of the one that is only sampled
-// (1048576; 0 leaves it out). --nice: give way to other programs, so that what runs beside them is measured
-// with the fused backend in the same place. d_k = 64, one head, no mask.
+// --tokens: of the map whose overview is made exact (131072). --long: of the one that is only sampled (1048576; 0
+// leaves it out). d_k = 64, one head, no mask. The threads of a map give way to other programs, those of the fused
+// backend do not: measure on a machine that does nothing else.
 //
 //   preview   from opening to the first picture, sampled
 //   overview  the exact pass; its ratio to n² · 2 d_k / (fused GF/s)
 //   view      from a wish to every tile of 1200 × 800 texels, none of them seen before
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -201,14 +200,12 @@ int main(int count, char** arguments) {
     const std::vector<std::string> options(arguments + 1, arguments + count);
     for (std::size_t n = 0; n < options.size(); ++n) {
         const bool valued = n + 1 < options.size();
-        if (options[n] == "--nice") {
-            [[maybe_unused]] const int now = nice(10);
-        } else if (options[n] == "--tokens" && valued) {
+        if (options[n] == "--tokens" && valued) {
             tokens = std::stoll(options[++n]);
         } else if (options[n] == "--long" && valued) {
             longer = std::stoll(options[++n]);
         } else {
-            fmt::print("usage: attn_large_bench [--tokens N] [--long N] [--nice]\n");
+            fmt::print("usage: attn_large_bench [--tokens N] [--long N]\n");
             return 2;
         }
     }
