@@ -153,8 +153,8 @@ class RowPass {
 
 Index strip_rows(Index pool_rows) {
     const Index whole = std::lcm(query_group_lanes(), pool_rows);
-    if (whole <= 4 * kStripRows) return divide_up(kStripRows, whole) * whole;
-    return divide_up(4 * kStripRows, pool_rows) * pool_rows;
+    const Index unit = whole <= 2 * kStripRows ? whole : pool_rows;
+    return divide_up(kStripRows, unit) * unit;
 }
 
 bool pool_rows(const WeightSource& source, Head head, std::span<const Index> rows, Index pool_rows,

@@ -34,7 +34,8 @@ struct Texels {
 /// each row and run, joined when the row's logsumexp is known.
 /// texels: [ceil(rows / pool_rows), ceil(Tk / pool_keys)]; logsumexp: one for each of `rows`
 /// (−inf: nothing allowed).
-/// FLOPs: 2 · rows · allowed keys · d_k and one exponential a pair.
+/// FLOPs: 2 · rows · allowed keys · d_k and one exponential a pair; twice that where pool_keys < 8, whose
+/// runs would take more memory than the texels.
 struct PooledRows {
     Texels texels;
     std::vector<float> logsumexp;
@@ -48,7 +49,8 @@ struct PooledRows {
 bool pool_rows(const WeightSource& source, Head head, std::span<const Index> rows, Index pool_rows,
                Index pool_keys, const std::stop_token& stop, PooledRows& out);
 
-/// So many rows at once cost least: whole groups of SIMD lanes and whole texels.
+/// So many rows at once cost least: whole texels, and whole groups of SIMD lanes where that takes at most
+/// 384 rows.
 Index strip_rows(Index pool_rows);
 
 /// Any part of the exact matrix: cells row … row + rows − 1, column … column + columns − 1, each
