@@ -37,12 +37,12 @@ std::string size_words(const LargeLook& look) {
     return fmt::format("{} × {}", grouped(size.rows), grouped(size.columns));
 }
 
-bool refuse_outside(AppState& state, large::Cell cell) {
+bool refuse_outside(AppState& state, large::Cell cell, Severity severity = Severity::warning) {
     if (map_size(state.large) == MapSize{} || has_map_cell(state.large, cell)) return false;
     say(state,
         fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
                     grouped(cell.row), grouped(cell.column), size_words(state.large)),
-        Severity::warning);
+        severity);
     return true;
 }
 
@@ -64,7 +64,8 @@ void settle_look(AppState& state) {
     LargeLook& look = state.large;
     if (!has_head(look)) look.head = {};
     look.camera = look.fitted ? fitted_camera(look) : clamped(look, look.camera);
-    if (look.selected && refuse_outside(state, *look.selected)) look.selected.reset();
+    if (look.selected && refuse_outside(state, *look.selected, Severity::error))
+        look.selected.reset();
     if (look.needle_awaited) carry_out(state, GoToNeedle{});
 }
 

@@ -25,9 +25,10 @@ std::string done_words(double fraction) {
 }
 
 std::string pass_words(const large::PassState& pass, double fraction) {
-    if (fraction >= 1.0)
-        return fmt::format("exact overview: {} rows in {}", grouped(pass.rows),
-                           duration(pass.seconds));
+    if (fraction >= 1.0) {
+        const std::string rows = fmt::format("exact overview of {} rows", grouped(pass.rows));
+        return pass.seconds > 0.0 ? rows + " in " + duration(pass.seconds) : rows;
+    }
     if (pass.running)
         return fmt::format("exact overview {}, {} left", done_words(fraction),
                            duration(pass.seconds_left));
@@ -35,8 +36,9 @@ std::string pass_words(const large::PassState& pass, double fraction) {
 }
 
 std::string preview_words(const large::PreviewState& preview, const large::PassState& pass) {
-    return fmt::format("sampled: {} of {} rows in {:.2f} s", grouped(preview.rows_sampled),
-                       grouped(pass.rows), preview.seconds);
+    const std::string rows =
+        fmt::format("sampled: {} of {} rows", grouped(preview.rows_sampled), grouped(pass.rows));
+    return preview.seconds > 0.0 ? rows + fmt::format(" in {:.2f} s", preview.seconds) : rows;
 }
 
 std::string error_words(const large::PreviewState& preview) {
@@ -93,6 +95,12 @@ RooflineView roofline_view(const LargeLook& look) {
     view.words = fmt::format("peak {:.0f} GFLOP/s, memory {:.0f} GB/s", view.peak, view.bandwidth);
     view.tooltip =
         "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ alone; one exponential a pair comes on top) "
+        "and "
+        "reads K once for each strip of rows, Q once.\nThe roof is min(peak, bandwidth · "
+        "FLOP/byte): "
+        "the peak of fused multiply-adds in registers and the bandwidth of the triad a = b + s·c "
+        "in "
+        "memory, both measured on all threads when the first matrix was opened."; one exponential a pair comes on top) "
         "and "
         "reads K once for each strip of rows, Q once.\nThe roof is min(peak, bandwidth · "
         "FLOP/byte): "

@@ -146,7 +146,7 @@ std::optional<WantedMap> wanted_map(const AppState& state) {
     // a session that was left in another workspace computes nothing until it is looked at
     if (nothing || (state.workspace != Workspace::large && !look.input)) return std::nullopt;
     const MapCanvas canvas = canvas_of(look);
-    WantedMap wanted{look.origin, {}, look.input ? look.selected : std::nullopt};
+    WantedMap wanted{look.origin, look.opened, {}, look.input ? look.selected : std::nullopt};
     large::MapWish& wish = wanted.wish;
     wish.head = look.head;
     wish.view = {row_at(look, 0.0), column_at(look, 0.0),

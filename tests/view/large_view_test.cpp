@@ -1,0 +1,226 @@
+// The Large workspace as data: colours, pictures, words, lists, the arithmetic of a cell.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <set>
+
+#include "app/view/large_camera.h"
+#include "app/view/large_colors.h"
+#include "app/view/large_words.h"
+#include "tests/view/large_sample.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+bool has(const std::string& text, std::string_view words) {
+    CAPTURE(text);
+    return text.find(words) != std::string::npos;
+}
+
+Color pixel(const Image& image, std::size_t n) {
+    Color color;
+    std::memcpy(&color, &image.rgba[4 * n], sizeof color);
+    return color;
+}
+
+large::Tile tile_of(std::vector<float> weights, large::TileOrigin origin) {
+    large::Tile tile;
+    tile.origin = origin;
+    tile.texels.rows = 1;
+    tile.texels.columns = static_cast<Index>(weights.size());
+    tile.texels.mean = tile.texels.max = tile.texels.log_mean = weights;
+    for (float& weight : tile.texels.log_mean) weight = std::log(weight);
+    return tile;
+}
+
+}  // namespace
+
+TEST_CASE("a range of colours is rounded outwards and keeps still") {
+    CHECK(weight_range(3e-5, 0.02, true) == weight_range(2.9e-5, 0.021, true));
+    CHECK(weight_range(3e-5, 0.02, true).high == doctest::Approx(std::pow(10.0, -1.5)));
+    CHECK(weight_range(3e-5, 0.02, true).low == doctest::Approx(1e-5));
+    CHECK(weight_range(0.0, 0.02, false) == WeightRange{0.0, 0.02, false});
+    CHECK(weight_range(0.0, 0.021, false).high == doctest::Approx(0.05));
+    CHECK(weight_range(0.5, 0.5, true).low < weight_range(0.5, 0.5, true).high);
+    const double low = weight_range(0.0, 1.0, true).low;
+    CHECK(low == doctest::Approx(1e-8));
+    for (const double bad : {0.0, -1.0, HUGE_VAL, std::nan("")})
+        for (const bool log_scale : {true, false})
+            CHECK(weight_range(bad, bad, log_scale).high == 1.0);
+}
+
+TEST_CASE("larger weights are never closer to the low end; what is no weight looks like itself") {
+    for (const bool log_scale : {true, false})
+        for (const ThemeName name : {ThemeName::dark, ThemeName::light}) {
+            const WeightRange range = weight_range(1e-5, 0.5, log_scale);
+            const WeightPalette palette(range, name, false);
+            const auto ramp = weight_ramp(name, false, 256);
+            const auto place = [&](float weight) {
+                return std::ranges::find(ramp, palette.color(weight)) - ramp.begin();
+            };
+            std::ptrdiff_t before = 0;
+            for (float weight = 1e-7F; weight < 2.0F; weight *= 1.01F) {
+                const auto now = place(weight);
+                CHECK(now < 256);
+                CHECK(now >= before - 3);  // equal colours of a ramp are found at the first of them
+                before = now;
+            }
+            CHECK(palette.color(0.0F) == ramp.front());
+            CHECK(palette.color(HUGE_VALF) == ramp.back());
+            CHECK(palette.color(std::nanf("")) == theme(name).nan);
+            CHECK(palette.color(-std::nanf("")) == theme(name).nan);
+        }
+}
+
+TEST_CASE("masked, NaN, zero and an estimate are different pixels") {
+    const WeightRange range{1e-4, 1.0, true};
+    large::Tile tile = tile_of({0.0F, 0.5F, std::nanf(""), 0.0F}, large::TileOrigin::exact);
+    tile.texels.allowed = {1, 1, 1, 0};
+    tile.texels.max[3] = -HUGE_VALF;
+    for (const ThemeName name : {ThemeName::dark, ThemeName::light})
+        for (const auto pooling :
+             {large::Pooling::mean, large::Pooling::max, large::Pooling::log_mean}) {
+            const Image image = paint_tile(tile, pooling, range, name);
+            REQUIRE(image.width == 4);
+            CHECK(pixel(image, 2) == theme(name).nan);
+            CHECK(pixel(image, 3) == theme(name).masked);
+            std::set<std::array<std::uint8_t, 3>> colors;
+            for (std::size_t n = 0; n < 4; ++n)
+                colors.insert({pixel(image, n).r, pixel(image, n).g, pixel(image, n).b});
+            CHECK(colors.size() == 4);
+            large::Tile sampled = tile;
+            sampled.origin = large::TileOrigin::sampled;
+            CHECK_FALSE(pixel(paint_tile(sampled, pooling, range, name), 1) == pixel(image, 1));
+        }
+}
+
+TEST_CASE("the legend names the pooling, the range and the mask") {
+    const AppState state = planted_state();
+    const MapLegend legend =
+        map_legend({1e-5, 1e-2, true}, state.large.colors, 64, true, ThemeName::dark);
+    CHECK(legend.title == "largest weight of 64 × 64 cells");
+    REQUIRE(legend.ticks.size() == 4);
+    CHECK(legend.ticks[0].label == "10⁻⁵");
+    CHECK(legend.ticks[3].at == doctest::Approx(1.0));
+    CHECK(legend.masked == "masked");
+    CHECK(has(legend.note, "percentiles 1 % to 99.9 % of the view"));
+    CHECK(map_legend({0.0, 1.0, false}, {}, 1, false, ThemeName::dark).title == "weight");
+}
+
+TEST_CASE("words and numbers of the map") {
+    CHECK(grouped(0) == "0");
+    CHECK(grouped(1048576) == "1,048,576");
+    CHECK(grouped(-1000) == "−1,000");
+    CHECK(short_weight(0.0) == "0");
+    CHECK(short_weight(0.25) == "0.250");
+    CHECK(short_weight(0.0099) == "9.9e−3");
+    CHECK(short_weight(1.24e-5) == "1.2e−5");
+    CHECK(short_weight(9.97e-5) == "1.0e−4");
+    CHECK(duration(11.4) == "11 s");
+    CHECK(duration(125.0) == "2 min 5 s");
+    CHECK(duration(780.0) == "13 min");
+    CHECK(duration(4800.0) == "1 h 20 min");
+    CHECK(bytes_words(64.0 * (1 << 20)) == "64 MiB");
+    std::set<std::string> tokens;
+    for (std::uint32_t id = 0; id < 20000; ++id) tokens.insert(token_word(id));
+    CHECK(tokens.size() == 20000);
+    CHECK(token_word(0) == "ba");
+}
+
+TEST_CASE("before the matrix is there the view says what is being done") {
+    CHECK(build_large_view(initial_state()).empty);
+    CHECK_FALSE(wanted_map(initial_state()));
+    const AppState opening = after(initial_state(), {SetWorkspace{Workspace::large}});
+    CHECK(build_large_view(opening).loading);
+    CHECK(has(build_large_view(opening).hint, "16,384 tokens"));
+    const AppState fault = after(
+        opening, {MapInputReady{opening.large.origin, nullptr, "x.npz: there is no array Q"}});
+    CHECK(build_large_view(fault).empty);
+    CHECK(has(build_large_view(fault).fault, "no array Q"));
+    CHECK(fault.message.severity == Severity::error);
+}
+
+TEST_CASE("a settled view is drawn by tiles that cover the matrix, and is exact") {
+    const AppState state = settled_state(planted_state());
+    const LargeView view = build_large_view(state);
+    CHECK(view.quality == "exact");
+    CHECK_FALSE(view.sampled);
+    CHECK(has(view.title, "1,024 × 1,024, d_k 64, generated, seed 1"));
+    REQUIRE_FALSE(view.pictures.empty());
+    std::set<std::uint64_t> keys;
+    for (const MapPicture& picture : view.pictures) {
+        const Image image = picture.paint();
+        CHECK(image.rgba.size() == static_cast<std::size_t>(4 * image.width * image.height));
+        keys.insert(picture.content_key);
+    }
+    CHECK(keys.size() == view.pictures.size());
+    CHECK(build_large_view(state).pictures[0].content_key == view.pictures[0].content_key);
+    const AppState light = after(state, {SetTheme{ThemeName::light}});
+    CHECK(build_large_view(light).pictures[0].content_key != view.pictures[0].content_key);
+    CHECK(view.minimap.picture);
+    CHECK(view.figures.empty());
+    CHECK(view.row_profile);
+    CHECK(has(view.pass.words, "exact overview"));
+    CHECK(view.pass.fraction == 1.0);
+    CHECK_FALSE(view.top.empty());
+    CHECK(has(view.bottom_line, "1,048,576 weights as float32 would take 4 MiB"));
+}
+
+TEST_CASE("close by, cells have their numbers, and the selected one its whole arithmetic") {
+    AppState state = settled_state(planted_state(), {GoToNeedle{}});
+    LargeView view = build_large_view(state);
+    REQUIRE_FALSE(view.figures.empty());
+    CHECK(view.marks.size() == 1);
+    CHECK(view.zoom_words == "1 cell = 48 px");
+    CHECK(has(view.inspector.hint, "Computing"));
+    const large::Cell needle = *state.large.selected;
+    const auto cell = std::make_shared<const MapCell>(
+        MapCell{{}, needle, large::cell_arithmetic(state.large.input->source, {}, needle)});
+    state = after(std::move(state), {MapCellReady{state.large.origin, cell}, HoverMapCell{needle}});
+    view = build_large_view(state);
+    CHECK(has(view.inspector.title, " → "));
+    REQUIRE(view.inspector.lines.size() == 7);
+    std::string line;
+    for (const Piece& piece : view.inspector.lines[3].pieces) line += piece.text;
+    CHECK(has(line, "the 58 smaller terms"));
+    CHECK(has(view.inspector.as_python, "print(np.exp(q @ k * 0.125 - logsumexp))"));
+    CHECK(has(view.inspector.as_latex, "\\exp("));
+    CHECK(has(view.inspector.as_text, "S - L"));
+    CHECK(has(view.hover_words, "query "));
+    // what stands in the cell is what the arithmetic gives
+    const auto middle = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
+        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
+               figure.where.top < 400.0 && figure.where.bottom > 400.0;
+    });
+    REQUIRE(middle != view.figures.end());
+    CHECK(middle->text == short_weight(cell->arithmetic.weight));
+    const AppState copied = after(state, {CopyArithmetic{CopyAs::python}});
+    CHECK(copied.requests.clipboard == view.inspector.as_python);
+}
+
+TEST_CASE("a masked cell says so and has no number") {
+    AppState state = planted_state({.tokens = 512, .causal = true});
+    state = settled_state(std::move(state), {GoToCell{{5, 9}}});
+    const auto cell = std::make_shared<const MapCell>(
+        MapCell{{}, {5, 9}, large::cell_arithmetic(state.large.input->source, {}, {5, 9})});
+    state =
+        after(std::move(state), {MapCellReady{state.large.origin, cell}, HoverMapCell{{{5, 9}}}});
+    const LargeView view = build_large_view(state);
+    CHECK(view.inspector.value == "0.00");
+    CHECK(has(view.inspector.lines.back().pieces[0].text, "The mask forbids this pair"));
+    CHECK(has(view.hover_words, "masked"));
+    CHECK(view.legend.masked == "masked");
+}
+
+TEST_CASE("a search lists the strongest cells of a column") {
+    using Of = large::Search::Of;
+    const AppState state = settled_state(planted_state(), {SearchMap{large::Search{Of::key, 0}}});
+    const LargeView view = build_large_view(state);
+    CHECK(has(view.found_title, "What attends to key 0: Σ of the column = "));
+    REQUIRE_FALSE(view.found.empty());
+    CHECK(view.found[0].cell.column == 0);
+    const AppState refused = after(state, {SearchMap{large::Search{Of::query, 1024}}});
+    CHECK(refused.large.search == state.large.search);
+}
