@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -26,12 +27,33 @@ Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
     throw ComputeFailure{{std::move(sentence), ErrorKind::failure}, true};
 }
 
-void check_gl(std::string_view what) {
-    if (const GLenum error = glGetError(); error != GL_NO_ERROR)
-        fail(fmt::format("OpenGL reported error {:#06x} in {}", error, what));
+/// The card was reset, by this program's fault or another's: everything on it is lost.
+bool was_reset() {
+    return (epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_KHR_robustness")) &&
+           glGetGraphicsResetStatus() != GL_NO_ERROR;
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+void check_gl(std::string_view what) {
+    const GLenum error = glGetError();
+    if (error == GL_CONTEXT_LOST || was_reset())
+        fail(
+            fmt::format("the graphics card was reset in {}, and what was on it is lost; start "
+                        "attnscope again to use it",
+                        what));
+    if (error != GL_NO_ERROR) fail(fmt::format("OpenGL reported error {:#06x} in {}", error, what));
+}
+
+/// What a compiler complains of first. NVIDIA's begins with two lines of heading.
+std::string first_error(std::string_view log) {
+    std::string_view first;
+    for (std::string_view rest = log; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        if (line.find("error") != line.npos) return std::string(line);
+        if (first.empty()) first = line;
+    }
+    return std::string(first);
+}
 
 GLint integer(GLenum name) {
     GLint value = 0;
@@ -39,12 +61,18 @@ GLint integer(GLenum name) {
     return value;
 }
 
+constexpr GLsizei kLongestLog = 4096;
+
+std::string shader_log(GLuint shader) {
+    std::array<char, kLongestLog> log{};
+    glGetShaderInfoLog(shader, kLongestLog, nullptr, log.data());
+    return first_error(log.data());
+}
+
 std::string program_log(GLuint program) {
-    GLint length = 0;
-    glGetProgramiv(program, GL_INFO_LOG_LENGTH, &length);
-    std::string log(static_cast<std::size_t>(std::max(length, 1)), '\0');
-    glGetProgramInfoLog(program, length, nullptr, log.data());
-    return first_line(log.c_str());
+    std::array<char, kLongestLog> log{};
+    glGetProgramInfoLog(program, kLongestLog, nullptr, log.data());
+    return first_error(log.data());
 }
 
 std::string_view source_of(std::string_view name) {
@@ -63,11 +91,21 @@ std::string with_defines(std::string_view text, const std::string& defines) {
 
 std::uint32_t compile_compute(std::string_view name, const std::string& text) {
     const char* const source = text.c_str();
-    const GLuint program = glCreateShaderProgramv(GL_COMPUTE_SHADER, 1, &source);
+    const GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
+    glShaderSource(shader, 1, &source, nullptr);
+    glCompileShader(shader);
+    GLint compiled = GL_FALSE;
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
+    const GLuint program = glCreateProgram();
     GLint linked = GL_FALSE;
-    if (program != 0) glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    if (compiled == GL_TRUE) {
+        glAttachShader(program, shader);
+        glLinkProgram(program);
+        glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    }
+    const std::string log = compiled == GL_TRUE ? program_log(program) : shader_log(shader);
+    glDeleteShader(shader);
     if (linked == GL_TRUE) return program;
-    const std::string log = program != 0 ? program_log(program) : "no program was made";
     glDeleteProgram(program);
     fail(fmt::format("the shader {} does not compile: {}", name, log));
 }

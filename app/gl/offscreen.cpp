@@ -46,14 +46,21 @@ std::vector<EGLDisplay> displays(Renderer renderer) {
     return all;
 }
 
+/// Told of a reset of the graphics card where EGL can promise that: check_gl() in compute_device.cpp asks.
 EGLContext create_context(EGLDisplay display, int major, int minor) {
-    const std::array attributes{EGL_CONTEXT_MAJOR_VERSION,
-                                major,
-                                EGL_CONTEXT_MINOR_VERSION,
-                                minor,
-                                EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                EGL_NONE};
+    std::array attributes{EGL_CONTEXT_MAJOR_VERSION,
+                          major,
+                          EGL_CONTEXT_MINOR_VERSION,
+                          minor,
+                          EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                          EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_KHR,
+                          EGL_LOSE_CONTEXT_ON_RESET_KHR,
+                          EGL_NONE};
+    const EGLContext told =
+        eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes.data());
+    if (told != EGL_NO_CONTEXT) return told;
+    attributes[6] = EGL_NONE;
     return eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes.data());
 }
 

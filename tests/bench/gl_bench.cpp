@@ -35,6 +35,15 @@ struct Workload {
     bool causal = false;
 };
 
+double gflop_of(const Workload& shape) {
+    return (shape.causal ? 2.0 : 4.0) * static_cast<double>(shape.heads * shape.d) *
+           static_cast<double>(shape.n) * static_cast<double>(shape.n) * 1e-9;
+}
+
+bool is_software(const std::string& card) {
+    return card.find("llvmpipe") != card.npos || card.find("softpipe") != card.npos;
+}
+
 template <class Work>
 double seconds_of(const Work& work) {
     const auto start = std::chrono::steady_clock::now();
@@ -52,20 +61,18 @@ double median_seconds(const Work& work) {
     return all[all.size() / 2];
 }
 
-// 16 independent chains of multiply-adds an invocation; the sum is stored so that none is left out.
+// 16 independent chains of multiply-adds an invocation, 8 long for each round, so that counting rounds costs little; the
+// sum is stored so that none is left out.
 constexpr const char* kProbe = R"(#version 430 core
+#define ADD(x) x = fma(x, vec4(factor), vec4(0.5));
+#define STEP ADD(a) ADD(b) ADD(c) ADD(d)
 layout(local_size_x = 256) in;
 layout(std430, binding = 0) writeonly buffer Out { float result[]; };
 layout(location = 0) uniform int rounds;
 layout(location = 1) uniform float factor;
 void main() {
     vec4 a = vec4(gl_LocalInvocationIndex), b = a + 1.0, c = a + 2.0, d = a + 3.0;
-    for (int n = 0; n < rounds; ++n) {
-        a = fma(a, vec4(factor), vec4(0.5));
-        b = fma(b, vec4(factor), vec4(0.5));
-        c = fma(c, vec4(factor), vec4(0.5));
-        d = fma(d, vec4(factor), vec4(0.5));
-    }
+    for (int n = 0; n < rounds; ++n) { STEP STEP STEP STEP STEP STEP STEP STEP }
     result[gl_GlobalInvocationID.x] = dot(a + b + c + d, vec4(1.0));
 }
 )";
@@ -74,6 +81,7 @@ void main() {
 double probe_gflops(gl::Device& device) {
     constexpr GLuint kGroups = 4096;
     constexpr double kLongMs = 20.0;
+    constexpr double kFlopOfRound = 8 * 16 * 2;
     const GLuint program = gl::compile_compute("probe", kProbe);
     const gl::Buffer out = device.allocate("the probe", kGroups * 256);
     glUseProgram(program);
@@ -87,8 +95,8 @@ double probe_gflops(gl::Device& device) {
             glDispatchCompute(kGroups, 1, 1);
             glFinish();
         });
-        best = std::max(best, 32.0 * kGroups * 256.0 * rounds / seconds * 1e-9);
-        if (seconds * 1e3 < kLongMs && rounds < 32768) rounds *= 2;
+        best = std::max(best, kFlopOfRound * kGroups * 256.0 * rounds / seconds * 1e-9);
+        if (seconds * 1e3 < kLongMs && rounds < 4096) rounds *= 2;
     }
     glDeleteProgram(program);
     return best;
@@ -153,8 +161,7 @@ std::string measure(gl::Device& device, const Workload& shape, double peak_gflop
             error = std::max(error, std::abs(static_cast<double>(context(0, h, i, c)) -
                                              exact[static_cast<std::size_t>(c)]));
     }
-    const double gflop = (shape.causal ? 2.0 : 4.0) * static_cast<double>(shape.heads * shape.d) *
-                         static_cast<double>(shape.n) * static_cast<double>(shape.n) * 1e-9;
+    const double gflop = gflop_of(shape);
     return fmt::format(
         R"({{"card": "{}", "H": {}, "N": {}, "d": {}, "causal": {}, "ms": {:.3f}, "gflops": {:.1f}, "peak_gflops": {:.0f}, "fraction": {:.3f}, "error": {:.2e}}})",
         device.renderer(), shape.heads, shape.n, shape.d, shape.causal, seconds * 1e3,
@@ -189,6 +196,15 @@ int main(int count, char** arguments) {
             if (!shape) {
                 fmt::print(stderr, "attn_gl_bench: '{}': H,N,d was wanted, d <= 128\n", text);
                 return 2;
+            }
+            if (const std::string card = (*device)->renderer();
+                is_software(card) && gflop_of(*shape) > 1.0) {
+                fmt::print(stderr,
+                           "attn_gl_bench: the best that OpenGL has here is {}, which is no "
+                           "graphics card and would "
+                           "take minutes: name a small shape, as in 1,256,64\n",
+                           card);
+                return 77;
             }
             fmt::print("{}\n", measure(**device, *shape, peak));
         }

@@ -104,7 +104,8 @@ TEST_CASE("a call that is stopped fails with one sentence, and the next one comp
     std::stop_source source;
     source.request_stop();
     for (const StageSet keep : {all_stages(), fused_stages()}) {
-        const auto stopped = the_backend().forward_stoppable(inputs, {}, keep, {source.get_token(), {}});
+        const auto stopped =
+            the_backend().forward_stoppable(inputs, {}, keep, {source.get_token(), {}});
         REQUIRE(!stopped);
         CHECK(stopped.error().sentence == "the attention call was stopped");
         CHECK(the_backend().forward(inputs, {}, keep));
