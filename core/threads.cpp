@@ -7,7 +7,16 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include "core/tsan.h"
+
 namespace attn {
+
+namespace {
+
+// Stands for TBB's handing over of work and its waiting for the end: see tsan.h. Never read or written.
+char handover;
+
+}  // namespace
 
 struct ThreadLimit::Hold {
     explicit Hold(std::size_t threads)
@@ -34,6 +43,7 @@ bool parallel_for(Index count, const RunControl& control,
     std::atomic<Index> done{0};
     // Each thread draws the next n itself, so that they start in order whatever TBB splits.
     const auto work = [&](int) {
+        tsan_acquire(&handover);
         // Negative before this thread's first work with TBB, when it is alone.
         const int slot = std::max(tbb::this_task_arena::current_thread_index(), 0);
         for (Index n = next++; n < count && !control.stop.stop_requested(); n = next++) {
@@ -42,12 +52,15 @@ bool parallel_for(Index count, const RunControl& control,
             if (control.progress)
                 control.progress(static_cast<double>(finished) / static_cast<double>(count));
         }
+        tsan_release(&handover);
     };
     const int threads = static_cast<int>(std::min<Index>(thread_count(), count));
+    tsan_release(&handover);
     if (threads <= 1)
         work(0);
     else
         tbb::parallel_for(0, threads, work, tbb::simple_partitioner());
+    tsan_acquire(&handover);
     return done == count;
 }
 
