@@ -7,6 +7,7 @@ namespace attn::large {
 namespace {
 
 constexpr double kSnapshotSeconds = 0.030;  // between two of them while there is other work
+constexpr double kProgressSeconds = 0.150;  // when only the pass went on: each costs a frame
 constexpr double kRefreshSeconds = 0.250;   // of a tile that is exact in part
 constexpr double kSearchSeconds = 0.500;    // of a search among rows that are still coming
 constexpr double kAffordableSeconds = 2.5;  // that a view may cost without the whole pass
@@ -23,7 +24,7 @@ Task begin(const MapState& state, Task::Kind kind, Index index = 0) {
 }
 
 std::optional<Task> next_snapshot(MapState& state) {
-    if (!state.changed || state.describing) return std::nullopt;
+    if (state.describing || !(state.changed || state.progressed)) return std::nullopt;
     state.describing = true;
     return begin(state, Task::Kind::describe);
 }
@@ -195,7 +196,7 @@ std::vector<TileId> ground_tiles(const MapState& state) {
 
 std::optional<Task> next_task(MapState& state, double now) {
     if (!state.wish) return std::nullopt;
-    if (now - state.described_at >= kSnapshotSeconds)
+    if (now - state.described_at >= (state.changed ? kSnapshotSeconds : kProgressSeconds))
         if (auto task = next_snapshot(state)) return task;
     if (auto task = next_preview(state, now)) return task;
     if (!state.head->preview) return next_snapshot(state);

@@ -110,7 +110,7 @@ SnapshotParts begin_snapshot(MapState& state, double now) {
     note_view(state, out, parts.view_tiles);
     if (state.top_ready && state.top_key == state.view_key) out.top = state.top;
     if (state.found && state.wish->search == state.found->search) out.search = state.found;
-    state.changed = false;
+    state.changed = state.progressed = false;
     state.described_at = now;
     return parts;
 }

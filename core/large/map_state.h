@@ -100,7 +100,8 @@ struct MapState {
     bool affordability_known = false;
     bool affordable = true;  // the logsumexp that the view lacks does not take long
 
-    bool changed = false;     // since the last snapshot
+    bool changed = false;     // what is to be seen, since the last snapshot
+    bool progressed = false;  // the pass, since the last snapshot
     bool describing = false;  // some thread makes a snapshot
     double described_at = -1.0;
 

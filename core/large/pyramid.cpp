@@ -7,8 +7,6 @@ namespace attn::large {
 namespace {
 
 constexpr int kFinestBlocks = 5;  // 32 × 32
-// A strip is one task, and what a few visible rows wait for: of a long input it is no more than this.
-constexpr Index kLongStrip = 256;
 
 std::size_t pyramid_bytes(const Dimensions& size, int base, int top, bool masked) {
     std::size_t bytes = 0;
@@ -30,11 +28,6 @@ int finest_that_fits(const WeightSource& source, int top, std::size_t budget_byt
 
 Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
-Index strip_height(Index side) {
-    const Index cheapest = strip_rows(side);
-    return side < kLongStrip ? cheapest : side;
-}
-
 }  // namespace
 
 Pyramid::Pyramid(const WeightSource& source, std::size_t budget_bytes)
@@ -42,7 +35,7 @@ Pyramid::Pyramid(const WeightSource& source, std::size_t budget_bytes)
       tk_(source.size.tk),
       top_level_(level_count(source.size) - 1),
       base_level_(finest_that_fits(source, top_level_, budget_bytes)),
-      strip_height_(strip_height(block_side())),
+      strip_height_(attn::large::strip_rows(block_side())),
       strip_count_(divide_up(tq_, strip_height_)),
       logsumexp_(static_cast<std::size_t>(tq_)) {
     for (int level = base_level_; level <= top_level_; ++level) {

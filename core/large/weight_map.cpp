@@ -105,7 +105,8 @@ struct WeightMap::Work {
 
     /// Waits for something to do; the first thread notices that all is done.
     void rest(int thread, std::unique_lock<std::mutex>& lock) {
-        if (thread == 0 && running_.empty() && !state_.changed && state_.wish && !settled_) {
+        const bool all_seen = !state_.changed && !state_.progressed;
+        if (thread == 0 && running_.empty() && all_seen && state_.wish && !settled_) {
             note_settled(lock);
             return;
         }
@@ -235,7 +236,7 @@ struct WeightMap::Work {
         ++head.strips_done;
         head.rows_done += range.end - range.begin;
         head.pass_pairs += head.strip_pairs[strip];
-        state_.changed = true;
+        state_.progressed = true;
     }
 
     void pool_part(Task& task) {

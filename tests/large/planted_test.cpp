@@ -52,9 +52,9 @@ Index document_of(const std::vector<Index>& starts, Index token) {
 }  // namespace
 
 TEST_CASE("a planted needle weighs more than one half, far from the diagonal") {
-    for (const Index tokens : {256, 1000, 4096, 40000})
+    for (const Index tokens : {256, 1000, 3000})
         for (const Index d_k : {32, 64, 100})
-            for (const std::uint64_t seed : {1U, 2U, 3U}) {
+            for (const std::uint64_t seed : {1U, 2U}) {
                 const auto input = planted(spec_of(tokens, d_k, seed));
                 REQUIRE(input->needle.has_value());
                 const Cell cell = *input->needle;
