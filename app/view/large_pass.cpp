@@ -24,7 +24,7 @@ std::string done_words(double fraction) {
     return fmt::format("{:.0f} %", std::floor(100 * fraction));
 }
 
-std::string pass_words(const large::PassState& pass, double fraction) {
+std::string pass_words(const large::PassState& pass, double fraction, bool wanted) {
     if (fraction >= 1.0) {
         const std::string rows = fmt::format("exact overview of {} rows", grouped(pass.rows));
         return pass.seconds > 0.0 ? rows + " in " + duration(pass.seconds) : rows;
@@ -32,6 +32,7 @@ std::string pass_words(const large::PassState& pass, double fraction) {
     if (pass.running)
         return fmt::format("exact overview {}, {} left", done_words(fraction),
                            duration(pass.seconds_left));
+    if (wanted) return fmt::format("exact overview {}: the view comes first", done_words(fraction));
     return fmt::format("exact overview paused at {}: {}", done_words(fraction), rows_words(pass));
 }
 
@@ -76,7 +77,7 @@ PassView pass_view(const LargeLook& look) {
         view.start_words = fmt::format("{}: about {}", begun ? "go on" : "exact pass",
                                        duration(pass.seconds_left));
     if (begun)
-        view.words = pass_words(pass, view.fraction);
+        view.words = pass_words(pass, view.fraction, wanted);
     else
         view.words = preview.ready ? preview_words(preview, pass) : "sampling rows";
     if (preview.ready && view.fraction < 1.0) view.detail = error_words(preview);
@@ -94,18 +95,12 @@ RooflineView roofline_view(const LargeLook& look) {
     }
     view.words = fmt::format("peak {:.0f} GFLOP/s, memory {:.0f} GB/s", view.peak, view.bandwidth);
     view.tooltip =
-        "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ alone; one exponential a pair comes on top) "
-        "and "
+        "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ alone, an exponential a pair comes on top) and "
         "reads K once for each strip of rows, Q once.\nThe roof is min(peak, bandwidth · "
         "FLOP/byte): "
         "the peak of fused multiply-adds in registers and the bandwidth of the triad a = b + s·c "
         "in "
-        "memory, both measured on all threads when the first matrix was opened."; one exponential a pair comes on top) "
-        "and "
-        "reads K once for each strip of rows, Q once.\nThe roof is min(peak, bandwidth · "
-        "FLOP/byte): "
-        "the peak of fused multiply-adds in registers and the bandwidth of reading memory, both "
-        "measured on all threads when this matrix was opened.";
+        "memory, both measured on all threads when the first matrix was opened.";
     if (!look.input || !look.snapshot || look.snapshot->pass.gflops <= 0.0) return view;
     const double gflops = look.snapshot->pass.gflops;
     view.points.push_back(
