@@ -108,10 +108,11 @@ def main():
     binary, shapes = sys.argv[1], sys.argv[2:] or SHAPES
     env = nvidia_environment()
     torch = load_torch()
-    print("| card | H, N, d | ms | TF/s | of probed rate | worst error | PyTorch ms | PyTorch ÷ ours |")
-    print("|---|---|---|---|---|---|---|---|")
-    for shape in shapes:
+    for n, shape in enumerate(shapes):
         row = ours(binary, shape, env)
+        if n == 0:
+            print("| card | H, N, d | ms | TF/s | of probed rate | worst error | PyTorch ms | PyTorch ÷ ours |")
+            print("|---|---|---|---|---|---|---|---|")
         if torch and torch.cuda.get_device_name().removeprefix("NVIDIA ") not in row["card"]:
             note(f"OpenGL computes on {row['card']}, PyTorch on {torch.cuda.get_device_name()}: not one card")
         print(line(row, torch_ms(torch, row) if torch else None), flush=True)
