@@ -98,8 +98,10 @@ struct MapSnapshot {
     /// Tiles to draw, coarse first: a finer one covers what it knows better.
     std::vector<std::shared_ptr<const Tile>> tiles;
     std::shared_ptr<const Tile> overview;  // the whole matrix in one tile, for the minimap
-    bool complete = false;  // every tile of the wanted level in view is there and final
-    bool working = true;    // more will come for this wish; false: nothing is left to do
+    /// Every tile of the wanted level in view is there and final. Sampled ones are final where the
+    /// rows of the view would take too long and nobody wants the whole pass.
+    bool complete = false;
+    bool working = true;  // more will come for this wish; false: nothing is left to do
     PreviewState preview;
     PassState pass;
     std::size_t tile_bytes = 0;        // of the cache
@@ -122,7 +124,9 @@ struct MapLimits {
 ///   preview  sampled rows (first)
 ///   tiles    exact, from Q, K and logsumexp, nearest to the middle of the view first; a tile whose rows
 ///            have no logsumexp yet computes it first (the strips of the pass that hold those rows);
-///            tiles that left the view are given up
+///            tiles that left the view are given up. Without the whole pass, strips that would take
+///            more than about two seconds are not begun, but for views of single cells: coarser,
+///            sampled tiles stay
 ///   pass     strips of whole rows, pooled into blocks: the levels that blocks make up are exact where
 ///            it has been
 class WeightMap {
