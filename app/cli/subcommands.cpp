@@ -12,6 +12,7 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"render", "[options] -o OUT.png", "a picture of the window, without one", run_render},
     {"stages", "[--json]", "the table of stages: key, formula, shape, backends", run_stages},
     {"info", "[--json]", "version, backends, presets", run_info},
+    {"bench", "[--quick] [--json FILE]", "how fast and how right the backends are here", run_bench},
 });
 
 }  // namespace

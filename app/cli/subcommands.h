@@ -10,5 +10,6 @@ int run_render(Args args, Streams io);
 int run_saturate(Args args, Streams io);
 int run_stages(Args args, Streams io);
 int run_info(Args args, Streams io);
+int run_bench(Args args, Streams io);
 
 }  // namespace attn::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/cli/cli.h"
+#include "core/bench/measure.h"
+
+namespace attn::cli {
+
+/// What `bench` found: printed line by line as it comes, and gathered for --json.
+class BenchReport {
+  public:
+    /// `out` nullptr: nothing is printed.
+    explicit BenchReport(std::ostream* out) : out_(out) {}
+
+    /// What the speeds are measured against; printed first.
+    void machine(int threads);
+    void heading(std::string_view words);
+    void row(const bench::Measured& one);
+    void comparison(const bench::Compared& pair);
+    void memory(const bench::Workload& work, std::string_view backend, const bench::MemoryUse& use);
+    /// One sentence on what was not measured.
+    void note(const std::string& sentence);
+
+    /// {"machine": {...}, "rows": [...], "comparisons": [...], "memory": [...], "notes": [...]}
+    const nlohmann::ordered_json& json() const { return json_; }
+
+  private:
+    void print(const std::string& line);
+
+    std::ostream* out_;
+    nlohmann::ordered_json json_;
+};
+
+}  // namespace attn::cli

@@ -1,0 +1,109 @@
+#include "app/cli/bench_sections.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace attn::cli {
+namespace {
+
+using bench::Pass;
+using bench::Workload;
+
+// A backend that nobody named is not waited for longer than this, a run.
+constexpr double kLongSeconds = 1.0;
+constexpr double kLongMemorySeconds = 60.0;
+
+/// The work in ascending order for one backend, so that its speed is known before it is asked for much.
+Result<void> run_shapes(const Backend& backend, const BenchPlan& plan, BenchReport& report) {
+    std::vector<Workload> shapes = plan.shapes;
+    std::ranges::stable_sort(shapes, {}, bench::gflop);
+    std::vector<std::string> left_out;
+    double gflops = 0.0;  // of the last one; 0: not known
+    for (const Workload& work : shapes) {
+        if (work.pass == Pass::backward && !backend.has_backward()) continue;
+        if (!plan.backends_named && gflops > 0.0 && bench::gflop(work) / gflops > kLongSeconds) {
+            left_out.push_back(to_string(work));
+            continue;
+        }
+        const auto measured = measure(backend, work, make_inputs(work), plan.effort);
+        if (!measured) return tl::unexpected(measured.error());
+        gflops = measured->gflops;
+        report.row(*measured);
+    }
+    if (!left_out.empty())
+        report.note(
+            fmt::format("{}: left out {}, which would take longer than {:g} s a run; --backend {} "
+                        "measures them",
+                        backend.name(), fmt::join(left_out, ", "), kLongSeconds, backend.name()));
+    return {};
+}
+
+Result<void> run_cases(const BenchPlan& plan, BenchReport& report) {
+    report.heading("Backends: context and logsumexp, or all gradients");
+    for (const Backend* backend : plan.backends)
+        if (auto ran = run_shapes(*backend, plan, report); !ran) return ran;
+    return {};
+}
+
+/// What storing every stage costs beside storing none.
+Result<void> run_trace(const BenchPlan& plan, BenchReport& report) {
+    report.heading("Every stage stored, beside none, in turn");
+    std::vector<Workload> shapes{{.heads = 1, .n = 512}};
+    if (!plan.quick) shapes = {{.heads = 1, .n = 2048}, {.heads = 8, .n = 2048}};
+    for (const Workload& work : shapes) {
+        Workload traced = work;
+        traced.pass = Pass::trace;
+        const auto pair =
+            compare(*find_backend("fused"), work, *find_backend("staged"), traced, plan.effort);
+        if (!pair) return tl::unexpected(pair.error());
+        report.comparison(*pair);
+    }
+    return {};
+}
+
+Result<void> run_memory(const BenchPlan& plan, BenchReport& report) {
+    if (plan.quick) return {};
+    const Backend& fused = *find_backend("fused");
+    const Workload probe{.heads = 1, .n = 4096};
+    const Workload work{.heads = 1, .n = 131072};
+    const auto speed = measure(fused, probe, make_inputs(probe), {.repeat = 1, .seconds = 0.0});
+    if (!speed) return tl::unexpected(speed.error());
+    const double seconds = gflop(work) / speed->gflops;
+    if (seconds > kLongMemorySeconds) {
+        report.note(fmt::format("memory: left out {}, which would take {:.0f} s on this machine",
+                                to_string(work), seconds));
+        return {};
+    }
+    const auto use = measure_memory(fused, work);
+    if (!use) {
+        report.note(fmt::format("memory: {}", use.error().sentence));
+        return {};
+    }
+    report.note("\nMemory of a forward pass");
+    report.memory(work, fused.name(), *use);
+    return {};
+}
+
+constexpr auto kSections = std::to_array<BenchSection>({
+    {"cases", "backends over shapes, forward and backward", run_cases},
+    {"trace", "every stage stored (staged) beside none (fused)", run_trace},
+    {"memory", "peak memory of one head of 131,072 tokens", run_memory},
+});
+
+}  // namespace
+
+std::span<const BenchSection> bench_sections() { return kSections; }
+
+std::vector<Workload> default_shapes(bool quick) {
+    std::vector<Workload> shapes{{.heads = 1, .n = 256}, {.heads = 8, .n = 512}};
+    if (quick) return shapes;
+    for (const Index n : {1024, 2048, 4096}) shapes.push_back({.heads = 8, .n = n});
+    shapes.push_back({.heads = 8, .n = 2048, .d = 128});
+    shapes.push_back({.heads = 8, .n = 4096, .causal = true});
+    shapes.push_back({.heads = 8, .n = 2048, .pass = Pass::backward});
+    return shapes;
+}
+
+}  // namespace attn::cli

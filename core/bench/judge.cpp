@@ -1,0 +1,126 @@
+// i query row of the whole call, s its place among the sampled ones.
+
+#include "core/bench/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/cast.h"
+#include "core/masks.h"
+
+namespace attn::bench {
+namespace {
+
+constexpr Index kMostRows = 8;
+
+StageSet only(Stage stage) { return StageSet().set(index_of(stage)); }
+
+/// Evenly spread, the first and the last among them.
+std::vector<Index> sampled_rows(Index n) {
+    const Index count = std::min(n, kMostRows);
+    std::vector<Index> rows;
+    for (Index s = 0; s < count; ++s) rows.push_back(count == 1 ? 0 : s * (n - 1) / (count - 1));
+    return rows;
+}
+
+Tensor take_rows(const Tensor& from, const std::vector<Index>& rows) {
+    const Shape shape = from.shape();
+    auto to = Tensor::uninitialised({shape.b, shape.h, static_cast<Index>(rows.size()), shape.d});
+    for (Index h = 0; h < shape.h; ++h)
+        for (std::size_t s = 0; s < rows.size(); ++s)
+            std::ranges::copy(from.matrix(0, h).row(rows[s]),
+                              to.matrix(0, h).row(static_cast<Index>(s)).begin());
+    return to;
+}
+
+/// `rows` in their places of a tensor that is 0 elsewhere.
+Tensor spread_rows(const Tensor& from, const std::vector<Index>& rows, Index n) {
+    const Shape shape = from.shape();
+    Tensor to({shape.b, shape.h, n, shape.d});
+    for (Index h = 0; h < shape.h; ++h)
+        for (std::size_t s = 0; s < rows.size(); ++s)
+            std::ranges::copy(from.matrix(0, h).row(static_cast<Index>(s)),
+                              to.matrix(0, h).row(rows[s]).begin());
+    return to;
+}
+
+/// The call with the sampled queries alone: their rows of the mask are a mask of its own.
+struct Sample {
+    std::vector<Index> rows;
+    InputsD inputs;
+    AttentionSpec spec;
+};
+
+Sample sample_of(const Workload& work, const Inputs& inputs) {
+    Sample sample{sampled_rows(work.n), {}, make_spec(work)};
+    sample.inputs.q = cast<double>(take_rows(inputs.q, sample.rows));
+    sample.inputs.k = cast<double>(inputs.k);
+    sample.inputs.v = cast<double>(inputs.v);
+    if (!work.causal) return sample;
+    Mask mask({1, 1, static_cast<Index>(sample.rows.size()), work.n});
+    for (std::size_t s = 0; s < sample.rows.size(); ++s)
+        std::fill_n(mask.matrix(0, 0).row(static_cast<Index>(s)).begin(), sample.rows[s] + 1,
+                    std::uint8_t{1});
+    sample.spec.mask.causal.reset();
+    sample.spec.mask.custom = std::make_shared<const Mask>(std::move(mask));
+    return sample;
+}
+
+/// NaN where it is computed and not exact, or the other way round.
+double error_between(const Tensor& computed, const TensorD& exact) {
+    double worst = 0.0;
+    double top = 0.0;
+    for (std::size_t n = 0; n < exact.values().size(); ++n) {
+        const double difference = std::abs(computed.values()[n] - exact.values()[n]);
+        if (std::isnan(difference)) return difference;
+        worst = std::max(worst, difference);
+        top = std::max(top, std::abs(exact.values()[n]));
+    }
+    return top > 0.0 ? worst / top : worst;
+}
+
+Result<double> forward_error(const Backend& backend, const Workload& work, const Inputs& inputs) {
+    const Sample sample = sample_of(work, inputs);
+    const StageSet keep = work.pass == Pass::trace ? all_stages() : only(Stage::context);
+    const auto computed = attend(inputs, make_spec(work), backend, keep);
+    if (!computed) return tl::unexpected(computed.error());
+    const auto exact = attend_exact(sample.inputs, sample.spec);
+    if (!exact) return tl::unexpected(exact.error());
+    return error_between(take_rows((*computed)[Stage::context], sample.rows),
+                         (*exact)[Stage::context]);
+}
+
+Result<double> backward_error(const Backend& backend, const Workload& work, const Inputs& inputs) {
+    const Sample sample = sample_of(work, inputs);
+    const Tensor upstream = take_rows(inputs.v, sample.rows);  // any numbers of that shape
+    const auto forward = attend(inputs, make_spec(work), backend);
+    if (!forward) return tl::unexpected(forward.error());
+    const auto d =
+        attend_backward(inputs, make_spec(work), *forward,
+                        {Stage::context, spread_rows(upstream, sample.rows, work.n)}, backend);
+    if (!d) return tl::unexpected(d.error());
+    const auto exact = attend_exact(sample.inputs, sample.spec);
+    if (!exact) return tl::unexpected(exact.error());
+    const auto d_exact = attend_exact_backward(sample.inputs, sample.spec, *exact,
+                                               {Stage::context, cast<double>(upstream)});
+    if (!d_exact) return tl::unexpected(d_exact.error());
+    double worst = 0.0;
+    for (const double error :
+         {error_between(take_rows((*d)[Stage::q], sample.rows), (*d_exact)[Stage::q]),
+          error_between((*d)[Stage::k], (*d_exact)[Stage::k]),
+          error_between((*d)[Stage::v], (*d_exact)[Stage::v])}) {
+        if (std::isnan(error)) return error;
+        worst = std::max(worst, error);
+    }
+    return worst;
+}
+
+}  // namespace
+
+Result<double> error_of(const Backend& backend, const Workload& work, const Inputs& inputs) {
+    return work.pass == Pass::backward ? backward_error(backend, work, inputs)
+                                       : forward_error(backend, work, inputs);
+}
+
+}  // namespace attn::bench

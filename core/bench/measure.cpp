@@ -1,0 +1,147 @@
+#include "core/bench/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <numeric>
+#include <optional>
+
+#include "core/bench/judge.h"
+#include "core/blocks.h"
+#include "core/kernels/peak.h"
+#include "core/threads.h"
+
+namespace attn::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kProbeMs = 2.0;
+// A run of microseconds is not repeated for as long as one of milliseconds: each has its probe.
+constexpr int kMostRuns = 60;
+
+StageSet only(Stage stage) { return StageSet().set(index_of(stage)); }
+
+/// A number of /proc/self/status in bytes: "VmHWM:   1234 kB".
+std::optional<double> status_bytes(std::string_view name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(name) && line.size() > name.size() && line[name.size()] == ':')
+            return 1024.0 * std::strtod(line.c_str() + name.size() + 1, nullptr);
+    return std::nullopt;
+}
+
+/// From here on the peak is that of the present and the future.
+bool forget_peak_memory() {
+    std::ofstream file("/proc/self/clear_refs");
+    file << '5' << std::flush;
+    return static_cast<bool>(file);
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+Result<Bench> Bench::make(const Backend& backend, const Workload& work, const Inputs& inputs) {
+    Bench bench(backend, work, inputs);
+    if (work.pass == Pass::backward) {
+        auto forward = attend(inputs, bench.spec_, backend);
+        if (!forward) return tl::unexpected(forward.error());
+        bench.forward_ = *std::move(forward);
+    }
+    if (auto ran = bench.call(); !ran) return tl::unexpected(ran.error());
+    return bench;
+}
+
+Result<void> Bench::run() {
+    result_ = {};
+    const double peak = fma_peak_gflops(thread_count(), kProbeMs);
+    const Clock::time_point start = Clock::now();
+    if (auto ran = call(); !ran) return ran;
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    seconds_.push_back(elapsed.count());
+    peaks_.push_back(peak);
+    fractions_.push_back(gflop(work_) / elapsed.count() / peak);
+    return {};
+}
+
+bool Bench::enough(const Effort& effort) const {
+    const double total = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
+    return runs() >= effort.repeat && (total >= effort.seconds || runs() >= kMostRuns);
+}
+
+Result<Measured> Bench::summary() const {
+    const double seconds = median(seconds_);
+    return error_of(backend_, work_, inputs_).map([&](double error) {
+        return Measured{.work = work_,
+                        .backend = std::string(backend_.name()),
+                        .ms = seconds * 1e3,
+                        .gflops = gflop(work_) / seconds,
+                        .peak_gflops = median(peaks_),
+                        .fraction = median(fractions_),
+                        .bytes = least_bytes(work_),
+                        .error = error,
+                        .runs = runs()};
+    });
+}
+
+Result<void> Bench::call() {
+    const StageSet keep = work_.pass == Pass::trace ? all_stages() : only(Stage::context);
+    auto result = work_.pass == Pass::backward
+                      ? attend_backward(inputs_, spec_, forward_, {Stage::context, {}}, backend_)
+                      : attend(inputs_, spec_, backend_, keep);
+    if (!result) return tl::unexpected(result.error());
+    result_ = *std::move(result);
+    return {};
+}
+
+Result<Measured> measure(const Backend& backend, const Workload& work, const Inputs& inputs,
+                         const Effort& effort) {
+    auto bench = Bench::make(backend, work, inputs);
+    if (!bench) return tl::unexpected(bench.error());
+    while (!bench->enough(effort))
+        if (auto ran = bench->run(); !ran) return tl::unexpected(ran.error());
+    return bench->summary();
+}
+
+Result<Compared> compare(const Backend& first, const Workload& first_work, const Backend& second,
+                         const Workload& second_work, const Effort& effort) {
+    const Inputs inputs = make_inputs(first_work);
+    auto one = Bench::make(first, first_work, inputs);
+    if (!one) return tl::unexpected(one.error());
+    auto other = Bench::make(second, second_work, inputs);
+    if (!other) return tl::unexpected(other.error());
+    std::vector<double> ratios;
+    while (!one->enough(effort) || !other->enough(effort)) {
+        for (Bench* bench : {&*one, &*other})
+            if (auto ran = bench->run(); !ran) return tl::unexpected(ran.error());
+        ratios.push_back(other->last_seconds() / one->last_seconds());
+    }
+    const auto left = one->summary();
+    if (!left) return tl::unexpected(left.error());
+    return other->summary().map([&](const Measured& right) {
+        return Compared{*left, right, median(ratios)};
+    });
+}
+
+Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work) {
+    const Inputs inputs = make_inputs(work);
+    release_kept_blocks();
+    const bool forgotten = forget_peak_memory();
+    const auto before = status_bytes("VmRSS");
+    const Clock::time_point start = Clock::now();
+    const auto result = attend(inputs, make_spec(work), backend, only(Stage::context));
+    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+    if (!result) return tl::unexpected(result.error());
+    const auto peak = status_bytes("VmHWM");
+    if (!forgotten || !before || !peak)
+        return failed("this system does not tell a program's peak memory (/proc/self)");
+    const double tensor = sizeof(float) * static_cast<double>(inputs.q.count());
+    return MemoryUse{elapsed.count(), 3.0 * tensor + (*peak - *before), 4.0 * tensor};
+}
+
+}  // namespace attn::bench

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/bench/workload.h"
+
+namespace attn::bench {
+
+/// How often something is run.
+struct Effort {
+    int repeat = 5;        // runs at least, after one that is not counted
+    double seconds = 0.4;  // and for so long altogether
+};
+
+/// One backend at one workload. Each run has the multiply-add peak probed right before it on the same threads, so that
+/// a busy or throttled machine does not pass for a slow kernel: `fraction` is the median of the runs' own fractions.
+struct Measured {
+    Workload work;
+    std::string backend;
+    double ms = 0.0;           // median
+    double gflops = 0.0;       // gflop(work) / median
+    double peak_gflops = 0.0;  // median of the probes
+    double fraction = 0.0;
+    double bytes = 0.0;  // least_bytes(work)
+    double error = 0.0;  // error_of()
+    int runs = 0;
+};
+
+/// One workload made ready, to be run again and again. `backend` and `inputs` must outlive it.
+class Bench {
+  public:
+    /// Computes what the timed runs start from, and runs once, uncounted, so that memory and threads are there.
+    static Result<Bench> make(const Backend& backend, const Workload& work, const Inputs& inputs);
+
+    /// Probes the peak and runs once; nothing of the result is kept but its memory, for the next run.
+    Result<void> run();
+
+    int runs() const { return static_cast<int>(seconds_.size()); }
+    bool enough(const Effort& effort) const;
+    double last_seconds() const { return seconds_.back(); }
+    double last_peak_gflops() const { return peaks_.back(); }
+    /// Of at least one run; computes the error as well.
+    Result<Measured> summary() const;
+
+  private:
+    Bench(const Backend& backend, const Workload& work, const Inputs& inputs)
+        : backend_(backend), work_(work), inputs_(inputs), spec_(make_spec(work)) {}
+    Result<void> call();
+
+    const Backend& backend_;
+    Workload work_;
+    const Inputs& inputs_;
+    AttentionSpec spec_;
+    Trace forward_;
+    Trace result_;
+    std::vector<double> seconds_;
+    std::vector<double> peaks_;
+    std::vector<double> fractions_;
+};
+
+Result<Measured> measure(const Backend& backend, const Workload& work, const Inputs& inputs,
+                         const Effort& effort);
+
+/// The same for two workloads run in turn: the median of the pairs' ratios of times, second / first.
+struct Compared {
+    Measured first;
+    Measured second;
+    double ratio = 0.0;
+};
+Result<Compared> compare(const Backend& first, const Workload& first_work, const Backend& second,
+                         const Workload& second_work, const Effort& effort);
+
+/// Peak memory of a forward pass by the kernel's own count: what the process grew by while it ran, and Q, K and V.
+struct MemoryUse {
+    double ms = 0.0;
+    double peak_bytes = 0.0;
+    double tensor_bytes = 0.0;  // Q + K + V + context
+};
+/// Fails where the system does not tell (other than Linux).
+Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work);
+
+double median(std::vector<double> values);
+
+}  // namespace attn::bench

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/engine.h"
+
+namespace attn::bench {
+
+// H heads, n queries and keys, d width of Q, K and V.
+
+/// What one call computes: context and logsumexp, their gradients, or every stage.
+enum class Pass : std::uint8_t { forward, backward, trace };
+std::string_view to_string(Pass pass);
+
+/// One attention call to measure.
+struct Workload {
+    Index heads = 1;
+    Index n = 0;
+    Index d = 64;
+    bool causal = false;
+    Pass pass = Pass::forward;
+
+    bool operator==(const Workload&) const = default;
+};
+
+/// "H8N2048d64", with "c" for a causal mask and "b" for the backward pass; H is 1 and d is 64 where they are left out.
+Result<Workload> parse_workload(std::string_view text);
+std::string to_string(const Workload& work);
+
+/// 10⁹ floating-point operations of the matrix products, n pairs of each query: forward 4·H·n²·d (Q Kᵀ and A V, a
+/// multiplication and an addition each), backward 10·H·n²·d (the scores again, d_A, d_V, d_Q, d_K). Half of it under a
+/// causal mask. Softmax is not counted.
+double gflop(const Workload& work);
+
+/// The least that must cross the border between memory and caches: every input read once, every result written once.
+/// forward: Q, K, V, context, logsumexp; backward: Q, K, V, context, d_context, logsumexp and d_Q, d_K, d_V; trace:
+/// forward's and the four stages of H·n² numbers.
+double least_bytes(const Workload& work);
+
+/// Q, K, V uniform in [−1.7, 1.7), of variance 1; the same everywhere.
+Inputs make_inputs(const Workload& work);
+AttentionSpec make_spec(const Workload& work);
+
+}  // namespace attn::bench

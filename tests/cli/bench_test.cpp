@@ -1,0 +1,120 @@
+// What `bench` measures and how it says it. No speed is asserted.
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "app/cli/bench_sections.h"
+#include "core/bench/judge.h"
+#include "core/io/file.h"
+#include "tests/cli/command.h"
+
+using namespace attn;
+using namespace attn::bench;
+
+namespace {
+
+nlohmann::json benched(std::vector<std::string> options) {
+    std::vector<std::string> words{"bench", "--json", "-", "--repeat", "1"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Ran ran = command(words);
+    CAPTURE(ran.err);
+    REQUIRE(ran.code == cli::kSuccess);
+    return nlohmann::json::parse(ran.out);
+}
+
+/// A backend whose context is off by a part in a thousand.
+class Wrong final : public Backend {
+  public:
+    std::string_view name() const override { return "wrong"; }
+    std::string_view description() const override { return "off by a part in a thousand"; }
+    StageSet stages() const override { return all_stages(); }
+    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
+                          StageSet keep) const override {
+        auto trace = find_backend("staged")->forward(inputs, spec, keep);
+        for (float& value : (*trace)[Stage::context].values()) value *= 1.001F;
+        return trace;
+    }
+    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
+                           const Upstream& upstream) const override {
+        auto d = find_backend("staged")->backward(inputs, spec, forward, upstream);
+        for (float& value : (*d)[Stage::k].values()) value *= 1.001F;
+        return d;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a shape is read and written the same way") {
+    for (const char* text : {"H8N2048d64", "H1N256d64c", "H2N30d7cb", "H1N9d1b"})
+        CHECK(to_string(parse_workload(text).value()) == text);
+    CHECK(parse_workload("N256").value() == Workload{.heads = 1, .n = 256, .d = 64});
+    for (const char* text : {"", "H8", "N0", "N-1", "d64", "N8x", "N8bc", "n8"})
+        CHECK(!parse_workload(text));
+}
+
+TEST_CASE("operations and bytes follow their formulas") {
+    const Workload work{.heads = 8, .n = 2048, .d = 64};
+    CHECK(gflop(work) == doctest::Approx(8.589934592));
+    CHECK(gflop(parse_workload("H8N2048d64c").value()) == doctest::Approx(0.5 * 8.589934592));
+    CHECK(gflop(parse_workload("H8N2048d64b").value()) == doctest::Approx(2.5 * 8.589934592));
+    // Q, K, V, context: 4 MiB each; logsumexp: 64 KiB; four stages of 128 MiB.
+    CHECK(least_bytes(work) == 4 * 4194304 + 65536);
+    CHECK(least_bytes({.heads = 8, .n = 2048, .pass = Pass::trace}) ==
+          4 * 4194304 + 65536 + 4.0 * 134217728);
+}
+
+TEST_CASE("the error of what is right is rounding, and of what is wrong its size") {
+    for (const char* shape : {"H2N33d5", "H2N33d5c", "H2N33d5b", "H2N33d5cb", "N1d1"}) {
+        const Workload work = parse_workload(shape).value();
+        const Inputs inputs = make_inputs(work);
+        CAPTURE(shape);
+        for (const Backend* backend : backends())
+            CHECK(error_of(*backend, work, inputs).value() < 2e-6);
+        if (work.d > 1)
+            CHECK(error_of(Wrong(), work, inputs).value() == doctest::Approx(1e-3).epsilon(0.01));
+    }
+}
+
+TEST_CASE("bench reports every backend at every shape that was named") {
+    const nlohmann::json found =
+        benched({"--shape", "H2N24d8,N16d4cb", "--backend", "reference,staged,fused"});
+    CHECK(found["machine"]["peak_gflops"] > 0.0);
+    CHECK(found["machine"]["stream_gbytes"] > 0.0);
+    REQUIRE(found["rows"].size() == 6);
+    for (const auto& row : found["rows"]) {
+        CHECK(row["ms"] > 0.0);
+        CHECK(row["gflops"] > 0.0);
+        CHECK(row["fraction_of_peak"] > 0.0);
+        CHECK(row["least_bytes"] > 0.0);
+        CHECK(row["error"] < 2e-6);
+    }
+    CHECK(found["rows"][0]["shape"] == "H1N16d4cb");
+    CHECK(!found.contains("comparisons"));
+}
+
+TEST_CASE("a section is chosen by its name") {
+    const nlohmann::json found = benched({"--quick", "--only", "trace"});
+    CHECK(!found.contains("rows"));
+    CHECK(found["comparisons"][0]["time_ratio"] > 0.0);
+    CHECK(found["comparisons"][0]["second"]["backend"] == "staged");
+    std::set<std::string_view> names;
+    for (const cli::BenchSection& section : cli::bench_sections()) names.insert(section.name);
+    CHECK(names.size() == cli::bench_sections().size());
+}
+
+TEST_CASE("a file gets the numbers and the output the table") {
+    const Scratch scratch;
+    const std::string path = (scratch / "speed.json").string();
+    const Ran ran = command(
+        {"bench", "--shape", "N8d4", "--backend", "fused", "--repeat", "1", "--json", path});
+    CHECK(ran.code == cli::kSuccess);
+    CHECK(says(ran.out, "H1N8d4"));
+    CHECK(nlohmann::json::parse(read_text_file(path).value())["rows"].size() == 1);
+}
+
+TEST_CASE("what bench cannot do is refused in one line") {
+    check_refused({"bench", "--shape", "8x8"}, "the shape is '8x8'");
+    check_refused({"bench", "--backend", "fussed"}, "there is no backend 'fussed'");
+    check_refused({"bench", "--only", "memroy"}, "did you mean memory?");
+    check_refused({"bench", "--repeat", "0"}, "--repeat is 0; at least 1 was wanted");
+}
