@@ -155,6 +155,7 @@ bool search_key(const ExactParts& exact, Index column, std::span<const KeyRange>
 std::vector<WeightedCell> top_cells(const ExactParts& exact, const Tiles& tiles,
                                     const MapView& view, std::size_t count,
                                     const std::stop_token& stop) {
+    if (count == 0) return {};
     TopSearch search(exact, view, stop);
     search.start(tiles, count);
     return search.run(count);

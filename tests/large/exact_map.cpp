@@ -61,7 +61,7 @@ Pooled pool(const ExactMap& exact, Index row, Index rows, Index column, Index co
             if (exact.allowed[at] == 0) continue;
             ++pooled.allowed;
             const double log_weight = exact.log_weights[at];
-            const double weight = std::exp(log_weight);
+            const double weight = exact.weights[at];
             pooled.mean += weight;
             pooled.max = std::max(pooled.max, weight);
             pooled.log_mean += log_weight;
@@ -81,13 +81,9 @@ bool close(float actual, double expected, double tolerance) {
 
 }  // namespace
 
-double ExactMap::weight(Index row, Index column) const {
-    return std::exp(log_weights[static_cast<std::size_t>(row * columns + column)]);
-}
-
 ExactMap exact_map(const WeightSource& source, Head head) {
     const Dimensions& size = source.size;
-    ExactMap exact{source, size.tq, size.tk, {}, {}, {}, 0.0};
+    ExactMap exact{source, size.tq, size.tk, {}, {}, {}, {}, 0.0};
     const auto q = source.q->matrix(head.b, head.h);
     const auto k = source.k->matrix(head.b, head.h / (size.heads / size.kv_heads));
     const double factor = score_factor(source.spec, size.d_k);
@@ -108,6 +104,7 @@ ExactMap exact_map(const WeightSource& source, Head head) {
         for (double& entry : row)
             entry = entry == -kInfinity ? entry : entry - exact.logsumexp.back();
     }
+    for (const double log_weight : exact.log_weights) exact.weights.push_back(std::exp(log_weight));
     // of the score, of the logsumexp's scores, and of the stored logsumexp and exp
     const double score_error = sum_error(static_cast<double>(size.d_k)) * most;
     exact.relative = 2.0 * score_error + kRoundoff * (2.0 * most + 8.0);

@@ -13,13 +13,16 @@ struct ExactMap {
     Index rows = 0;
     Index columns = 0;
     std::vector<double> log_weights;  // S − logsumexp; −inf where forbidden
+    std::vector<double> weights;
     std::vector<char> allowed;
     std::vector<double> logsumexp;
     /// How wrong a weight may be in float, relative to itself: an error of e in a score is one of e in
     /// its exp, and a score is a sum of d_k products.
     double relative = 0.0;
 
-    double weight(Index row, Index column) const;
+    double weight(Index row, Index column) const {
+        return weights[static_cast<std::size_t>(row * columns + column)];
+    }
 };
 ExactMap exact_map(const large::WeightSource& source, large::Head head = {});
 
