@@ -11,11 +11,12 @@ using large::PlantedSpec;
 
 constexpr Index kHighestSeed = 9999;  // that the field reaches
 constexpr Index kWidest = 256;
-constexpr float kSizes = 120.0F;  // design units
+constexpr float kSizes = 112.0F;  // design units
 
 void draw_sizes(const LargeScene& scene, PlantedSpec& draft) {
     const auto& names = scene.view.size_names;
     const auto current = static_cast<std::size_t>(scene.view.size);
+    ImGui::AlignTextToFramePadding();
     words(scene.frame.fonts.body, scene.frame.theme.text, "tokens");
     ImGui::SameLine();
     ImGui::SetNextItemWidth(scene.frame.px(kSizes));

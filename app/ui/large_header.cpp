@@ -26,8 +26,9 @@ float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
     const float width = text_size(font, words).x + 2 * pad;
     const ImVec2 high{at.x + width, at.y + height};
     if (scene.view.sampled) list.AddRectFilled(at, high, to_u32(frame.theme.warning), frame.px(4));
+    const view::Color quiet = scene.view.pictures.empty() ? frame.theme.muted : frame.theme.good;
     draw_text_in(list, font, at, high, Align::center,
-                 to_u32(scene.view.sampled ? frame.theme.background : frame.theme.good), words);
+                 to_u32(scene.view.sampled ? frame.theme.background : quiet), words);
     return width;
 }
 
@@ -49,7 +50,7 @@ void draw_title_line(const LargeScene& scene, const Area& line) {
     const std::string title = fit_text(font, scene.view.title, line.width() - badge);
     draw_text_in(list, font, line.low, line.high, Align::left, to_u32(frame.theme.text), title);
     float x = line.low.x + text_size(font, title).x;
-    const float plate = frame.px(24);
+    const float plate = std::min(frame.px(24), line.height() - frame.px(4));
     x += gap;
     x += draw_badge(scene, {std::round(x), std::round((line.low.y + line.high.y - plate) / 2)},
                     plate);
@@ -72,12 +73,14 @@ struct PassButton {
 
 std::optional<PassButton> pass_button(const view::PassView& pass) {
     if (pass.offer_pause)
-        return PassButton{"pause", {"Pauses the exact pass", "What is done stays.  Space"}, false};
+        return PassButton{
+            "pause", {"Pauses the exact pass", "What is done stays.  Key: Space"}, false};
     if (pass.offer_start)
-        return PassButton{pass.start_words,
-                          {"Every weight, once",
-                           "Computes the exact overview from Q and K; it may be paused.  Space"},
-                          true};
+        return PassButton{
+            pass.start_words,
+            {"Every weight, once",
+             "Computes the exact overview from Q and K; it may be paused.  Key: Space"},
+            true};
     return std::nullopt;
 }
 
@@ -148,8 +151,8 @@ void draw_large_header(const LargeScene& scene, const Area& area) {
                       {{area.high.x - frame.px(kRooflineWidth), area.low.y}, area.high}, frame);
     }
     const bool low = area.height() < frame.px(kRooflineHeight);
-    const float title = area.low.y + frame.px(low ? 24 : 36);
-    const float bar = title + frame.px(low ? 24 : 36);
+    const float title = area.low.y + frame.px(low ? 28 : 36);
+    const float bar = title + frame.px(low ? 28 : 36);
     draw_title_line(scene, {left.low, {left.high.x, title}});
     draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
     draw_pass_words(scene, {{left.low.x, bar}, {left.high.x, bar + frame.px(low ? 16 : 20)}});

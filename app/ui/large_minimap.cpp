@@ -44,7 +44,7 @@ void draw_view(const LargeScene& scene, const Area& map, ImDrawList& list) {
 void read_hand(const LargeScene& scene, const Area& map) {
     ImGui::SetCursorScreenPos(map.low);
     ImGui::InvisibleButton("minimap", map.size());
-    tooltip(scene.frame, "The whole matrix", "Press or drag to move there.  Home: all of it.");
+    tooltip(scene.frame, "The whole matrix", "Press or drag to move there.  Key F: all of it.");
     if (!ImGui::IsItemActive()) return;
     const ImVec2 mouse = ImGui::GetMousePos();
     const auto share = [](float at, float low, float high) {

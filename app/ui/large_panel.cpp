@@ -11,7 +11,7 @@ namespace {
 
 // Design units.
 constexpr float kHeader = 96.0F;
-constexpr float kShortHeader = 64.0F;
+constexpr float kShortHeader = 72.0F;
 constexpr float kRuler = 24.0F;
 constexpr float kProfile = 40.0F;
 constexpr float kShortProfile = 24.0F;
@@ -20,7 +20,7 @@ constexpr float kLegend = 56.0F;
 constexpr float kGap = 8.0F;
 constexpr float kRoomy = 560.0F;  // a lower window gives up captions and some heights
 constexpr float kLeastCanvas = 48.0F;
-constexpr float kForm = 400.0F;  // width of hint and generator on an empty canvas
+constexpr float kForm = 440.0F;  // width of hint and generator on an empty canvas
 
 /// Where everything stands. Depends on the room alone, never on what is drawn: panning moves nothing.
 struct Layout {
@@ -40,11 +40,12 @@ Area rounded(const Area& area) {
 Layout lay_out(const Frame& frame, const Area& room) {
     const bool roomy = room.height() >= frame.px(kRoomy);
     const float header = frame.px(roomy ? kHeader : kShortHeader);
+    const float across = frame.px(kProfile);  // holds a ruler's title too
     const float profile = frame.px(roomy ? kProfile : kShortProfile);
     const float captions = roomy ? frame.px(kCaptions) : frame.px(kGap);
     const float top = room.low.y + header + frame.px(kGap);
     Area canvas{{room.low.x + row_ruler_width(frame), top + frame.px(kRuler)},
-                {room.high.x - profile, room.high.y - profile - captions - frame.px(kLegend)}};
+                {room.high.x - across, room.high.y - profile - captions - frame.px(kLegend)}};
     canvas.high.x = std::max(canvas.high.x, canvas.low.x + frame.px(kLeastCanvas));
     canvas.high.y = std::max(canvas.high.y, canvas.low.y + frame.px(kLeastCanvas));
     canvas = rounded(canvas);
@@ -53,7 +54,7 @@ Layout lay_out(const Frame& frame, const Area& room) {
             canvas,
             {{room.low.x, canvas.low.y}, {canvas.low.x, canvas.high.y}},
             {{canvas.low.x, top}, {canvas.high.x, canvas.low.y}},
-            {{canvas.high.x, canvas.low.y}, {canvas.high.x + profile, canvas.high.y}},
+            {{canvas.high.x, canvas.low.y}, {canvas.high.x + across, canvas.high.y}},
             {{canvas.low.x, canvas.high.y}, {canvas.high.x, foot}},
             {{canvas.low.x, foot}, {room.high.x, foot + captions}},
             {{canvas.low.x, foot + captions}, {room.high.x, foot + captions + frame.px(kLegend)}}};
@@ -82,14 +83,17 @@ void draw_empty(const LargeScene& scene, const Area& room) {
 
 }  // namespace
 
+bool has_map(const view::LargeView& view) {
+    return !view.empty && !view.loading && view.fault.empty();
+}
+
 void draw_large_map(const LargeScene& scene) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size = ImGui::GetContentRegionAvail();
     const Area room{low, {low.x + size.x, low.y + size.y}};
     const Layout at = lay_out(scene.frame, room);
     say_room(scene, at.canvas);
-    if (scene.view.empty || scene.view.loading || !scene.view.fault.empty())
-        return draw_empty(scene, room);
+    if (!has_map(scene.view)) return draw_empty(scene, room);
     draw_large_header(scene, at.header);
     draw_rulers(scene, {at.canvas, at.row_ruler, at.column_ruler});
     draw_profiles(scene, {at.row_profile, at.column_profile});

@@ -4,6 +4,9 @@
 
 namespace attn::ui {
 
+/// Whether there is a matrix to look at; else there is no side panel either.
+bool has_map(const view::LargeView& view);
+
 /// The Large workspace without its side panel, filling the current window: header, rulers, canvas,
 /// profiles, legend; while there is no matrix, the way to one.
 void draw_large_map(const LargeScene& scene);

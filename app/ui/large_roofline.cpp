@@ -16,19 +16,21 @@ constexpr float kLargeWidth = 440.0F;
 constexpr float kLargeHeight = 280.0F;
 constexpr float kPoint = 4.0F;
 // Room around what is drawn, as factors of it.
-constexpr double kBeyond = 8.0;      // intensities left and right of ridge and points
-constexpr double kAbove = 1.35;      // over the roof
+constexpr double kLeft = 4.0;        // less than the lowest intensity
+constexpr double kRight = 32.0;      // more than the highest: labels stand there
 constexpr double kBelow = 2.0;       // under the lowest point
 constexpr double kLeastSpan = 12.0;  // of GFLOP/s shown below the peak
+
+/// How far along a logarithmic axis a value stands, 0…1.
+float along(double value, double low, double high) {
+    return static_cast<float>(std::log(value / low) / std::log(high / low));
+}
 
 /// Both axes logarithmic.
 struct Axes {
     Area area;
     double x_low, x_high, y_low, y_high;
 
-    static float along(double value, double low, double high) {
-        return static_cast<float>(std::log(value / low) / std::log(high / low));
-    }
     float x(double intensity) const {
         return area.low.x + area.width() * along(intensity, x_low, x_high);
     }
@@ -53,9 +55,8 @@ Axes axes_of(const RooflineView& roofline, const Area& area) {
         axes.y_low = std::min(axes.y_low, point.gflops / kBelow);
         axes.y_high = std::max(axes.y_high, point.gflops);
     }
-    axes.x_low /= kBeyond;
-    axes.x_high *= kBeyond;
-    axes.y_high *= kAbove;
+    axes.x_low /= kLeft;
+    axes.x_high *= kRight;
     return axes;
 }
 
@@ -161,8 +162,8 @@ void draw_large_tooltip(const RooflineView& roofline, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + frame.px(kLargeWidth), low.y + frame.px(kLargeHeight)};
     draw_plot(roofline,
-              {{low.x + frame.px(56), low.y + frame.px(8)}, {high.x, high.y - frame.px(24)}}, frame,
-              *ImGui::GetWindowDrawList(), true);
+              {{low.x + frame.px(56), low.y + frame.px(24)}, {high.x, high.y - frame.px(24)}},
+              frame, *ImGui::GetWindowDrawList(), true);
     ImGui::Dummy({high.x - low.x, high.y - low.y});
     for (const RooflineView::Point& point : roofline.points)
         ImGui::TextUnformatted((point.label + ": " + view::tick(point.gflops) + " GFLOP/s at " +
@@ -186,7 +187,9 @@ void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& 
                  fit_text(font, roofline.words, area.width()));
     const bool known = roofline.ready && roofline.peak > 0.0 && roofline.bandwidth > 0.0;
     if (known)
-        draw_plot(roofline, {area.low, {area.high.x, caption.y - frame.px(2)}}, frame, list, false);
+        draw_plot(roofline,
+                  {{area.low.x, area.low.y + line}, {area.high.x, caption.y - frame.px(2)}}, frame,
+                  list, false);
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton("roofline", area.size());
     if (known && ImGui::IsItemHovered()) draw_large_tooltip(roofline, frame);

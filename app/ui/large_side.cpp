@@ -17,7 +17,7 @@ constexpr float kMinimap = 152.0F;
 constexpr float kSmallMinimap = 96.0F;
 constexpr float kLow = 560.0F;     // of a side panel that has the small one
 constexpr float kBeside = 128.0F;  // least room for what stands beside the minimap
-constexpr float kSection = 8.0F;
+constexpr float kSection = 2.0F;
 constexpr float kRow = 24.0F;
 constexpr double kStep = 2.0;  // zoom of − and +
 
@@ -37,7 +37,7 @@ void draw_zoom_buttons(const LargeScene& scene) {
         scene.out.push_back(view::ZoomMap{kStep});
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < button_width(frame, "whole")) ImGui::NewLine();
-    if (button(frame, "fit", "whole", {"The whole matrix", "Home"}))
+    if (button(frame, "fit", "whole", {"The whole matrix", "Keys: F, Home"}))
         scene.out.push_back(view::FitMap{});
 }
 
@@ -46,7 +46,7 @@ void draw_needle(const LargeScene& scene) {
     if (!view.has_needle)
         return wrapped_words(scene.frame.fonts.small, scene.frame.theme.muted, view.needle_reason);
     if (button(scene.frame, "needle", "to the needle",
-               {"The planted needle", "One query that finds one key far from it.  N"}))
+               {"The planted needle", "One query that finds one key far from it.  Key: N"}))
         scene.out.push_back(view::GoToNeedle{});
 }
 
@@ -69,7 +69,7 @@ void draw_where(const LargeScene& scene) {
     ImGui::Dummy({1.0F, 1.0F});
 }
 
-/// "70001, 5": typed, then Enter.
+/// The field has the keyboard while it is open; Enter on a draft that names no cell leaves it open.
 void draw_go_to(const LargeScene& scene) {
     section(scene, "Go to query, key");
     const view::LargeView& view = scene.view;
@@ -78,13 +78,12 @@ void draw_go_to(const LargeScene& scene) {
     if (view.go_to_open && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     const bool entered = ImGui::InputTextWithHint("##go to", "70001, 5", &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
-    const bool active = ImGui::IsItemActive();
-    tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  G");
+    tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  Key: G");
+    if (!view.go_to_open && ImGui::IsItemActivated()) scene.out.push_back(view::ShowGoTo{true});
     if (draft != view.go_to_draft) scene.out.push_back(view::DraftGoTo{draft});
     if (entered && view.go_to) scene.out.push_back(view::GoToCell{*view.go_to});
-    if (active != view.go_to_open && !entered && ImGui::IsItemActivated())
-        scene.out.push_back(view::ShowGoTo{true});
-    if (view.go_to_open && ImGui::IsItemDeactivated()) scene.out.push_back(view::ShowGoTo{false});
+    const bool left = ImGui::IsItemDeactivated() && !(entered && !view.go_to);
+    if (view.go_to_open && left) scene.out.push_back(view::ShowGoTo{false});
     wrapped_words(scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
 }
 
@@ -210,7 +209,6 @@ void draw_selected(const LargeScene& scene) {
 }  // namespace
 
 void draw_large_side(const LargeScene& scene) {
-    if (scene.view.empty || scene.view.loading || !scene.view.fault.empty()) return;
     draw_where(scene);
     draw_go_to(scene);
     draw_colors(scene);

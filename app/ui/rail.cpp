@@ -37,6 +37,18 @@ void curve_icon(ImDrawList& list, ImVec2 low, float size, ImU32 color, float thi
                         {low.x + size, low.y + size * 0.1F}, color, thin * 1.5F);
 }
 
+/// A map: a square, and a part of it drawn larger.
+void map_icon(ImDrawList& list, ImVec2 low, float size, ImU32 color, float thin) {
+    const float part = size * 0.3F;
+    const float lens = size * 0.62F;
+    const ImVec2 high{low.x + size, low.y + size};
+    list.AddRect(low, {low.x + lens, low.y + lens}, color, 0.0F, 0, thin);
+    list.AddRectFilled({low.x + thin * 3, low.y + thin * 3}, {low.x + part, low.y + part}, color);
+    list.AddRectFilled({high.x - lens + thin * 3, high.y - lens + thin * 3}, high, color);
+    list.AddLine({low.x + lens, low.y}, {high.x, high.y - lens}, color, thin);
+    list.AddLine({low.x, low.y + lens}, {high.x - lens, high.y}, color, thin);
+}
+
 void theme_icon(ImDrawList& list, ImVec2 low, float size, ImU32 color, float thin) {
     const ImVec2 middle{low.x + size / 2, low.y + size / 2};
     list.AddCircle(middle, size * 0.4F, color, 32, thin);
@@ -84,6 +96,7 @@ constexpr RailItem kStep{"step", "Step", "Step through the stages of attention. 
 constexpr RailItem kSaturation{"saturation", "Saturation",
                                "Why scores are divided by √d_k: softmax saturates.  Key: 2",
                                curve_icon};
+constexpr RailItem kLarge{"large", "Large", "A map of a matrix of any size.  Key: 3", map_icon};
 constexpr RailItem kTheme{"theme", "Theme", "Dark or light.  Ctrl+K finds every command.",
                           theme_icon};
 constexpr RailItem kHelp{"help", "Help", "Every key and command.  Key: F1", help_icon};
@@ -95,6 +108,8 @@ void draw_rail(const view::AppState& state, const Frame& frame, view::Actions& o
         out.push_back(view::SetWorkspace{Workspace::step});
     if (draw_item(kSaturation, state.workspace == Workspace::saturation, frame))
         out.push_back(view::SetWorkspace{Workspace::saturation});
+    if (draw_item(kLarge, state.workspace == Workspace::large, frame))
+        out.push_back(view::SetWorkspace{Workspace::large});
     const float foot = 2 * (frame.px(kItemHeight) + ImGui::GetStyle().ItemSpacing.y);
     const float gap = ImGui::GetContentRegionAvail().y - foot;
     if (gap > 0.0F) ImGui::Dummy({0.0F, gap});

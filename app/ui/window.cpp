@@ -7,6 +7,7 @@
 #include "app/ui/canvas.h"
 #include "app/ui/draw.h"
 #include "app/ui/imgui_compat.h"
+#include "app/ui/large_panel.h"
 #include "app/ui/panels.h"
 #include "app/ui/saturation_panel.h"
 
@@ -115,6 +116,20 @@ void draw_saturation_workspace(const AppState& state, const Regions& r, const Fr
           [&] { draw_saturation_panel(build_saturation_view(state), frame, out); });
 }
 
+void draw_large_workspace(const AppState& state, const Regions& r, const Frame& frame,
+                          Actions& out) {
+    const view::LargeView view = build_large_view(state);
+    const LargeScene scene{view, state.large, frame, out};
+    const float split = r.work.high.x - (has_map(view) ? r.inspector : 0.0F);
+    fill({{split, 0.0F}, r.work.high}, frame.theme.surface);
+    panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
+          [&] { draw_large_map(scene); });
+    if (!has_map(view)) return;
+    panel("map side",
+          {{split + frame.px(24), frame.px(16)}, {r.work.high.x - frame.px(16), r.work.high.y}},
+          [&] { draw_large_side(scene); });
+}
+
 void draw_base(const AppState& state, const Frame& frame, Actions& out) {
     const Regions r = regions(frame);
     fill(r.rail, frame.theme.surface);
@@ -123,6 +138,7 @@ void draw_base(const AppState& state, const Frame& frame, Actions& out) {
     std::optional<CellRef> hovered;
     if (state.workspace == Workspace::step) hovered = draw_step(state, r, frame, out);
     if (state.workspace == Workspace::saturation) draw_saturation_workspace(state, r, frame, out);
+    if (state.workspace == Workspace::large) draw_large_workspace(state, r, frame, out);
     if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
     panel("bottom line", r.bottom, [&] { draw_bottom_line(state, frame); });
 }
