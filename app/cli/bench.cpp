@@ -127,7 +127,7 @@ Result<BenchPlan> parse_plan(const Words& words, BackendList among) {
     return plan;
 }
 
-/// Those named; without names all of them, or the backends over shapes where those were named.
+/// Those named; without names all that are by default, or the backends over shapes where those were named.
 Result<std::vector<const BenchSection*>> chosen_sections(const Words& words) {
     const bool shapes_alone = words.only.empty() && !words.shapes.empty();
     std::vector<std::string> wanted = split(shapes_alone ? "cases" : words.only);
@@ -135,7 +135,8 @@ Result<std::vector<const BenchSection*>> chosen_sections(const Words& words) {
     std::vector<std::string> names;
     for (const BenchSection& section : bench_sections()) {
         names.emplace_back(section.name);
-        if (words.only.empty() && !shapes_alone) wanted.emplace_back(section.name);
+        if (words.only.empty() && !shapes_alone && section.by_default)
+            wanted.emplace_back(section.name);
     }
     for (const std::string& name : wanted) {
         const auto found = std::ranges::find(bench_sections(), name, &BenchSection::name);

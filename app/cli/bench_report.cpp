@@ -99,6 +99,22 @@ void BenchReport::memory(const bench::Workload& work, std::string_view backend,
         megabytes(use.peak_bytes), ratio));
 }
 
+void BenchReport::map(const bench::MapSpeed& speed) {
+    json_["maps"].push_back({{"tokens", speed.tokens},
+                             {"preview_seconds", speed.preview_seconds},
+                             {"overview_seconds", speed.overview_seconds},
+                             {"overview_over_fused", speed.overview_ratio},
+                             {"fused_gflops", speed.fused_gflops},
+                             {"slowest_view_ms", speed.slowest_view_ms},
+                             {"peak_bytes", speed.peak_bytes}});
+    print(fmt::format(
+        "map of {} tokens, d 64: sampled preview {:.2f} s; exact overview {:.1f} s = {:.2f} x n² "
+        "2d / (fused "
+        "{:.0f} GF/s); slowest view {:.0f} ms; the process at its peak {}",
+        speed.tokens, speed.preview_seconds, speed.overview_seconds, speed.overview_ratio,
+        speed.fused_gflops, speed.slowest_view_ms, megabytes(speed.peak_bytes)));
+}
+
 void BenchReport::note(const std::string& sentence) {
     json_["notes"].push_back(sentence);
     print(sentence);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "core/bench/map_speed.h"
 #include "core/bench/measure.h"
 
 namespace attn::cli {
@@ -22,10 +23,11 @@ class BenchReport {
     void row(const bench::Measured& one);
     void comparison(const bench::Compared& pair);
     void memory(const bench::Workload& work, std::string_view backend, const bench::MemoryUse& use);
+    void map(const bench::MapSpeed& speed);
     /// One sentence on what was not measured.
     void note(const std::string& sentence);
 
-    /// {"machine": {...}, "rows": [...], "comparisons": [...], "memory": [...], "notes": [...]}
+    /// {"machine": {...}, "rows": [...], "comparisons": [...], "memory": [...], "maps": [...], "notes": [...]}
     const nlohmann::ordered_json& json() const { return json_; }
 
   private:

@@ -86,10 +86,18 @@ Result<void> run_memory(const BenchPlan& plan, BenchReport& report) {
     return {};
 }
 
+Result<void> run_large(const BenchPlan& plan, BenchReport& report) {
+    const auto speed = bench::measure_map(plan.quick ? 16384 : 131072);
+    if (!speed) return tl::unexpected(speed.error());
+    report.map(*speed);
+    return {};
+}
+
 constexpr auto kSections = std::to_array<BenchSection>({
     {"cases", "backends over shapes, forward and backward", run_cases},
     {"trace", "every stage stored (staged) beside none (fused)", run_trace},
     {"memory", "peak memory of one head of 131,072 tokens", run_memory},
+    {"large", "a map of 131,072 tokens, a minute; only when it is named", run_large, false},
 });
 
 }  // namespace

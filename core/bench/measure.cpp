@@ -31,14 +31,15 @@ std::optional<double> status_bytes(std::string_view name) {
     return std::nullopt;
 }
 
-/// From here on the peak is that of the present and the future.
+}  // namespace
+
+std::optional<double> peak_process_bytes() { return status_bytes("VmHWM"); }
+
 bool forget_peak_memory() {
     std::ofstream file("/proc/self/clear_refs");
     file << '5' << std::flush;
     return static_cast<bool>(file);
 }
-
-}  // namespace
 
 double median(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -137,7 +138,7 @@ Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work) {
     const auto result = attend(inputs, make_spec(work), backend, only(Stage::context));
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
     if (!result) return tl::unexpected(result.error());
-    const auto peak = status_bytes("VmHWM");
+    const auto peak = peak_process_bytes();
     if (!forgotten || !before || !peak)
         return failed("this system does not tell a program's peak memory (/proc/self)");
     const double tensor = sizeof(float) * static_cast<double>(inputs.q.count());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,11 @@ struct MemoryUse {
 };
 /// Fails where the system does not tell (other than Linux).
 Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work);
+
+/// The most memory that the process held since forget_peak_memory(); nullopt where the system does not tell.
+std::optional<double> peak_process_bytes();
+/// False where the system does not let a program do so.
+bool forget_peak_memory();
 
 double median(std::vector<double> values);
 
