@@ -1,11 +1,10 @@
 // The fused backend on every instruction set it is compiled for that this machine has, past its block sizes,
 // at the edges of arithmetic, stopped and on several threads.
 
-#include "core/kernels/highway_targets.h"
+#include "tests/support/targets.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <hwy/highway.h>
 
 #include <cmath>
 #include <cstring>
@@ -26,17 +25,6 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-/// Calls check() once for each compiled instruction set that can run here.
-template <class Check>
-void on_every_target(const Check& check) {
-    const std::int64_t possible = hwy::SupportedTargets() & HWY_TARGETS;
-    for (std::int64_t left = possible; left != 0; left &= left - 1) {
-        hwy::SetSupportedTargetsForTest(left & -left);
-        check();
-    }
-    hwy::SetSupportedTargetsForTest(0);
-}
 
 std::string judge(const Case& one) {
     const InputsD inputs = cast<double>(one.inputs);

@@ -1,10 +1,13 @@
 // Every backend against the exact result over odd sizes, masks and options.
 
+#include "tests/support/targets.h"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "core/cast.h"
 #include "tests/support/cases.h"
+#include "tests/support/random.h"
 #include "tests/support/tolerance.h"
 
 using namespace attn;
@@ -29,7 +32,33 @@ std::string judge(const Case& one, std::string_view backend) {
     return wrong.empty() ? backward_mismatch(d, d_exact, bounds, what, kept) : wrong;
 }
 
+/// More queries than a block, more keys and columns of V than a panel, no multiple of either.
+Case long_case() {
+    Case one;
+    one.name = "long";
+    one.inputs.q = normal_tensor<float>({1, 4, 53, 37}, 1);
+    one.inputs.k = normal_tensor<float>({1, 2, 101, 37}, 2);
+    one.inputs.v = normal_tensor<float>({1, 2, 101, 41}, 3);
+    one.upstream = {Stage::context, normal_tensor<float>({1, 4, 53, 41}, 4)};
+    return one;
+}
+
 }  // namespace
+
+TEST_CASE("staged agrees on every compiled instruction set, masked by range and by pair") {
+    std::vector<Case> cases = engine_cases(Sizes::odd);
+    cases.push_back(long_case());
+    cases.push_back(long_case());
+    cases.back().spec.mask.causal = CausalAlign::bottom_right;
+    cases.back().spec.mask.window = 40;
+    cases.push_back(long_case());
+    auto mask = std::make_shared<Mask>(Shape{1, 4, 53, 101});
+    for (Index n = 0; n < mask->count(); ++n) mask->data()[n] = n * n % 7 < 3 ? 1 : 0;
+    cases.back().spec.mask.custom = std::move(mask);
+    on_every_target([&] {
+        for (const Case& one : cases) CHECK(judge(one, "staged") == "");
+    });
+}
 
 TEST_CASE("every backend agrees with the exact result, forward and backward") {
     for (const Backend* backend : backends())
