@@ -19,6 +19,10 @@ using Clock = std::chrono::steady_clock;
 constexpr double kProbeMs = 2.0;
 // A run of microseconds is not repeated for as long as one of milliseconds: each has its probe.
 constexpr int kMostRuns = 60;
+// A run is so many calls, one after the other, that it takes about this long: a single short one would time how
+// threads wake up.
+constexpr double kRunSeconds = 4e-3;
+constexpr int kMostCalls = 64;
 
 StageSet only(Stage stage) { return StageSet().set(index_of(stage)); }
 
@@ -55,6 +59,11 @@ Result<Bench> Bench::make(const Backend& backend, const Workload& work, const In
         bench.forward_ = *std::move(forward);
     }
     if (auto ran = bench.call(); !ran) return tl::unexpected(ran.error());
+    const Clock::time_point start = Clock::now();
+    if (auto ran = bench.call(); !ran) return tl::unexpected(ran.error());
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    bench.calls_ =
+        static_cast<int>(std::clamp(kRunSeconds / elapsed.count(), 1.0, 1.0 * kMostCalls));
     return bench;
 }
 
@@ -62,11 +71,13 @@ Result<void> Bench::run() {
     result_ = {};
     const double peak = fma_peak_gflops(thread_count(), kProbeMs);
     const Clock::time_point start = Clock::now();
-    if (auto ran = call(); !ran) return ran;
+    for (int n = 0; n < calls_; ++n)
+        if (auto ran = call(); !ran) return ran;
     const std::chrono::duration<double> elapsed = Clock::now() - start;
-    seconds_.push_back(elapsed.count());
+    const double seconds = elapsed.count() / calls_;
+    seconds_.push_back(seconds);
     peaks_.push_back(peak);
-    fractions_.push_back(gflop(work_) / elapsed.count() / peak);
+    fractions_.push_back(gflop(work_) / seconds / peak);
     return {};
 }
 

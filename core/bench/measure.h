@@ -31,10 +31,10 @@ struct Measured {
 /// One workload made ready, to be run again and again. `backend` and `inputs` must outlive it.
 class Bench {
   public:
-    /// Computes what the timed runs start from, and runs once, uncounted, so that memory and threads are there.
+    /// Computes what the timed runs start from, and calls twice, uncounted, so that memory and threads are there.
     static Result<Bench> make(const Backend& backend, const Workload& work, const Inputs& inputs);
 
-    /// Probes the peak and runs once; nothing of the result is kept but its memory, for the next run.
+    /// Probes the peak and runs: several calls in a row where one takes less than some milliseconds. Nothing of the result is kept but its memory, for the next run.
     Result<void> run();
 
     int runs() const { return static_cast<int>(seconds_.size()); }
@@ -55,6 +55,7 @@ class Bench {
     AttentionSpec spec_;
     Trace forward_;
     Trace result_;
+    int calls_ = 1;  // of a run
     std::vector<double> seconds_;
     std::vector<double> peaks_;
     std::vector<double> fractions_;
