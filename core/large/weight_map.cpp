@@ -74,7 +74,7 @@ struct WeightMap::Work {
 
     bool settle(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
-        return idle_.wait(lock, stop, [this] { return settled_; });
+        return idle_.wait(lock, stop, [this] { return settled_ || !state_.wish; });
     }
 
   private:
