@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/cli/map_worker.h"
 #include "app/gl/png.h"
 #include "app/gl/window.h"
 #include "app/line_file.h"
@@ -77,6 +78,7 @@ class Desktop {
     Screen screen_;
     WishWorker<SaturationSettings> sweeper_{answer<SaturationSettings>, gl::Window::wake};
     WishWorker<view::TraceWish> tracer_{answer<view::TraceWish>, gl::Window::wake};
+    cli::MapWorker mapper_{gl::Window::wake, cli::MapWorker::Measure::machine};
     std::optional<LineFile> journal_;
     std::optional<LineFile> frame_log_;
     Clock::time_point started_;
@@ -112,6 +114,7 @@ void Desktop::run() {
         const auto trace = view::wanted_trace(state_);
         sweeper_.want(view::wanted_sweep(state_));
         tracer_.want(trace);
+        mapper_.want(view::wanted_map(state_));
         if (options_.exit_after_replay && state_.step.fade >= 1.0 && !trace) return;
     }
 }
@@ -153,6 +156,11 @@ bool Desktop::wait() {
             dispatch(*answer);
             frames_wanted_ = kFramesAfterEvent;
         }
+    if (const view::Actions mapped = mapper_.take(); !mapped.empty()) {
+        dispatch_all(mapped);
+        mapper_.want(view::wanted_map(state_));
+        frames_wanted_ = kFramesAfterEvent;
+    }
     if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
     return frames_wanted_ > 0 || view::is_animating(state_);
 }

@@ -16,16 +16,17 @@ class OffscreenStudio : public cli::Studio {
   public:
     explicit OffscreenStudio(std::unique_ptr<gl::Offscreen> target) : target_(std::move(target)) {}
 
-    void draw(const view::AppState& state) override {
+    view::Actions draw(const view::AppState& state) override {
         const auto [width, height] = target_->size();
         screen_.prepare(state, 1.0);
         ImGui::GetIO().DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
         ImGui::GetIO().DeltaTime = kFrameSeconds;
         renderer_.begin_frame();
-        screen_.build(state);
+        view::Actions asked = screen_.build(state);
         renderer_.draw(target_->size(), background(state));
         screen_.end_frame();
         gl::finish();
+        return asked;
     }
 
     gl::Pixels read() const override { return target_->read(); }

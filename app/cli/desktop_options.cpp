@@ -20,17 +20,17 @@ Result<void> take_file(const std::vector<std::string>& files, StartOptions& star
     if (!start.session.empty())
         return bad_input(fmt::format("'{}' and --session '{}'; one of the two was wanted", files[0],
                                      start.session));
-    if (std::filesystem::path(files[0]).extension() == ".npz")
-        return bad_input(
-            fmt::format("{}: this version does not show tensors of a file in the window; "
-                        "attnscope trace {} -o OUT.npz computes every stage of them",
-                        files[0], files[0]));
-    start.session = files[0];
+    if (!start.map_file.empty())
+        return bad_input(fmt::format("'{}' and --map '{}'; one of the two was wanted", files[0],
+                                     start.map_file));
+    const bool tensors = std::filesystem::path(files[0]).extension() == ".npz";
+    (tensors ? start.map_file : start.session) = files[0];
     return {};
 }
 
 void add_options(CLI::App& app, DesktopOptions& options, std::vector<std::string>& files) {
-    app.add_option("FILE", files, "a saved session, or a preset");
+    app.add_option("FILE", files,
+                   "a saved session, a preset, or tensors (.npz) for the Large workspace");
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
@@ -61,7 +61,10 @@ std::string desktop_options_help() {
 }
 
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
-    CLI::App app("Opens the window. FILE is a saved session or a preset.", "attnscope");
+    CLI::App app(
+        "Opens the window. FILE is a saved session, a preset, or queries and keys (.npz) "
+        "as trace reads them.",
+        "attnscope");
     DesktopOptions options;
     std::vector<std::string> files;
     add_options(app, options, files);

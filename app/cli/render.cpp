@@ -2,57 +2,32 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <filesystem>
 
 #include "app/cli/arguments.h"
+#include "app/cli/render_parts.h"
 #include "app/cli/start.h"
-#include "app/cli/studio.h"
 #include "app/cli/subcommands.h"
 #include "app/gl/png.h"
-#include "app/view/wishes.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
 namespace {
 
-// ImGui lays out with the sizes of the frame before; a tooltip or popup takes one more.
-constexpr int kFramesToSettle = 4;
-
 struct RenderOptions {
     StartOptions start;
     std::string output;
     bool all = false;
+    bool full_pass = false;
     int time_drag = 0;  // frames
 };
 
-/// An action that cannot be carried out is an error here: nobody would see the message.
-Result<void> carry_out(const view::Actions& actions, view::AppState& state) {
-    for (const view::Action& action : actions) {
-        view::apply(state, action);
-        if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
-    }
-    return {};
-}
-
-/// Computes, on this thread, what the screen wants and the window would wait for.
-Result<void> complete(view::AppState& state) {
-    view::fulfil(state);
-    state.trace_ms = state.sweep_ms = 0.0;  // a picture is the same every time
-    if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
-    return {};
-}
-
-/// The end of a cross-fade that the last action began.
-void arrive(view::AppState& state) {
-    while (state.step.fade < 1.0) view::apply(state, view::Tick{1.0});
-}
-
 Result<gl::Pixels> draw(Studio& studio, view::AppState state) {
-    if (auto done = complete(state); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = complete_wishes(state); !done) return tl::unexpected(std::move(done.error()));
     arrive(state);
+    draw_frame(studio, state);
+    if (auto mapped = complete_map(state); !mapped)
+        return tl::unexpected(std::move(mapped.error()));
     for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
     return studio.read();
 }
@@ -75,6 +50,7 @@ std::vector<Screen> all_screens() {
     const auto light = SetTheme{view::ThemeName::light};
     const auto step = SetWorkspace{view::Workspace::step};
     const auto saturation = SetWorkspace{view::Workspace::saturation};
+    const auto large = view::OpenPlanted{{.tokens = 4096}};
     const auto weights = GoToStage{Stage::weights};
     const auto cell = SelectCell{{Stage::weights, 1, 2}};
     return {
@@ -82,6 +58,8 @@ std::vector<Screen> all_screens() {
         {"step-light.png", {light, step, weights, cell}},
         {"saturation-dark.png", {dark, saturation}},
         {"saturation-light.png", {light, saturation}},
+        {"large-dark.png", {dark, large}},
+        {"large-light.png", {light, large}},
     };
 }
 
@@ -102,53 +80,6 @@ Result<void> draw_all(Studio& studio, const view::AppState& state,
     return {};
 }
 
-/// A slider pulled from one end to the other: the temperature, or d_k of the saturation workspace.
-view::Actions drag(view::Workspace workspace, int frames) {
-    view::Actions actions;
-    for (int n = 0; n < frames; ++n) {
-        const double part = static_cast<double>(n) / std::max(frames - 1, 1);
-        if (workspace == view::Workspace::step)
-            actions.emplace_back(view::SetTemperature{0.25 * std::exp2(4.0 * part)});
-        else
-            actions.emplace_back(
-                view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))});
-    }
-    return actions;
-}
-
-/// One frame after each action: its milliseconds, from the action to the last pixel.
-std::vector<double> time_frames(Studio& studio, view::AppState state,
-                                const view::Actions& actions) {
-    std::vector<double> times;
-    for (const view::Action& action : actions) {
-        const auto start = std::chrono::steady_clock::now();
-        view::apply(state, action);
-        studio.draw(state);
-        const std::chrono::duration<double, std::milli> time =
-            std::chrono::steady_clock::now() - start;
-        times.push_back(time.count());
-    }
-    return times;
-}
-
-void print_times(std::vector<double> times, Streams io) {
-    if (times.empty()) return;
-    std::ranges::sort(times);
-    const auto at = [&](double part) {
-        return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
-    };
-    io.out << fmt::format("{} frames: median {:.1f} ms, 95 % {:.1f} ms, slowest {:.1f} ms\n",
-                          times.size(), at(0.5), at(0.95), at(1.0));
-}
-
-Result<void> time_drag(Studio& studio, view::AppState state, int frames, Streams io) {
-    if (auto done = complete(state); !done) return done;
-    arrive(state);
-    for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
-    print_times(time_frames(studio, state, drag(state.workspace, frames)), io);
-    return {};
-}
-
 Result<void> render(const RenderOptions& options, Streams io) {
     auto start = read_start(options.start, io.backends);
     if (!start) return tl::unexpected(std::move(start.error()));
@@ -157,6 +88,7 @@ Result<void> render(const RenderOptions& options, Streams io) {
     auto studio = io.open_studio(*size);
     if (!studio) return tl::unexpected(std::move(studio.error()));
     if (auto done = carry_out(start->actions, start->state); !done) return done;
+    if (options.full_pass) view::apply(start->state, view::SetFullPass{true});
     if (options.time_drag > 0)
         return time_drag(**studio, std::move(start->state), options.time_drag, io);
     if (options.all) return draw_all(**studio, start->state, options.output, io);
@@ -173,8 +105,11 @@ int run_render(Args args, Streams io) {
     app.add_option("-o,--output", options.output, "the picture; with --all, the folder")
         ->type_name("OUT");
     app.add_flag("--all", options.all, "every workspace, in both themes");
+    app.add_flag("--full-pass", options.full_pass,
+                 "every weight of a large matrix, however long that takes");
     app.add_option("--time-drag", options.time_drag,
-                   "no picture: pull a slider for so many frames and print how long they take")
+                   "no picture: pull a slider, or the map, for so many frames and print how long "
+                   "they take")
         ->type_name("FRAMES")
         ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <span>
 
+#include "app/view/large_camera.h"
 #include "app/view/session.h"
 #include "app/view/sheet.h"
 #include "app/view/state_json.h"
@@ -85,6 +86,34 @@ Result<void> append_window_options(const StartOptions& options, view::Actions& a
         actions, [](view::Workspace workspace) { return view::SetWorkspace{workspace}; });
 }
 
+Result<void> append_map_options(const StartOptions& options, view::Actions& actions) {
+    if (options.planted && !options.map_file.empty())
+        return bad_input(fmt::format("'{}' and --planted {}; one of the two was wanted",
+                                     options.map_file, *options.planted));
+    if (options.planted &&
+        (*options.planted < large::kLeastPlanted || *options.planted > large::kMostPlanted))
+        return bad_input(fmt::format("--planted is {}; {} to {} tokens were wanted",
+                                     *options.planted, large::kLeastPlanted, large::kMostPlanted));
+    large::PlantedSpec spec;
+    spec.tokens = options.planted.value_or(spec.tokens);
+    if (options.planted) actions.push_back(view::OpenPlanted{spec});
+    if (!options.map_file.empty()) actions.push_back(view::OpenMapFile{options.map_file});
+    return {};
+}
+
+Result<void> append_go_to(const StartOptions& options, view::Actions& actions) {
+    if (options.go_to.empty()) return {};
+    const auto cell = view::parse_map_cell(options.go_to);
+    if (!cell)
+        return bad_input(fmt::format(
+            "--go-to is '{}'; a query and a key were wanted, as in 70001,5", options.go_to));
+    const bool elsewhere =
+        !options.planted && options.map_file.empty() && options.workspace.empty();
+    if (elsewhere) actions.push_back(view::SetWorkspace{view::Workspace::large});
+    actions.push_back(view::GoToCell{*cell});
+    return {};
+}
+
 Result<void> append_step_options(const StartOptions& options, view::Actions& actions) {
     if (!options.backend.empty()) actions.push_back(view::SetBackend{options.backend});
     if (!options.preset.empty()) actions.push_back(view::LoadPreset{options.preset});
@@ -115,7 +144,15 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
     app.add_option("--sentence", options.sentence, "a sentence with toy vectors")
         ->type_name("TEXT");
-    app.add_option("--workspace", options.workspace, "step or saturation")->type_name("W");
+    app.add_option("--workspace", options.workspace, "step, saturation or large")->type_name("W");
+    app.add_option("--map", options.map_file,
+                   "queries and keys (.npz, as trace reads them) for the Large workspace")
+        ->type_name("FILE");
+    app.add_option("--planted", options.planted,
+                   "the Large workspace with a generated matrix of so many tokens")
+        ->type_name("N");
+    app.add_option("--go-to", options.go_to, "the cell of a large matrix to look at")
+        ->type_name("QUERY,KEY");
     app.add_option("--stage", options.stage, "the stage to show")->type_name("KEY");
     app.add_option("--select", options.select, "the cell to explain")
         ->type_name("STAGE:ROW,COLUMN");
@@ -135,7 +172,8 @@ Result<Start> read_start(const StartOptions& options, BackendList backends) {
         start.state = std::move(*state);
     }
     start.state.backends = backends;
-    for (const auto part : {append_window_options, append_step_options, append_replay})
+    for (const auto part : {append_map_options, append_window_options, append_go_to,
+                            append_step_options, append_replay})
         if (auto done = part(options, start.actions); !done)
             return tl::unexpected(std::move(done.error()));
     return start;

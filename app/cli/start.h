@@ -19,6 +19,9 @@ struct StartOptions {
     std::string preset;
     std::string sentence;
     std::string workspace;
+    std::string map_file;          // queries and keys for the Large workspace
+    std::optional<Index> planted;  // tokens of a generated matrix
+    std::string go_to;             // "70001,5"
     std::string stage;
     std::string select;  // "scores:1,2"
     std::string theme;

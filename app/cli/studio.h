@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/gl/pixels.h"
-#include "app/view/state.h"
+#include "app/view/actions.h"
 
 namespace attn::cli {
 
@@ -10,8 +10,8 @@ namespace attn::cli {
 class Studio {
   public:
     virtual ~Studio() = default;
-    /// One frame, drawn to its end.
-    virtual void draw(const view::AppState& state) = 0;
+    /// One frame, drawn to its end. What the panels ask for, such as what their room is.
+    virtual view::Actions draw(const view::AppState& state) = 0;
     /// The last frame.
     virtual gl::Pixels read() const = 0;
 };

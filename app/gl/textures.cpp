@@ -2,7 +2,9 @@
 
 #include <epoxy/gl.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace attn::gl {
 namespace {
@@ -30,26 +32,31 @@ TextureCache::~TextureCache() {
 std::uint32_t TextureCache::find(std::uint64_t key) {
     const auto found = entries_.find(key);
     if (found == entries_.end()) return 0;
-    found->second.asked = true;
+    found->second.frame = frame_;
     return found->second.name;
 }
 
 std::uint32_t TextureCache::add(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba) {
     Entry& entry = entries_[key];
     if (entry.name != 0) glDeleteTextures(1, &entry.name);
-    entry = {upload(size, rgba), true};
+    entry = {upload(size, rgba), rgba.size(), frame_};
     return entry.name;
 }
 
 void TextureCache::end_frame() {
-    for (auto item = entries_.begin(); item != entries_.end();) {
-        if (std::exchange(item->second.asked, false)) {
-            ++item;
-        } else {
-            glDeleteTextures(1, &item->second.name);
-            item = entries_.erase(item);
-        }
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> unasked;  // frame, key
+    for (const auto& [key, entry] : entries_)
+        if (entry.frame != frame_) unasked.emplace_back(entry.frame, key);
+    std::ranges::sort(unasked, std::ranges::greater{});
+    std::size_t bytes = 0;
+    for (const auto& [frame, key] : unasked) {
+        const auto entry = entries_.find(key);
+        bytes += entry->second.bytes;
+        if (bytes <= budget_bytes_) continue;
+        glDeleteTextures(1, &entry->second.name);
+        entries_.erase(entry);
     }
+    ++frame_;
 }
 
 }  // namespace attn::gl

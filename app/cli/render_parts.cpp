@@ -1,0 +1,48 @@
+#include "app/cli/render_parts.h"
+
+#include "app/cli/map_worker.h"
+#include "app/view/wishes.h"
+
+namespace attn::cli {
+
+Result<void> carry_out(const view::Actions& actions, view::AppState& state) {
+    for (const view::Action& action : actions) {
+        view::apply(state, action);
+        if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
+    }
+    return {};
+}
+
+Result<void> complete_wishes(view::AppState& state) {
+    view::fulfil(state);
+    state.trace_ms = state.sweep_ms = 0.0;  // a picture is the same every time
+    if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
+    return {};
+}
+
+void arrive(view::AppState& state) {
+    while (state.step.fade < 1.0 || state.large.moving_s > 0.0) view::apply(state, view::Tick{1.0});
+}
+
+void draw_frame(Studio& studio, view::AppState& state) {
+    for (const view::Action& asked : studio.draw(state))
+        if (std::holds_alternative<view::SetMapCanvas>(asked)) view::apply(state, asked);
+}
+
+Result<void> complete_map(view::AppState& state) {
+    MapWorker mapper([] {}, MapWorker::Measure::nothing);
+    for (bool news = true; news;) {
+        mapper.want(view::wanted_map(state));
+        mapper.settle();
+        const view::Actions answers = mapper.take();
+        news = !answers.empty();
+        if (auto done = carry_out(answers, state); !done) return done;
+    }
+    if (!state.large.snapshot) return {};
+    large::MapSnapshot timeless = *state.large.snapshot;  // a picture is the same every time
+    timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
+    state.large.snapshot = std::make_shared<const large::MapSnapshot>(std::move(timeless));
+    return {};
+}
+
+}  // namespace attn::cli
