@@ -1,9 +1,10 @@
 #include "app/ui/draw.h"
 #include "app/ui/panels.h"
-#include "app/view/wishes.h"
 
 namespace attn::ui {
 namespace {
+
+constexpr float kAside = 0.55F;  // of the line, at most
 
 view::Color color_of(view::Severity severity, const view::Theme& theme) {
     switch (severity) {
@@ -19,22 +20,20 @@ view::Color color_of(view::Severity severity, const view::Theme& theme) {
 
 }  // namespace
 
-void draw_bottom_line(const view::AppState& state, const Frame& frame) {
+void draw_bottom_line(const view::Message& said, const std::string& aside, const Frame& frame) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 high{low.x + room.x, low.y + room.y};
-    const std::string timing = view::computed_words(state);
-    const float timing_width = text_size(frame.fonts.small, timing).x + frame.px(24);
-    const std::string message =
-        fit_text(frame.fonts.body, state.message.words, room.x - timing_width);
+    const std::string quiet = fit_text(frame.fonts.small, aside, room.x * kAside);
+    const float quiet_width = text_size(frame.fonts.small, quiet).x + frame.px(24);
+    const std::string message = fit_text(frame.fonts.body, said.words, room.x - quiet_width);
     draw_text_in(list, frame.fonts.body, low, high, Align::left,
-                 to_u32(color_of(state.message.severity, frame.theme)), message);
+                 to_u32(color_of(said.severity, frame.theme)), message);
     draw_text_in(list, frame.fonts.small, low, high, Align::right, to_u32(frame.theme.muted),
-                 timing);
+                 quiet);
     ImGui::InvisibleButton("message", room);
-    tooltip(frame, state.message.words,
-            "Right: the backend that computed the numbers on screen, and its time.");
+    tooltip(frame, said.words, aside);
 }
 
 }  // namespace attn::ui

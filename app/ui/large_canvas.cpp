@@ -95,13 +95,18 @@ const Font* figure_font(const Canvas& canvas) {
     return nullptr;
 }
 
+/// A figure that the canvas cuts would read as another number.
 void draw_figures(const Canvas& canvas) {
     const Font* const font = figure_font(canvas);
     if (!font) return;
-    for (const view::MapFigure& figure : canvas.scene.view.figures)
+    for (const view::MapFigure& figure : canvas.scene.view.figures) {
+        const double half = text_size(*font, figure.text).x / 2.0F;
+        const double middle = (figure.where.left + figure.where.right) / 2.0;
+        if (middle < half || middle + half > canvas.area.width()) continue;
         draw_text_in(canvas.list, *font, canvas.at(figure.where.left, figure.where.top),
                      canvas.at(figure.where.right, figure.where.bottom), Align::center,
                      to_u32(figure.ink), figure.text);
+    }
 }
 
 /// Around a cell; one that is too small to be seen gets a larger outline about its middle.
@@ -149,10 +154,17 @@ void draw_plate(const Canvas& canvas, ImVec2 low, const Font& font, const std::s
 void draw_mark(const Canvas& canvas, const view::MapMark& mark) {
     const Frame& frame = canvas.scene.frame;
     const float cell = static_cast<float>(1.0 / canvas.scene.look.camera.cells_per_pixel);
-    const float radius = std::max(frame.px(kMarkRadius), cell * 0.75F);
+    const float radius = std::max(frame.px(kMarkRadius), cell / 2 + frame.px(2));
     const ImVec2 middle = canvas.at(mark.x, mark.y);
-    canvas.list.AddCircle(middle, radius, to_u32(frame.theme.background), 0, frame.px(4));
-    canvas.list.AddCircle(middle, radius, to_u32(frame.theme.accent), 0, frame.px(1.5F));
+    const auto ring = [&](view::Color color, float thickness) {  // square about a cell with figures
+        if (cell < frame.px(2 * kMarkRadius))
+            return canvas.list.AddCircle(middle, radius, to_u32(color), 0, thickness);
+        canvas.list.AddRect({middle.x - radius, middle.y - radius},
+                            {middle.x + radius, middle.y + radius}, to_u32(color), frame.px(4), 0,
+                            thickness);
+    };
+    ring(frame.theme.background, frame.px(4));
+    ring(frame.theme.accent, frame.px(1.5F));
     const Font& font = frame.fonts.small;
     draw_plate(canvas, {middle.x + radius + frame.px(4), middle.y - radius - font.px}, font,
                mark.label);
@@ -162,19 +174,25 @@ bool is_dragged(const Frame& frame) {
     return ImGui::IsMouseDragging(ImGuiMouseButton_Left, frame.px(kDragStart));
 }
 
-/// Beside the pointer, which it never covers.
+/// Below the pointer, or above it near the foot of the canvas; never over it.
 void draw_hover_words(const Canvas& canvas) {
     const LargeScene& scene = canvas.scene;
     if (!scene.look.hovered || scene.view.hover_words.empty()) return;
     if (!ImGui::IsItemHovered() || is_dragged(scene.frame)) return;
     const Font& font = scene.frame.fonts.body;
-    const float width = text_size(font, scene.view.hover_words).x + scene.frame.px(16);
     ImVec2 at = ImGui::GetMousePos();
-    const bool left = at.x + scene.frame.px(20) + width > canvas.area.high.x;
     const bool above = at.y + scene.frame.px(56) > canvas.area.high.y;
-    at.x += left ? -scene.frame.px(16) - width : scene.frame.px(16);
+    at.x += scene.frame.px(16);
     at.y += above ? -scene.frame.px(44) : scene.frame.px(20);
     draw_plate(canvas, at, font, scene.view.hover_words);
+}
+
+/// Before the first tile the canvas says what is being done.
+void draw_waiting(const Canvas& canvas) {
+    if (!canvas.scene.view.pictures.empty()) return;
+    const Frame& frame = canvas.scene.frame;
+    draw_text_in(canvas.list, frame.fonts.title, canvas.area.low, canvas.area.high, Align::center,
+                 to_u32(frame.theme.muted), canvas.scene.view.pass.words);
 }
 
 void draw_content(const Canvas& canvas) {
@@ -184,6 +202,7 @@ void draw_content(const Canvas& canvas) {
     draw_grid_lines(canvas);
     draw_figures(canvas);
     draw_matrix_edge(canvas);
+    draw_waiting(canvas);
     if (view.hovered) draw_outline(canvas, *view.hovered, theme.text, 1.0F);
     if (view.selected) draw_outline(canvas, *view.selected, theme.accent, canvas.scene.frame.px(2));
     for (const view::MapMark& mark : view.marks) draw_mark(canvas, mark);

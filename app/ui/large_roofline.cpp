@@ -108,7 +108,7 @@ void draw_point_labels(const RooflineView& roofline, const Axes& axes, const Fra
     for (const RooflineView::Point& point : roofline.points) {
         if (!is_drawable(point)) continue;
         const ImVec2 at = axes.at(point.intensity, point.gflops);
-        const float y = at.y + frame.px(kPoint);
+        const float y = std::min(at.y + frame.px(kPoint), axes.area.high.y - 2 * font.px);
         const bool touches = std::ranges::any_of(
             taken, [&](float other) { return std::abs(other - y) < font.px + frame.px(2); });
         if (touches) continue;

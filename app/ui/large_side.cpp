@@ -213,8 +213,8 @@ void draw_large_side(const LargeScene& scene) {
     draw_go_to(scene);
     draw_colors(scene);
     draw_heads(scene);
-    draw_selected(scene);
     draw_found(scene);
+    draw_selected(scene);
     draw_top(scene);
     section(scene, "Generate another matrix");
     draw_generator(scene);

@@ -26,8 +26,8 @@ void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
 /// The selected cell's arithmetic. Returns the linked cell under the pointer.
 std::optional<view::CellRef> draw_inspector(const view::InspectorView& view, const Frame& frame,
                                             view::Actions& out);
-/// What just happened, how long it took, who computed it.
-void draw_bottom_line(const view::AppState& state, const Frame& frame);
+/// What just happened, and at the right end, quietly, what stands behind the picture.
+void draw_bottom_line(const view::Message& message, const std::string& aside, const Frame& frame);
 
 /// The F1 page: every command with its keys.
 void draw_help(const std::vector<view::Command>& commands, const Frame& frame, view::Actions& out);

@@ -10,6 +10,7 @@
 #include "app/ui/large_panel.h"
 #include "app/ui/panels.h"
 #include "app/ui/saturation_panel.h"
+#include "app/view/wishes.h"
 
 namespace attn::ui {
 namespace {
@@ -116,18 +117,20 @@ void draw_saturation_workspace(const AppState& state, const Regions& r, const Fr
           [&] { draw_saturation_panel(build_saturation_view(state), frame, out); });
 }
 
-void draw_large_workspace(const AppState& state, const Regions& r, const Frame& frame,
-                          Actions& out) {
+/// Returns what stands at the right end of the bottom line.
+std::string draw_large_workspace(const AppState& state, const Regions& r, const Frame& frame,
+                                 Actions& out) {
     const view::LargeView view = build_large_view(state);
     const LargeScene scene{view, state.large, frame, out};
     const float split = r.work.high.x - (has_map(view) ? r.inspector : 0.0F);
     fill({{split, 0.0F}, r.work.high}, frame.theme.surface);
     panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
           [&] { draw_large_map(scene); });
-    if (!has_map(view)) return;
+    if (!has_map(view)) return {};
     panel("map side",
           {{split + frame.px(24), frame.px(16)}, {r.work.high.x - frame.px(16), r.work.high.y}},
           [&] { draw_large_side(scene); });
+    return view.bottom_line;
 }
 
 void draw_base(const AppState& state, const Frame& frame, Actions& out) {
@@ -138,9 +141,11 @@ void draw_base(const AppState& state, const Frame& frame, Actions& out) {
     std::optional<CellRef> hovered;
     if (state.workspace == Workspace::step) hovered = draw_step(state, r, frame, out);
     if (state.workspace == Workspace::saturation) draw_saturation_workspace(state, r, frame, out);
-    if (state.workspace == Workspace::large) draw_large_workspace(state, r, frame, out);
+    const bool large = state.workspace == Workspace::large;
+    const std::string aside =
+        large ? draw_large_workspace(state, r, frame, out) : view::computed_words(state);
     if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
-    panel("bottom line", r.bottom, [&] { draw_bottom_line(state, frame); });
+    panel("bottom line", r.bottom, [&] { draw_bottom_line(state.message, aside, frame); });
 }
 
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
