@@ -25,7 +25,7 @@ struct RenderOptions {
 Result<gl::Pixels> draw(Studio& studio, view::AppState state) {
     if (auto done = complete_wishes(state); !done) return tl::unexpected(std::move(done.error()));
     arrive(state);
-    draw_frame(studio, state);
+    for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
     if (auto mapped = complete_map(state); !mapped)
         return tl::unexpected(std::move(mapped.error()));
     for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
