@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "app/cli/arguments.h"
 #include "app/cli/render_parts.h"
@@ -25,10 +26,12 @@ struct RenderOptions {
 Result<gl::Pixels> draw(Studio& studio, view::AppState state) {
     if (auto done = complete_wishes(state); !done) return tl::unexpected(std::move(done.error()));
     arrive(state);
-    for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
-    if (auto mapped = complete_map(state); !mapped)
-        return tl::unexpected(std::move(mapped.error()));
-    for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
+    for (std::optional<view::MapCanvas> room; room != state.large.canvas;) {
+        room = state.large.canvas;  // a map that is there leaves itself less of it
+        if (auto mapped = complete_map(state); !mapped)
+            return tl::unexpected(std::move(mapped.error()));
+        for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
+    }
     return studio.read();
 }
 

@@ -80,10 +80,10 @@ void print_times(std::vector<double> times, Streams io) {
 Result<void> time_drag(Studio& studio, view::AppState state, int frames, Streams io) {
     if (auto swept = complete_wishes(state); !swept) return swept;
     arrive(state);
-    for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
     MapWorker mapper([] {}, MapWorker::Measure::nothing);
     await_preview(mapper, state);
     if (!state.large.fault.empty()) return bad_input(state.large.fault);
+    for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
     print_times(time_frames(studio, state, mapper, drag(state.workspace, frames)), io);
     return {};
 }
