@@ -117,6 +117,11 @@ view::Actions NullUi::drag(ImVec2 from, ImVec2 to) {
     return out;
 }
 
+view::Actions NullUi::wheel(float notches) {
+    set_wheel(notches);
+    return frames(2);
+}
+
 view::Actions NullUi::press(view::Key key, bool ctrl, bool shift) {
     set_modifiers(ctrl, shift);
     view::Actions out = frame();
@@ -141,6 +146,7 @@ view::Actions NullUi::type(const std::string& text) {
 #if IMGUI_VERSION_NUM < 18700
 void NullUi::set_mouse(ImVec2 at) { ImGui::GetIO().MousePos = at; }
 void NullUi::set_button(bool down) { ImGui::GetIO().MouseDown[0] = down; }
+void NullUi::set_wheel(float notches) { ImGui::GetIO().MouseWheel = notches; }
 void NullUi::set_key(view::Key key, bool down) {
     ImGuiIO& io = ImGui::GetIO();
     for (const auto& [imgui, ours] : {std::pair{ImGuiKey_Enter, view::Key::enter},
@@ -156,6 +162,7 @@ void NullUi::set_modifiers(bool ctrl, bool shift) {
 #else
 void NullUi::set_mouse(ImVec2 at) { ImGui::GetIO().AddMousePosEvent(at.x, at.y); }
 void NullUi::set_button(bool down) { ImGui::GetIO().AddMouseButtonEvent(0, down); }
+void NullUi::set_wheel(float notches) { ImGui::GetIO().AddMouseWheelEvent(0.0F, notches); }
 void NullUi::set_key(view::Key key, bool down) {
     ImGui::GetIO().AddKeyEvent(static_cast<ImGuiKey>(ui::native_key(key)), down);
 }

@@ -33,6 +33,8 @@ class NullUi {
     view::Actions click(ImVec2 at);
     view::Actions double_click(ImVec2 at);
     view::Actions drag(ImVec2 from, ImVec2 to);
+    /// Turns the wheel where the pointer is; up is positive.
+    view::Actions wheel(float notches);
     view::Actions press(view::Key key, bool ctrl = false, bool shift = false);
     view::Actions type(const std::string& text);
 
@@ -43,6 +45,7 @@ class NullUi {
   private:
     void set_mouse(ImVec2 at);
     void set_button(bool down);
+    void set_wheel(float notches);
     void set_key(view::Key key, bool down);
     void set_modifiers(bool ctrl, bool shift);
 

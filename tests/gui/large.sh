@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The map of 16,384 tokens by mouse and keyboard: zoomed and panned while the exact pass runs, to the needle,
+# its arithmetic read; the journal shows it, and played again it gives the same state.   large.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+source "$here/png.sh"
+
+picture() { find "$work" -name 'attnscope-*.png' | sort | tail -n 1; }
+pictures_are() { (($(find "$work" -name 'attnscope-*.png' | wc -l) == $1)); }
+drawn() { wc -l <"$frames"; }
+draws_more_than() { (($(drawn) > $1)); }
+# A frame is drawn after everything that came before: what the app wrote is what it shows.
+wait_for_frame() { wait_for "a frame" draws_more_than "$(drawn)"; }
+
+at() { xdotool mousemove --sync "$1" "$2" sleep 0.1; }
+wheel_in() { at "$1" "$2"; xdotool click --repeat 3 --delay 80 4 sleep 0.1; }
+wheel_out() { at "$1" "$2"; xdotool click --repeat 2 --delay 80 5 sleep 0.1; }
+drag() {
+    at "$1" "$2"
+    xdotool mousedown 1 sleep 0.1
+    local step
+    for step in 1 2 3 4 5; do xdotool mousemove --sync $(($1 + 16 * step)) $(($2 + 10 * step)) sleep 0.06; done
+    xdotool mouseup 1 sleep 0.1
+}
+
+start --planted 16384 --save-session recorded.json
+
+# Only a matrix can be zoomed: the wheel is turned until it is there. The preview stands, the exact pass goes
+# on. The canvas reaches from about (172, 144) to (1152, 848).
+zoomed() {
+    wheel_in 600 500
+    more_than '"action":"set_map_camera"' 0
+}
+wait_for "the matrix" zoomed
+does '"action":"set_map_camera"' drag 600 450
+does '"action":"set_map_camera"' wheel_out 640 420
+does '"action":"set_full_pass","on":false' press space
+does '"action":"set_full_pass","on":true' press space
+does '"action":"set_map_colors"' press p
+does '"action":"fit_map"' press f
+
+# To the needle, which stands in the middle of the canvas: the click selects that very cell.
+does '"action":"go_to_needle"' press n
+wait_for_frame
+does '"action":"select_map_cell"' click 662 498
+does '"action":"search_map"' press a
+
+# Its arithmetic is drawn: the picture differs from the one without a selection.
+press F12
+wait_for "a picture" pictures_are 1
+[[ $(png_size "$(picture)") == 1600x1000 ]] || fail "the picture is $(png_size "$(picture)"), not 1600x1000"
+
+# Typed: another cell, by its numbers.
+does '"action":"show_go_to","on":true' press g
+xdotool type --delay 40 '12000, 7'
+does '"action":"go_to_cell"' press Return
+
+does '"action":"quit"' press ctrl+q
+ends 0
+[[ -s recorded.json ]] || fail "the session was not saved"
+
+"$app" --replay "$journal" --save-session replayed.json --exit-after-replay ||
+    fail "the journal cannot be played"
+if ! cmp recorded.json replayed.json; then
+    diff recorded.json replayed.json >&2 || true
+    fail "the journal gives another state"
+fi
+echo "$(wc -l <"$journal") actions, the same state when played again"

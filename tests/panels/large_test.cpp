@@ -1,0 +1,260 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/ui/large_panel.h"
+#include "app/ui/window.h"
+#include "app/view/large_camera.h"
+#include "tests/panels/large_sample.h"
+#include "tests/panels/null_ui.h"
+
+using namespace attn;
+using attn::test::last;
+using attn::test::NullUi;
+using large::Cell;
+
+namespace {
+
+constexpr Index kTokens = 131072;
+
+/// Map and side panel side by side. The look follows the hand, the view stands still.
+struct Bench {
+    view::LargeLook look = test::sample_look(kTokens);
+    view::LargeView view = test::sample_overview(look);
+    NullUi ui;
+
+    explicit Bench(ImVec2 size = {1600.0F, 1000.0F}, float scale = 1.0F) : ui(size, scale) {
+        ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
+            draw(frame, out);
+            for (const view::Action& action : out) follow(action);
+        });
+        ui.frames(3);
+    }
+
+    void draw(const ui::Frame& frame, view::Actions& out) {
+        const ui::LargeScene scene{view, look, frame, out};
+        const float width = ImGui::GetIO().DisplaySize.x;
+        ImGui::BeginChild("map", {width * 0.7F, 0.0F});
+        ui::draw_large_map(scene);
+        ImGui::EndChild();
+        ImGui::SameLine();
+        ImGui::BeginChild("side");
+        ui::draw_large_side(scene);
+        ImGui::EndChild();
+    }
+
+    void follow(const view::Action& action) {
+        if (const auto* room = std::get_if<view::SetMapCanvas>(&action)) look.canvas = room->canvas;
+        if (const auto* moved = std::get_if<view::SetMapCamera>(&action))
+            look.camera = moved->camera;
+        if (const auto* over = std::get_if<view::HoverMapCell>(&action)) look.hovered = over->cell;
+    }
+};
+
+const ImVec2 kOnCanvas{500.0F, 480.0F};
+
+/// Every action that clicks over the side panel bring about: rows of them, `apart` pixels from each other.
+view::Actions clicks_over_side(Bench& bench, float apart) {
+    view::Actions all;
+    for (float y = 16.0F; y < 990.0F; y += 11.0F)
+        for (float x = 1150.0F; x < 1580.0F; x += apart)
+            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+    return all;
+}
+
+template <class T>
+bool has(const view::Actions& actions) {
+    return last<T>(actions) != nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("every state of the Large workspace draws at every size and scale") {
+    for (const ImVec2 size : {ImVec2{1600, 1000}, ImVec2{1280, 720}, ImVec2{640, 400}})
+        for (const float scale : {1.0F, 1.5F, 2.0F}) {
+            CAPTURE(size.x);
+            CAPTURE(scale);
+            Bench bench(size, scale);
+            for (const view::LargeView& view :
+                 {test::sample_empty_map(), test::sample_loading_map(), test::sample_faulty_map(),
+                  test::sample_overview(bench.look), test::sample_close_up(bench.look),
+                  test::with_long_words(test::sample_overview(bench.look)),
+                  test::with_long_words(test::sample_close_up(bench.look)), view::LargeView{}}) {
+                bench.view = view;
+                bench.ui.frames(2);
+                CHECK(bench.ui.drawn() > 8);
+            }
+        }
+}
+
+TEST_CASE("a new matrix, of which nothing is known yet, draws") {
+    view::AppState state = view::initial_state();
+    state.workspace = view::Workspace::large;
+    NullUi ui;
+    ui.show([&](const ui::Frame& frame, view::Actions& out) {
+        ui::draw_window(state, frame, out);
+        for (const view::Action& action : out) view::apply(state, action);
+    });
+    ui.frames(3);
+    CHECK(ui.drawn() > 300);
+    state.large.input = test::sample_look(kTokens).input;
+    state.large.origin = large::PlantedSpec{};
+    ui.frames(3);
+    CHECK(ui.drawn() > 500);
+    CHECK(state.large.canvas.width > 500.0);
+}
+
+TEST_CASE("the canvas says its room once, and panning does not change it") {
+    Bench bench;
+    CHECK(bench.look.canvas.width > 600.0);
+    CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
+    bench.view = test::sample_close_up(bench.look);
+    CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
+}
+
+TEST_CASE("the wheel zooms about the cell under the pointer") {
+    Bench bench;
+    bench.ui.move_to(kOnCanvas);
+    const auto before = bench.look.hovered;
+    REQUIRE(before);
+    const double cells = bench.look.camera.cells_per_pixel;
+    for (int n = 0; n < 24; ++n) bench.ui.wheel(1.0F);
+    CHECK(bench.look.camera.cells_per_pixel < cells / 60.0);
+    bench.ui.frames(2);
+    REQUIRE(bench.look.hovered);
+    CHECK(std::abs(bench.look.hovered->row - before->row) <= 190);  // a pixel at first
+    CHECK(std::abs(bench.look.hovered->column - before->column) <= 190);
+    bench.ui.wheel(-1.0F);
+    CHECK(bench.look.camera.cells_per_pixel > cells / 100.0);
+}
+
+TEST_CASE("the wheel elsewhere does not zoom") {
+    Bench bench;
+    bench.ui.move_to({1300.0F, 700.0F});
+    CHECK(!has<view::SetMapCamera>(bench.ui.wheel(1.0F)));
+}
+
+TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
+    Bench bench;
+    bench.look.camera = {70000.0, 60000.0, 1.0};
+    const view::Actions actions = bench.ui.drag(kOnCanvas, {kOnCanvas.x + 100, kOnCanvas.y - 60});
+    CHECK(bench.look.camera.column == doctest::Approx(59900.0));
+    CHECK(bench.look.camera.row == doctest::Approx(70060.0));
+    CHECK(!has<view::SelectMapCell>(actions));
+}
+
+TEST_CASE("a click selects the cell under the pointer and moves nothing") {
+    Bench bench;
+    const view::Actions actions = bench.ui.click(kOnCanvas);
+    const auto* selected = last<view::SelectMapCell>(actions);
+    REQUIRE(selected);
+    CHECK(selected->cell == bench.look.hovered);
+    CHECK(!has<view::SetMapCamera>(actions));
+}
+
+TEST_CASE("a double click comes closer") {
+    Bench bench;
+    const double cells = bench.look.camera.cells_per_pixel;
+    bench.ui.double_click(kOnCanvas);
+    CHECK(bench.look.camera.cells_per_pixel == doctest::Approx(cells / 2.0));
+}
+
+TEST_CASE("a click beside the matrix selects nothing") {
+    Bench bench;
+    bench.look.camera = {0.0, 0.0, 100.0};
+    const view::Actions actions = bench.ui.click({200.0F, 200.0F});
+    CHECK(!has<view::SelectMapCell>(actions));
+    CHECK(!bench.look.hovered);
+}
+
+TEST_CASE("the minimap moves the camera to where it is pressed") {
+    Bench bench;
+    bench.look.camera = {65536.0, 65536.0, 1.0};
+    bench.ui.click({1600.0F * 0.7F + 40.0F, 30.0F});
+    CHECK(bench.look.camera.row < 25000.0);
+    CHECK(bench.look.camera.column < 45000.0);
+    CHECK(bench.look.camera.cells_per_pixel == doctest::Approx(1.0));
+}
+
+TEST_CASE("every control of the side panel answers the mouse") {
+    Bench bench;
+    bench.look.selected = Cell{70001, 5};
+    const view::Actions actions = clicks_over_side(bench, 58.0F);
+    CHECK(has<view::ZoomMap>(actions));
+    CHECK(has<view::FitMap>(actions));
+    CHECK(has<view::GoToNeedle>(actions));
+    CHECK(has<view::ShowGoTo>(actions));
+    CHECK(has<view::SetMapColors>(actions));
+    CHECK(has<view::SearchMap>(actions));
+    CHECK(has<view::GoToCell>(actions));
+    CHECK(has<view::DraftPlanted>(actions));
+}
+
+TEST_CASE("each row of both lists goes to its own cell") {
+    Bench bench;
+    bench.view = test::sample_close_up(bench.look);
+    bench.view.inspector = {};
+    bench.view.heads.clear();
+    bench.view.found.resize(5);
+    bench.view.top.resize(5);
+    for (view::StrongCell& cell : bench.view.found) cell.cell.row += 100;
+    bench.look.search = large::Search{};
+    std::set<Index> rows;
+    for (const view::Action& action : clicks_over_side(bench, 300.0F))
+        if (const auto* go = std::get_if<view::GoToCell>(&action)) rows.insert(go->cell.row);
+    CHECK(rows ==
+          std::set<Index>{70001, 70002, 70003, 70004, 70005, 70101, 70102, 70103, 70104, 70105});
+}
+
+TEST_CASE("the pass is started and paused by its button") {
+    Bench bench;
+    const auto press = [&] {
+        view::Actions all;
+        for (float y = 20.0F; y < 110.0F; y += 12.0F)
+            for (view::Action& action : bench.ui.click({850.0F, y}))
+                all.push_back(std::move(action));
+        return all;
+    };
+    const view::Actions starting = press();
+    const auto* start = last<view::SetFullPass>(starting);
+    REQUIRE(start);
+    CHECK(start->on);
+    bench.view.pass.offer_start = false;
+    bench.view.pass.offer_pause = true;
+    const view::Actions pausing = press();
+    const auto* pause = last<view::SetFullPass>(pausing);
+    REQUIRE(pause);
+    CHECK(!pause->on);
+}
+
+TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the field open") {
+    Bench bench;
+    bench.view.go_to_open = true;
+    bench.ui.frames(3);
+    const view::Actions typed = bench.ui.type("7");
+    const auto* draft = last<view::DraftGoTo>(typed);
+    REQUIRE(draft);
+    CHECK(draft->text == "7");
+    bench.view.go_to_draft = draft->text;
+    CHECK(!has<view::ShowGoTo>(bench.ui.press(view::Key::enter)));
+    bench.view.go_to = Cell{7, 7};
+    bench.ui.frames(3);
+    const view::Actions actions = bench.ui.press(view::Key::enter);
+    const auto* go = last<view::GoToCell>(actions);
+    REQUIRE(go);
+    CHECK(go->cell == Cell{7, 7});
+    CHECK(has<view::ShowGoTo>(actions));
+}
+
+TEST_CASE("an empty workspace offers the generator") {
+    Bench bench;
+    bench.view = test::sample_empty_map();
+    bench.ui.frames(2);
+    view::Actions all;
+    for (float y = 300.0F; y < 760.0F; y += 12.0F)
+        for (float x = 340.0F; x < 780.0F; x += 24.0F)
+            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+    CHECK(has<view::OpenPlanted>(all));
+    CHECK(has<view::DraftPlanted>(all));
+}
