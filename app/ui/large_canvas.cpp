@@ -42,9 +42,15 @@ struct Canvas {
 
 bool is_empty(const PixelRect& rect) { return rect.right <= rect.left || rect.bottom <= rect.top; }
 
+/// A texel at the edge may stand for fewer cells than the others: it is cut where the matrix ends.
+PixelRect within(const PixelRect& rect, const PixelRect& bounds) {
+    return {std::max(rect.left, bounds.left), std::max(rect.top, bounds.top),
+            std::min(rect.right, bounds.right), std::min(rect.bottom, bounds.bottom)};
+}
+
 void draw_picture(const Canvas& canvas, const view::MapPicture& picture) {
     const PixelRect& whole = picture.where;
-    const PixelRect part = canvas.visible(whole);
+    const PixelRect part = canvas.visible(within(whole, canvas.scene.view.matrix));
     if (is_empty(part)) return;
     const auto u = [&](double x) {
         return static_cast<float>((x - whole.left) / (whole.right - whole.left));

@@ -130,6 +130,8 @@ void draw_titles(const LargeScene& scene, const Rulers& at, ImDrawList& list) {
 
 // --- profiles
 
+constexpr double kBarInk = 0.55;  // a profile that is full everywhere must not outshine the matrix
+
 void explain(const LargeScene& scene, const char* id, const Area& area,
              const view::MapProfile& profile) {
     ImGui::SetCursorScreenPos(area.low);
@@ -141,7 +143,7 @@ void explain(const LargeScene& scene, const char* id, const Area& area,
 template <class Corners>
 void draw_bars(const LargeScene& scene, const view::MapProfile& profile, Corners corners) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ImU32 color = to_u32(scene.frame.theme.weight);
+    const ImU32 color = to_u32(scene.frame.theme.weight, kBarInk);
     for (const view::PixelRect& bar : profile.bars) {
         const Area area = corners(bar);
         list.AddRectFilled(area.low, area.high, color);
