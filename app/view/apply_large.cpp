@@ -114,7 +114,11 @@ void carry_out(AppState& state, const MachineProbed& action) {
 
 void carry_out(AppState& state, const SetMapCanvas& action) {
     LargeLook& look = state.large;
+    // A cell gone to before there was a window is to be readable at the window's scale.
+    const bool gone_to = look.canvas == MapCanvas{} && look.selected &&
+                         look.camera == camera_at(look, *look.selected);
     look.canvas = action.canvas;
+    if (gone_to) look.camera = camera_at(look, *look.selected);
     look.camera = look.fitted ? fitted_camera(look) : clamped(look, look.camera);
 }
 

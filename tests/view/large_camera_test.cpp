@@ -150,3 +150,16 @@ TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents 
     CHECK(round_step(1.5) == 2);
     CHECK(round_step(2001.0) == 5000);
 }
+
+TEST_CASE("a cell gone to before there is a window is readable at the window's scale") {
+    AppState early = planted_state();
+    early.large.canvas = {};
+    const AppState gone = after(std::move(early), {GoToCell{{500, 3}}});
+    const MapCanvas window{600.0, 400.0, 1.5};
+    const AppState shown = after(gone, {SetMapCanvas{window}});
+    CHECK(shown.large.camera.cells_per_pixel ==
+          doctest::Approx(gone.large.camera.cells_per_pixel / 1.5));
+    const AppState zoomed = after(gone, {ZoomMap{0.5}, SetMapCanvas{window}});
+    CHECK(zoomed.large.camera.cells_per_pixel ==
+          doctest::Approx(gone.large.camera.cells_per_pixel * 2.0));
+}
