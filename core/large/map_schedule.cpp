@@ -127,6 +127,11 @@ std::optional<Task> next_top(MapState& state) {
     return task;
 }
 
+bool valid(const Search& search, const Dimensions& size) {
+    const Index count = search.of == Search::Of::key ? size.tk : size.tq;
+    return search.index >= 0 && search.index < count;
+}
+
 bool is_current(const MapState& state, const SearchResult& found, double now) {
     if (found.search != *state.wish->search) return false;
     if (found.search.of == Search::Of::query || state.found_strips == state.head->strips_done)
@@ -136,16 +141,12 @@ bool is_current(const MapState& state, const SearchResult& found, double now) {
 
 std::optional<Task> next_search(MapState& state, double now) {
     if (!state.wish->search || state.searching) return std::nullopt;
+    if (!valid(*state.wish->search, state.size())) return std::nullopt;
     if (state.found && is_current(state, *state.found, now)) return std::nullopt;
     state.searching = state.wish->search;
     Task task = begin(state, Task::Kind::search);
     task.strips_known = state.head->strips_done;
     return task;
-}
-
-bool valid(const Search& search, const Dimensions& size) {
-    const Index count = search.of == Search::Of::key ? size.tk : size.tq;
-    return search.index >= 0 && search.index < count;
 }
 
 /// Whether the logsumexp that the view lacks is computed even when nobody wants the whole pass: always
@@ -162,7 +163,7 @@ bool is_affordable(const MapState& state, double now) {
     for (Index s = strips.begin; s < strips.end; ++s)
         if (head.strips[static_cast<std::size_t>(s)] != Strip::done)
             lacking += head.strip_pairs[static_cast<std::size_t>(s)];
-    return state.gflop(lacking) < kAffordableSeconds * state.speed(now);
+    return state.gflop(lacking) <= kAffordableSeconds * state.speed(now);
 }
 
 }  // namespace
@@ -170,11 +171,11 @@ bool is_affordable(const MapState& state, double now) {
 void adopt(MapState& state, const MapWish& wish) {
     const bool other_head = !state.wish || !(state.wish->head == wish.head);
     state.wish = wish;
-    if (wish.search && !valid(*wish.search, state.size())) state.wish->search.reset();
     if (other_head) {
         state.head = std::make_shared<HeadState>(state.input->source, wish.head, state.limits);
         state.view_key.reset();
         state.top_key.reset();
+        state.top_ready = false;
         state.view_tiles.clear();
         state.found.reset();
     }

@@ -26,6 +26,7 @@ HeadState::HeadState(const WeightSource& source, Head head_, const MapLimits& li
       strips(static_cast<std::size_t>(pyramid.strip_count()), Strip::missing) {
     for (Index s = 0; s < pyramid.strip_count(); ++s)
         strip_pairs.push_back(pairs_of(source, head, pyramid.strip_rows(s)));
+    for (const Index row : plan.rows) preview_pairs += pairs_of(source, head, {row, row + 1});
 }
 
 Index HeadState::chunk_count() const {

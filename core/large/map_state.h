@@ -61,6 +61,7 @@ struct HeadState {
     double preview_started = 0.0;
     double preview_seconds = 0.0;
     double preview_gflops = 0.0;
+    double preview_pairs = 0.0;              // of its rows, counted as strip_pairs are
     std::shared_ptr<const Preview> preview;  // when it is ready
 
     std::vector<Strip> strips;

@@ -210,9 +210,7 @@ struct WeightMap::Work {
         const std::lock_guard lock(mutex_);
         head.preview = std::move(preview);
         head.preview_seconds = seconds_now() - head.preview_started;
-        const double pairs =
-            static_cast<double>(head.plan.rows.size()) * static_cast<double>(source().size.tk);
-        head.preview_gflops = state_.gflop(pairs) / head.preview_seconds;
+        head.preview_gflops = state_.gflop(head.preview_pairs) / head.preview_seconds;
         head.sampled.clear();
         state_.changed = true;
     }
