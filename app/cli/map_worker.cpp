@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "app/cli/trace_call.h"
@@ -31,9 +32,12 @@ bool same_cell(const view::MapCell& cell, const view::WantedMap& wanted) {
 
 }  // namespace
 
-Result<large::MapInput> make_map_input(const view::MapOrigin& origin, const RunControl& control) {
+Result<large::MapInput> make_map_input(const view::MapOrigin& origin,
+                                       const RunControl& control) try {
     if (const auto* file = std::get_if<view::MapFile>(&origin)) return read_map_file(file->path);
     return large::plant(std::get<large::PlantedSpec>(origin), control);
+} catch (const std::bad_alloc&) {
+    return failed("out of memory: a map of weights keeps Q and K");
 }
 
 MapWorker::MapWorker(std::function<void()> wake, Measure measure)

@@ -32,6 +32,7 @@ void draw_frame(Studio& studio, view::AppState& state) {
 Result<void> complete_map(view::AppState& state) {
     MapWorker mapper([] {}, MapWorker::Measure::nothing);
     for (bool news = true; news;) {
+        arrive(state);  // going to the needle moves the view, and a moving view leaves the pass
         mapper.want(view::wanted_map(state));
         mapper.settle();
         const view::Actions answers = mapper.take();
