@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/view/large_camera.h"
+#include "app/view/large_pictures.h"
 #include "app/view/large_words.h"
 
 namespace attn::view {
@@ -103,6 +104,11 @@ std::vector<RulerMark> ruler(const Axis& axis) {
 
 // ---- profiles
 
+/// Sums over sampled texels are estimates and say so.
+std::string profile_title(const LargeLook& look, std::string words) {
+    return is_estimated(look) ? words + ", sampled" : words;
+}
+
 double largest_of(const std::vector<double>& sums) {
     double largest = 0.0;
     for (const double sum : sums)
@@ -145,7 +151,7 @@ std::vector<RulerMark> column_ruler(const LargeLook& look) { return ruler(column
 std::optional<MapProfile> row_profile(const LargeLook& look) {
     if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;
     const large::Profiles& sums = *look.snapshot->profiles;
-    MapProfile profile{"weight of a query that is in view",
+    MapProfile profile{profile_title(look, "weight of a query that is in view"),
                        "Σ a[i, j] over the keys j in view, mean over the queries i of a texel; 1: "
                        "the query attends to nothing outside the view.",
                        {},
@@ -158,7 +164,7 @@ std::optional<MapProfile> row_profile(const LargeLook& look) {
 std::optional<MapProfile> column_profile(const LargeLook& look) {
     if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;
     const large::Profiles& sums = *look.snapshot->profiles;
-    MapProfile profile{"weight that keys receive",
+    MapProfile profile{profile_title(look, "weight that keys receive"),
                        "Σ a[i, j] over the keys j of a texel, mean over the queries i in view.",
                        {},
                        short_weight(largest_of(sums.columns))};
