@@ -106,13 +106,16 @@ void BenchReport::map(const bench::MapSpeed& speed) {
                              {"overview_over_fused", speed.overview_ratio},
                              {"fused_gflops", speed.fused_gflops},
                              {"slowest_view_ms", speed.slowest_view_ms},
-                             {"peak_bytes", speed.peak_bytes}});
+                             {"peak_bytes", speed.peak_bytes > 0.0 ? ordered_json(speed.peak_bytes)
+                                                                   : ordered_json(nullptr)}});
     print(fmt::format(
         "map of {} tokens, d 64: sampled preview {:.2f} s; exact overview {:.1f} s = {:.2f} x n² "
         "2d / (fused "
-        "{:.0f} GF/s); slowest view {:.0f} ms; the process at its peak {}",
+        "{:.0f} GF/s); views of the slowest level {:.0f} ms, their median; the process at its peak "
+        "{}",
         speed.tokens, speed.preview_seconds, speed.overview_seconds, speed.overview_ratio,
-        speed.fused_gflops, speed.slowest_view_ms, megabytes(speed.peak_bytes)));
+        speed.fused_gflops, speed.slowest_view_ms,
+        speed.peak_bytes > 0.0 ? megabytes(speed.peak_bytes) : "not told by this system"));
 }
 
 void BenchReport::note(const std::string& sentence) {

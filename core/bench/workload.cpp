@@ -17,11 +17,14 @@ Tensor uniform_tensor(const Shape& shape, std::uint64_t seed) {
     return tensor;
 }
 
+// Counts of all three together stay far below 2^63.
+constexpr Index kMostNumber = Index{1} << 20;
+
 /// A letter and the whole number after it, off the front of `text`; false when they are not there.
 bool take_number(std::string_view& text, char letter, Index& number) {
     if (text.empty() || text.front() != letter) return false;
     const auto [stop, fault] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
-    if (fault != std::errc{} || number < 1) return false;
+    if (fault != std::errc{} || number < 1 || number > kMostNumber) return false;
     text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
     return true;
 }
