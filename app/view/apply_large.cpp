@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,6 +65,8 @@ void settle_look(AppState& state) {
     LargeLook& look = state.large;
     if (!has_head(look)) look.head = {};
     look.camera = look.fitted ? fitted_camera(look) : clamped(look, look.camera);
+    if (const auto search = std::exchange(look.search, std::nullopt))
+        carry_out(state, SearchMap{search});  // refuses one outside
     if (look.selected && refuse_outside(state, *look.selected, Severity::error))
         look.selected.reset();
     if (look.needle_awaited) carry_out(state, GoToNeedle{});
