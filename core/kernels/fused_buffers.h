@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -11,13 +12,14 @@
 
 namespace attn {
 
-/// Floats on a vector boundary, not initialised, that grow when more are asked for.
+/// Floats on a vector boundary, not initialised, that grow when more are asked for. Throws std::bad_alloc.
 class AlignedFloats {
   public:
     float* at_least(Index count) {
         if (count > count_) {
             floats_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
-            count_ = count;
+            count_ = floats_ ? count : 0;
+            if (!floats_) throw std::bad_alloc();
         }
         return floats_.get();
     }
