@@ -97,6 +97,9 @@ struct WeightMap::Work {
             lock.lock();
             std::erase(running_, &*task);
             news_.notify_all();
+            lock.unlock();
+            task.reset();  // the last of another head is freed without the lock
+            lock.lock();
         }
     }
 
