@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/cli/trace_call.h"
+#include "core/blocks.h"
 #include "core/kernels/peak.h"
 
 namespace attn::cli {
@@ -136,6 +137,7 @@ void MapWorker::make(Lock& lock) {
     announced_ = false;
     lock.unlock();
     old.reset();
+    release_kept_blocks();  // of the old matrix: nothing as large may come again
     auto made = make_map_input(origin, {stop, {}});
     auto input = made ? std::make_shared<const large::MapInput>(*std::move(made)) : nullptr;
     auto map =

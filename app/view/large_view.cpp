@@ -70,7 +70,9 @@ std::string hover_words(const LargeLook& look, large::Cell cell) {
     const auto drawn = drawn_weight(look, cell);
     if (!drawn) return words;
     if (drawn->masked) return words + ": masked";
-    const std::string weight = (drawn->exact ? "" : "about ") + number(drawn->weight);
+    const bool bound = look.colors.pooling == large::Pooling::max;  // the largest of some rows
+    const std::string_view estimate = drawn->exact ? "" : bound ? "at least " : "about ";
+    const std::string weight = fmt::format("{}{}", estimate, number(drawn->weight));
     if (drawn->side == 1) return words + ": " + weight;
     return fmt::format("{}; {}: {}", words, texel_words(look.colors.pooling, drawn->side), weight);
 }
@@ -92,6 +94,7 @@ void add_canvas(LargeView& view, const AppState& state) {
     const Index side = Index{1} << drawn_level(look);
     view.legend = map_legend(range_in_view(look), look.colors, side,
                              look.input->source.spec.mask.any(), state.theme);
+    if (view.sampled) view.legend.title += ", some rows only";
 }
 
 void add_marks(LargeView& view, const LargeLook& look) {
