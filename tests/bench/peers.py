@@ -207,7 +207,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--figures", action="store_true", help="also what `attnscope bench` measures")
     parser.add_argument("--write", metavar="FILE")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     peers = installed_peers(options.threads)
     ours = Attnscope(options.attnscope, options.threads)
     header = ["shape", "attnscope ms", "GF/s", "of peak"]
