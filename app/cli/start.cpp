@@ -94,6 +94,10 @@ Result<void> append_map_options(const StartOptions& options, view::Actions& acti
         (*options.planted < large::kLeastPlanted || *options.planted > large::kMostPlanted))
         return bad_input(fmt::format("--planted is {}; {} to {} tokens were wanted",
                                      *options.planted, large::kLeastPlanted, large::kMostPlanted));
+    std::error_code fault;
+    if (!options.map_file.empty() && !std::filesystem::is_regular_file(options.map_file, fault))
+        return bad_input(fmt::format("{}: {}; an .npz file with Q and K was wanted",
+                                     options.map_file, fault ? fault.message() : "not a file"));
     large::PlantedSpec spec;
     spec.tokens = options.planted.value_or(spec.tokens);
     if (options.planted) actions.push_back(view::OpenPlanted{spec});

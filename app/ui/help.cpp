@@ -42,7 +42,8 @@ void draw_mouse(const Frame& frame) {
          {"Point at a cell: its sources light up in the operands.",
           "Click a cell: the inspector writes out its arithmetic.",
           "Double-click a number of X or W, or press Enter on it: type another one.",
-          "Click a number in the inspector: go to the cell it came from."})
+          "Click a number in the inspector: go to the cell it came from.",
+          "On a large matrix: the wheel zooms about the pointer, dragging pans."})
         wrapped_words(frame.fonts.body, frame.theme.muted, line);
 }
 

@@ -103,7 +103,11 @@ void carry_out(AppState& state, const MapReady& action) {
     LargeLook& look = state.large;
     const bool wanted =
         action.origin == look.origin && action.snapshot && action.snapshot->wish.head == look.head;
-    if (wanted) look.snapshot = action.snapshot;
+    if (!wanted) return;
+    look.snapshot = action.snapshot;
+    if (look.snapshot->fault.empty()) return;
+    look.fault = look.snapshot->fault;
+    say(state, look.fault, Severity::error);
 }
 
 void carry_out(AppState& state, const MapCellReady& action) {

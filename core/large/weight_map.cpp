@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -57,7 +58,7 @@ struct WeightMap::Work {
         std::shared_ptr<HeadState> forgotten;  // freed without the lock
         {
             const std::lock_guard lock(mutex_);
-            if (state_.wish == wish) return;
+            if (stopping_ || state_.wish == wish) return;
             forgotten = state_.head;
             adopt(state_, wish);
             for (Task* task : running_)
@@ -74,7 +75,7 @@ struct WeightMap::Work {
 
     bool settle(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
-        return idle_.wait(lock, stop, [this] { return settled_ || !state_.wish; });
+        return idle_.wait(lock, stop, [this] { return settled_ || stopping_ || !state_.wish; });
     }
 
   private:
@@ -93,9 +94,10 @@ struct WeightMap::Work {
             running_.push_back(&*task);
             settled_ = false;
             lock.unlock();
-            perform(*task);
+            const bool fits = perform_in_memory(*task);
             lock.lock();
             std::erase(running_, &*task);
+            if (!fits) give_up(lock);
             news_.notify_all();
             lock.unlock();
             task.reset();  // the last of another head is freed without the lock
@@ -147,6 +149,33 @@ struct WeightMap::Work {
             default:
                 return true;
         }
+    }
+
+    /// False when there was no memory for it.
+    bool perform_in_memory(Task& task) {
+        try {
+            perform(task);
+            return true;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+    }
+
+    /// Ends the map: what the task left half done is never looked at. What was known stays in the snapshot.
+    void give_up(std::unique_lock<std::mutex>& lock) {
+        auto last =
+            snapshot_ ? std::make_shared<MapSnapshot>(*snapshot_) : std::make_shared<MapSnapshot>();
+        if (state_.wish) last->wish = *state_.wish;
+        last->fault = "The map does not fit in this machine's memory; one of fewer tokens would.";
+        last->working = false;
+        last->version = ++version_;
+        snapshot_ = std::move(last);
+        stopping_ = true;
+        for (Task* task : running_) task->stop.request_stop();
+        idle_.notify_all();
+        lock.unlock();
+        if (wake_) wake_();
+        lock.lock();
     }
 
     void perform(Task& task) {

@@ -94,7 +94,8 @@ struct ColorStats {
 /// One picture of the map's progress; immutable.
 struct MapSnapshot {
     std::uint64_t version = 0;
-    MapWish wish;  // what it answers
+    MapWish wish;       // what it answers
+    std::string fault;  // why nothing more will come, one sentence; "": it will
     /// Tiles to draw, coarse first: a finer one covers what it knows better.
     std::vector<std::shared_ptr<const Tile>> tiles;
     std::shared_ptr<const Tile> overview;  // the whole matrix in one tile, for the minimap

@@ -84,6 +84,11 @@ TEST_CASE("an answer to what is no longer wanted is dropped") {
     auto other_head = std::make_shared<large::MapSnapshot>();
     other_head->wish.head = {0, 1};
     CHECK_FALSE(after(state, {MapReady{state.large.origin, other_head}}).large.snapshot);
+    auto ended = std::make_shared<large::MapSnapshot>(*snapshot);
+    ended->fault = "no memory";
+    const AppState told = after(state, {MapReady{state.large.origin, ended}});
+    CHECK(told.large.fault == "no memory");
+    CHECK(told.message.severity == Severity::error);
     const AppState other = after(state, {OpenMapFile{"other.npz"}});
     CHECK_FALSE(other.large.input);
     CHECK_FALSE(
