@@ -89,7 +89,9 @@ void WindowEvents::hand_on_keys() {
         }
         const auto [key, scancode, action, mods] = std::get<KeyEvent>(typed_.front());
         const bool presses = action == GLFW_PRESS && !is_modifier(key);
-        if ((presses && pressed) || std::ranges::count(changed, key) > 0) return;
+        // Ctrl let go right after Q still makes it Ctrl+Q: what a key was pressed with waits.
+        if (pressed && (presses || is_modifier(key))) return;
+        if (std::ranges::count(changed, key) > 0) return;
         pressed = pressed || presses;
         changed.push_back(key);
         if (before_->key) before_->key(window_, key, scancode, action, mods);
