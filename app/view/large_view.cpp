@@ -35,8 +35,10 @@ std::string title(const LargeLook& look) {
 }
 
 std::string hint(const LargeLook& look) {
-    if (std::holds_alternative<MapFile>(look.origin)) return "Reading queries and keys.";
-    if (const auto* spec = std::get_if<large::PlantedSpec>(&look.origin))
+    const bool coming = look.fault.empty();
+    if (coming && std::holds_alternative<MapFile>(look.origin)) return "Reading queries and keys.";
+    const auto* spec = std::get_if<large::PlantedSpec>(&look.origin);
+    if (coming && spec)
         return fmt::format("Making queries and keys of {} tokens.", grouped(spec->tokens));
     return "Generate queries and keys here, or start with a file of them: attnscope FILE.npz.";
 }
