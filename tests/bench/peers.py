@@ -22,6 +22,7 @@ import sys
 import time
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # waiting threads must not take the other program's time
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # of spinning, as a power of two of cycles
 
 SHAPES = ["N256d64", "H8N512d64", "H8N1024d64", "H8N2048d64", "H8N2048d128", "H8N4096d64c", "H8N2048d64b"]
 BEGIN, END = "<!-- speed: written by tests/bench/peers.py -->", "<!-- speed: end -->"
