@@ -68,6 +68,16 @@ class Fields {
     std::vector<std::string> asked_;
 };
 
+/// The object under `key`, read by `read`; nothing happens when it is missing.
+template <class Read>
+void read_object(Fields& fields, std::string_view key, Read&& read) {
+    const nlohmann::json* found = fields.find(key);
+    if (found == nullptr) return;
+    Fields inner(*found, fields.where() + " '" + std::string(key) + "'");
+    read(inner);
+    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+}
+
 /// A number, or "nan", "inf", "-inf" as text, which JSON has no numbers for. False when neither.
 bool number_from(const nlohmann::json& value, double& number);
 /// The other way: a JSON number or one of the three texts.

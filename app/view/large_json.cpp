@@ -14,16 +14,6 @@ using nlohmann::ordered_json;
 constexpr std::array<std::string_view, 3> kPoolingNames{"mean", "max", "log_mean"};
 constexpr std::array<std::string_view, 2> kSearchNames{"key", "query"};
 
-/// The object under `key`, read by `read`; nothing happens when it is missing.
-template <class Read>
-void read_object(Fields& fields, std::string_view key, Read&& read) {
-    const json* found = fields.find(key);
-    if (found == nullptr) return;
-    Fields inner(*found, fmt::format("{} '{}'", fields.where(), key));
-    read(inner);
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-}
-
 template <class Value>
 void read_maybe(Fields& fields, std::string_view key, std::optional<Value>& value) {
     if (fields.find(key) == nullptr) return;

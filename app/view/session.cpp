@@ -66,16 +66,6 @@ std::string line(const ordered_json& value) {
 
 // ---- reading
 
-/// The object under `key`, read by `read`; nothing happens when it is missing.
-template <class Read>
-void read_object(Fields& fields, std::string_view key, Read&& read) {
-    const json* found = fields.find(key);
-    if (found == nullptr) return;
-    Fields inner(*found, fmt::format("{} '{}'", fields.where(), key));
-    read(inner);
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-}
-
 void read_cell(Fields& fields, std::string_view key, std::optional<CellRef>& cell) {
     if (const json* found = fields.find(key)) cell = cell_from(fields, key, *found);
 }

@@ -55,14 +55,4 @@ does '"action":"show_go_to","on":true' press g
 xdotool type --delay 40 '12000, 7'
 does '"action":"go_to_cell"' press Return
 
-does '"action":"quit"' press ctrl+q
-ends 0
-[[ -s recorded.json ]] || fail "the session was not saved"
-
-"$app" --replay "$journal" --save-session replayed.json --exit-after-replay ||
-    fail "the journal cannot be played"
-if ! cmp recorded.json replayed.json; then
-    diff recorded.json replayed.json >&2 || true
-    fail "the journal gives another state"
-fi
-echo "$(wc -l <"$journal") actions, the same state when played again"
+quits_and_replays

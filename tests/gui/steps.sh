@@ -61,14 +61,4 @@ first_that '"action":"set_saturation_width"' drag_right "${sliders[@]}"
 does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"set_saturation_scaling","on":false' press s
 
-does '"action":"quit"' press ctrl+q
-ends 0
-[[ -s recorded.json ]] || fail "the session was not saved"
-
-"$app" --replay "$journal" --save-session replayed.json --exit-after-replay ||
-    fail "the journal cannot be played"
-if ! cmp recorded.json replayed.json; then
-    diff recorded.json replayed.json >&2 || true
-    fail "the journal gives another state"
-fi
-echo "$(wc -l <"$journal") actions, the same state when played again"
+quits_and_replays

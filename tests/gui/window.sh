@@ -63,3 +63,19 @@ does() {
     "$@"
     wait_for "'$pattern' in the journal after: $*" more_than "$pattern" "$before"
 }
+
+# quits_and_replays: Ctrl+Q ends the app, which was started with --save-session recorded.json, and its journal played again
+# gives the same session.
+quits_and_replays() {
+    does '"action":"quit"' press ctrl+q
+    ends 0
+    [[ -s recorded.json ]] || fail "the session was not saved"
+
+    "$app" --replay "$journal" --save-session replayed.json --exit-after-replay ||
+        fail "the journal cannot be played"
+    if ! cmp recorded.json replayed.json; then
+        diff recorded.json replayed.json >&2 || true
+        fail "the journal gives another state"
+    fi
+    echo "$(wc -l <"$journal") actions, the same state when played again"
+}

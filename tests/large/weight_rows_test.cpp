@@ -1,11 +1,8 @@
 // Pooled rows and cells of exact weights against pooling the reference's weights in double, on every
 // instruction set that is compiled and can run here.
 
-#include "core/kernels/highway_targets.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <hwy/highway.h>
 
 #include <cmath>
 #include <limits>
@@ -19,6 +16,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/column_inputs.h"
 #include "tests/support/random.h"
+#include "tests/support/targets.h"
 #include "tests/support/tolerance.h"
 
 using namespace attn;
@@ -29,17 +27,6 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-/// Calls check() once for each compiled instruction set that can run here.
-template <class Check>
-void on_every_target(const Check& check) {
-    const std::int64_t possible = hwy::SupportedTargets() & HWY_TARGETS;
-    for (std::int64_t left = possible; left != 0; left &= left - 1) {
-        hwy::SetSupportedTargetsForTest(left & -left);
-        check();
-    }
-    hwy::SetSupportedTargetsForTest(0);
-}
 
 /// One call, its map and the judge's numbers.
 struct Subject {
