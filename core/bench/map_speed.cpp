@@ -1,79 +1,19 @@
 #include "core/bench/map_speed.h"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 #include "core/bench/measure.h"
+#include "core/bench/timed_map.h"
 #include "core/blocks.h"
 #include "core/large/planted.h"
-#include "core/large/weight_map.h"
-#include "core/rng.h"
 
 namespace attn::bench {
 namespace {
 
 using namespace attn::large;
-using Clock = std::chrono::steady_clock;
 
 constexpr Index kWidth = 64;
-constexpr double kViewRows = 800.0;  // texels
-constexpr double kViewColumns = 1200.0;
 constexpr int kViewsPerLevel = 5;
-
-double cells_per_texel(int level) { return static_cast<double>(Index{1} << level); }
-
-/// A map, and the moment when a picture of it fulfils a condition.
-class TimedMap {
-  public:
-    explicit TimedMap(std::shared_ptr<const MapInput> input)
-        : map_(std::move(input), {}, [this] { news_.notify_all(); }) {}
-
-    template <class Condition>
-    double seconds_until(const MapWish& wish, const Condition& fulfilled) {
-        const Clock::time_point start = Clock::now();
-        map_.want(wish);
-        std::unique_lock lock(mutex_);
-        while (true) {
-            last_ = map_.snapshot();
-            if (last_ && last_->wish == wish && fulfilled(*last_))
-                return std::chrono::duration<double>(Clock::now() - start).count();
-            news_.wait_for(lock, std::chrono::milliseconds(1));
-        }
-    }
-    const MapSnapshot& last() const { return *last_; }
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable news_;
-    std::shared_ptr<const MapSnapshot> last_;
-    WeightMap map_;
-};
-
-bool has_preview(const MapSnapshot& snapshot) {
-    return snapshot.preview.ready && !snapshot.tiles.empty();
-}
-bool is_complete(const MapSnapshot& snapshot) { return snapshot.complete; }
-
-MapWish whole(Index tokens) {
-    MapWish wish;
-    const auto cells = static_cast<double>(tokens);
-    int level = 0;
-    while (kViewRows * cells_per_texel(level) < cells) ++level;
-    wish.view = {0.0, 0.0, cells, cells, level};
-    return wish;
-}
-
-MapWish somewhere(Index tokens, int level, std::uint64_t n) {
-    const auto cells = static_cast<double>(tokens);
-    const double rows = std::min(kViewRows * cells_per_texel(level), cells);
-    const double columns = std::min(kViewColumns * cells_per_texel(level), cells);
-    MapWish wish;
-    wish.view = {uniform(2, 2 * n) * (cells - rows), uniform(2, 2 * n + 1) * (cells - columns),
-                 rows, columns, level};
-    return wish;
-}
 
 double slowest_view_seconds(TimedMap& map, Index tokens) {
     double slowest = 0.0;

@@ -14,17 +14,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/bench/timed_map.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
-#include "core/large/weight_map.h"
 #include "core/rng.h"
 
 namespace {
@@ -33,8 +31,6 @@ using namespace attn;
 using namespace attn::large;
 
 constexpr Index kWidth = 64;
-constexpr double kViewRows = 800.0;  // texels
-constexpr double kViewColumns = 1200.0;
 constexpr int kViewsPerLevel = 7;
 
 double seconds_now() {
@@ -73,52 +69,6 @@ double fused_gflops() {
     return median(speeds);
 }
 
-/// A map, and the moment when a picture of it fulfils a condition.
-class TimedMap {
-  public:
-    explicit TimedMap(std::shared_ptr<const MapInput> input)
-        : map_(std::move(input), {}, [this] { news_.notify_all(); }) {}
-
-    template <class Condition>
-    double seconds_until(const MapWish& wish, const Condition& fulfilled) {
-        const double start = seconds_now();
-        map_.want(wish);
-        std::unique_lock lock(mutex_);
-        while (true) {
-            last_ = map_.snapshot();
-            if (last_ && last_->wish == wish && fulfilled(*last_)) return seconds_now() - start;
-            news_.wait_for(lock, std::chrono::milliseconds(1));
-        }
-    }
-    const MapSnapshot& last() const { return *last_; }
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable news_;
-    std::shared_ptr<const MapSnapshot> last_;
-    WeightMap map_;
-};
-
-MapWish whole(Index tokens) {
-    MapWish wish;
-    const auto cells = static_cast<double>(tokens);
-    int level = 0;
-    while (kViewRows * static_cast<double>(Index{1} << level) < cells) ++level;
-    wish.view = {0.0, 0.0, cells, cells, level};
-    return wish;
-}
-
-MapWish somewhere(Index tokens, int level, std::uint64_t n) {
-    const double side = static_cast<double>(Index{1} << level);
-    const auto cells = static_cast<double>(tokens);
-    const double rows = std::min(kViewRows * side, cells);
-    const double columns = std::min(kViewColumns * side, cells);
-    MapWish wish;
-    wish.view = {uniform(2, 2 * n) * (cells - rows), uniform(2, 2 * n + 1) * (cells - columns),
-                 rows, columns, level};
-    return wish;
-}
-
 std::shared_ptr<const MapInput> generate(Index tokens) {
     PlantedSpec spec;
     spec.tokens = tokens;
@@ -128,11 +78,6 @@ std::shared_ptr<const MapInput> generate(Index tokens) {
     fmt::print("{} tokens, d_k {}: generated in {:.2f} s\n", tokens, kWidth, seconds_now() - start);
     return input;
 }
-
-bool has_preview(const MapSnapshot& snapshot) {
-    return snapshot.preview.ready && !snapshot.tiles.empty();
-}
-bool is_complete(const MapSnapshot& snapshot) { return snapshot.complete; }
 
 void print_preview(double seconds, const MapSnapshot& snapshot) {
     const PreviewState& preview = snapshot.preview;
@@ -145,10 +90,9 @@ void time_views(TimedMap& map, Index tokens) {
     double slowest = 0.0;
     std::uint64_t n = 0;
     const auto tokens_wide = static_cast<double>(tokens);
-    for (int level = 0; kViewRows * static_cast<double>(Index{1} << level) < 2.0 * tokens_wide;
-         ++level) {
+    for (int level = 0; kViewRows * cells_per_texel(level) < 2.0 * tokens_wide; ++level) {
         std::vector<double> seconds;
-        const bool fits = kViewColumns * static_cast<double>(Index{1} << level) < tokens_wide;
+        const bool fits = kViewColumns * cells_per_texel(level) < tokens_wide;
         for (int view = 0; view < (fits ? kViewsPerLevel : 1); ++view)
             seconds.push_back(map.seconds_until(somewhere(tokens, level, n++), is_complete));
         fmt::print("view, {:5} cells a texel: {:6.0f} ms median, {:6.0f} ms slowest\n",
