@@ -14,8 +14,8 @@
 #include "app/gl/window.h"
 #include "app/line_file.h"
 #include "app/screen.h"
+#include "app/view/requests.h"
 #include "app/view/session.h"
-#include "app/view/wishes.h"
 #include "app/wish_worker.h"
 #include "core/io/file.h"
 

@@ -4,7 +4,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
-#include "app/view/document.h"
+#include "app/view/document/document.h"
 #include "core/backend.h"
 
 namespace attn::cli {

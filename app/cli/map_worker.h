@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "app/view/actions.h"
-#include "app/view/large_view.h"
+#include "app/view/large/view.h"
 
 namespace attn::cli {
 

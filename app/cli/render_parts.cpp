@@ -1,7 +1,7 @@
 #include "app/cli/render_parts.h"
 
 #include "app/cli/map_worker.h"
-#include "app/view/wishes.h"
+#include "app/view/requests.h"
 
 namespace attn::cli {
 

@@ -13,7 +13,7 @@ inline constexpr int kFramesToSettle = 4;
 
 /// An action that cannot be carried out is an error here: nobody would see the message.
 Result<void> carry_out(const view::Actions& actions, view::AppState& state);
-/// Computes, on this thread, what the screen wants and the window would wait for: wishes.h.
+/// Computes, on this thread, what the screen wants and the window would wait for: requests.h.
 Result<void> complete_wishes(view::AppState& state);
 /// Computes all of what the Large workspace shows.
 Result<void> complete_map(view::AppState& state);

@@ -7,10 +7,10 @@
 #include <charconv>
 #include <span>
 
-#include "app/view/large_camera.h"
+#include "app/view/common/json.h"
+#include "app/view/common/sheet.h"
+#include "app/view/large/camera.h"
 #include "app/view/session.h"
-#include "app/view/sheet.h"
-#include "app/view/state_json.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 

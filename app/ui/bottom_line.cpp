@@ -1,4 +1,4 @@
-#include "app/ui/draw.h"
+#include "app/ui/common/draw.h"
 #include "app/ui/panels.h"
 
 namespace attn::ui {

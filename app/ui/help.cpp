@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "app/ui/draw.h"
-#include "app/ui/imgui_compat.h"
-#include "app/ui/overlay.h"
+#include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/overlay.h"
+#include "app/ui/common/widgets.h"
 #include "app/ui/panels.h"
-#include "app/ui/widgets.h"
 
 namespace attn::ui {
 namespace {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/ui/imgui_compat.h"
+#include "app/ui/common/imgui_compat.h"
 #include "app/ui/panels.h"
 
 namespace attn::ui {

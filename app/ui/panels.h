@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "app/ui/frame.h"
+#include "app/ui/common/frame.h"
 #include "app/view/actions.h"
 #include "app/view/commands.h"
-#include "app/view/inspector_view.h"
-#include "app/view/step_view.h"
+#include "app/view/common/inspector.h"
+#include "app/view/step/view.h"
 
 namespace attn::ui {
 

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "app/ui/draw.h"
+#include "app/ui/common/draw.h"
 #include "app/ui/panels.h"
 
 namespace attn::ui {

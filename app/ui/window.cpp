@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "app/ui/canvas.h"
-#include "app/ui/draw.h"
-#include "app/ui/imgui_compat.h"
-#include "app/ui/large_panel.h"
+#include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/large/panel.h"
 #include "app/ui/panels.h"
-#include "app/ui/saturation_panel.h"
-#include "app/view/wishes.h"
+#include "app/ui/saturation/panel.h"
+#include "app/ui/step/canvas.h"
+#include "app/view/requests.h"
 
 namespace attn::ui {
 namespace {

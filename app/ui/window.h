@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/ui/frame.h"
+#include "app/ui/common/frame.h"
 #include "app/view/actions.h"
 
 namespace attn::ui {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "app/view/large_words.h"
-#include "app/view/sheet.h"
+#include "app/view/common/sheet.h"
+#include "app/view/large/words.h"
 
 namespace attn::view {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "app/view/format.h"
-#include "app/view/saturation_view.h"
-#include "app/view/sheet.h"
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
+#include "app/view/saturation/view.h"
 
 namespace attn::view {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "app/view/actions.h"
-#include "app/view/large_json.h"
-#include "app/view/state_json.h"
+#include "app/view/common/json.h"
+#include "app/view/large/json.h"
 #include "core/io/json.h"
 
 namespace attn::view {

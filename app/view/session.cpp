@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/json.h"
+#include "app/view/common/sheet.h"
 #include "app/view/edits.h"
-#include "app/view/large_json.h"
-#include "app/view/sheet.h"
-#include "app/view/state_json.h"
+#include "app/view/large/json.h"
 #include "core/io/json.h"
 
 namespace attn::view {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "app/view/document.h"
-#include "app/view/large_look.h"
-#include "app/view/theme.h"
+#include "app/view/common/theme.h"
+#include "app/view/document/document.h"
+#include "app/view/large/look.h"
 #include "core/backend.h"
 #include "core/saturation.h"
 #include "core/trace.h"
@@ -107,7 +107,7 @@ struct AppState {
     double trace_ms = 0.0;
     std::string backend_used;  // for `trace`
     std::string gradients_by;
-    /// What `trace` is of when a backend with a device computed it (see wishes.h); else null.
+    /// What `trace` is of when a backend with a device computed it (see requests.h); else null.
     std::shared_ptr<const Document> device_document;
     /// Of the backends with a device that were asked: "", or why each cannot run here.
     std::map<std::string, std::string> device_reasons;
@@ -128,7 +128,7 @@ struct AppState {
 
 /// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
 /// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device
-/// "auto" computes until that has answered (wishes.h). A document without tokens has an empty trace.
+/// "auto" computes until that has answered (requests.h). A document without tokens has an empty trace.
 Result<void> compute(AppState& state);
 
 /// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset

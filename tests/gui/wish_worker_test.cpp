@@ -6,7 +6,7 @@
 #include <semaphore>
 #include <variant>
 
-#include "app/view/wishes.h"
+#include "app/view/requests.h"
 
 namespace attn {
 namespace {

@@ -1,10 +1,10 @@
-#include "app/ui/canvas.h"
+#include "app/ui/step/canvas.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "app/ui/canvas_layout.h"
+#include "app/ui/step/layout.h"
 #include "tests/panels/null_ui.h"
 #include "tests/panels/sample.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "app/ui/large_panel.h"
+#include "app/ui/large/panel.h"
 #include "app/ui/window.h"
-#include "app/view/large_camera.h"
+#include "app/view/large/camera.h"
 #include "tests/panels/large_sample.h"
 #include "tests/panels/null_ui.h"
 

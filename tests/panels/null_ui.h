@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "app/ui/frame.h"
-#include "app/ui/imgui_compat.h"
+#include "app/ui/common/frame.h"
+#include "app/ui/common/imgui_compat.h"
 #include "app/view/actions.h"
 
 namespace attn::test {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/view/format.h"
+#include "app/view/common/format.h"
 
 namespace attn::test {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view/step_view.h"
+#include "app/view/step/view.h"
 
 namespace attn::test {
 

@@ -5,8 +5,8 @@
 
 #include "app/view/actions.h"
 #include "app/view/commands.h"
+#include "app/view/common/sheet.h"
 #include "app/view/session.h"
-#include "app/view/sheet.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
 

@@ -6,8 +6,8 @@
 
 #include "app/view/actions.h"
 #include "app/view/commands.h"
+#include "app/view/requests.h"
 #include "app/view/session.h"
-#include "app/view/wishes.h"
 #include "core/engine.h"
 #include "tests/view/sample_states.h"
 

@@ -1,12 +1,12 @@
-#include "app/view/document.h"
+#include "app/view/document/document.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
+#include "app/view/document/toy.h"
 #include "app/view/session.h"
-#include "app/view/step_view.h"
-#include "app/view/toy.h"
+#include "app/view/step/view.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

@@ -1,4 +1,4 @@
-#include "app/view/inspector_view.h"
+#include "app/view/common/inspector.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "app/view/format.h"
-#include "app/view/sheet.h"
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

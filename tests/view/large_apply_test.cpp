@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "app/view/commands.h"
-#include "app/view/large_camera.h"
-#include "app/view/large_words.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/words.h"
 #include "app/view/session.h"
 #include "tests/view/large_sample.h"
 

@@ -1,8 +1,8 @@
 // Where the camera of the Large workspace stands.
 #include <doctest/doctest.h>
 
-#include "app/view/large_camera.h"
-#include "app/view/large_ruler.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/ruler.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view/large_view.h"
+#include "app/view/large/view.h"
 #include "tests/view/sample_states.h"
 
 namespace attn::view {

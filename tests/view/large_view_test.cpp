@@ -4,9 +4,9 @@
 #include <cstring>
 #include <set>
 
-#include "app/view/large_camera.h"
-#include "app/view/large_colors.h"
-#include "app/view/large_words.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/colors.h"
+#include "app/view/large/words.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;

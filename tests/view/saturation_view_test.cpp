@@ -1,4 +1,4 @@
-#include "app/view/saturation_view.h"
+#include "app/view/saturation/view.h"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-#include "app/view/step_view.h"
+#include "app/view/step/view.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/view/sheet.h"
+#include "app/view/common/sheet.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

@@ -1,4 +1,4 @@
-#include "app/view/theme.h"
+#include "app/view/common/theme.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/view/colormap.h"
+#include "app/view/common/colormap.h"
 
 using namespace attn::view;
 using attn::ColorScale;

@@ -1,0 +1,114 @@
+#include "app/ui/common/draw.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <numbers>
+
+#include "app/ui/common/imgui_compat.h"
+
+namespace attn::ui {
+namespace {
+
+/// The end of the first `count` code points of UTF-8 `text`.
+std::size_t prefix_bytes(std::string_view text, std::size_t count) {
+    std::size_t at = 0;
+    for (; at < text.size(); ++at) {
+        const bool starts = (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U;
+        if (starts && count-- == 0) break;
+    }
+    return at;
+}
+
+std::size_t code_points(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    }));
+}
+
+void rotate_vertices(ImDrawList& list, int first, ImVec2 about, float degrees) {
+    const float radians = degrees * std::numbers::pi_v<float> / 180.0F;
+    const float c = std::cos(radians);
+    const float s = std::sin(radians);
+    for (int v = first; v < list.VtxBuffer.Size; ++v) {
+        ImVec2& p = list.VtxBuffer[v].pos;
+        const ImVec2 d{p.x - about.x, p.y - about.y};
+        p = {about.x + d.x * c - d.y * s, about.y + d.x * s + d.y * c};
+    }
+}
+
+}  // namespace
+
+ImU32 to_u32(view::Color color, double alpha) {
+    return IM_COL32(color.r, color.g, color.b, std::lround(color.a * alpha));
+}
+
+ImVec4 to_vec4(view::Color color) { return ImGui::ColorConvertU32ToFloat4(to_u32(color)); }
+
+ImVec2 text_size(const Font& font, std::string_view text) {
+    return font.face->CalcTextSizeA(font.px, FLT_MAX, 0.0F, text.data(), text.data() + text.size());
+}
+
+void draw_text(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, std::string_view text) {
+    list.AddText(font.face, font.px, {std::round(at.x), std::round(at.y)}, color, text.data(),
+                 text.data() + text.size());
+}
+
+void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, Align align,
+                  ImU32 color, std::string_view text) {
+    const ImVec2 size = text_size(font, text);
+    const float slack = high.x - low.x - size.x;
+    const float share = align == Align::left ? 0.0F : align == Align::center ? 0.5F : 1.0F;
+    draw_text(list, font, {low.x + slack * share, (low.y + high.y - size.y) / 2}, color, text);
+}
+
+std::string fit_text(const Font& font, std::string_view text, float width) {
+    if (text_size(font, text).x <= width) return std::string(text);
+    for (std::size_t count = code_points(text); count > 1; --count) {
+        const std::string shorter =
+            std::string(text.substr(0, prefix_bytes(text, count - 1))) + "…";
+        if (text_size(font, shorter).x <= width) return shorter;
+    }
+    return "…";
+}
+
+std::string middle_ellipsis(std::string_view text, std::size_t most) {
+    const std::size_t count = code_points(text);
+    if (count <= most) return std::string(text);
+    const std::size_t tail = (most - 1) / 2;
+    const std::size_t head = prefix_bytes(text, most - 1 - tail);
+    return std::string(text.substr(0, head)) + "…" +
+           std::string(text.substr(prefix_bytes(text, count - tail)));
+}
+
+void draw_rotated_text(ImDrawList& list, const Font& font, ImVec2 at, float degrees, ImU32 color,
+                       const std::string& text) {
+    const int first = list.VtxBuffer.Size;
+    render_text_unclipped(list, font, {at.x, at.y - text_size(font, text).y / 2}, color, text);
+    rotate_vertices(list, first, at, degrees);
+}
+
+void draw_arrow(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float thickness) {
+    const float head = 3.0F * thickness;
+    list.AddLine(from, to, color, thickness);
+    list.AddLine({to.x - head, to.y - head}, to, color, thickness);
+    list.AddLine({to.x - head, to.y + head}, to, color, thickness);
+}
+
+void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+    if (ImGui::IsItemActive()) return;  // it would cover the value while a slider is pulled
+    if (heading.empty() && words.empty()) return;
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame.px(12), frame.px(8)});
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(frame.px(420));
+    if (!heading.empty()) ImGui::TextUnformatted(heading.c_str());
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(frame.theme.muted));
+    if (!words.empty()) ImGui::TextUnformatted(words.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+    ImGui::PopStyleVar();
+}
+
+}  // namespace attn::ui

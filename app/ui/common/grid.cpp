@@ -1,0 +1,166 @@
+#include "app/ui/common/grid.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "app/ui/common/grid_parts.h"
+#include "app/view/common/format.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CellRef;
+using view::GridView;
+
+// Enough steps that no edge is seen.
+constexpr int kBarSteps = 32;
+
+struct Place {
+    Index row = 0;
+    Index column = 0;
+};
+
+const char* operand_key(const OperandId& id) {
+    return std::visit([](auto which) { return info(which).key.data(); }, id);
+}
+
+/// The cell under the pointer; the button over the cells is the last item.
+std::optional<Place> pointed_cell(const GridView& grid, const GridPlace& place) {
+    if (!ImGui::IsItemHovered()) return std::nullopt;
+    const ImVec2 mouse = ImGui::GetMousePos();
+    const auto row = static_cast<Index>((mouse.y - place.origin.y) / place.cell.y);
+    const auto column = static_cast<Index>((mouse.x - place.origin.x) / place.cell.x);
+    if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return std::nullopt;
+    return Place{row, column};
+}
+
+void cell_tooltip(const GridView& grid, const Frame& frame, Place at) {
+    const std::string& row = grid.row_labels[static_cast<std::size_t>(at.row)];
+    const std::string& column = grid.column_labels[static_cast<std::size_t>(at.column)];
+    const view::CellView& cell = grid.at(at.row, at.column);
+    const bool is_number = cell.look == view::CellLook::number;
+    const std::string value = is_number ? view::number(cell.value) : cell.text;
+    const char* masked = cell.look == view::CellLook::masked ? " (masked)" : "";
+    tooltip(frame, grid.title + "[" + row + ", " + column + "] = " + value + masked, grid.tooltip);
+}
+
+void act(const GridView& grid, Place at, view::Actions& out) {
+    const CellRef ref = grid.ref(at.row, at.column);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{ref});
+    if (grid.editable && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+        out.push_back(view::BeginCellEdit{ref});
+}
+
+void outline(const GridCanvas& canvas, Place at, ImU32 color, float thickness) {
+    const ImVec2 low = canvas.corner(at.row, at.column);
+    const float out = thickness / 2;
+    const ImVec2 high{low.x + canvas.place.cell.x + out - 1, low.y + canvas.place.cell.y + out - 1};
+    canvas.list.AddRect({low.x - out, low.y - out}, high, color, canvas.frame.px(2), 0, thickness);
+}
+
+/// The border between lit cells and the rest.
+void outline_lit(const GridCanvas& canvas, Place at, ImU32 color, float thickness) {
+    const GridView& grid = canvas.grid;
+    const auto lit = [&](Index row, Index column) {
+        return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
+               grid.lit[static_cast<std::size_t>(row * grid.columns + column)];
+    };
+    const ImVec2 a = canvas.corner(at.row, at.column);
+    const ImVec2 b = canvas.corner(at.row + 1, at.column + 1);
+    const auto edge = [&](Index row, Index column, ImVec2 from, ImVec2 to) {
+        if (!lit(row, column)) canvas.list.AddLine(from, to, color, thickness);
+    };
+    edge(at.row - 1, at.column, a, {b.x, a.y});
+    edge(at.row + 1, at.column, {a.x, b.y}, b);
+    edge(at.row, at.column - 1, a, {a.x, b.y});
+    edge(at.row, at.column + 1, {b.x, a.y}, b);
+}
+
+/// The ends of the scale, and its zero where that stays clear of them.
+void draw_bar_labels(const GridCanvas& canvas, ImVec2 low, float width) {
+    const Font& font = canvas.frame.fonts.digits_small;
+    const ImU32 color = to_u32(canvas.frame.theme.muted);
+    const float y = low.y + canvas.frame.px(kBarHeight + 2);
+    const ImVec2 high{low.x + width, y + font.px + 2};
+    draw_text_in(canvas.list, font, {low.x, y}, high, Align::left, color, canvas.grid.low_label);
+    draw_text_in(canvas.list, font, {low.x, y}, high, Align::right, color, canvas.grid.high_label);
+    if (canvas.grid.range.low >= 0.0) return;
+    const float middle = low.x + width / 2;
+    canvas.list.AddLine({middle, low.y - 2}, {middle, low.y + canvas.frame.px(kBarHeight) + 2},
+                        to_u32(canvas.frame.theme.text), canvas.frame.px(1));
+    const float longest = std::max(text_size(font, canvas.grid.low_label).x,
+                                   text_size(font, canvas.grid.high_label).x);
+    if (width / 2 < longest + text_size(font, "0").x / 2 + canvas.frame.px(6)) return;
+    draw_text_in(canvas.list, font, {low.x, y}, high, Align::center, color, "0");
+}
+
+void draw_legend(const GridCanvas& canvas) {
+    const Font& font = canvas.frame.fonts.digits_small;
+    ImVec2 at{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
+    for (const std::string& line : canvas.grid.legend) {
+        draw_text(canvas.list, font, at, to_u32(canvas.frame.theme.muted), line);
+        at.y += font.px * 1.25F;
+    }
+}
+
+}  // namespace
+
+void draw_marks(const GridCanvas& canvas) {
+    const ImU32 accent = to_u32(canvas.frame.theme.accent);
+    const GridView& grid = canvas.grid;
+    for (std::size_t n = 0; n < grid.lit.size(); ++n) {
+        const auto cell = static_cast<Index>(n);
+        if (grid.lit[n])
+            outline_lit(canvas, {cell / grid.columns, cell % grid.columns}, accent,
+                        canvas.frame.px(1.5F));
+    }
+    if (grid.selected)
+        outline(canvas, {grid.selected->first, grid.selected->second}, accent, canvas.frame.px(2));
+}
+
+void draw_color_bar(const GridCanvas& canvas, view::ThemeName name) {
+    if (!canvas.grid.legend.empty()) return draw_legend(canvas);
+    const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell.x);
+    const ImVec2 end = canvas.end();
+    const ImVec2 low{canvas.place.origin.x, end.y + canvas.frame.px(kBarGap)};
+    const float width = std::max(end.x - low.x, margins.width);
+    const view::ColorRange& range = canvas.grid.range;
+    for (int step = 0; step < kBarSteps; ++step) {
+        const auto at = [&](int s) { return low.x + width * static_cast<float>(s) / kBarSteps; };
+        const auto color = [&](int s) {
+            const double t = static_cast<double>(s) / kBarSteps;
+            return to_u32(color_of(range, range.low + (range.high - range.low) * t, name));
+        };
+        const ImU32 left = color(step);
+        const ImU32 right = color(step + 1);
+        canvas.list.AddRectFilledMultiColor({at(step), low.y},
+                                            {at(step + 1), low.y + canvas.frame.px(kBarHeight)},
+                                            left, right, right, left);
+    }
+    draw_bar_labels(canvas, low, width);
+}
+
+std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const GridPlace& place,
+                                 const Frame& frame, view::Actions& out) {
+    if (grid.rows == 0 || grid.columns == 0) return std::nullopt;
+    const GridCanvas canvas{*ImGui::GetWindowDrawList(), grid, place, frame};
+    ImGui::PushID(operand_key(grid.id));
+    ImGui::PushID(grid.transposed ? "transposed" : "upright");
+    ImGui::SetCursorScreenPos(place.origin);
+    ImGui::InvisibleButton("cells",
+                           {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
+    const std::optional<Place> at = pointed_cell(grid, place);
+    if (at) cell_tooltip(grid, frame, *at);
+    if (at) act(grid, *at, out);
+    draw_cells(canvas, fade);
+    draw_marks(canvas);
+    draw_labels(canvas);
+    draw_sides(canvas);
+    draw_color_bar(canvas, frame.theme.name);
+    ImGui::PopID();
+    ImGui::PopID();
+    if (!at) return std::nullopt;
+    return grid.ref(at->row, at->column);
+}
+
+}  // namespace attn::ui

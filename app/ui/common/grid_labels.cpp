@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "app/ui/common/grid_parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::GridView;
+
+float widest(const std::vector<std::string>& words, const Font& font,
+             std::size_t most = std::string::npos) {
+    float width = 0.0F;
+    for (const std::string& word : words)
+        width = std::max(width, text_size(font, middle_ellipsis(word, most)).x);
+    return width;
+}
+
+/// Every how many rows (or columns) a label fits.
+Index label_stride(float cell, float needed) {
+    return std::max<Index>(1, static_cast<Index>(std::ceil(needed / cell)));
+}
+
+ImU32 label_color(const GridCanvas& canvas, Role role, bool selected) {
+    const view::Theme& theme = canvas.frame.theme;
+    return to_u32(selected ? theme.accent : theme.role(role));
+}
+
+void draw_title(const GridCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const GridMargins margins = grid_margins(canvas.grid, frame, canvas.place.cell.x);
+    const float y = canvas.place.origin.y - margins.top;
+    const ImVec2 at{canvas.place.origin.x, y};
+    draw_text(canvas.list, frame.fonts.strong, at, to_u32(frame.theme.role(canvas.grid.role)),
+              canvas.grid.title);
+    const float after = text_size(frame.fonts.strong, canvas.grid.title).x + frame.px(8);
+    const float drop = frame.fonts.strong.px - frame.fonts.small.px;
+    draw_text(canvas.list, frame.fonts.small, {at.x + after, y + drop}, to_u32(frame.theme.muted),
+              canvas.grid.shape);
+}
+
+void draw_row_labels(const GridCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const Font font = label_font(frame, canvas.place.cell.x);
+    const float width = row_label_width(canvas.grid, frame, canvas.place.cell.x);
+    const Index stride = label_stride(canvas.place.cell.y, font.px + frame.px(1));
+    for (Index row = 0; row < canvas.grid.rows; row += stride) {
+        const ImVec2 low = canvas.corner(row, 0);
+        const bool selected = canvas.grid.selected && canvas.grid.selected->first == row;
+        draw_text_in(canvas.list, font, {low.x - width, low.y},
+                     {low.x - frame.px(kLabelGap), low.y + canvas.place.cell.y}, Align::right,
+                     label_color(canvas, canvas.grid.row_role, selected),
+                     middle_ellipsis(canvas.grid.row_labels[static_cast<std::size_t>(row)],
+                                     kLongestRowLabel));
+    }
+}
+
+void draw_column_label(const GridCanvas& canvas, Index column, bool turned) {
+    const Frame& frame = canvas.frame;
+    const Font font = label_font(frame, canvas.place.cell.x);
+    const ImVec2 low = canvas.corner(0, column);
+    const bool selected = canvas.grid.selected && canvas.grid.selected->second == column;
+    const ImU32 color = label_color(canvas, canvas.grid.column_role, selected);
+    const std::string label = middle_ellipsis(
+        canvas.grid.column_labels[static_cast<std::size_t>(column)], kLongestColumnLabel);
+    if (turned) {
+        const ImVec2 foot{low.x + canvas.place.cell.x / 2, low.y - frame.px(8)};
+        draw_rotated_text(canvas.list, font, foot, kTurnDegrees, color, label);
+        return;
+    }
+    draw_text_in(canvas.list, font, {low.x, low.y - frame.px(kLabelHeight)},
+                 {low.x + canvas.place.cell.x, low.y}, Align::center, color, label);
+}
+
+void draw_column_labels(const GridCanvas& canvas) {
+    const float needed =
+        label_font(canvas.frame, canvas.place.cell.x).px * 1.3F + canvas.frame.px(1);
+    const bool turned = has_turned_labels(canvas.grid, canvas.frame, canvas.place.cell.x);
+    const Index stride = turned ? label_stride(canvas.place.cell.x, needed) : 1;
+    for (Index column = 0; column < canvas.grid.columns; column += stride)
+        draw_column_label(canvas, column, turned);
+}
+
+float column_label_height(const GridView& grid, const Frame& frame, float cell_width) {
+    if (!has_turned_labels(grid, frame, cell_width)) return frame.px(kLabelHeight);
+    const Font font = label_font(frame, cell_width);
+    const float longest = widest(grid.column_labels, font, kLongestColumnLabel) + font.px;
+    return longest * std::sin(-kTurnDegrees * std::numbers::pi_v<float> / 180.0F) + frame.px(8);
+}
+
+const Font& side_font(const Frame& frame, float cell_width) {
+    return cell_width >= frame.px(kRoomyCell) ? frame.fonts.digits : frame.fonts.digits_small;
+}
+
+/// What stands below the cells: the ends of the colour bar, or the legend.
+float foot_width(const GridView& grid, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    if (!grid.legend.empty()) return widest(grid.legend, font);
+    return text_size(font, grid.low_label).x + text_size(font, grid.high_label).x + frame.px(8);
+}
+
+}  // namespace
+
+bool has_turned_labels(const GridView& grid, const Frame& frame, float cell_width) {
+    return widest(grid.column_labels, label_font(frame, cell_width)) > cell_width - frame.px(1);
+}
+
+Font label_font(const Frame& frame, float cell_width) {
+    return cell_width >= frame.px(kRoomyCell) ? frame.fonts.body : frame.fonts.small;
+}
+
+float row_label_width(const GridView& grid, const Frame& frame, float cell_width) {
+    return widest(grid.row_labels, label_font(frame, cell_width), kLongestRowLabel) +
+           frame.px(kLabelGap);
+}
+
+float side_width(const view::SideVector& side, const Frame& frame, float cell_width) {
+    return std::max(widest(side.cells, side_font(frame, cell_width)),
+                    text_size(label_font(frame, cell_width), side.title).x) +
+           frame.px(16);
+}
+
+GridMargins grid_margins(const GridView& grid, const Frame& frame, float cell_width) {
+    GridMargins margins;
+    margins.left = row_label_width(grid, frame, cell_width);
+    margins.top = frame.px(kTitleHeight) + column_label_height(grid, frame, cell_width);
+    for (const view::SideVector& side : grid.sides)
+        margins.right += side_width(side, frame, cell_width);
+    margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px * 1.5F;
+    const float title = text_size(frame.fonts.strong, grid.title).x + frame.px(8) +
+                        text_size(frame.fonts.small, grid.shape).x;
+    margins.width = std::max(title, foot_width(grid, frame));
+    return margins;
+}
+
+void draw_labels(const GridCanvas& canvas) {
+    draw_title(canvas);
+    draw_row_labels(canvas);
+    draw_column_labels(canvas);
+}
+
+void draw_sides(const GridCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    if (canvas.place.cell.y < frame.fonts.digits_small.px) return;
+    const float cell = canvas.place.cell.x;
+    float x = canvas.end().x;
+    for (const view::SideVector& side : canvas.grid.sides) {
+        const float right = x + side_width(side, frame, cell);
+        const ImU32 color = to_u32(frame.theme.role(side.role));
+        draw_text_in(canvas.list, label_font(frame, cell),
+                     {x, canvas.place.origin.y - frame.px(kLabelHeight)},
+                     {right, canvas.place.origin.y}, Align::right, color, side.title);
+        for (std::size_t row = 0; row < side.cells.size(); ++row) {
+            const float y = canvas.corner(static_cast<Index>(row), 0).y;
+            draw_text_in(canvas.list, side_font(frame, cell), {x, y},
+                         {right, y + canvas.place.cell.y}, Align::right, to_u32(frame.theme.text),
+                         side.cells[row]);
+        }
+        x = right;
+    }
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <cstdint>
+#include <string>
+
+#include "app/ui/common/fonts.h"
+#include "app/view/commands.h"
+
+namespace attn::ui {
+
+// Every difference between Dear ImGui 1.86 and 1.92 that the panels meet.
+
+/// 1.86 has one size for each font, 1.92 takes the size with the font.
+void push_font(const Font& font);
+void pop_font();
+
+/// The toolkit's own number for a key: an index into io.KeysDown, or an ImGuiKey.
+int native_key(view::Key key);
+/// Pressed in this frame (or repeating while held down, when `repeat`).
+bool is_pressed(view::Key key, bool repeat = false);
+
+/// Whether a slider or number field of the current window is being typed into.
+bool is_typed_into(const char* id);
+
+/// A texture name of the renderer as ImGui wants it.
+ImTextureID texture_id(std::uint64_t name);
+
+/// Draws text whose glyphs are never culled by the clip rectangle (to be rotated afterwards).
+void render_text_unclipped(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color,
+                           const std::string& text);
+
+}  // namespace attn::ui

@@ -1,0 +1,49 @@
+#include "app/ui/common/overlay.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/ui/common/draw.h"
+
+namespace attn::ui {
+namespace {
+
+constexpr ImGuiWindowFlags kCovering = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                       ImGuiWindowFlags_NoSavedSettings |
+                                       ImGuiWindowFlags_NoScrollWithMouse;
+
+}  // namespace
+
+bool begin_overlay(const char* id, float width, float height, const Frame& frame) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const float margin = frame.px(24);
+    const ImVec2 size{std::min(width, display.x - 2 * margin),
+                      std::min(height, display.y - 2 * margin)};
+    const ImVec2 low{(display.x - size.x) / 2, std::max(margin, (display.y - size.y) * 0.35F)};
+    ImGui::SetNextWindowPos({0.0F, 0.0F});
+    ImGui::SetNextWindowSize(display);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg,
+                          ImGui::ColorConvertU32ToFloat4(to_u32(frame.theme.background, 0.72)));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
+    ImGui::Begin(id, nullptr, kCovering);
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    list.AddRectFilled(low, high, to_u32(frame.theme.surface), frame.px(8));
+    list.AddRect(low, high, to_u32(frame.theme.line), frame.px(8), 0, frame.px(1));
+    const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+                        !ImGui::IsMouseHoveringRect(low, high) && !ImGui::IsWindowAppearing();
+    const float inset = frame.px(24);
+    ImGui::SetCursorScreenPos({low.x + inset, low.y + inset});
+    ImGui::BeginChild("panel", {size.x - 2 * inset, size.y - 2 * inset});
+    return beside;
+}
+
+void end_overlay() {
+    ImGui::EndChild();
+    ImGui::End();
+}
+
+}  // namespace attn::ui

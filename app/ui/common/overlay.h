@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/ui/common/frame.h"
+#include "app/view/actions.h"
+
+namespace attn::ui {
+
+/// A panel over a dimmed window. Between begin and end the panel is the current window.
+/// True when the person clicked beside it.
+bool begin_overlay(const char* id, float width, float height, const Frame& frame);
+void end_overlay();
+
+}  // namespace attn::ui

@@ -1,0 +1,93 @@
+#include <string>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/widgets.h"
+#include "app/ui/large/parts.h"
+
+namespace attn::ui {
+namespace {
+
+using large::PlantedSpec;
+
+constexpr Index kHighestSeed = 9999;  // that the field reaches
+constexpr Index kWidest = 256;
+constexpr float kSizes = 112.0F;  // design units
+
+void draw_sizes(const LargeScene& scene, PlantedSpec& draft) {
+    const auto& names = scene.view.size_names;
+    const auto current = static_cast<std::size_t>(scene.view.size);
+    ImGui::AlignTextToFramePadding();
+    words(scene.frame.fonts.body, scene.frame.theme.text, "tokens");
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(scene.frame.px(kSizes));
+    const char* shown = current < names.size() ? names[current].c_str() : "";
+    if (ImGui::BeginCombo("##tokens", shown)) {
+        for (std::size_t n = 0; n < names.size() && n < scene.view.sizes.size(); ++n)
+            if (ImGui::Selectable(names[n].c_str(), n == current))
+                draft.tokens = scene.view.sizes[n];
+        ImGui::EndCombo();
+    }
+    tooltip(scene.frame, "n: queries and keys", "The matrix has n² weights; none of it is stored.");
+}
+
+void draw_numbers(const LargeScene& scene, PlantedSpec& draft) {
+    const Frame& frame = scene.frame;
+    const auto number = [&](const char* id, const char* name, Index value, Index low, Index high,
+                            const Tip& tip) {
+        const float width = number_width(frame, name, high);
+        flow(frame, width);
+        return number_field(frame, id, name, value, low, high, width, tip, scene.out)
+            .value_or(value);
+    };
+    draft.d_k = number("##map d_k", "d_k", draft.d_k, large::kLeastPlantedWidth, kWidest,
+                       {"d_k: columns of Q and K", "Drag, or Ctrl+click to type."});
+    const auto seed = static_cast<Index>(std::min<std::uint64_t>(draft.seed, kHighestSeed));
+    const Index chosen = number("##map seed", "seed", seed, 0, kHighestSeed,
+                                {"seed of every draw", "The same seed gives the same matrix."});
+    if (chosen != seed) draft.seed = static_cast<std::uint64_t>(chosen);
+}
+
+struct Part {
+    const char* words;
+    bool PlantedSpec::*on;
+    const char* tip;
+};
+constexpr Part kParts[] = {
+    {"band", &PlantedSpec::band, "a token attends to its neighbours"},
+    {"sink", &PlantedSpec::sink, "everything attends to token 0"},
+    {"induction", &PlantedSpec::induction,
+     "a repeated stretch attends to what followed its first occurrence"},
+    {"documents", &PlantedSpec::documents,
+     "tokens attend within their own document: blocks on the diagonal"},
+    {"needle", &PlantedSpec::needle, "one query finds one key far from it, with more than half"},
+    {"causal", &PlantedSpec::causal, "a query attends to no later key"},
+};
+
+void draw_parts(const LargeScene& scene, PlantedSpec& draft) {
+    bool first = true;
+    for (const Part& part : kParts) {
+        if (!first) flow(scene.frame, toggle_width(scene.frame, part.words));
+        first = false;
+        const Tip tip{part.words, part.tip};
+        if (const auto on = toggle(scene.frame, part.words, part.words, draft.*part.on, tip))
+            draft.*part.on = *on;
+    }
+}
+
+}  // namespace
+
+void draw_generator(const LargeScene& scene) {
+    PlantedSpec draft = scene.view.draft;
+    ImGui::PushID("generator");
+    draw_sizes(scene, draft);
+    draw_numbers(scene, draft);
+    draw_parts(scene, draft);
+    ImGui::PopID();
+    if (!(draft == scene.view.draft)) scene.out.push_back(view::DraftPlanted{draft});
+    if (button(
+            scene.frame, "generate", "Generate",
+            {"Makes Q and K with what is chosen", "The map of their weights follows by itself."}))
+        scene.out.push_back(view::OpenPlanted{draft});
+}
+
+}  // namespace attn::ui

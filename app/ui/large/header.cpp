@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/widgets.h"
+#include "app/ui/large/parts.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kRooflineWidth = 220.0F;
+constexpr float kRooflineHeight = 96.0F;
+constexpr float kRooflineRoom = 640.0F;  // header width from which it has a place
+constexpr float kBar = 6.0F;
+constexpr float kBadgeGap = 16.0F;
+
+/// "sampled preview" on a filled plate, "● exact" in quiet letters. Returns its width.
+float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
+    const Frame& frame = scene.frame;
+    const Font& font = frame.fonts.strong;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (scene.view.quality.empty()) return 0.0F;
+    const std::string words = (scene.view.sampled ? "" : "● ") + scene.view.quality;
+    const float pad = scene.view.sampled ? frame.px(10) : 0.0F;
+    const float width = text_size(font, words).x + 2 * pad;
+    const ImVec2 high{at.x + width, at.y + height};
+    if (scene.view.sampled) list.AddRectFilled(at, high, to_u32(frame.theme.warning), frame.px(4));
+    const view::Color quiet = scene.view.pictures.empty() ? frame.theme.muted : frame.theme.good;
+    draw_text_in(list, font, at, high, Align::center,
+                 to_u32(scene.view.sampled ? frame.theme.background : quiet), words);
+    return width;
+}
+
+float badge_width(const LargeScene& scene) {
+    const Font& font = scene.frame.fonts.strong;
+    if (scene.view.quality.empty()) return 0.0F;
+    return text_size(font, "● " + scene.view.quality).x + scene.frame.px(20);
+}
+
+/// Title, badge, and what a pixel stands for at the right end, as far as each has room.
+void draw_title_line(const LargeScene& scene, const Area& line) {
+    const Frame& frame = scene.frame;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float gap = frame.px(kBadgeGap);
+    const Font& large = frame.fonts.title;
+    const float badge = badge_width(scene) + gap;
+    const bool roomy = text_size(large, scene.view.title).x + badge <= line.width();
+    const Font& font = roomy ? large : frame.fonts.strong;
+    const std::string title = fit_text(font, scene.view.title, line.width() - badge);
+    draw_text_in(list, font, line.low, line.high, Align::left, to_u32(frame.theme.text), title);
+    float x = line.low.x + text_size(font, title).x;
+    const float plate = std::min(frame.px(24), line.height() - frame.px(4));
+    x += gap;
+    x += draw_badge(scene, {std::round(x), std::round((line.low.y + line.high.y - plate) / 2)},
+                    plate);
+    const float zoom = text_size(frame.fonts.small, scene.view.zoom_words).x;
+    if (x + frame.px(24) + zoom <= line.high.x)
+        draw_text_in(list, frame.fonts.small, line.low, line.high, Align::right,
+                     to_u32(frame.theme.muted), scene.view.zoom_words);
+    ImGui::SetCursorScreenPos(line.low);
+    ImGui::InvisibleButton("title", line.size());
+    tooltip(frame, scene.view.title, scene.view.quality + "; " + scene.view.zoom_words);
+}
+
+// --- the exact pass
+
+struct PassButton {
+    std::string words;
+    Tip tip;
+    bool starts = false;
+};
+
+std::optional<PassButton> pass_button(const view::PassView& pass) {
+    if (pass.offer_pause)
+        return PassButton{
+            "pause", {"Pauses the exact pass", "What is done stays.  Key: Space"}, false};
+    if (pass.offer_start)
+        return PassButton{
+            pass.start_words,
+            {"Every weight, once",
+             "Computes the exact overview from Q and K; it may be paused.  Key: Space"},
+            true};
+    return std::nullopt;
+}
+
+view::Color pass_color(const view::PassView& pass, const view::Theme& theme) {
+    if (pass.fraction >= 1.0) return theme.good;
+    return pass.offer_pause ? theme.accent : theme.muted;
+}
+
+void draw_bar(const LargeScene& scene, const Area& room) {
+    const Frame& frame = scene.frame;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float height = frame.px(kBar);
+    const float top = std::round((room.low.y + room.high.y - height) / 2);
+    const auto fill = [&](double share, view::Color color) {
+        list.AddRectFilled(
+            {room.low.x, top},
+            {room.low.x + room.width() * static_cast<float>(std::clamp(share, 0.0, 1.0)),
+             top + height},
+            to_u32(color), height / 2);
+    };
+    fill(1.0, frame.theme.line);
+    if (scene.view.pass.fraction > 0.0)
+        fill(scene.view.pass.fraction, pass_color(scene.view.pass, frame.theme));
+}
+
+/// "[pause] ━━━━━━────": returns where the line ends.
+void draw_pass_line(const LargeScene& scene, const Area& line) {
+    const auto offered = pass_button(scene.view.pass);
+    float right = line.high.x;
+    if (offered) {
+        const std::string words =
+            fit_text(scene.frame.fonts.body, offered->words, line.width() * 0.6F);
+        right -= button_width(scene.frame, words);
+        ImGui::SetCursorScreenPos(
+            {right, std::round((line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2)});
+        if (button(scene.frame, "pass", words, offered->tip))
+            scene.out.push_back(view::SetFullPass{offered->starts});
+        right -= scene.frame.px(16);
+    }
+    draw_bar(scene, {line.low, {right, line.high.y}});
+}
+
+/// What the pass does and, while it is not done, how good the preview is.
+void draw_pass_words(const LargeScene& scene, const Area& line) {
+    const Frame& frame = scene.frame;
+    const view::PassView& pass = scene.view.pass;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Font& font = frame.fonts.small;
+    const std::string words = fit_text(font, pass.words, line.width());
+    draw_text_in(list, font, line.low, line.high, Align::left, to_u32(frame.theme.text), words);
+    const float x = line.low.x + text_size(font, words).x + frame.px(16);
+    if (line.high.x - x > frame.px(40))
+        draw_text_in(list, font, {x, line.low.y}, line.high, Align::left, to_u32(frame.theme.muted),
+                     fit_text(font, pass.detail, line.high.x - x));
+    ImGui::SetCursorScreenPos(line.low);
+    ImGui::InvisibleButton("pass words", line.size());
+    tooltip(frame, pass.words, pass.detail);
+}
+
+}  // namespace
+
+void draw_large_header(const LargeScene& scene, const Area& area) {
+    const Frame& frame = scene.frame;
+    Area left = area;
+    if (area.width() >= frame.px(kRooflineRoom) && area.height() >= frame.px(kRooflineHeight)) {
+        left.high.x = area.high.x - frame.px(kRooflineWidth + 32);
+        draw_roofline(scene.view.roofline,
+                      {{area.high.x - frame.px(kRooflineWidth), area.low.y}, area.high}, frame);
+    }
+    const bool low = area.height() < frame.px(kRooflineHeight);
+    const float title = area.low.y + frame.px(low ? 28 : 36);
+    const float bar = title + frame.px(low ? 28 : 36);
+    draw_title_line(scene, {left.low, {left.high.x, title}});
+    draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
+    draw_pass_words(scene, {{left.low.x, bar}, {left.high.x, bar + frame.px(low ? 16 : 20)}});
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/large/parts.h"
+#include "app/view/large/camera.h"
+
+namespace attn::ui {
+namespace {
+
+constexpr float kLeastView = 5.0F;  // px of the view's rectangle, however deep the zoom
+
+/// The matrix in its own proportions, in the middle of the area.
+Area fitted(const view::PixelRect& matrix, const Area& area) {
+    const double width = matrix.right - matrix.left;
+    const double height = matrix.bottom - matrix.top;
+    if (width <= 0.0 || height <= 0.0) return area;
+    const double scale = std::min(area.width() / width, area.height() / height);
+    const float w = std::max(8.0F, static_cast<float>(width * scale));
+    const float h = std::max(8.0F, static_cast<float>(height * scale));
+    const ImVec2 low{area.low.x, area.low.y + (area.height() - h) / 2};
+    return {low, {low.x + w, low.y + h}};
+}
+
+void draw_view(const LargeScene& scene, const Area& map, ImDrawList& list) {
+    const view::PixelRect& seen = scene.view.minimap.view;
+    const auto span = [&](double from, double to, float low, float high) {
+        const double length = high - low;
+        const double middle = std::clamp((from + to) / 2, 0.0, 1.0) * length;
+        const double half = std::max((to - from) / 2 * length, 0.5 * scene.frame.px(kLeastView));
+        const auto at = [&](double x) {
+            return low + static_cast<float>(std::clamp(x, 0.0, length));
+        };
+        return std::pair{at(middle - half), at(middle + half)};
+    };
+    const auto [left, right] = span(seen.left, seen.right, map.low.x, map.high.x);
+    const auto [top, bottom] = span(seen.top, seen.bottom, map.low.y, map.high.y);
+    list.AddRect({left - 1, top - 1}, {right + 1, bottom + 1}, to_u32(scene.frame.theme.background),
+                 0.0F, 0, scene.frame.px(3));
+    list.AddRect({left, top}, {right, bottom}, to_u32(scene.frame.theme.accent), 0.0F, 0,
+                 scene.frame.px(1.5F));
+}
+
+void read_hand(const LargeScene& scene, const Area& map) {
+    ImGui::SetCursorScreenPos(map.low);
+    ImGui::InvisibleButton("minimap", map.size());
+    tooltip(scene.frame, "The whole matrix", "Press or drag to move there.  Key F: all of it.");
+    if (!ImGui::IsItemActive()) return;
+    const ImVec2 mouse = ImGui::GetMousePos();
+    const auto share = [](float at, float low, float high) {
+        return std::clamp(static_cast<double>((at - low) / (high - low)), 0.0, 1.0);
+    };
+    const view::MapCamera camera = view::centred_at(
+        scene.look, share(mouse.x, map.low.x, map.high.x), share(mouse.y, map.low.y, map.high.y));
+    if (!(camera == scene.look.camera)) scene.out.push_back(view::SetMapCamera{camera});
+}
+
+}  // namespace
+
+void draw_minimap(const LargeScene& scene, const Area& area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Area map = fitted(scene.view.matrix, area);
+    list.AddRectFilled(map.low, map.high, to_u32(scene.frame.theme.raised));
+    if (const auto& picture = scene.view.minimap.picture)
+        list.AddImage(texture_id(scene.frame.texture(picture->content_key, picture->paint)),
+                      map.low, map.high);
+    list.AddRect(map.low, map.high, to_u32(scene.frame.theme.line), 0.0F, 0, 1.0F);
+    draw_view(scene, map, list);
+    read_hand(scene, map);
+}
+
+}  // namespace attn::ui

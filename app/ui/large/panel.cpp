@@ -1,0 +1,106 @@
+#include "app/ui/large/panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/widgets.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kHeader = 96.0F;
+constexpr float kShortHeader = 72.0F;
+constexpr float kRuler = 24.0F;
+constexpr float kProfile = 40.0F;
+constexpr float kShortProfile = 24.0F;
+constexpr float kCaptions = 24.0F;
+constexpr float kLegend = 56.0F;
+constexpr float kGap = 8.0F;
+constexpr float kRoomy = 560.0F;  // a lower window gives up captions and some heights
+constexpr float kLeastCanvas = 48.0F;
+constexpr float kForm = 440.0F;  // width of hint and generator on an empty canvas
+
+/// Where everything stands. Depends on the room alone, never on what is drawn: panning moves nothing.
+struct Layout {
+    Area header, canvas, row_ruler, column_ruler, row_profile, column_profile, captions, legend;
+};
+
+/// Room for the longest label of a ruler of numbers.
+float row_ruler_width(const Frame& frame) {
+    return text_size(frame.fonts.digits_small, "1,048,576").x + frame.px(12);
+}
+
+Area rounded(const Area& area) {
+    return {{std::round(area.low.x), std::round(area.low.y)},
+            {std::round(area.high.x), std::round(area.high.y)}};
+}
+
+Layout lay_out(const Frame& frame, const Area& room) {
+    const bool roomy = room.height() >= frame.px(kRoomy);
+    const float header = frame.px(roomy ? kHeader : kShortHeader);
+    const float across = frame.px(kProfile);  // holds a ruler's title too
+    const float profile = frame.px(roomy ? kProfile : kShortProfile);
+    const float captions = roomy ? frame.px(kCaptions) : frame.px(kGap);
+    const float top = room.low.y + header + frame.px(kGap);
+    Area canvas{{room.low.x + row_ruler_width(frame), top + frame.px(kRuler)},
+                {room.high.x - across, room.high.y - profile - captions - frame.px(kLegend)}};
+    canvas.high.x = std::max(canvas.high.x, canvas.low.x + frame.px(kLeastCanvas));
+    canvas.high.y = std::max(canvas.high.y, canvas.low.y + frame.px(kLeastCanvas));
+    canvas = rounded(canvas);
+    const float foot = canvas.high.y + profile;
+    return {{room.low, {room.high.x, room.low.y + header}},
+            canvas,
+            {{room.low.x, canvas.low.y}, {canvas.low.x, canvas.high.y}},
+            {{canvas.low.x, top}, {canvas.high.x, canvas.low.y}},
+            {{canvas.high.x, canvas.low.y}, {canvas.high.x + across, canvas.high.y}},
+            {{canvas.low.x, canvas.high.y}, {canvas.high.x, foot}},
+            {{canvas.low.x, foot}, {room.high.x, foot + captions}},
+            {{canvas.low.x, foot + captions}, {room.high.x, foot + captions + frame.px(kLegend)}}};
+}
+
+void say_room(const LargeScene& scene, const Area& canvas) {
+    const view::MapCanvas room{canvas.width(), canvas.height(), scene.frame.scale};
+    if (!(room == scene.look.canvas)) scene.out.push_back(view::SetMapCanvas{room});
+}
+
+/// What to do or what is being done, in the middle; the generator below while nothing is on the way.
+void draw_empty(const LargeScene& scene, const Area& room) {
+    const Frame& frame = scene.frame;
+    const float width = std::min(frame.px(kForm), room.width());
+    const float form = scene.view.loading ? frame.px(48) : frame.px(304);
+    const float y = std::max(room.low.y, (room.low.y + room.high.y - form) * 0.5F);
+    ImGui::SetCursorScreenPos({std::round((room.low.x + room.high.x - width) / 2), std::round(y)});
+    ImGui::BeginChild("empty", {width, room.high.y - y});
+    wrapped_words(frame.fonts.title, frame.theme.text, scene.view.title);
+    wrapped_words(frame.fonts.body, frame.theme.bad, scene.view.fault);
+    wrapped_words(frame.fonts.body, frame.theme.muted, scene.view.hint);
+    ImGui::Dummy({1.0F, frame.px(8)});
+    if (!scene.view.loading) draw_generator(scene);
+    ImGui::EndChild();
+}
+
+}  // namespace
+
+bool has_map(const view::LargeView& view) {
+    return !view.empty && !view.loading && view.fault.empty();
+}
+
+void draw_large_map(const LargeScene& scene) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size = ImGui::GetContentRegionAvail();
+    const Area room{low, {low.x + size.x, low.y + size.y}};
+    const Layout at = lay_out(scene.frame, room);
+    say_room(scene, at.canvas);
+    if (!has_map(scene.view)) return draw_empty(scene, room);
+    draw_large_header(scene, at.header);
+    draw_rulers(scene, {at.canvas, at.row_ruler, at.column_ruler});
+    draw_profiles(scene, {at.row_profile, at.column_profile});
+    if (at.captions.height() >= scene.frame.fonts.small.px)
+        draw_profile_captions(scene, at.captions);
+    draw_map_legend(scene, at.legend);
+    draw_map_canvas(scene, at.canvas);
+}
+
+}  // namespace attn::ui

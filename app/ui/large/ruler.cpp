@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/large/parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::RulerMark;
+
+// Design units.
+constexpr float kTick = 4.0F;
+constexpr float kStrongTick = 7.0F;
+constexpr float kLabelGap = 8.0F;  // between two labels
+
+/// Labels along a line that do not touch each other: those that come first have their place.
+class Places {
+  public:
+    explicit Places(float gap) : gap_(gap) {}
+    bool take(float from, float to) {
+        for (const auto& [low, high] : taken_)
+            if (from < high + gap_ && to > low - gap_) return false;
+        taken_.emplace_back(from, to);
+        return true;
+    }
+
+  private:
+    float gap_;
+    std::vector<std::pair<float, float>> taken_;
+};
+
+/// Strong marks first: where labels are dropped, they stay.
+std::vector<const RulerMark*> by_strength(const std::vector<RulerMark>& marks) {
+    std::vector<const RulerMark*> ordered;
+    for (const bool strong : {true, false})
+        for (const RulerMark& mark : marks)
+            if (mark.strong == strong) ordered.push_back(&mark);
+    return ordered;
+}
+
+struct Ruler {
+    const Area& area;
+    const Frame& frame;
+    view::Color role;
+    ImDrawList& list;
+
+    ImU32 ink(const RulerMark& mark) const {
+        return to_u32(mark.strong ? role : frame.theme.muted);
+    }
+    float tick(const RulerMark& mark) const { return frame.px(mark.strong ? kStrongTick : kTick); }
+};
+
+/// `at` on the canvas, `low` … `high` on screen.
+bool is_inside(float at, float low, float high) { return at >= low - 1.0F && at <= high + 1.0F; }
+
+void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
+    const Font& font = ruler.frame.fonts.digits_small;
+    const Area& area = ruler.area;
+    Places places(ruler.frame.px(kLabelGap));
+    for (const RulerMark* mark : by_strength(marks)) {
+        const float x = std::round(area.low.x + static_cast<float>(mark->at));
+        if (!is_inside(x, area.low.x, area.high.x)) continue;
+        ruler.list.AddLine({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
+                           ruler.ink(*mark), ruler.frame.px(1));
+        const float width = text_size(font, mark->label).x;
+        const float left =
+            std::clamp(x - width / 2, area.low.x, std::max(area.low.x, area.high.x - width));
+        if (!places.take(left, left + width)) continue;
+        draw_text(ruler.list, font, {left, area.high.y - font.px - ruler.frame.px(kStrongTick + 2)},
+                  ruler.ink(*mark), mark->label);
+    }
+}
+
+void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
+    const Font& font = ruler.frame.fonts.digits_small;
+    const Area& area = ruler.area;
+    const float right = area.high.x - ruler.frame.px(kStrongTick + 3);
+    Places places(0.0F);
+    for (const RulerMark* mark : by_strength(marks)) {
+        const float y = std::round(area.low.y + static_cast<float>(mark->at));
+        if (!is_inside(y, area.low.y, area.high.y)) continue;
+        ruler.list.AddLine({area.high.x - ruler.tick(*mark), y}, {area.high.x - 1.0F, y},
+                           ruler.ink(*mark), ruler.frame.px(1));
+        const float half = font.px * 0.6F;
+        const float middle =
+            std::clamp(y, area.low.y + half, std::max(area.low.y + half, area.high.y - half));
+        if (!places.take(middle - half, middle + half)) continue;
+        draw_text_in(ruler.list, font, {area.low.x, middle - half}, {right, middle + half},
+                     Align::right, ruler.ink(*mark),
+                     fit_text(font, mark->label, right - area.low.x));
+    }
+}
+
+/// Where the pointer's cell is, on both rulers.
+void draw_pointer(const LargeScene& scene, const Rulers& at, ImDrawList& list) {
+    if (!scene.view.hovered) return;
+    const view::PixelRect& cell = *scene.view.hovered;
+    const ImU32 color = to_u32(scene.frame.theme.accent);
+    const float thick = scene.frame.px(2);
+    const auto span = [thick](float origin, double from, double to, float low, float high) {
+        const float a = std::round(origin + static_cast<float>(from));
+        const float b = std::max(a + thick, std::round(origin + static_cast<float>(to)));
+        return std::pair{std::clamp(a, low, high), std::clamp(b, low, high)};
+    };
+    const auto [left, right] =
+        span(at.canvas.low.x, cell.left, cell.right, at.canvas.low.x, at.canvas.high.x);
+    const auto [top, bottom] =
+        span(at.canvas.low.y, cell.top, cell.bottom, at.canvas.low.y, at.canvas.high.y);
+    list.AddRectFilled({left, at.columns.high.y - 1.0F - thick}, {right, at.columns.high.y - 1.0F},
+                       color);
+    list.AddRectFilled({at.rows.high.x - 1.0F - thick, top}, {at.rows.high.x - 1.0F, bottom},
+                       color);
+}
+
+/// "query i" left of the column ruler, "key j" right of it.
+void draw_titles(const LargeScene& scene, const Rulers& at, ImDrawList& list) {
+    const Font& font = scene.frame.fonts.small;
+    const float foot = at.columns.high.y - scene.frame.px(kStrongTick);
+    const ImVec2 left_high{at.rows.high.x - scene.frame.px(kStrongTick + 3), foot};
+    draw_text_in(list, font, {at.rows.low.x, at.columns.low.y}, left_high, Align::right,
+                 to_u32(scene.frame.theme.query),
+                 fit_text(font, scene.view.row_title, left_high.x - at.rows.low.x));
+    draw_text_in(list, font, {at.columns.high.x + scene.frame.px(4), at.columns.low.y},
+                 {at.columns.high.x + scene.frame.px(80), foot}, Align::left,
+                 to_u32(scene.frame.theme.key), scene.view.column_title);
+}
+
+// --- profiles
+
+constexpr double kBarInk = 0.55;  // a profile that is full everywhere must not outshine the matrix
+
+void explain(const LargeScene& scene, const char* id, const Area& area,
+             const view::MapProfile& profile) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton(id, area.size());
+    tooltip(scene.frame, profile.title, profile.tooltip);
+}
+
+/// Bars from the canvas outwards; `at` makes the corners of one of them.
+template <class Corners>
+void draw_bars(const LargeScene& scene, const view::MapProfile& profile, Corners corners) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 color = to_u32(scene.frame.theme.weight, kBarInk);
+    for (const view::PixelRect& bar : profile.bars) {
+        const Area area = corners(bar);
+        list.AddRectFilled(area.low, area.high, color);
+    }
+}
+
+float share(double part) { return static_cast<float>(std::clamp(part, 0.0, 1.0)); }
+
+}  // namespace
+
+void draw_rulers(const LargeScene& scene, const Rulers& at) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const view::Theme& theme = scene.frame.theme;
+    draw_column_marks({at.columns, scene.frame, theme.key, list}, scene.view.column_ruler);
+    draw_row_marks({at.rows, scene.frame, theme.query, list}, scene.view.row_ruler);
+    draw_pointer(scene, at, list);
+    draw_titles(scene, at, list);
+}
+
+void draw_profiles(const LargeScene& scene, const Profiles& at) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float gap = scene.frame.px(3);  // from the canvas
+    if (const auto& profile = scene.view.row_profile) {
+        list.PushClipRect(at.rows.low, at.rows.high, true);
+        const float length = at.rows.width() - gap;
+        draw_bars(scene, *profile, [&](const view::PixelRect& bar) {
+            const float x = at.rows.low.x + gap;
+            return Area{
+                {x, at.rows.low.y + static_cast<float>(bar.top)},
+                {x + length * share(bar.right), at.rows.low.y + static_cast<float>(bar.bottom)}};
+        });
+        list.PopClipRect();
+        explain(scene, "row profile", at.rows, *profile);
+    }
+    if (const auto& profile = scene.view.column_profile) {
+        list.PushClipRect(at.columns.low, at.columns.high, true);
+        const float length = at.columns.height() - gap;
+        draw_bars(scene, *profile, [&](const view::PixelRect& bar) {
+            const float y = at.columns.low.y + gap;
+            return Area{
+                {at.columns.low.x + static_cast<float>(bar.left), y},
+                {at.columns.low.x + static_cast<float>(bar.right), y + length * share(bar.bottom)}};
+        });
+        list.PopClipRect();
+        explain(scene, "column profile", at.columns, *profile);
+    }
+}
+
+void draw_profile_captions(const LargeScene& scene, const Area& line) {
+    const Font& font = scene.frame.fonts.small;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float half = line.width() / 2 - scene.frame.px(8);
+    const auto put = [&](const std::optional<view::MapProfile>& profile, Align align,
+                         const char* where) {
+        if (!profile) return;
+        const std::string words = where + profile->title + ", up to " + profile->largest;
+        draw_text_in(list, font, line.low, line.high, align, to_u32(scene.frame.theme.muted),
+                     fit_text(font, words, half));
+    };
+    put(scene.view.column_profile, Align::left, "below: ");
+    put(scene.view.row_profile, Align::right, "right: ");
+}
+
+}  // namespace attn::ui

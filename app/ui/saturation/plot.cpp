@@ -1,0 +1,91 @@
+#include "app/ui/saturation/plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/saturation/plot_parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::PlotView;
+
+void draw_title(const PlotCanvas& canvas, ImVec2 low, float width) {
+    const Frame& frame = canvas.frame;
+    const std::string& title = canvas.plot.title;
+    const bool fits = text_size(frame.fonts.body, title).x <= width;
+    const Font& font = fits ? frame.fonts.body : frame.fonts.small;
+    draw_text(canvas.list, font, low, to_u32(frame.theme.text), fit_text(font, title, width));
+}
+
+void draw_y_axis(const PlotCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const Font& font = frame.fonts.digits_small;
+    for (std::size_t n = 0; n < canvas.plot.y_ticks.size(); ++n) {
+        const float y = std::round(canvas.y(canvas.plot.y_ticks[n]));
+        canvas.list.AddLine({canvas.low.x, y}, {canvas.high.x, y}, to_u32(frame.theme.line),
+                            frame.px(1));
+        draw_text_in(canvas.list, font, {canvas.low.x - frame.px(60), y - font.px},
+                     {canvas.low.x - frame.px(6), y + font.px}, Align::right,
+                     to_u32(frame.theme.muted), canvas.plot.y_tick_labels[n]);
+    }
+}
+
+/// 1, or 2 where the labels of the x axis would touch.
+std::size_t x_stride(const PlotCanvas& canvas) {
+    float widest = 0.0F;
+    for (const std::string& label : canvas.plot.x_tick_labels)
+        widest = std::max(widest, text_size(canvas.frame.fonts.digits_small, label).x);
+    const float step = canvas.x(canvas.plot.x_ticks[1]) - canvas.x(canvas.plot.x_ticks[0]);
+    return step < widest + canvas.frame.px(6) ? 2 : 1;
+}
+
+void draw_x_axis(const PlotCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const Font& font = frame.fonts.digits_small;
+    const float top = canvas.high.y + frame.px(4);
+    const float foot = top + font.px + frame.px(2);
+    const ImU32 color = to_u32(frame.theme.muted);
+    const std::size_t stride = x_stride(canvas);
+    for (std::size_t n = 0; n < canvas.plot.x_ticks.size(); n += stride) {
+        const float x = canvas.x(canvas.plot.x_ticks[n]);
+        const float half = frame.px(24);
+        draw_text_in(canvas.list, font, {x - half, top}, {x + half, foot}, Align::center, color,
+                     canvas.plot.x_tick_labels[n]);
+    }
+    draw_text_in(canvas.list, frame.fonts.small, {canvas.low.x - frame.px(60), top},
+                 {canvas.low.x - frame.px(12), foot}, Align::right, color, "d_k");
+}
+
+PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
+    ImGui::SetCursorScreenPos(canvas.low);
+    ImGui::InvisibleButton(id, {canvas.high.x - canvas.low.x, canvas.high.y - canvas.low.y});
+    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    PlotInput input;
+    input.let_go = ImGui::IsItemDeactivated();
+    const double at = std::round(canvas.value_at(ImGui::GetMousePos().x));
+    if (ImGui::IsItemActive() && at != canvas.plot.marker_x)
+        input.moved_to = static_cast<Index>(at);
+    if (!ImGui::IsItemActive()) tooltip(canvas.frame, canvas.plot.title, canvas.plot.tooltip);
+    return input;
+}
+
+}  // namespace
+
+PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
+                    const Frame& frame) {
+    const float line = frame.fonts.digits_small.px;
+    PlotCanvas canvas{*ImGui::GetWindowDrawList(), plot, frame, low, high, faded ? 0.45 : 1.0};
+    canvas.low = {low.x + y_labels_width(plot, frame), low.y + frame.fonts.body.px + frame.px(14)};
+    canvas.high = {high.x - curve_labels_width(plot, frame), high.y - line - frame.px(8)};
+    draw_title(canvas, low, high.x - low.x);
+    draw_y_axis(canvas);
+    draw_x_axis(canvas);
+    draw_curves(canvas);
+    draw_marker(canvas);
+    draw_curve_labels(canvas);
+    return read_marker(canvas, id);
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+
+#include "app/ui/common/frame.h"
+#include "app/view/saturation/view.h"
+
+namespace attn::ui {
+
+/// What was done to a plot's marker.
+struct PlotInput {
+    std::optional<Index> moved_to;  // pressed or dragged: the x under the pointer, a whole number
+    bool let_go = false;
+};
+
+/// Curves with their bands, named at their right ends, over a log x axis, within `low` … `high`.
+/// The marker is a line at marker_x with a point on it for the value of each curve; pressing or
+/// dragging anywhere on the plot moves it. `faded`: the curves are old.
+PlotInput draw_plot(const view::PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
+                    const Frame& frame);
+
+}  // namespace attn::ui

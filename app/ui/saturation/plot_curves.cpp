@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/saturation/plot_parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CurveView;
+using view::PlotView;
+
+// Design units.
+constexpr float kLine = 2.0F;
+constexpr float kDash = 6.0F;
+constexpr float kPoint = 4.0F;
+constexpr double kBandInk = 0.18;
+
+ImU32 ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {
+    return to_u32(canvas.frame.theme.role(curve.role), strength);
+}
+
+/// One convex quad for each step, without the soft edges that would show as seams.
+void draw_band(const PlotCanvas& canvas, const CurveView& curve) {
+    const ImDrawListFlags flags = canvas.list.Flags;
+    canvas.list.Flags &= ~ImDrawListFlags_AntiAliasedFill;
+    const ImU32 color = ink(canvas, curve, kBandInk * canvas.strength);
+    for (std::size_t n = 1; n < curve.low.size(); ++n) {
+        if (std::isnan(curve.low[n - 1] + curve.low[n])) continue;
+        const float left = canvas.x(curve.x[n - 1]);
+        const float right = canvas.x(curve.x[n]);
+        canvas.list.AddQuadFilled({left, canvas.y(curve.high[n - 1])},
+                                  {right, canvas.y(curve.high[n])}, {right, canvas.y(curve.low[n])},
+                                  {left, canvas.y(curve.low[n - 1])}, color);
+    }
+    canvas.list.Flags = flags;
+}
+
+std::vector<ImVec2> points_of(const PlotCanvas& canvas, const CurveView& curve) {
+    std::vector<ImVec2> points;
+    for (std::size_t n = 0; n < curve.x.size(); ++n)
+        if (!std::isnan(curve.y[n])) points.push_back({canvas.x(curve.x[n]), canvas.y(curve.y[n])});
+    return points;
+}
+
+/// The pieces of one straight line that lie on the dashes of a longer one; `walked` is the length of
+/// what came before.
+void draw_dashes(ImDrawList& list, ImVec2 from, ImVec2 to, float walked, float dash, ImU32 color,
+                 float thickness) {
+    const float length = std::hypot(to.x - from.x, to.y - from.y);
+    const auto at = [&](float along) {
+        const float t = std::clamp(along / length, 0.0F, 1.0F);
+        return ImVec2{from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t};
+    };
+    const float period = 1.7F * dash;
+    for (float start = -std::fmod(walked, period); start < length; start += period)
+        if (start + dash > 0.0F) list.AddLine(at(start), at(start + dash), color, thickness);
+}
+
+void draw_line(const PlotCanvas& canvas, const CurveView& curve) {
+    const std::vector<ImVec2> points = points_of(canvas, curve);
+    const ImU32 color = ink(canvas, curve, canvas.strength);
+    const float thickness = canvas.frame.px(kLine);
+    if (!curve.dashed) {
+        canvas.list.AddPolyline(points.data(), static_cast<int>(points.size()), color, 0,
+                                thickness);
+        return;
+    }
+    float walked = 0.0F;
+    for (std::size_t n = 1; n < points.size(); ++n) {
+        draw_dashes(canvas.list, points[n - 1], points[n], walked, canvas.frame.px(kDash), color,
+                    thickness);
+        walked += std::hypot(points[n].x - points[n - 1].x, points[n].y - points[n - 1].y);
+    }
+}
+
+/// Tops of blocks of one height, each near its wish, none over another, all within low … high.
+std::vector<float> spread_out(const std::vector<float>& wishes, float height, float low,
+                              float high) {
+    std::vector<std::size_t> order(wishes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t l, std::size_t r) { return wishes[l] < wishes[r]; });
+    std::vector<float> tops(wishes.size());
+    float free = low;
+    for (const std::size_t n : order) {
+        tops[n] = std::max(free, wishes[n]);
+        free = tops[n] + height;
+    }
+    float ceiling = high - height;
+    for (std::size_t n = order.size(); n-- > 0;) {
+        tops[order[n]] = std::min(tops[order[n]], ceiling);
+        ceiling = tops[order[n]] - height;
+    }
+    return tops;
+}
+
+std::string value_text(const PlotView& plot, std::size_t n) { return "● " + plot.marker_texts[n]; }
+
+float label_height(const Frame& frame) {
+    return frame.fonts.small.px + frame.fonts.digits_small.px + frame.px(10);
+}
+
+}  // namespace
+
+float PlotCanvas::x(double value) const {
+    const double share = std::log(value / plot.x_low) / std::log(plot.x_high / plot.x_low);
+    return low.x + (high.x - low.x) * static_cast<float>(share);
+}
+
+float PlotCanvas::y(double value) const {
+    const double share = plot.log_y
+                             ? std::log(value / plot.y_low) / std::log(plot.y_high / plot.y_low)
+                             : (value - plot.y_low) / (plot.y_high - plot.y_low);
+    return high.y - (high.y - low.y) * static_cast<float>(std::clamp(share, -0.5, 1.5));
+}
+
+double PlotCanvas::value_at(float x) const {
+    const double share = std::clamp((x - low.x) / (high.x - low.x), 0.0F, 1.0F);
+    return plot.x_low * std::pow(plot.x_high / plot.x_low, share);
+}
+
+void draw_curves(const PlotCanvas& canvas) {
+    canvas.list.PushClipRect({canvas.low.x, canvas.low.y - canvas.frame.px(2)},
+                             {canvas.high.x, canvas.high.y + canvas.frame.px(2)}, true);
+    for (const CurveView& curve : canvas.plot.curves) draw_band(canvas, curve);
+    for (const CurveView& curve : canvas.plot.curves) draw_line(canvas, curve);
+    canvas.list.PopClipRect();
+}
+
+void draw_marker(const PlotCanvas& canvas) {
+    const float x = std::round(canvas.x(canvas.plot.marker_x));
+    canvas.list.AddLine({x, canvas.low.y}, {x, canvas.high.y}, to_u32(canvas.frame.theme.accent),
+                        canvas.frame.px(1));
+    for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
+        if (std::isnan(canvas.plot.marker_ys[n])) continue;
+        const float y = std::clamp(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
+        canvas.list.AddCircleFilled({x, y}, canvas.frame.px(kPoint + 1.5F),
+                                    to_u32(canvas.frame.theme.background), 16);
+        canvas.list.AddCircleFilled({x, y}, canvas.frame.px(kPoint),
+                                    ink(canvas, canvas.plot.curves[n], 1.0), 16);
+    }
+}
+
+void draw_curve_labels(const PlotCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const float height = label_height(frame);
+    std::vector<float> wishes;
+    for (const CurveView& curve : canvas.plot.curves)
+        wishes.push_back(curve.y.empty() ? canvas.low.y
+                                         : canvas.y(curve.y.back()) - frame.fonts.small.px / 2);
+    const std::vector<float> tops =
+        spread_out(wishes, height, canvas.low.y, canvas.high.y + frame.px(4));
+    for (std::size_t n = 0; n < tops.size(); ++n) {
+        const ImU32 color = ink(canvas, canvas.plot.curves[n], 1.0);
+        const ImVec2 at{canvas.high.x + frame.px(6), tops[n]};
+        draw_text(canvas.list, frame.fonts.small, at, color, canvas.plot.curves[n].label);
+        draw_text(canvas.list, frame.fonts.digits_small,
+                  {at.x, at.y + frame.fonts.small.px + frame.px(2)}, color,
+                  value_text(canvas.plot, n));
+    }
+}
+
+float y_labels_width(const PlotView& plot, const Frame& frame) {
+    float width = text_size(frame.fonts.small, "d_k").x + frame.px(6);
+    for (const std::string& label : plot.y_tick_labels)
+        width = std::max(width, text_size(frame.fonts.digits_small, label).x);
+    return width + frame.px(6);
+}
+
+float curve_labels_width(const PlotView& plot, const Frame& frame) {
+    float width = text_size(frame.fonts.digits_small, "● 100.0 %").x;
+    for (std::size_t n = 0; n < plot.curves.size(); ++n)
+        width = std::max({width, text_size(frame.fonts.small, plot.curves[n].label).x,
+                          text_size(frame.fonts.digits_small, value_text(plot, n)).x});
+    return width + frame.px(8);
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,33 @@
+#include <algorithm>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/step/canvas.h"
+
+namespace attn::ui {
+void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
+                      view::Actions& out) {
+    std::string draft = editing.draft;
+    const float width = std::max(size.x, frame.px(72));
+    const float pad = std::max(0.0F, (size.y - frame.fonts.digits.px) / 2);
+    push_font(frame.fonts.digits);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {frame.px(4), pad});
+    ImGui::SetCursorScreenPos(low);
+    ImGui::SetNextItemWidth(width);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    const bool edited = ImGui::InputText("##cell editor", &draft);
+    const bool left = ImGui::IsItemDeactivated();
+    ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                                        to_u32(frame.theme.accent), frame.px(2), 0, frame.px(2));
+    ImGui::PopStyleVar();
+    pop_font();
+    const bool cancelled = is_pressed(view::Key::escape);
+    if (cancelled) {
+        out.push_back(view::CancelCellEdit{});
+        return;
+    }
+    if (edited) out.push_back(view::DraftCell{draft});
+    if (left) out.push_back(view::CommitCellEdit{});
+}
+
+}  // namespace attn::ui

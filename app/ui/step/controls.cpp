@@ -1,0 +1,151 @@
+#include <algorithm>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/widgets.h"
+#include "app/ui/panels.h"
+#include "app/view/common/format.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Actions;
+using view::ControlsView;
+
+// Design units.
+constexpr float kPresetWidth = 168.0F;
+constexpr float kSentenceWidth = 216.0F;
+// Temperatures a slider reaches; any other can be typed (Ctrl+click).
+constexpr double kLowTemperature = 0.1;
+constexpr double kHighTemperature = 10.0;
+constexpr Index kHighestSeed = 9999;
+
+std::string title_of(const ControlsView& view) {
+    for (const view::Preset& preset : view.presets)
+        if (preset.key == view.preset) return preset.title;
+    return "custom";
+}
+
+void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
+    ImGui::SetNextItemWidth(frame.px(kPresetWidth));
+    if (ImGui::BeginCombo("##preset", title_of(view).c_str())) {
+        for (const view::Preset& preset : view.presets) {
+            ImGui::PushID(preset.key.c_str());
+            if (ImGui::Selectable(preset.title.c_str(), preset.key == view.preset))
+                out.push_back(view::LoadPreset{preset.key});
+            ImGui::PopID();
+        }
+        ImGui::EndCombo();
+    }
+    tooltip(frame, "Preset", "A sentence with its weights. The files lie in assets/presets.");
+}
+
+void sentence_field(const ControlsView& view, const Frame& frame, Actions& out) {
+    flow(frame, frame.px(kSentenceWidth));
+    std::string draft = view.sentence_draft;
+    ImGui::SetNextItemWidth(frame.px(kSentenceWidth));
+    const bool entered = ImGui::InputTextWithHint("##sentence", "Type a sentence, press Enter",
+                                                  &draft, ImGuiInputTextFlags_EnterReturnsTrue);
+    tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
+    if (draft != view.sentence_draft) out.push_back(view::DraftSentence{draft});
+    if (entered) out.push_back(view::SetSentence{draft});
+}
+
+/// One whole number of the model: where it lives, what it may be.
+struct Number {
+    const char* id;
+    const char* words;
+    Index value, low, high;
+    Tip tip;
+};
+
+/// `after`: room kept behind it on the same line.
+template <class MakeAction>
+void number(const Number& n, const Frame& frame, Actions& out, MakeAction make,
+            float after = 0.0F) {
+    const float width = number_width(frame, n.words, n.high);
+    flow(frame, width + after);
+    const auto changed =
+        number_field(frame, n.id, n.words, n.value, n.low, n.high, width, n.tip, out);
+    if (changed) out.push_back(make(*changed));
+}
+
+void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
+    const auto set = [&](const Number& n, auto make) { number(n, frame, out, make); };
+    set({"##d_model",
+         "d_model",
+         view.d_model,
+         1,
+         view::kMaxModelWidth,
+         {"d_model: columns of X", "X is [T, d_model]. Drag, or Ctrl+click to type."}},
+        [](Index value) { return view::SetModelWidth{value}; });
+    set({"##d_k",
+         "d_k",
+         view.d_k,
+         1,
+         view::kMaxKeyWidth,
+         {"d_k: columns of Q and K in each head",
+          "W_Q is [d_model, d_k]. Drag, or Ctrl+click to type."}},
+        [](Index value) { return view::SetKeyWidth{value}; });
+    set({"##heads",
+         "heads",
+         view.heads,
+         1,
+         view::kMaxHeads,
+         {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
+        [](Index value) { return view::SetHeads{value}; });
+    if (view.heads < 2) return;
+    set({"##head", "head", view.head + 1, 1, view.heads, {"The head that is shown", "1 … H"}},
+        [](Index value) { return view::ShowHead{value - 1}; });
+}
+
+void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,
+          Actions& out, view::Action (*make)(bool)) {
+    flow(frame, toggle_width(frame, words));
+    if (const auto value = toggle(frame, id, words, on, tip)) out.push_back(make(*value));
+}
+
+void scaling(const ControlsView& view, const Frame& frame, Actions& out) {
+    flip("scaling", view.scaling ? view.scale_words : "scaling off", view.scaling,
+         {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame, out,
+         [](bool on) -> view::Action { return view::SetScaling{on}; });
+    const SliderWords words{"τ", view::cell_number(view.temperature, 2), "10.00"};
+    const float width = slider_width(frame, words);
+    flow(frame, width);
+    const auto temperature = real_slider(
+        frame, "##temperature", words, view.temperature, kLowTemperature, kHighTemperature, width,
+        {"τ: temperature",
+         "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or Ctrl+click to type."},
+        out);
+    if (temperature) out.push_back(view::SetTemperature{*temperature});
+}
+
+void seed(const ControlsView& view, const Frame& frame, Actions& out) {
+    const Tip tip{"Seed of the toy weights", "The same seed gives the same W_Q, W_K, W_V."};
+    number(
+        {"##seed", "seed", static_cast<Index>(view.seed), 0, kHighestSeed, tip}, frame, out,
+        [](Index value) { return view::SetSeed{static_cast<std::uint64_t>(value)}; },
+        frame.px(4) + button_width(frame, "re-seed"));
+    ImGui::SameLine(0.0F, frame.px(4));
+    if (button(frame, "reseed", "re-seed",
+               {"The next seed", "New weights, drawn from N(0, 1/d_in)."}))
+        out.push_back(view::SetSeed{view.seed + 1});
+}
+
+}  // namespace
+
+void draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
+    preset_combo(view, frame, out);
+    sentence_field(view, frame, out);
+    sizes(view, frame, out);
+    scaling(view, frame, out);
+    flip("causal", "causal", view.causal,
+         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"}, frame, out,
+         [](bool on) -> view::Action { return view::SetCausal{on}; });
+    flip("gradients", "gradients", view.gradients,
+         {"∂L/∂ of every stage, L = Σ output", "The canvas shows gradients in place of values."},
+         frame, out, [](bool on) -> view::Action { return view::ShowGradients{on}; });
+    seed(view, frame, out);
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/panels.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Progress;
+using view::RibbonItem;
+
+// Design units.
+constexpr float kArrow = 16.0F;
+constexpr float kWidest = 160.0F;
+
+view::Color label_color(const Frame& frame, Progress progress) {
+    switch (progress) {
+        case Progress::done:
+            return frame.theme.text;
+        case Progress::current:
+            return frame.theme.accent;
+        case Progress::ahead:
+            return frame.theme.muted;
+    }
+    return frame.theme.text;
+}
+
+void draw_item(const RibbonItem& item, const Frame& frame, ImVec2 low, ImVec2 size, bool hovered) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    const bool current = item.progress == Progress::current;
+    if (hovered && !current) list.AddRectFilled(low, high, to_u32(frame.theme.raised), frame.px(4));
+    const float split = low.y + size.y * 0.56F;
+    draw_text_in(list, frame.fonts.strong, {low.x, low.y + frame.px(4)}, {high.x, split},
+                 Align::center, to_u32(label_color(frame, item.progress)), item.label);
+    draw_text_in(list, frame.fonts.digits_small, {low.x, split}, {high.x, high.y - frame.px(4)},
+                 Align::center, to_u32(frame.theme.muted),
+                 fit_text(frame.fonts.digits_small, item.shape, size.x));
+    if (current)
+        list.AddRectFilled({low.x, high.y - frame.px(2)}, high, to_u32(frame.theme.accent));
+}
+
+}  // namespace
+
+void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view::Actions& out) {
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float count = static_cast<float>(items.size());
+    const float arrow = frame.px(kArrow);
+    const float width = std::min((room.x - arrow * (count - 1)) / count, frame.px(kWidest));
+    float x = origin.x;
+    for (const RibbonItem& item : items) {
+        const ImVec2 low{x, origin.y};
+        ImGui::SetCursorScreenPos(low);
+        ImGui::PushID(info(item.stage).key.data());
+        if (ImGui::InvisibleButton("stage", {width, room.y}))
+            out.push_back(view::GoToStage{item.stage});
+        tooltip(frame, item.label, item.tooltip);
+        draw_item(item, frame, low, {width, room.y}, ImGui::IsItemHovered());
+        ImGui::PopID();
+        x += width + arrow;
+        if (&item == &items.back()) break;
+        const float y = origin.y + room.y / 2;
+        draw_arrow(*ImGui::GetWindowDrawList(), {x - arrow + frame.px(1), y}, {x - frame.px(3), y},
+                   to_u32(item.progress == Progress::done ? frame.theme.muted : frame.theme.line),
+                   frame.px(1));
+    }
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,91 @@
+#include "app/view/common/colormap.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace attn::view {
+namespace {
+
+// A ramp is three stops in OKLCh, joined by straight lines in OKLab, the space in which equal steps
+// look equal. Lightness never turns within a half, so the ramps also read in grey and to colour-blind
+// eyes; blue against orange is the pair that all common kinds of colour blindness keep apart.
+// Source: Ottosson 2020, https://bottosson.github.io/posts/oklab
+struct Lch {
+    double lightness, chroma, hue_degrees;
+};
+struct Lab {
+    double L, a, b;
+};
+using Ramp = std::array<Lch, 3>;
+
+// The middle is 0: close to the background, so that what is far from 0 stands out.
+constexpr Ramp kDivergingDark{{{0.74, 0.135, 255}, {0.25, 0.018, 255}, {0.74, 0.135, 58}}};
+constexpr Ramp kDivergingLight{{{0.47, 0.16, 258}, {0.965, 0.006, 85}, {0.47, 0.13, 45}}};
+// From the background to the purple of the weights and beyond.
+constexpr Ramp kUnitDark{{{0.235, 0.020, 280}, {0.55, 0.15, 298}, {0.87, 0.09, 312}}};
+constexpr Ramp kUnitLight{{{0.965, 0.008, 300}, {0.68, 0.12, 300}, {0.38, 0.17, 295}}};
+
+const Ramp& ramp(ColorScale scale, ThemeName name) {
+    const bool dark = name == ThemeName::dark;
+    if (scale == ColorScale::diverging) return dark ? kDivergingDark : kDivergingLight;
+    return dark ? kUnitDark : kUnitLight;
+}
+
+Lab to_lab(const Lch& c) {
+    const double hue = c.hue_degrees * std::numbers::pi / 180.0;
+    return {c.lightness, c.chroma * std::cos(hue), c.chroma * std::sin(hue)};
+}
+
+std::uint8_t encode(double linear) {
+    const double c = std::clamp(linear, 0.0, 1.0);
+    const double s = c <= 0.0031308 ? 12.92 * c : 1.055 * std::pow(c, 1.0 / 2.4) - 0.055;
+    return static_cast<std::uint8_t>(std::lround(255.0 * s));
+}
+
+double cube(double x) { return x * x * x; }
+
+Color to_rgb(const Lab& c) {
+    const double l = cube(c.L + 0.3963377774 * c.a + 0.2158037573 * c.b);
+    const double m = cube(c.L - 0.1055613458 * c.a - 0.0638541728 * c.b);
+    const double s = cube(c.L - 0.0894841775 * c.a - 1.2914855480 * c.b);
+    return {encode(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+            encode(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+            encode(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 255};
+}
+
+/// Where a value lies between low and high, 0…1. NaN and an empty range give the middle.
+double position(const ColorRange& range, double value) {
+    const double t = (value - range.low) / (range.high - range.low);
+    return std::isnan(t) ? 0.5 : std::clamp(t, 0.0, 1.0);
+}
+
+}  // namespace
+
+ColorRange range_of(ColorScale scale, std::span<const float> values) {
+    if (scale == ColorScale::unit) return {scale, 0.0, 1.0};
+    double largest = 0.0;
+    for (const float value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    if (largest == 0.0) largest = 1.0;
+    return {scale, -largest, largest};
+}
+
+Color color_of(const ColorRange& range, double value, ThemeName name) {
+    const Ramp& stops = ramp(range.scale, name);
+    const double t = 2.0 * position(range, value);
+    const std::size_t half = t < 1.0 ? 0 : 1;
+    const double f = t - static_cast<double>(half);
+    const Lab a = to_lab(stops[half]);
+    const Lab b = to_lab(stops[half + 1]);
+    return to_rgb({a.L + (b.L - a.L) * f, a.a + (b.a - a.a) * f, a.b + (b.b - a.b) * f});
+}
+
+Color ink_on(Color fill, ThemeName name) {
+    const Color black = name == ThemeName::dark ? theme(name).background : Color{0x10, 0x13, 0x17};
+    const Color white{255, 255, 255};
+    return contrast(fill, white) >= contrast(fill, black) ? white : black;
+}
+
+}  // namespace attn::view

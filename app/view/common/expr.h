@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/view/common/inspector.h"
+
+namespace attn::view {
+
+// A number as arithmetic with its real operands. The inspector, the three kinds of copies and the tests
+// all read this one tree.
+
+enum class Op : std::uint8_t { number, sum, product, quotient, difference, exp, sqrt, max };
+
+struct Expr {
+    Op op = Op::number;
+    double value = 0.0;     // of a number
+    bool constant = false;  // a 1, a d_k: written short
+    std::optional<Role> role;
+    std::optional<CellRef> link;
+    std::vector<Expr> args;
+};
+/// In double, from the operands alone.
+double evaluate(const Expr& expr);
+
+/// "label: expr = result".
+struct Step {
+    std::string label;  // "exp(M − m)"
+    std::string latex;  // the same for LaTeX, in math mode
+    Expr expr;
+    double result = 0.0;
+};
+
+/// One factor of the sum: a row or column of an operand, for the strip and for numpy.
+struct Factor {
+    std::string letter;  // "q"
+    std::string name;    // "Q[cat, ·]"
+    Role role = Role::input;
+    std::vector<double> values;
+};
+struct DotProduct {
+    Factor left, right;
+    std::vector<std::string> labels;  // of the terms
+};
+
+// How an expression is written.
+enum class Dialect : std::uint8_t { screen, text, latex, python };
+std::vector<Piece> write(const Expr& expr, Dialect dialect);
+std::string write_text(const Expr& expr, Dialect dialect);
+std::string write_number(double value, Dialect dialect);
+
+struct Explanation {
+    CellRef cell;
+    std::string formula;      // symbolic: "Σ_c Q[cat, c] · K[sat, c]"
+    std::vector<Step> steps;  // the last one's result is the cell's value; none: a given number
+    std::vector<std::string> notes;   // one plain sentence each
+    std::optional<DotProduct> dot;    // a sum of products has it
+    std::vector<double> softmax_row;  // of a weight: its row of M
+    double value = 0.0;
+};
+// lines.cpp: as the inspector shows them
+std::vector<Line> explanation_lines(const AppState& state, const Explanation& explanation);
+std::optional<ProductStrip> product_strip(const Explanation& explanation);
+std::vector<Line> geometry_lines(const AppState& state, const Explanation& explanation);
+
+}  // namespace attn::view

@@ -1,0 +1,81 @@
+#include "app/view/common/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace attn::view {
+namespace {
+
+constexpr double kScientificAbove = 1e5;   // wider than a cell
+constexpr double kScientificBelow = 1e-3;  // four decimals would leave too few digits
+
+/// NaN, ∞ and −∞ in words; "" for a finite value.
+std::string not_finite(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+    return {};
+}
+
+/// The minus sign as typeset, and none before a zero.
+std::string typeset(std::string text) {
+    if (text.empty() || text.front() != '-') return text;
+    const bool zero = text.find_first_of("123456789") == text.npos;
+    return (zero ? "" : "−") + text.substr(1);
+}
+
+/// "0.7100" -> "0.71", "1.0000" -> "1.00": still a correct rounding, to fewer decimals.
+std::string trimmed(std::string text) {
+    const std::size_t shortest = text.find('.') + 3;
+    while (text.size() > shortest && text.back() == '0') text.pop_back();
+    return text;
+}
+
+/// 1.23e-04 -> 1.23e−4, 1.2e+05 -> 1.2e5; without an exponent as it is.
+std::string tidy_exponent(const std::string& text) {
+    const std::size_t e = text.find('e');
+    if (e == text.npos) return text;
+    const int exponent = std::stoi(text.substr(e + 1));
+    return fmt::format("{}e{}{}", text.substr(0, e), exponent < 0 ? "−" : "", std::abs(exponent));
+}
+
+std::string scientific(double value, int decimals) {
+    return tidy_exponent(typeset(fmt::format("{:.{}e}", value, decimals)));
+}
+
+}  // namespace
+
+std::string cell_number(double value, int decimals) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::abs(value) >= kScientificAbove) return scientific(value, 1);
+    return typeset(fmt::format("{:.{}f}", value, decimals));
+}
+
+std::string number(double value) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    const double size = std::abs(value);
+    if (size != 0.0 && (size >= kScientificAbove || size < kScientificBelow))
+        return scientific(value, 2);
+    return typeset(trimmed(fmt::format("{:.4f}", value)));
+}
+
+std::string tick(double value) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::abs(value) >= 1e3 && std::abs(value) < kScientificAbove)
+        return typeset(fmt::format("{:.0f}", value));
+    return tidy_exponent(typeset(fmt::format("{:.3g}", value)));
+}
+
+std::string percent(double fraction) {
+    if (std::string words = not_finite(fraction); !words.empty()) return words;
+    return typeset(fmt::format("{:.1f}", 100.0 * fraction)) + " %";
+}
+
+std::string exact(float value) { return fmt::format("{}", value); }
+std::string exact(double value) { return fmt::format("{}", value); }
+
+std::string size(Index rows, Index columns) { return fmt::format("{} × {}", rows, columns); }
+
+}  // namespace attn::view

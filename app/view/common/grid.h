@@ -1,0 +1,83 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/view/common/colormap.h"
+#include "app/view/common/sheet.h"
+
+namespace attn::view {
+
+/// Masked, −∞, NaN and 0 are four different looks.
+enum class CellLook : std::uint8_t { number, masked, infinite, not_a_number };
+
+struct CellView {
+    double value = 0.0;
+    CellLook look = CellLook::number;
+    Color fill;
+    Color ink;
+    std::string text;  // at full length; a narrow cell shows fewer decimals
+};
+
+/// A column (or row) of numbers beside a grid: row sums, row max m, Σexp.
+struct SideVector {
+    std::string title;    // "Σ", "max m", "Σ exp"
+    std::string tooltip;  // its formula
+    std::vector<std::string> cells;
+    Role role = Role::score;
+};
+
+/// One matrix as drawn. Rows and columns are as drawn: K in "Q × Kᵀ" comes transposed.
+struct GridView {
+    OperandId id = Stage::x;
+    std::string title;    // "Kᵀ"
+    std::string shape;    // "2 × 4"
+    std::string tooltip;  // formula and full shape
+    Role role = Role::input;
+    bool transposed = false;
+    bool editable = false;
+    Index rows = 0;
+    Index columns = 0;
+    /// Tensor column of drawn column 0; not 0 only where heads are joined (see Sheet).
+    Index first_column = 0;
+    std::vector<std::string> row_labels;  // tokens, or "1", "2", … for widths
+    std::vector<std::string> column_labels;
+    Role row_role = Role::query;  // label colours
+    Role column_role = Role::key;
+    std::vector<CellView> cells;  // row-major as drawn
+    std::vector<bool> lit;        // sources of the focused cell; empty: nothing is lit
+    std::optional<std::pair<Index, Index>> selected;  // (row, column) as drawn
+    int decimals = 2;                                 // of the cell texts
+    ColorRange range;
+    std::string low_label, high_label;  // of the colour bar; zero is always marked
+    std::vector<std::string> legend;    // lines that stand in its place where colours are no scale
+    std::vector<SideVector> sides;      // to the right of the grid
+
+    const CellView& at(Index row, Index column) const {
+        return cells[static_cast<std::size_t>(row * columns + column)];
+    }
+    /// The cell of the tensor that is drawn at (row, column).
+    CellRef ref(Index row, Index column) const {
+        return transposed ? CellRef{id, column, row} : CellRef{id, row, column + first_column};
+    }
+};
+
+// From a sheet to the grid that is drawn: text, colour and look of every cell.
+
+/// A cell in tensor coordinates that the mask forbids is `masked`, not −∞.
+using IsMasked = std::vector<std::uint8_t>;  // [rows, columns], empty: none is
+
+struct GridStyle {
+    ColorScale colors = ColorScale::diverging;
+    bool transposed = false;
+    IsMasked masked;
+};
+GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& style);
+
+/// Lights `cell` of the tensor, wherever the grid draws it.
+void light(GridView& grid, const CellRef& cell);
+void light_row(GridView& grid, Index row);        // of the tensor
+void light_column(GridView& grid, Index column);  // of the tensor
+
+}  // namespace attn::view

@@ -1,0 +1,37 @@
+#include "app/view/common/json.h"
+
+#include <fmt/format.h>
+
+#include "app/view/common/sheet.h"
+
+namespace attn::view {
+
+nlohmann::ordered_json cell_to(const CellRef& cell) {
+    return {{"tensor", key_of(cell.tensor)}, {"row", cell.row}, {"column", cell.column}};
+}
+
+CellRef cell_from(Fields& fields, std::string_view key, const nlohmann::json& found) {
+    Fields inner(found, fmt::format("{} '{}'", fields.where(), key));
+    CellRef cell;
+    std::string tensor;
+    inner.need("tensor", tensor);
+    inner.need("row", cell.row);
+    inner.need("column", cell.column);
+    if (const auto id = find_operand(tensor))
+        cell.tensor = *id;
+    else
+        inner.complain(
+            fmt::format("has the unknown tensor '{}': wanted a stage or a weight, "
+                        "such as x, scores or w_q",
+                        tensor));
+    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    return cell;
+}
+
+void read_stage(Fields& fields, std::string_view key, Stage& stage) {
+    std::vector<std::string_view> names;
+    for (const StageInfo& row : stage_table()) names.push_back(row.key);
+    fields.read_name(key, stage, names);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "app/view/common/expr.h"
+#include "app/view/common/format.h"
+
+namespace attn::view {
+namespace {
+
+Piece plain(std::string text, bool muted = false) {
+    Piece piece;
+    piece.text = std::move(text);
+    piece.muted = muted;
+    return piece;
+}
+
+Piece coloured(std::string text, Role role) {
+    Piece piece;
+    piece.text = std::move(text);
+    piece.role = role;
+    return piece;
+}
+
+Role role_of(const CellRef& cell) {
+    return std::visit([](auto key) { return info(key).role; }, cell.tensor);
+}
+
+Line step_line(const Step& step, bool last, Role role) {
+    Line line{step.label, write(step.expr, Dialect::screen)};
+    line.pieces.push_back(plain(" = "));
+    const std::string result = number(step.result);
+    line.pieces.push_back(last ? coloured(result, role) : plain(result));
+    return line;
+}
+
+double length_of(const std::vector<double>& values) {
+    double squares = 0.0;
+    for (const double value : values) squares += value * value;
+    return std::sqrt(squares);
+}
+
+double dot(const DotProduct& pair) {
+    double sum = 0.0;
+    for (std::size_t n = 0; n < pair.left.values.size(); ++n)
+        sum += pair.left.values[n] * pair.right.values[n];
+    return sum;
+}
+
+Line length_line(const Factor& factor, double length) {
+    return {fmt::format("‖{}‖", factor.letter),
+            {plain(fmt::format("√(Σ {}_c²) = ", factor.letter)),
+             coloured(number(length), factor.role)}};
+}
+
+}  // namespace
+
+std::vector<Line> explanation_lines(const AppState&, const Explanation& explanation) {
+    std::vector<Line> lines;
+    lines.push_back({"", {plain(explanation.formula, true)}});
+    const Role role = role_of(explanation.cell);
+    for (std::size_t n = 0; n < explanation.steps.size(); ++n)
+        lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));
+    for (const std::string& note : explanation.notes) lines.push_back({"", {plain(note, true)}});
+    return lines;
+}
+
+std::optional<ProductStrip> product_strip(const Explanation& explanation) {
+    const OperandId id = explanation.cell.tensor;
+    const bool shown = id == OperandId(Stage::scores) || id == OperandId(Stage::context);
+    if (!shown || !explanation.dot) return std::nullopt;
+    const DotProduct& pair = *explanation.dot;
+    ProductStrip strip;
+    const char* index = id == OperandId(Stage::scores) ? "c" : "j";
+    strip.title = fmt::format("{}_{} · {}_{}", pair.left.letter, index, pair.right.letter, index);
+    strip.labels = pair.labels;
+    strip.left = pair.left.values;
+    strip.right = pair.right.values;
+    strip.left_role = pair.left.role;
+    strip.right_role = pair.right.role;
+    double largest = 0.0;
+    for (std::size_t n = 0; n < strip.left.size(); ++n) {
+        strip.products.push_back(strip.left[n] * strip.right[n]);
+        for (const double value : {strip.left[n], strip.right[n], strip.products[n]})
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    }
+    strip.largest = largest > 0.0 ? largest : 1.0;
+    return strip;
+}
+
+std::vector<Line> geometry_lines(const AppState&, const Explanation& explanation) {
+    if (explanation.cell.tensor != OperandId(Stage::scores) || !explanation.dot) return {};
+    const DotProduct& pair = *explanation.dot;
+    const double q = length_of(pair.left.values);
+    const double k = length_of(pair.right.values);
+    std::vector<Line> lines{length_line(pair.left, q), length_line(pair.right, k)};
+    if (q == 0.0 || k == 0.0) {
+        lines.push_back({"θ", {plain("a vector of length 0 has no direction", true)}});
+        return lines;
+    }
+    const double cosine = std::clamp(dot(pair) / (q * k), -1.0, 1.0);
+    lines.push_back({"cos θ", {plain("q·k ÷ (‖q‖ ‖k‖) = " + number(cosine))}});
+    lines.push_back(
+        {"θ", {plain(cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°")}});
+    lines.push_back({"q·k",
+                     {plain("‖q‖ ‖k‖ cos θ = "), coloured(number(q), pair.left.role), plain("·"),
+                      coloured(number(k), pair.right.role), plain("·"),
+                      plain(cosine < 0.0 ? fmt::format("({})", number(cosine)) : number(cosine)),
+                      plain(" = " + number(q * k * cosine))}});
+    return lines;
+}
+
+}  // namespace attn::view

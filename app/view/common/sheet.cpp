@@ -1,0 +1,173 @@
+#include "app/view/common/sheet.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace attn::view {
+namespace {
+
+std::string subscript(std::size_t n) {
+    constexpr std::string_view kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+    std::string text;
+    for (const char digit : std::to_string(n)) text += kDigits[digit - '0'];
+    return text;
+}
+
+std::vector<std::string> numbered(const std::vector<std::string>& tokens) {
+    std::vector<std::string> labels;
+    for (auto token = tokens.begin(); token != tokens.end(); ++token) {
+        const auto before = static_cast<std::size_t>(std::count(tokens.begin(), token, *token));
+        labels.push_back(before == 0 ? *token : *token + subscript(before + 1));
+    }
+    return labels;
+}
+
+Role role_of(Axis axis) {
+    if (axis == Axis::query) return Role::query;
+    if (axis == Axis::key) return Role::key;
+    return Role::input;
+}
+
+MatrixView<const float> head_of(const Tensor& tensor, Index head) {
+    if (tensor.empty()) return {};
+    return tensor.matrix(0, tensor.shape().h == 1 ? 0 : head);
+}
+
+/// The part of a parameter that the head shown uses.
+MatrixView<const float> part_of(const Params& params, Param param, const Document& document,
+                                Index head) {
+    const Tensor& tensor = params[param];
+    if (tensor.empty()) return {};
+    const MatrixView<const float> whole = tensor.matrix(0, 0);
+    const bool split = info(param).columns == Axis::d_k || info(param).columns == Axis::d_v;
+    return split ? whole.column_block(head * document.d_k, document.d_k) : whole;
+}
+
+MatrixView<const float> matrix_in(const AppState& state, const OperandId& id, const Trace& trace,
+                                  const Params& params) {
+    const Index head = state.step.head;
+    if (const Stage* stage = std::get_if<Stage>(&id)) return head_of(trace[*stage], head);
+    return part_of(params, std::get<Param>(id), state.document(), head);
+}
+
+Axis rows_of(const OperandId& id) {
+    return std::visit([](auto key) { return info(key).rows; }, id);
+}
+Axis columns_of(const OperandId& id) {
+    return std::visit([](auto key) { return info(key).columns; }, id);
+}
+
+/// A context cell of another head, as joined heads count it.
+bool is_joined(const AppState& state, const CellRef& cell) {
+    return cell.tensor == OperandId(Stage::context) && !(*state.trace)[Stage::context].empty() &&
+           (cell.column < 0 || cell.column >= state.document().d_k);
+}
+
+}  // namespace
+
+std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count) {
+    if (axis == Axis::query) return numbered(document.tokens);
+    if (axis == Axis::key)
+        return numbered(document.tokens_kv.empty() ? document.tokens : document.tokens_kv);
+    std::vector<std::string> labels;
+    for (Index n = 1; n <= count; ++n) labels.push_back(std::to_string(n));
+    return labels;
+}
+
+Sheet sheet_of(const AppState& state, const OperandId& id) {
+    Sheet sheet;
+    sheet.id = id;
+    sheet.values = matrix_in(state, id, *state.trace, state.document().inputs->params);
+    sheet.row_labels = axis_labels(state.document(), rows_of(id), sheet.values.rows);
+    sheet.column_labels = axis_labels(state.document(), columns_of(id), sheet.values.columns);
+    sheet.role = std::visit([](auto key) { return info(key).role; }, id);
+    sheet.row_role = role_of(rows_of(id));
+    sheet.column_role = role_of(columns_of(id));
+    return sheet;
+}
+
+MatrixView<const float> gradient_of(const AppState& state, const OperandId& id) {
+    return matrix_in(state, id, *state.gradients, state.gradients->params);
+}
+
+std::vector<float> joined_context(const AppState& state) {
+    const Tensor& context = (*state.trace)[Stage::context];
+    const Shape shape = context.shape();
+    std::vector<float> joined;
+    for (Index i = 0; i < shape.t; ++i)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index c = 0; c < shape.d; ++c) joined.push_back(context(0, h, i, c));
+    return joined;
+}
+
+bool is_editable(const OperandId& id) {
+    if (const Stage* stage = std::get_if<Stage>(&id))
+        return *stage == Stage::x || *stage == Stage::x_kv;
+    return true;
+}
+
+bool has_cell(const AppState& state, const CellRef& cell) {
+    const MatrixView<const float> sheet =
+        matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params);
+    if (cell.row < 0 || cell.row >= sheet.rows) return false;
+    if (!is_joined(state, cell)) return cell.column >= 0 && cell.column < sheet.columns;
+    const Index column = state.step.head * sheet.columns + cell.column;
+    return column >= 0 && column < state.document().heads * sheet.columns;
+}
+
+float value_at(const AppState& state, const CellRef& cell) {
+    if (is_joined(state, cell)) {
+        const Index column = state.step.head * state.document().d_k + cell.column;
+        return (*state.trace)[Stage::context](0, column / state.document().d_k, cell.row,
+                                              column % state.document().d_k);
+    }
+    return matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params)(
+        cell.row, cell.column);
+}
+
+std::string name_of(const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    if (stage == nullptr) return std::string(info(std::get<Param>(id)).symbol);
+    const bool product = *stage == Stage::scores || *stage == Stage::context;
+    return std::string(product ? info(*stage).key : info(*stage).symbol);
+}
+
+std::string_view key_of(const OperandId& id) {
+    return std::visit([](auto key) { return info(key).key; }, id);
+}
+
+std::optional<OperandId> find_operand(std::string_view key) {
+    if (const auto stage = find_stage(key)) return *stage;
+    for (const ParamInfo& param : param_table())
+        if (param.key == key) return param.param;
+    return std::nullopt;
+}
+
+std::string cell_name(const AppState& state, const CellRef& cell) {
+    const auto label = [&](Axis axis, Index n) {
+        const auto labels = axis_labels(state.document(), axis, n + 1);
+        return n >= 0 && n < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(n)]
+                                                               : std::to_string(n + 1);
+    };
+    std::string head;
+    CellRef shown = cell;
+    if (is_joined(state, cell)) {
+        const Index column = state.step.head * state.document().d_k + cell.column;
+        head = fmt::format("head {}, ", column / state.document().d_k + 1);
+        shown.column = column % state.document().d_k;
+    }
+    return fmt::format("{}[{}{}, {}]", name_of(cell.tensor), head,
+                       label(rows_of(cell.tensor), cell.row),
+                       label(columns_of(cell.tensor), shown.column));
+}
+
+Stage key_stage(const Document& document) {
+    return document.tokens_kv.empty() ? Stage::x : Stage::x_kv;
+}
+
+Stage weight_stage(const Document& document) {
+    return document.spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
+}
+
+}  // namespace attn::view

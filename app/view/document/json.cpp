@@ -1,0 +1,294 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/view/common/fields.h"
+#include "app/view/common/format.h"
+#include "app/view/document/document.h"
+#include "app/view/document/toy.h"
+#include "core/io/json.h"
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 2> kEmptyRowsNames{"zero", "nan"};  // in the enum's order
+
+/// What a matrix must be, and the words for it: "d_k·heads".
+struct Wanted {
+    Index rows = 0;  // 0: any
+    std::string rows_words;
+    Index columns = 0;  // 0: any
+    std::string columns_words;
+};
+
+std::string wanted_size(Index count, const std::string& words) {
+    return words.empty() ? fmt::format("{}", count) : fmt::format("{} = {}", words, count);
+}
+
+void read_row(Fields& fields, std::string_view key, const json& row, std::size_t n,
+              const Wanted& wanted, std::vector<float>& values) {
+    if (!row.is_array())
+        return fields.complain(fmt::format("{} row {}: wanted a list of numbers", key, n + 1));
+    const Index count = static_cast<Index>(row.size());
+    if (count != wanted.columns)
+        return fields.complain(fmt::format("{} row {} has {} numbers, wanted {}", key, n + 1, count,
+                                           wanted_size(wanted.columns, wanted.columns_words)));
+    for (std::size_t c = 0; c < row.size(); ++c) {
+        double value = 0.0;
+        if (!number_from(row[c], value))
+            return fields.complain(fmt::format("{} row {} has {} at place {}: wanted a number", key,
+                                               n + 1, row[c].dump(), c + 1));
+        if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+            return fields.complain(
+                fmt::format("{} row {} has {} at place {}: a float holds at most 3.4e38", key,
+                            n + 1, row[c].dump(), c + 1));
+        values.push_back(static_cast<float>(value));
+    }
+}
+
+Tensor identity(const Wanted& wanted) {
+    Tensor w({1, 1, wanted.rows, wanted.columns});
+    for (Index n = 0; n < std::min(wanted.rows, wanted.columns); ++n) w(0, 0, n, n) = 1.0F;
+    return w;
+}
+
+/// A list of rows, or "identity". Empty when the key is missing or wrong.
+Tensor read_matrix(Fields& fields, std::string_view key, Wanted wanted) {
+    const json* found = fields.find(key);
+    if (found == nullptr) return {};
+    if (*found == "identity") return identity(wanted);
+    if (!found->is_array() || found->empty()) {
+        fields.complain(fmt::format("{}: wanted a list of rows, or \"identity\"", key));
+        return {};
+    }
+    const Index rows = static_cast<Index>(found->size());
+    if (rows != wanted.rows)
+        fields.complain(fmt::format("{} has {} rows, wanted {}", key, rows,
+                                    wanted_size(wanted.rows, wanted.rows_words)));
+    std::vector<float> values;
+    for (std::size_t n = 0; n < found->size() && fields.fine(); ++n)
+        read_row(fields, key, (*found)[n], n, wanted, values);
+    if (!fields.fine()) return {};
+    return Tensor({1, 1, rows, wanted.columns}, std::move(values));
+}
+
+/// Numbers in the first row of X, where it is given: that is d_model.
+Index width_of_rows(Fields& fields, std::string_view key, Index otherwise) {
+    const json* found = fields.find(key);
+    if (found == nullptr || !found->is_array() || found->empty()) return otherwise;
+    const json& row = found->front();
+    return row.is_array() && !row.empty() ? static_cast<Index>(row.size()) : otherwise;
+}
+
+void read_scale(Fields& fields, AttentionSpec& spec) {
+    const json* found = fields.find("scale");
+    if (found == nullptr) return;
+    if (found->is_number()) {
+        spec.scale = ScaleKind::value;
+        spec.scale_value = found->get<double>();
+        return;
+    }
+    if (*found == "sqrt_dk" || *found == "none") {
+        spec.scale = *found == "none" ? ScaleKind::none : ScaleKind::sqrt_dk;
+        return;
+    }
+    fields.complain(
+        fmt::format("has 'scale' = {}: wanted \"sqrt_dk\", \"none\" or a number", found->dump()));
+}
+
+void read_causal(Fields& fields, MaskSpec& mask) {
+    const json* found = fields.find("causal");
+    if (found == nullptr || *found == false) return;
+    if (*found == true || *found == "top-left")
+        mask.causal = CausalAlign::top_left;
+    else if (*found == "bottom-right")
+        mask.causal = CausalAlign::bottom_right;
+    else
+        fields.complain(
+            fmt::format("has 'causal' = {}: wanted true, false, \"top-left\" or \"bottom-right\"",
+                        found->dump()));
+}
+
+void read_count(Fields& fields, std::string_view key, std::optional<Index>& count) {
+    Index value = 0;
+    if (fields.find(key) == nullptr) return;
+    fields.read(key, value);
+    count = value;
+}
+
+void read_spec(Fields& fields, AttentionSpec& spec) {
+    read_scale(fields, spec);
+    read_causal(fields, spec.mask);
+    fields.read("temperature", spec.temperature);
+    read_count(fields, "window", spec.mask.window);
+    read_count(fields, "block", spec.mask.block);
+    std::optional<Index> padding;
+    read_count(fields, "padding", padding);
+    if (padding) spec.mask.padding = {*padding};
+    fields.read("dropout", spec.dropout);
+    fields.read("dropout_seed", spec.seed);
+    fields.read_name("empty_rows", spec.empty_rows, kEmptyRowsNames);
+}
+
+void read_sizes(Fields& fields, Document& document) {
+    std::string source;
+    fields.need("sentence", document.sentence);
+    fields.read("source", source);
+    document.tokens = tokenize(document.sentence);
+    document.tokens_kv = tokenize(source);
+    document.d_model = 4;
+    fields.read("d_model", document.d_model);
+    document.d_model = width_of_rows(fields, "X", document.d_model);
+    document.d_k = document.d_model;
+    fields.read("d_k", document.d_k);
+    fields.read("heads", document.heads);
+    for (std::string wrong : {check_tokens("the sentence", document.tokens),
+                              check_tokens("the source", document.tokens_kv),
+                              check_sizes(document.d_model, document.d_k, document.heads)})
+        if (!wrong.empty()) fields.complain(": " + wrong);
+}
+
+Tensor read_vectors(Fields& fields, std::string_view key, const std::vector<std::string>& tokens,
+                    Index d_model) {
+    if (tokens.empty() && fields.find(key) != nullptr)
+        fields.complain(fmt::format("has {} but no words for it: give '{}'", key,
+                                    key == "X" ? "sentence" : "source"));
+    if (!fields.fine() || tokens.empty()) return {};
+    const Index count = static_cast<Index>(tokens.size());
+    Tensor given = read_matrix(fields, key, {count, "one for each token", d_model, "d_model"});
+    return given.empty() ? toy_vectors(tokens, d_model) : given;
+}
+
+/// Given, "identity", or from the seed; W_O only when given, or when everything is seeded.
+void read_weights(Fields& fields, const Document& document, Params& params) {
+    const Index joined = document.d_k * document.heads;
+    const Params seeded =
+        toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+    bool all_seeded = true;
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v}) {
+        params[param] = read_matrix(fields, info(param).npz,
+                                    {document.d_model, "d_model", joined, "d_k·heads"});
+        all_seeded = all_seeded && params[param].empty();
+        if (params[param].empty()) params[param] = seeded[param];
+    }
+    if (const json* w_o = fields.find("W_O"); w_o != nullptr && *w_o == "none") return;
+    params[Param::w_o] =
+        read_matrix(fields, "W_O", {joined, "d_k·heads", document.d_model, "d_model"});
+    if (params[Param::w_o].empty() && all_seeded) params[Param::w_o] = seeded[Param::w_o];
+}
+
+Result<Document> read_document(const json& value, std::string_view file_name) {
+    Fields fields(value, std::string(file_name));
+    Document document;
+    document.name = "custom";
+    fields.read("name", document.name);
+    fields.need("title", document.title);
+    fields.need("note", document.note);
+    read_sizes(fields, document);
+    fields.read("seed", document.seed);
+    read_spec(fields, document.spec);
+    document.spec.heads = document.spec.kv_heads = document.heads;
+    Inputs inputs;
+    if (fields.fine()) {
+        inputs.x = read_vectors(fields, "X", document.tokens, document.d_model);
+        inputs.x_kv = read_vectors(fields, "X_kv", document.tokens_kv, document.d_model);
+        read_weights(fields, document, inputs.params);
+    }
+    if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+    if (!document.tokens.empty())
+        if (auto size = validate(inputs, document.spec); !size)
+            return bad_input(fmt::format("{}: {}", file_name, size.error().sentence));
+    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
+    return document;
+}
+
+// ---- writing: rows on single lines, for people
+
+std::string join_words(const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string text_json(const std::string& text) {
+    return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string entry_json(float value) {
+    if (value == 0.0F && std::signbit(value))
+        return "-0.0";  // "-0" would read back as the integer 0
+    return std::isfinite(value) ? exact(value) : number_to(value).dump();
+}
+
+std::string matrix_json(const Tensor& tensor) {
+    std::string text = "[\n";
+    const auto matrix = tensor.matrix(0, 0);
+    for (Index i = 0; i < matrix.rows; ++i) {
+        text += "    [";
+        for (Index c = 0; c < matrix.columns; ++c)
+            text += (c == 0 ? "" : ", ") + entry_json(matrix(i, c));
+        text += i + 1 < matrix.rows ? "],\n" : "]\n";
+    }
+    return text + "  ]";
+}
+
+/// Key and JSON text of everything in the spec that is not as by default.
+void add_spec(std::vector<std::pair<std::string, std::string>>& rows, const AttentionSpec& spec) {
+    if (spec.scale == ScaleKind::none) rows.emplace_back("scale", "\"none\"");
+    if (spec.scale == ScaleKind::value) rows.emplace_back("scale", json(spec.scale_value).dump());
+    if (spec.temperature != 1.0) rows.emplace_back("temperature", json(spec.temperature).dump());
+    if (spec.mask.causal)
+        rows.emplace_back("causal",
+                          *spec.mask.causal == CausalAlign::top_left ? "true" : "\"bottom-right\"");
+    if (spec.mask.window) rows.emplace_back("window", fmt::format("{}", *spec.mask.window));
+    if (spec.mask.block) rows.emplace_back("block", fmt::format("{}", *spec.mask.block));
+    if (!spec.mask.padding.empty())
+        rows.emplace_back("padding", fmt::format("{}", spec.mask.padding[0]));
+    if (spec.dropout != 0.0) rows.emplace_back("dropout", json(spec.dropout).dump());
+    if (spec.seed != 0) rows.emplace_back("dropout_seed", fmt::format("{}", spec.seed));
+    if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
+}
+
+void add_tensors(std::vector<std::pair<std::string, std::string>>& rows, const Inputs& inputs) {
+    if (!inputs.x.empty()) rows.emplace_back("X", matrix_json(inputs.x));
+    if (!inputs.x_kv.empty()) rows.emplace_back("X_kv", matrix_json(inputs.x_kv));
+    for (const ParamInfo& param : param_table())
+        if (!inputs.params[param.param].empty())
+            rows.emplace_back(param.npz, matrix_json(inputs.params[param.param]));
+    if (inputs.params[Param::w_o].empty()) rows.emplace_back("W_O", "\"none\"");
+}
+
+}  // namespace
+
+Result<Document> document_from_json(std::string_view text, std::string_view file_name) {
+    return parse_json(text, file_name).and_then([&](const json& value) {
+        return read_document(value, file_name);
+    });
+}
+
+std::string document_to_json(const Document& document) {
+    std::vector<std::pair<std::string, std::string>> rows{
+        {"name", text_json(document.name)},
+        {"title", text_json(document.title)},
+        {"note", text_json(document.note)},
+        {"sentence", text_json(document.sentence)}};
+    if (!document.tokens_kv.empty())
+        rows.emplace_back("source", text_json(join_words(document.tokens_kv)));
+    rows.emplace_back("d_model", fmt::format("{}", document.d_model));
+    rows.emplace_back("d_k", fmt::format("{}", document.d_k));
+    rows.emplace_back("heads", fmt::format("{}", document.heads));
+    rows.emplace_back("seed", fmt::format("{}", document.seed));
+    add_spec(rows, document.spec);
+    add_tensors(rows, *document.inputs);
+    std::string json_text = "{\n";
+    for (std::size_t n = 0; n < rows.size(); ++n)
+        json_text += fmt::format("  \"{}\": {}{}\n", rows[n].first, rows[n].second,
+                                 n + 1 < rows.size() ? "," : "");
+    return json_text + "}\n";
+}
+
+}  // namespace attn::view

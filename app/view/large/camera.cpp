@@ -1,0 +1,152 @@
+#include "app/view/large/camera.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace attn::view {
+namespace {
+
+constexpr MapCanvas kUsualCanvas{1000.0, 800.0};
+constexpr double kReadableCell = 48.0;  // of camera_at(), design units
+constexpr double kFitSlack = 1.0 - 1e-9;
+
+double fitting_cells_per_pixel(const LargeLook& look) {
+    const MapSize size = map_size(look);
+    const MapCanvas canvas = canvas_of(look);
+    return std::max(static_cast<double>(size.columns) / canvas.width,
+                    static_cast<double>(size.rows) / canvas.height);
+}
+
+/// The parts of a text between any of `separators`.
+std::vector<std::string> parts_of(std::string_view text, std::string_view separators) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t end = text.find_first_of(separators);
+        if (end != 0) parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    }
+    return parts;
+}
+
+std::optional<Index> whole_number(std::string text) {
+    std::erase(text, ',');
+    Index number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, fault] = std::from_chars(text.data(), end, number);
+    if (text.empty() || fault != std::errc{} || stop != end || number < 0) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+MapSize map_size(const LargeLook& look) {
+    if (!look.input) return {};
+    return {look.input->source.size.tq, look.input->source.size.tk};
+}
+
+MapCanvas canvas_of(const LargeLook& look) {
+    return look.canvas.width >= 1.0 && look.canvas.height >= 1.0 ? look.canvas : kUsualCanvas;
+}
+
+MapCamera fitted_camera(const LargeLook& look) {
+    const MapSize size = map_size(look);
+    if (size == MapSize{}) return look.camera;
+    return {static_cast<double>(size.rows) / 2.0, static_cast<double>(size.columns) / 2.0,
+            fitting_cells_per_pixel(look)};
+}
+
+MapCamera clamped(const LargeLook& look, MapCamera camera) {
+    const MapSize size = map_size(look);
+    const MapCamera fit = fitted_camera(look);
+    const bool finite = std::isfinite(camera.row) && std::isfinite(camera.column) &&
+                        std::isfinite(camera.cells_per_pixel) && camera.cells_per_pixel > 0.0;
+    if (!finite) return fit;
+    if (size == MapSize{}) return camera;
+    if (is_fit(look, camera)) return fit;
+    const double closest =
+        std::min(1.0 / (kLargestCell * canvas_of(look).scale), fit.cells_per_pixel);
+    return {std::clamp(camera.row, 0.0, static_cast<double>(size.rows)),
+            std::clamp(camera.column, 0.0, static_cast<double>(size.columns)),
+            std::max(camera.cells_per_pixel, closest)};
+}
+
+MapCamera zoomed_about(const LargeLook& look, double x, double y, double factor) {
+    const MapCanvas canvas = canvas_of(look);
+    MapCamera camera = look.camera;
+    camera.cells_per_pixel /= factor;
+    camera.cells_per_pixel = clamped(look, camera).cells_per_pixel;
+    camera.row = row_at(look, y) - (y - canvas.height / 2.0) * camera.cells_per_pixel;
+    camera.column = column_at(look, x) - (x - canvas.width / 2.0) * camera.cells_per_pixel;
+    return clamped(look, camera);
+}
+
+MapCamera panned(const LargeLook& look, double dx, double dy) {
+    MapCamera camera = look.camera;
+    camera.row -= dy * camera.cells_per_pixel;
+    camera.column -= dx * camera.cells_per_pixel;
+    return clamped(look, camera);
+}
+
+MapCamera centred_at(const LargeLook& look, double across, double down) {
+    const MapSize size = map_size(look);
+    return clamped(look, {down * static_cast<double>(size.rows),
+                          across * static_cast<double>(size.columns), look.camera.cells_per_pixel});
+}
+
+MapCamera camera_at(const LargeLook& look, large::Cell cell) {
+    const double readable = 1.0 / (kReadableCell * canvas_of(look).scale);
+    return clamped(look, {static_cast<double>(cell.row) + 0.5,
+                          static_cast<double>(cell.column) + 0.5, readable});
+}
+
+bool is_fit(const LargeLook& look, const MapCamera& camera) {
+    return map_size(look) != MapSize{} &&
+           camera.cells_per_pixel >= kFitSlack * fitting_cells_per_pixel(look);
+}
+
+double x_of(const LargeLook& look, double column) {
+    return canvas_of(look).width / 2.0 +
+           (column - look.camera.column) / look.camera.cells_per_pixel;
+}
+
+double y_of(const LargeLook& look, double row) {
+    return canvas_of(look).height / 2.0 + (row - look.camera.row) / look.camera.cells_per_pixel;
+}
+
+double column_at(const LargeLook& look, double x) {
+    return look.camera.column + (x - canvas_of(look).width / 2.0) * look.camera.cells_per_pixel;
+}
+
+double row_at(const LargeLook& look, double y) {
+    return look.camera.row + (y - canvas_of(look).height / 2.0) * look.camera.cells_per_pixel;
+}
+
+int tile_level(const LargeLook& look) {
+    if (!look.input) return 0;
+    // log2 of a power of two that went through a division may end just above the whole number
+    const double level = std::ceil(std::log2(look.camera.cells_per_pixel) - 1e-6);
+    return static_cast<int>(
+        std::clamp(level, 0.0, large::level_count(look.input->source.size) - 1.0));
+}
+
+bool has_map_cell(const LargeLook& look, large::Cell cell) {
+    const MapSize size = map_size(look);
+    return cell.row >= 0 && cell.row < size.rows && cell.column >= 0 && cell.column < size.columns;
+}
+
+std::optional<large::Cell> parse_map_cell(std::string_view text) {
+    // the bytes of → are separators too, each by itself
+    std::vector<std::string> parts = parts_of(text, " ;→");
+    std::erase(parts, ",");
+    if (parts.size() == 1) parts = parts_of(parts[0], ",");
+    if (parts.empty() || parts.size() > 2) return std::nullopt;
+    const auto row = whole_number(parts.front());
+    const auto column = whole_number(parts.back());
+    if (!row || !column) return std::nullopt;
+    return large::Cell{*row, *column};
+}
+
+}  // namespace attn::view

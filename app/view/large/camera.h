@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "app/view/large/look.h"
+
+namespace attn::view {
+
+// Where the Large workspace's camera stands: pure functions of the look. Canvas pixels are counted from
+// its top left corner; cell j reaches from j to j + 1 in cell coordinates.
+
+/// Pixels of a cell at which its number fits, and the closest that the camera comes, in design units.
+inline constexpr double kFigureCell = 44.0;
+inline constexpr double kLargestCell = 64.0;
+
+/// Rows and columns of the matrix; both 0 while there is none.
+struct MapSize {
+    Index rows = 0;
+    Index columns = 0;
+    bool operator==(const MapSize&) const = default;
+};
+MapSize map_size(const LargeLook& look);
+
+/// The panel's room; a usual one before the panel said so.
+MapCanvas canvas_of(const LargeLook& look);
+
+/// The whole matrix in view.
+MapCamera fitted_camera(const LargeLook& look);
+/// The nearest camera that is allowed: between the whole matrix and kLargestCell, its middle within
+/// the matrix. As it is while there is no matrix.
+MapCamera clamped(const LargeLook& look, MapCamera camera);
+/// factor > 1: closer, so that the cell under (x, y) stays there.
+MapCamera zoomed_about(const LargeLook& look, double x, double y, double factor);
+/// The matrix follows a hand that moved by (dx, dy) pixels.
+MapCamera panned(const LargeLook& look, double dx, double dy);
+/// The camera moved to where the minimap was pressed, 0…1 in both directions.
+MapCamera centred_at(const LargeLook& look, double across, double down);
+/// Close enough to read the cell, which stands in the middle.
+MapCamera camera_at(const LargeLook& look, large::Cell cell);
+/// The camera shows the whole matrix and should follow the canvas.
+bool is_fit(const LargeLook& look, const MapCamera& camera);
+
+double x_of(const LargeLook& look, double column);
+double y_of(const LargeLook& look, double row);
+double column_at(const LargeLook& look, double x);
+double row_at(const LargeLook& look, double y);
+
+/// The finest level whose texels are at least one pixel wide: nearest sampling then drops none.
+int tile_level(const LargeLook& look);
+
+bool has_map_cell(const LargeLook& look, large::Cell cell);
+/// "70001, 5" · "70,001 → 5" · "70001" for the cell of a token with itself. Commas part the numbers
+/// unless something else does; then they part thousands. nullopt when it is neither.
+std::optional<large::Cell> parse_map_cell(std::string_view text);
+
+}  // namespace attn::view

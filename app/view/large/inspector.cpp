@@ -1,0 +1,244 @@
+#include "app/view/large/inspector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/view/common/expr.h"
+#include "app/view/common/format.h"
+#include "app/view/large/words.h"
+
+namespace attn::view {
+namespace {
+
+using large::CellArithmetic;
+
+constexpr std::size_t kTermsShown = 6;
+constexpr std::size_t kStripTerms = 12;
+
+struct Inspected {
+    const LargeLook& look;
+    const large::Cell cell;
+    const CellArithmetic& sum;
+    const double factor;
+};
+
+Expr value(double number, std::optional<Role> role = std::nullopt) {
+    Expr expr;
+    expr.value = number;
+    expr.role = role;
+    return expr;
+}
+
+Expr combine(Op op, std::vector<Expr> args) {
+    Expr expr;
+    expr.op = op;
+    expr.args = std::move(args);
+    return expr;
+}
+
+/// Dimensions by |q_c k_c|, the largest first.
+std::vector<std::size_t> by_size(const CellArithmetic& sum) {
+    std::vector<std::size_t> order(sum.q.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t c) {
+        const double size = std::abs(sum.q[c] * sum.k[c]);
+        return std::isnan(size) ? HUGE_VAL : size;
+    });
+    return order;
+}
+
+Expr products(const CellArithmetic& sum, std::span<const std::size_t> dimensions) {
+    std::vector<Expr> terms;
+    for (const std::size_t c : dimensions)
+        terms.push_back(
+            combine(Op::product, {value(sum.q[c], Role::query), value(sum.k[c], Role::key)}));
+    return combine(Op::sum, std::move(terms));
+}
+
+/// "1/√d_k", "1/(√d_k · 2)", "0.5".
+std::string factor_words(const AttentionSpec& spec) {
+    const std::string temperature =
+        spec.temperature == 1.0 ? "" : fmt::format(" ÷ {}", number(spec.temperature));
+    if (spec.scale == ScaleKind::sqrt_dk) return "÷ √d_k" + temperature;
+    if (spec.scale == ScaleKind::none) return temperature.empty() ? "× 1" : temperature.substr(1);
+    return fmt::format("× {}", number(spec.scale_value)) + temperature;
+}
+
+/// q·k of every dimension, then what becomes of it.
+std::vector<Step> steps_of(const Inspected& at, std::span<const std::size_t> order) {
+    const CellArithmetic& sum = at.sum;
+    const Expr shifted =
+        combine(Op::difference, {value(sum.scaled, Role::score), value(sum.logsumexp)});
+    return {{"q·k", "q \\cdot k", products(sum, order), sum.score},
+            {"S", "S", combine(Op::product, {value(sum.score, Role::score), value(at.factor)}),
+             sum.scaled},
+            {"S − L", "S - L", shifted, sum.scaled - sum.logsumexp},
+            {"a", "a", combine(Op::exp, {shifted}), sum.weight}};
+}
+
+// ---- on screen
+
+Piece words(std::string text, bool muted = false) {
+    Piece piece;
+    piece.text = std::move(text);
+    piece.muted = muted;
+    return piece;
+}
+
+Line step_line(const Step& step, std::string label, Role role) {
+    Line line{std::move(label), write(step.expr, Dialect::screen)};
+    line.pieces.push_back(words(" = "));
+    Piece result = words(number(step.result));
+    result.role = role;
+    line.pieces.push_back(std::move(result));
+    return line;
+}
+
+/// The largest terms, and the sum of all the others.
+Line product_line(const Inspected& at, std::span<const std::size_t> order) {
+    const std::size_t shown = std::min(kTermsShown, order.size());
+    Line line{"q·k", write(products(at.sum, order.first(shown)), Dialect::screen)};
+    if (shown < order.size()) {
+        const double rest = evaluate(products(at.sum, order.subspan(shown)));
+        line.pieces.push_back(words(rest < 0.0 ? " − " : " + "));
+        line.pieces.push_back(words(number(std::abs(rest))));
+        line.pieces.push_back(
+            words(fmt::format(" (the {} smaller terms)", order.size() - shown), true));
+    }
+    line.pieces.push_back(words(" = "));
+    Piece result = words(number(at.sum.score));
+    result.role = Role::score;
+    line.pieces.push_back(std::move(result));
+    return line;
+}
+
+std::string token_words(const LargeLook& look, const char* kind, Index token) {
+    std::string text = fmt::format("{} {}", kind, grouped(token));
+    const auto& ids = look.input->token_ids;
+    if (token < std::ssize(ids))
+        text += fmt::format(" “{}”", token_word(ids[static_cast<std::size_t>(token)]));
+    const std::string document = document_of(*look.input, token);
+    return document.empty() ? text : text + fmt::format(", document {}", document);
+}
+
+std::vector<Line> lines_of(const Inspected& at, const std::vector<Step>& steps,
+                           std::span<const std::size_t> order) {
+    std::vector<Line> lines{
+        {"", {words("a = exp(S − L), S = q·k · factor, L = logsumexp of the row", true)}},
+        {"", {words(token_words(at.look, "query", at.cell.row), true)}},
+        {"", {words(token_words(at.look, "key", at.cell.column), true)}}};
+    if (!at.sum.allowed) {
+        lines.push_back({"", {words("The mask forbids this pair: its weight is 0.")}});
+        return lines;
+    }
+    lines.push_back(product_line(at, order));
+    lines.push_back(step_line(steps[1], factor_words(at.look.input->source.spec), Role::score));
+    lines.push_back(step_line(steps[2], "− L", Role::score));
+    lines.push_back(step_line(steps[3], "exp", Role::weight));
+    return lines;
+}
+
+Explanation dot_of(const Inspected& at, std::span<const std::size_t> dimensions) {
+    Explanation explanation;
+    explanation.cell = {Stage::scores, at.cell.row, at.cell.column};
+    DotProduct dot{{"q", fmt::format("Q[{}, c]", at.cell.row), Role::query, {}},
+                   {"k", fmt::format("K[{}, c]", at.cell.column), Role::key, {}},
+                   {}};
+    for (const std::size_t c : dimensions) {
+        dot.left.values.push_back(at.sum.q[c]);
+        dot.right.values.push_back(at.sum.k[c]);
+        dot.labels.push_back(fmt::format("{}", c));
+    }
+    explanation.dot = std::move(dot);
+    return explanation;
+}
+
+// ---- copies
+
+std::string as_text(const Inspected& at, const std::vector<Step>& steps) {
+    std::string text =
+        fmt::format("weight[query {}, key {}], a = exp(S - L), L = logsumexp of the row\n",
+                    at.cell.row, at.cell.column);
+    if (!at.sum.allowed) return text + "the mask forbids this pair: its weight is 0\n";
+    for (const Step& step : steps)
+        text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
+                            write_number(step.result, Dialect::text));
+    return text;
+}
+
+std::string as_latex(const Inspected& at, const std::vector<Step>& steps) {
+    if (!at.sum.allowed) return fmt::format("A_{{{},{}}} = 0\n", at.cell.row, at.cell.column);
+    std::vector<std::string> rows;
+    for (const Step& step : steps)
+        rows.push_back(fmt::format("  {} &= {} \\\\\n  &= {}", step.latex,
+                                   write_text(step.expr, Dialect::latex),
+                                   write_number(step.result, Dialect::latex)));
+    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
+                       fmt::join(rows, " \\\\\n"));
+}
+
+std::string python_list(const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double each : values) texts.push_back(write_number(each, Dialect::python));
+    return fmt::format("np.array([{}])", fmt::join(texts, ", "));
+}
+
+std::string as_python(const Inspected& at) {
+    const CellArithmetic& sum = at.sum;
+    const std::string body =
+        sum.allowed
+            ? fmt::format("logsumexp = {}  # of row {}\nprint(np.exp(q @ k * {} - logsumexp))\n",
+                          sum.logsumexp, at.cell.row, at.factor)
+            : std::string("print(0.0)  # the mask forbids this pair\n");
+    return fmt::format("import numpy as np\n\nq = {}  # query {}\nk = {}  # key {}\n{}",
+                       python_list(sum.q), at.cell.row, python_list(sum.k), at.cell.column, body);
+}
+
+InspectorView view_of(const AppState& state, const Inspected& at) {
+    const std::vector<std::size_t> order = by_size(at.sum);
+    std::vector<std::size_t> dimensions(order);
+    std::ranges::sort(dimensions);
+    const std::vector<Step> steps = steps_of(at, dimensions);
+    InspectorView view;
+    view.empty = false;
+    view.title = fmt::format("weight[{}]", cell_words(at.cell));
+    view.value = number(at.sum.weight);
+    view.role = Role::weight;
+    view.lines = lines_of(at, steps, order);
+    const std::size_t strip = std::min(kStripTerms, order.size());
+    view.strip = product_strip(dot_of(at, std::span(order).first(strip)));
+    if (view.strip && strip < order.size())
+        view.strip->title += fmt::format(", the {} largest of {}", strip, order.size());
+    view.geometry = geometry_lines(state, dot_of(at, dimensions));
+    view.as_text = as_text(at, steps);
+    view.as_latex = as_latex(at, steps);
+    view.as_python = as_python(at);
+    return view;
+}
+
+}  // namespace
+
+std::string cell_words(large::Cell cell) {
+    return fmt::format("{} → {}", grouped(cell.row), grouped(cell.column));
+}
+
+InspectorView large_inspector(const AppState& state) {
+    const LargeLook& look = state.large;
+    InspectorView view;
+    view.hint = "Click a cell to see where its weight comes from.";
+    if (!look.selected || !look.input) return view;
+    const MapCell* const answer = look.inspected.get();
+    if (!answer || answer->cell != *look.selected || !(answer->head == look.head)) {
+        view.hint = fmt::format("Computing weight[{}].", cell_words(*look.selected));
+        return view;
+    }
+    const large::WeightSource& source = look.input->source;
+    return view_of(state, {look, *look.selected, answer->arithmetic,
+                           score_factor(source.spec, source.size.d_k)});
+}
+
+}  // namespace attn::view

@@ -1,0 +1,179 @@
+#include "app/view/large/json.h"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 3> kPoolingNames{"mean", "max", "log_mean"};
+constexpr std::array<std::string_view, 2> kSearchNames{"key", "query"};
+
+template <class Value>
+void read_maybe(Fields& fields, std::string_view key, std::optional<Value>& value) {
+    if (fields.find(key) == nullptr) return;
+    value.emplace();
+    map_from(fields, key, *value);
+}
+
+void check_colors(Fields& fields, const MapColors& colors) {
+    const bool fine = colors.low_percentile >= 0.0 &&
+                      colors.low_percentile < colors.high_percentile &&
+                      colors.high_percentile <= 100.0;
+    if (!fine)
+        fields.complain(fmt::format("has percentiles {} to {}: wanted 0 to 100, ascending",
+                                    colors.low_percentile, colors.high_percentile));
+}
+
+void check_camera(Fields& fields, const MapCamera& camera) {
+    if (!std::isfinite(camera.row) || !std::isfinite(camera.column))
+        fields.complain(fmt::format("looks at row {}, column {}: wanted finite numbers", camera.row,
+                                    camera.column));
+    if (!(camera.cells_per_pixel > 0.0) || !std::isfinite(camera.cells_per_pixel))
+        fields.complain(fmt::format("has 'cells_per_pixel' = {}: wanted a number above 0",
+                                    camera.cells_per_pixel));
+}
+
+ordered_json origin_to(const MapOrigin& origin) {
+    if (const auto* spec = std::get_if<large::PlantedSpec>(&origin))
+        return {{"planted", map_to(*spec)}};
+    if (const auto* file = std::get_if<MapFile>(&origin)) return {{"file", file->path}};
+    return nullptr;
+}
+
+void read_origin(Fields& fields, MapOrigin& origin) {
+    if (fields.find("planted") != nullptr) {
+        large::PlantedSpec spec;
+        map_from(fields, "planted", spec);
+        origin = spec;
+    } else if (fields.find("file") != nullptr) {
+        MapFile file;
+        fields.read("file", file.path);
+        origin = file;
+    }
+}
+
+}  // namespace
+
+ordered_json map_to(const large::PlantedSpec& spec) {
+    return {{"tokens", spec.tokens},       {"d_k", spec.d_k},       {"seed", spec.seed},
+            {"band", spec.band},           {"sink", spec.sink},     {"induction", spec.induction},
+            {"documents", spec.documents}, {"needle", spec.needle}, {"causal", spec.causal}};
+}
+
+ordered_json map_to(const large::Cell& cell) {
+    return {{"row", cell.row}, {"column", cell.column}};
+}
+
+ordered_json map_to(const large::Head& head) { return {{"b", head.b}, {"h", head.h}}; }
+
+ordered_json map_to(const large::Search& search) {
+    return {{"of", kSearchNames[static_cast<std::size_t>(search.of)]}, {"index", search.index}};
+}
+
+ordered_json map_to(const std::optional<large::Search>& search) {
+    return search ? map_to(*search) : ordered_json(nullptr);
+}
+
+ordered_json map_to(const MapCamera& camera) {
+    return {{"row", number_to(camera.row)},
+            {"column", number_to(camera.column)},
+            {"cells_per_pixel", number_to(camera.cells_per_pixel)}};
+}
+
+ordered_json map_to(const MapColors& colors) {
+    return {{"pooling", kPoolingNames[static_cast<std::size_t>(colors.pooling)]},
+            {"log_scale", colors.log_scale},
+            {"low_percentile", number_to(colors.low_percentile)},
+            {"high_percentile", number_to(colors.high_percentile)}};
+}
+
+void map_from(Fields& fields, std::string_view key, large::PlantedSpec& spec) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.read("tokens", spec.tokens);
+        inner.read("d_k", spec.d_k);
+        inner.read("seed", spec.seed);
+        inner.read("band", spec.band);
+        inner.read("sink", spec.sink);
+        inner.read("induction", spec.induction);
+        inner.read("documents", spec.documents);
+        inner.read("needle", spec.needle);
+        inner.read("causal", spec.causal);
+    });
+}
+
+void map_from(Fields& fields, std::string_view key, large::Cell& cell) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.need("row", cell.row);
+        inner.need("column", cell.column);
+    });
+}
+
+void map_from(Fields& fields, std::string_view key, large::Head& head) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.read("b", head.b);
+        inner.read("h", head.h);
+    });
+}
+
+void map_from(Fields& fields, std::string_view key, large::Search& search) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.read_name("of", search.of, kSearchNames);
+        inner.need("index", search.index);
+    });
+}
+
+void map_from(Fields& fields, std::string_view key, std::optional<large::Search>& search) {
+    read_maybe(fields, key, search);
+}
+
+void map_from(Fields& fields, std::string_view key, MapCamera& camera) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.need("row", camera.row);
+        inner.need("column", camera.column);
+        inner.need("cells_per_pixel", camera.cells_per_pixel);
+        check_camera(inner, camera);
+    });
+}
+
+void map_from(Fields& fields, std::string_view key, MapColors& colors) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.read_name("pooling", colors.pooling, kPoolingNames);
+        inner.read("log_scale", colors.log_scale);
+        inner.read("low_percentile", colors.low_percentile);
+        inner.read("high_percentile", colors.high_percentile);
+        check_colors(inner, colors);
+    });
+}
+
+ordered_json large_to(const LargeLook& look) {
+    ordered_json large{{"draft", map_to(look.draft)},
+                       {"head", map_to(look.head)},
+                       {"camera", map_to(look.camera)},
+                       {"fitted", look.fitted},
+                       {"colors", map_to(look.colors)}};
+    if (look.origin.index() != 0) large["origin"] = origin_to(look.origin);
+    if (look.full_pass) large["full_pass"] = *look.full_pass;
+    if (look.selected) large["selected"] = map_to(*look.selected);
+    if (look.search) large["search"] = map_to(*look.search);
+    return large;
+}
+
+void read_large(Fields& fields, LargeLook& look) {
+    map_from(fields, "draft", look.draft);
+    map_from(fields, "head", look.head);
+    map_from(fields, "camera", look.camera);
+    fields.read("fitted", look.fitted);
+    map_from(fields, "colors", look.colors);
+    read_object(fields, "origin", [&](Fields& inner) { read_origin(inner, look.origin); });
+    if (fields.find("full_pass") != nullptr) fields.read("full_pass", look.full_pass.emplace());
+    read_maybe(fields, "selected", look.selected);
+    read_maybe(fields, "search", look.search);
+}
+
+}  // namespace attn::view

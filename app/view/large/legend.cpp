@@ -1,0 +1,60 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/large/colors.h"
+#include "app/view/large/words.h"
+
+namespace attn::view {
+namespace {
+
+constexpr int kRampColors = 33;
+
+/// "10⁻³".
+std::string power_of_ten(int exponent) {
+    constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    if (exponent == 0) return "1";
+    std::string text = exponent < 0 ? "10⁻" : "10";
+    for (const char digit : std::to_string(std::abs(exponent)))
+        text += kDigits[static_cast<std::size_t>(digit - '0')];
+    return text;
+}
+
+void add_decades(MapLegend& legend, const WeightRange& range) {
+    const double span = std::log10(range.high / range.low);
+    const int first = static_cast<int>(std::ceil(std::log10(range.low) - 1e-6));
+    const int last = static_cast<int>(std::floor(std::log10(range.high) + 1e-6));
+    for (int n = first; n <= last; ++n)
+        legend.ticks.push_back({(n - std::log10(range.low)) / span, power_of_ten(n)});
+}
+
+std::string percent_words(double percent) { return fmt::format("{:g} %", percent); }
+
+std::string note(const MapColors& colors) {
+    const char* scale = colors.log_scale ? "logarithmic" : "linear";
+    if (colors.low_percentile <= 0.0 && colors.high_percentile >= 100.0)
+        return fmt::format("the whole range of the view, rounded outwards, {}", scale);
+    return fmt::format("percentiles {} to {} of the view, rounded outwards, {}",
+                       percent_words(colors.low_percentile), percent_words(colors.high_percentile),
+                       scale);
+}
+
+}  // namespace
+
+MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index side, bool masks,
+                     ThemeName name) {
+    MapLegend legend;
+    legend.title = texel_words(colors.pooling, side);
+    legend.colors = weight_ramp(name, false, kRampColors);
+    if (range.log_scale)
+        add_decades(legend, range);
+    else
+        legend.ticks = {{0.0, "0"}, {0.5, tick(range.high / 2.0)}, {1.0, tick(range.high)}};
+    if (masks) legend.masked = "masked";
+    legend.masked_color = theme(name).masked;
+    legend.note = note(colors);
+    return legend;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/view/large/view.h"
+
+namespace attn::view {
+
+// What lies on the canvas of the Large workspace.
+
+/// The finest level that the canvas shows.
+int drawn_level(const LargeLook& look);
+/// Some of what is drawn at that level is an estimate.
+bool is_estimated(const LargeLook& look);
+
+/// Rectangle of cells first … first + rows/columns on the canvas.
+PixelRect cells_on_canvas(const LargeLook& look, large::Cell first, Index rows, Index columns);
+
+std::vector<MapPicture> map_pictures(const AppState& state);
+/// Numbers of the exact cells in view, once they fit.
+std::vector<MapFigure> map_figures(const AppState& state);
+Minimap minimap(const AppState& state);
+
+/// The pooled weight that is drawn at a cell, and of how many cells a side it is made.
+struct DrawnWeight {
+    double weight = 0.0;
+    Index side = 1;
+    bool masked = false;
+    bool exact = true;
+};
+std::optional<DrawnWeight> drawn_weight(const LargeLook& look, large::Cell cell);
+
+/// The snapshot's percentiles as a range of colours.
+struct WeightRange;
+WeightRange range_in_view(const LargeLook& look);
+
+}  // namespace attn::view

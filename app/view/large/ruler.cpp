@@ -1,0 +1,176 @@
+#include "app/view/large/ruler.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/large/camera.h"
+#include "app/view/large/pictures.h"
+#include "app/view/large/words.h"
+
+namespace attn::view {
+namespace {
+
+// Design units.
+constexpr double kColumnLabel = 88.0;  // from one number to the next
+constexpr double kRowLabel = 48.0;
+constexpr double kColumnWord = kFigureCell;  // cells that hold a token's word
+constexpr double kRowWord = 20.0;
+constexpr double kDocumentLabel = 240.0;
+constexpr double kDocumentTick = 6.0;
+constexpr Index kNumbered = 10;  // between words every tenth token has its number
+
+/// One axis of the canvas.
+struct Axis {
+    const LargeLook& look;
+    double length = 0.0;  // of the canvas, pixels
+    double middle = 0.0;  // cell
+    Index cells = 0;
+    double label = 0.0;  // pixels from one number to the next
+    double word = 0.0;   // pixels of a cell that holds a word
+
+    double cell_px() const { return 1.0 / look.camera.cells_per_pixel; }
+    double at(double cell) const { return length / 2.0 + (cell - middle) * cell_px(); }
+    Index first() const { return clamped_cell(middle - length / 2.0 / cell_px()); }
+    Index last() const { return clamped_cell(middle + length / 2.0 / cell_px()); }
+    Index clamped_cell(double cell) const {
+        return std::clamp(static_cast<Index>(std::floor(cell)), Index{0},
+                          std::max(cells - 1, Index{0}));
+    }
+};
+
+Axis column_axis(const LargeLook& look) {
+    const MapCanvas canvas = canvas_of(look);
+    return {look,
+            canvas.width,
+            look.camera.column,
+            map_size(look).columns,
+            kColumnLabel * canvas.scale,
+            kColumnWord * canvas.scale};
+}
+
+Axis row_axis(const LargeLook& look) {
+    const MapCanvas canvas = canvas_of(look);
+    return {look,
+            canvas.height,
+            look.camera.row,
+            map_size(look).rows,
+            kRowLabel * canvas.scale,
+            kRowWord * canvas.scale};
+}
+
+void add_documents(const Axis& axis, std::vector<RulerMark>& marks) {
+    const std::vector<Index>& starts = axis.look.input->document_starts;
+    const double scale = canvas_of(axis.look).scale;
+    double ticked = -kDocumentTick * scale;
+    double labelled = -kDocumentLabel * scale;
+    const auto first = std::lower_bound(starts.begin(), starts.end(), axis.first());
+    for (auto start = first; start != starts.end() && *start <= axis.last(); ++start) {
+        const double at = axis.at(static_cast<double>(*start));
+        if (at < 0.0 || at - ticked < kDocumentTick * scale) continue;
+        ticked = at;
+        const bool room = at - labelled >= kDocumentLabel * scale;
+        if (room) labelled = at;
+        marks.push_back(
+            {at, room ? fmt::format("doc {}", grouped(start - starts.begin())) : "", true});
+    }
+}
+
+void add_numbers(const Axis& axis, std::vector<RulerMark>& marks) {
+    const Index step = round_step(axis.label * axis.look.camera.cells_per_pixel);
+    for (Index n = axis.first() / step * step; n <= axis.last(); n += step)
+        marks.push_back({axis.at(static_cast<double>(n) + 0.5), grouped(n), false});
+}
+
+void add_words(const Axis& axis, std::vector<RulerMark>& marks) {
+    const std::vector<std::uint32_t>& ids = axis.look.input->token_ids;
+    for (Index n = axis.first(); n <= axis.last(); ++n) {
+        const bool numbered = n % kNumbered == 0 || n >= std::ssize(ids);
+        marks.push_back({axis.at(static_cast<double>(n) + 0.5),
+                         numbered ? grouped(n) : token_word(ids[static_cast<std::size_t>(n)]),
+                         false});
+    }
+}
+
+std::vector<RulerMark> ruler(const Axis& axis) {
+    std::vector<RulerMark> marks;
+    if (!axis.look.input) return marks;
+    add_documents(axis, marks);
+    const bool words = axis.cell_px() >= axis.word && !axis.look.input->token_ids.empty();
+    words ? add_words(axis, marks) : add_numbers(axis, marks);
+    return marks;
+}
+
+// ---- profiles
+
+/// Sums over sampled texels are estimates and say so.
+std::string profile_title(const LargeLook& look, std::string words) {
+    return is_estimated(look) ? words + ", sampled" : words;
+}
+
+double largest_of(const std::vector<double>& sums) {
+    double largest = 0.0;
+    for (const double sum : sums)
+        if (std::isfinite(sum)) largest = std::max(largest, sum);
+    return largest;
+}
+
+/// The ends of texel n along the axis, and its share of the largest.
+struct Bar {
+    double from, to, share;
+};
+
+std::vector<Bar> bars(const Axis& axis, Index first, Index side, const std::vector<double>& sums) {
+    const double largest = largest_of(sums);
+    std::vector<Bar> all;
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+        const Index cell = first + static_cast<Index>(n) * side;
+        const Index end = std::min(cell + side, axis.cells);
+        const double from = axis.at(static_cast<double>(cell));
+        const double to = axis.at(static_cast<double>(end));
+        if (to < 0.0 || from > axis.length || !(sums[n] > 0.0)) continue;
+        all.push_back({from, to, std::min(sums[n] / largest, 1.0)});
+    }
+    return all;
+}
+
+}  // namespace
+
+Index round_step(double least) {
+    if (!(least > 1.0)) return 1;
+    const auto decade = static_cast<Index>(std::pow(10.0, std::floor(std::log10(least))));
+    for (const Index step : {decade, 2 * decade, 5 * decade})
+        if (static_cast<double>(step) >= least) return step;
+    return 10 * decade;
+}
+
+std::vector<RulerMark> row_ruler(const LargeLook& look) { return ruler(row_axis(look)); }
+std::vector<RulerMark> column_ruler(const LargeLook& look) { return ruler(column_axis(look)); }
+
+std::optional<MapProfile> row_profile(const LargeLook& look) {
+    if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;
+    const large::Profiles& sums = *look.snapshot->profiles;
+    MapProfile profile{profile_title(look, "weight of a query that is in view"),
+                       "Σ a[i, j] over the keys j in view, mean over the queries i of a texel; 1: "
+                       "the query attends to nothing outside the view.",
+                       {},
+                       short_weight(largest_of(sums.rows))};
+    for (const Bar& bar : bars(row_axis(look), sums.first_row, sums.side, sums.rows))
+        profile.bars.push_back({0.0, bar.from, bar.share, bar.to});
+    return profile;
+}
+
+std::optional<MapProfile> column_profile(const LargeLook& look) {
+    if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;
+    const large::Profiles& sums = *look.snapshot->profiles;
+    MapProfile profile{profile_title(look, "weight that keys receive"),
+                       "Σ a[i, j] over the keys j of a texel, mean over the queries i in view.",
+                       {},
+                       short_weight(largest_of(sums.columns))};
+    for (const Bar& bar : bars(column_axis(look), sums.first_column, sums.side, sums.columns))
+        profile.bars.push_back({bar.from, 0.0, bar.to, bar.share});
+    return profile;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,127 @@
+#include "app/view/large/side.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/inspector.h"
+#include "app/view/large/words.h"
+
+namespace attn::view {
+namespace {
+
+struct Percentiles {
+    const char* name;
+    double low, high;
+};
+constexpr Percentiles kPercentiles[] = {
+    {"99 %", 1.0, 99.0}, {"99.9 %", 1.0, 99.9}, {"all", 0.0, 100.0}};
+
+void add_choices(LargeView& view, const LargeLook& look) {
+    view.pooling_names = {"mean", "max", "log-mean"};
+    view.pooling = static_cast<int>(look.colors.pooling);
+    view.log_scale = look.colors.log_scale;
+    for (const Percentiles& choice : kPercentiles) {
+        MapColors colors = look.colors;
+        colors.low_percentile = choice.low;
+        colors.high_percentile = choice.high;
+        if (colors == look.colors) view.percentile = static_cast<int>(view.percentile_names.size());
+        view.percentile_names.emplace_back(choice.name);
+        view.percentile_colors.push_back(colors);
+    }
+}
+
+/// The usual sizes, and the draft's own when it is another.
+void add_generator(LargeView& view, const LargeLook& look) {
+    view.draft = look.draft;
+    view.sizes.assign(kPlantedSizes.begin(), kPlantedSizes.end());
+    auto place = std::ranges::lower_bound(view.sizes, look.draft.tokens);
+    if (place == view.sizes.end() || *place != look.draft.tokens)
+        place = view.sizes.insert(place, look.draft.tokens);
+    view.size = static_cast<int>(place - view.sizes.begin());
+    for (const Index tokens : view.sizes) view.size_names.push_back(grouped(tokens));
+}
+
+void add_heads(LargeView& view, const LargeLook& look) {
+    if (!look.input) return;
+    const Dimensions& size = look.input->source.size;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h) {
+            if (look.head == large::Head{b, h}) view.head = static_cast<int>(view.heads.size());
+            view.heads.push_back(size.batch == 1
+                                     ? fmt::format("head {}", h + 1)
+                                     : fmt::format("sequence {}, head {}", b + 1, h + 1));
+            view.head_refs.push_back({b, h});
+        }
+}
+
+void add_go_to(LargeView& view, const LargeLook& look) {
+    view.has_needle = look.input && look.input->needle;
+    view.needle_reason = no_needle_words(look);
+    view.go_to_open = look.go_to_open;
+    view.go_to_draft = look.go_to_draft;
+    if (look.go_to_draft.find_first_not_of(' ') == std::string::npos) return;
+    const auto cell = parse_map_cell(look.go_to_draft);
+    const MapSize size = map_size(look);
+    if (!cell)
+        view.go_to_fault =
+            fmt::format("'{}': a query and a key were wanted, as in 70001, 5", look.go_to_draft);
+    else if (!has_map_cell(look, *cell))
+        view.go_to_fault =
+            fmt::format("The last cell is {}.", cell_words({size.rows - 1, size.columns - 1}));
+    else
+        view.go_to = cell;
+}
+
+std::vector<StrongCell> strong_cells(const std::vector<large::WeightedCell>& cells) {
+    std::vector<StrongCell> list;
+    for (const large::WeightedCell& each : cells)
+        list.push_back({each.cell, cell_words(each.cell), number(each.weight)});
+    return list;
+}
+
+void add_top(LargeView& view, const LargeLook& look) {
+    if (!look.snapshot) return;
+    view.top = strong_cells(look.snapshot->top);
+    view.top_title = "Strongest cells in view";
+    if (!view.top.empty()) return;
+    view.top_title += look.snapshot->complete ? ": known where the view is exact"
+                                              : ": known when the view is complete";
+}
+
+void add_found(LargeView& view, const LargeLook& look) {
+    if (!look.search) return;
+    const bool key = look.search->of == large::Search::Of::key;
+    const std::string index = grouped(look.search->index);
+    view.found_title = key ? fmt::format("What attends to key {}", index)
+                           : fmt::format("What query {} attends to", index);
+    const bool there =
+        look.snapshot && look.snapshot->search && look.snapshot->search->search == *look.search;
+    if (!there) {
+        view.found_title += ": searching";
+        return;
+    }
+    const large::SearchResult& result = *look.snapshot->search;
+    view.found = strong_cells(result.cells);
+    view.found_title +=
+        fmt::format(": Σ of the {} = {}", key ? "column" : "row", number(result.total));
+    if (result.rows_missing > 0)
+        view.found_title +=
+            fmt::format(" so far, {} queries are not computed yet", grouped(result.rows_missing));
+}
+
+}  // namespace
+
+void add_side(LargeView& view, const AppState& state) {
+    const LargeLook& look = state.large;
+    add_choices(view, look);
+    add_generator(view, look);
+    add_heads(view, look);
+    add_go_to(view, look);
+    add_top(view, look);
+    add_found(view, look);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,169 @@
+#include "app/view/large/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/colors.h"
+#include "app/view/large/inspector.h"
+#include "app/view/large/pass.h"
+#include "app/view/large/pictures.h"
+#include "app/view/large/ruler.h"
+#include "app/view/large/side.h"
+#include "app/view/large/words.h"
+
+namespace attn::view {
+namespace {
+
+std::string origin_words(const LargeLook& look) {
+    const auto* spec = std::get_if<large::PlantedSpec>(&look.origin);
+    if (spec)
+        return fmt::format("generated, seed {}{}", spec->seed, spec->causal ? ", causal" : "");
+    const auto* file = std::get_if<MapFile>(&look.origin);
+    return file ? file->path : "";
+}
+
+std::string title(const LargeLook& look) {
+    const MapSize size = map_size(look);
+    const std::string origin = origin_words(look);
+    if (size == MapSize{}) return origin.empty() ? "No matrix yet" : origin;
+    return fmt::format("{} × {}, d_k {}, {}", grouped(size.rows), grouped(size.columns),
+                       look.input->source.size.d_k, origin);
+}
+
+std::string hint(const LargeLook& look) {
+    const bool coming = look.fault.empty();
+    if (coming && std::holds_alternative<MapFile>(look.origin)) return "Reading queries and keys.";
+    const auto* spec = std::get_if<large::PlantedSpec>(&look.origin);
+    if (coming && spec)
+        return fmt::format("Making queries and keys of {} tokens.", grouped(spec->tokens));
+    return "Generate queries and keys here, or start with a file of them: attnscope FILE.npz.";
+}
+
+/// "exact" only when every texel in view is.
+std::string quality(const LargeLook& look, bool estimated) {
+    if (!look.snapshot || look.snapshot->tiles.empty()) return "computing";
+    if (estimated) {
+        const auto exact = [](const auto& tile) {
+            return tile->origin != large::TileOrigin::sampled;
+        };
+        return std::ranges::any_of(look.snapshot->tiles, exact) ? "partly sampled"
+                                                                : "sampled preview";
+    }
+    return look.snapshot->complete ? "exact" : "exact, sharpening";
+}
+
+std::string zoom_words(const LargeLook& look) {
+    const double cells = look.camera.cells_per_pixel;
+    if (cells < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / cells));
+    return fmt::format("1 px = {0} × {0} cells", tick(cells));
+}
+
+std::string hover_words(const LargeLook& look, large::Cell cell) {
+    const auto token = [&](const char* kind, Index n) {
+        const std::string document = document_of(*look.input, n);
+        return fmt::format("{} {}{}", kind, grouped(n),
+                           document.empty() ? "" : fmt::format(" (doc {})", document));
+    };
+    std::string words = token("query", cell.row) + " → " + token("key", cell.column);
+    const auto drawn = drawn_weight(look, cell);
+    if (!drawn) return words;
+    if (drawn->masked) return words + ": masked";
+    const bool bound = look.colors.pooling == large::Pooling::max;  // the largest of some rows
+    const std::string_view estimate = drawn->exact ? "" : bound ? "at least " : "about ";
+    const std::string weight = fmt::format("{}{}", estimate, number(drawn->weight));
+    if (drawn->side == 1) return words + ": " + weight;
+    return fmt::format("{}; {}: {}", words, texel_words(look.colors.pooling, drawn->side), weight);
+}
+
+void add_canvas(LargeView& view, const AppState& state) {
+    const LargeLook& look = state.large;
+    const MapSize size = map_size(look);
+    view.matrix = cells_on_canvas(look, {}, size.rows, size.columns);
+    view.pictures = map_pictures(state);
+    view.figures = map_figures(state);
+    view.row_ruler = row_ruler(look);
+    view.column_ruler = column_ruler(look);
+    view.row_title = "query i";
+    view.column_title = "key j";
+    view.row_profile = row_profile(look);
+    view.column_profile = column_profile(look);
+    view.minimap = minimap(state);
+    view.zoom_words = zoom_words(look);
+    const Index side = Index{1} << drawn_level(look);
+    view.legend = map_legend(range_in_view(look), look.colors, side,
+                             look.input->source.spec.mask.any(), state.theme);
+    if (view.sampled) view.legend.title += ", some rows only";
+}
+
+void add_marks(LargeView& view, const LargeLook& look) {
+    if (look.input->needle) {
+        const PixelRect at = cells_on_canvas(look, *look.input->needle, 1, 1);
+        const MapCanvas canvas = canvas_of(look);
+        const bool inside =
+            at.right > 0.0 && at.left < canvas.width && at.bottom > 0.0 && at.top < canvas.height;
+        if (inside)
+            view.marks.push_back(
+                {(at.left + at.right) / 2.0, (at.top + at.bottom) / 2.0, "needle"});
+    }
+    if (look.selected) view.selected = cells_on_canvas(look, *look.selected, 1, 1);
+    if (!look.hovered) return;
+    view.hovered = cells_on_canvas(look, *look.hovered, 1, 1);
+    view.hover_words = hover_words(look, *look.hovered);
+}
+
+}  // namespace
+
+LargeView build_large_view(const AppState& state) {
+    const LargeLook& look = state.large;
+    LargeView view;
+    view.title = title(look);
+    view.hint = hint(look);
+    view.fault = look.fault;
+    view.empty = std::holds_alternative<std::monostate>(look.origin) || !look.fault.empty();
+    view.loading = !view.empty && !look.input;
+    add_side(view, state);
+    if (!look.input) return view;
+    view.sampled = is_estimated(look);
+    view.quality = quality(look, view.sampled);
+    add_canvas(view, state);
+    add_marks(view, look);
+    view.pass = pass_view(look);
+    view.roofline = roofline_view(look);
+    view.inspector = large_inspector(state);
+    view.bottom_line = memory_words(look);
+    return view;
+}
+
+std::optional<large::Cell> cell_at(const LargeLook& look, double x, double y) {
+    const large::Cell cell{static_cast<Index>(std::floor(row_at(look, y))),
+                           static_cast<Index>(std::floor(column_at(look, x)))};
+    if (!has_map_cell(look, cell)) return std::nullopt;
+    return cell;
+}
+
+std::optional<WantedMap> wanted_map(const AppState& state) {
+    const LargeLook& look = state.large;
+    const bool nothing = std::holds_alternative<std::monostate>(look.origin);
+    // a session that was left in another workspace computes nothing until it is looked at
+    if (nothing || (state.workspace != Workspace::large && !look.input)) return std::nullopt;
+    const MapCanvas canvas = canvas_of(look);
+    WantedMap wanted{look.origin, look.opened, {}, look.input ? look.selected : std::nullopt};
+    large::MapWish& wish = wanted.wish;
+    wish.head = look.head;
+    wish.view = {row_at(look, 0.0), column_at(look, 0.0),
+                 canvas.height * look.camera.cells_per_pixel,
+                 canvas.width * look.camera.cells_per_pixel, tile_level(look)};
+    wish.full_pass = wants_full_pass(look);
+    wish.moving = look.moving_s > 0.0;
+    wish.search = look.search;
+    wish.pooling = look.colors.pooling;
+    wish.low_percentile = look.colors.low_percentile;
+    wish.high_percentile = look.colors.high_percentile;
+    return wanted;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,111 @@
+#include "app/view/large/words.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kQuickFlops = 1e13;  // a minute of a small laptop
+
+double pairs_of(const large::WeightSource& source) {
+    const double all = static_cast<double>(source.size.tq) * static_cast<double>(source.size.tk);
+    const bool square = source.size.tq == source.size.tk;
+    if (!source.spec.mask.causal || !square) return all;
+    return (all + static_cast<double>(source.size.tq)) / 2.0;
+}
+
+}  // namespace
+
+std::string grouped(Index number) {
+    if (number < 0) return "−" + grouped(-number);
+    if (number < 1000) return fmt::format("{}", number);
+    return fmt::format("{},{:03}", grouped(number / 1000), number % 1000);
+}
+
+std::string pooling_words(large::Pooling pooling) {
+    switch (pooling) {
+        case large::Pooling::mean:
+            return "the mean weight";
+        case large::Pooling::max:
+            return "the largest weight";
+        case large::Pooling::log_mean:
+            break;
+    }
+    return "the geometric mean of the weights";
+}
+
+std::string texel_words(large::Pooling pooling, Index side) {
+    if (side == 1) return "weight";
+    constexpr std::string_view kNames[] = {"mean weight", "largest weight",
+                                           "geometric mean of the weights"};
+    return fmt::format("{} of {} × {} cells", kNames[static_cast<std::size_t>(pooling)],
+                       grouped(side), grouped(side));
+}
+
+std::string token_word(std::uint32_t id) {
+    constexpr std::string_view kConsonants = "bdfghjklmnprstvz";
+    constexpr std::string_view kVowels = "aeiou";
+    constexpr std::uint32_t kSyllables = 80;
+    std::string word;
+    for (int syllable = 0; syllable == 0 || id > 0; ++syllable, id /= kSyllables) {
+        const std::uint32_t n = id % kSyllables;
+        word = kVowels[n % kVowels.size()] + word;
+        word = kConsonants[n / kVowels.size()] + word;
+    }
+    return word;
+}
+
+std::string document_of(const large::MapInput& input, Index token) {
+    const auto& starts = input.document_starts;
+    if (starts.empty()) return {};
+    const auto next = std::upper_bound(starts.begin(), starts.end(), token);
+    return grouped(next - starts.begin() - 1);
+}
+
+std::string short_weight(double weight) {
+    if (weight == 0.0) return "0";
+    if (!(std::abs(weight) < 0.01)) return cell_number(weight, weight < 1.0 ? 3 : 2);
+    const int exponent = static_cast<int>(std::floor(std::log10(weight)));
+    const double digits = weight / std::pow(10.0, exponent);
+    if (digits >= 9.95) return fmt::format("1.0e−{}", -exponent - 1);
+    return fmt::format("{:.1f}e−{}", digits, -exponent);
+}
+
+std::string duration(double seconds) {
+    const auto whole = static_cast<Index>(std::lround(std::max(seconds, 0.0)));
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 600 && whole % 60 != 0) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    if (whole < 3600) return fmt::format("{} min", (whole + 30) / 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string bytes_words(double bytes) {
+    constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
+    return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
+std::string no_needle_words(const LargeLook& look) {
+    if (!look.input) return "The matrix is not there yet.";
+    if (look.input->needle) return {};
+    if (std::holds_alternative<MapFile>(look.origin))
+        return "Only generated matrices have a needle.";
+    return "This matrix was generated without a needle.";
+}
+
+double pass_flops(const large::WeightSource& source) {
+    return 2.0 * pairs_of(source) * static_cast<double>(source.size.d_k);
+}
+
+bool wants_full_pass(const LargeLook& look) {
+    const bool quick = look.input && pass_flops(look.input->source) <= kQuickFlops;
+    return look.full_pass.value_or(quick);
+}
+
+}  // namespace attn::view

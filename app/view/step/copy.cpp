@@ -1,0 +1,116 @@
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/view/common/sheet.h"
+#include "app/view/step/explain.h"
+
+namespace attn::view {
+namespace {
+
+std::string python_list(const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(write_number(value, Dialect::python));
+    return fmt::format("np.array([{}])", fmt::join(texts, ", "));
+}
+
+/// A token must not end the comment it stands in.
+std::string comment(std::string text) {
+    for (char& c : text)
+        if (c == '\n' || c == '\r') c = ' ';
+    return text;
+}
+
+std::string python_dot(const DotProduct& pair) {
+    return fmt::format("{0} = {1}  # {2}\n{3} = {4}  # {5}\nprint({0} @ {3})", pair.left.letter,
+                       python_list(pair.left.values), comment(pair.left.name), pair.right.letter,
+                       python_list(pair.right.values), comment(pair.right.name));
+}
+
+std::string python_softmax(const Explanation& explanation) {
+    return fmt::format(
+        "m = {}  # the row of masked scores\n"
+        "a = np.exp(m - m.max())\n"
+        "a /= a.sum()\n"
+        "print(a[{}])",
+        python_list(explanation.softmax_row), explanation.cell.column);
+}
+
+std::string python_body(const Explanation& explanation) {
+    if (explanation.steps.empty())
+        return fmt::format("print({})", write_number(explanation.value, Dialect::python));
+    if (explanation.dot) return python_dot(*explanation.dot);
+    if (!explanation.softmax_row.empty()) return python_softmax(explanation);
+    return fmt::format("print({})", write_text(explanation.steps.back().expr, Dialect::python));
+}
+
+std::string latex_text(std::string_view text) {
+    std::string escaped;
+    for (std::size_t n = 0; n < text.size(); ++n) {
+        const char c = text[n];
+        if (std::string_view("_%&#${}").find(c) != std::string_view::npos)
+            escaped += fmt::format("\\{}", c);
+        else if (c == '\\')
+            escaped += "\\textbackslash{}";
+        else if (c == '^' || c == '~')
+            escaped += fmt::format("\\{}{{}}", c);
+        else if (text.substr(n, 2) == "\xE2\x82" && n + 2 < text.size()) {  // ₀ … ₉
+            escaped += fmt::format("$_{}$", static_cast<unsigned char>(text[n + 2]) - 0x80U);
+            n += 2;
+        } else
+            escaped += c;
+    }
+    return fmt::format("\\text{{{}}}", escaped);
+}
+
+std::string latex_symbol(const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    if (stage == nullptr) return name_of(id);
+    if (*stage == Stage::x_kv) return "X_{kv}";
+    if (*stage == Stage::dropped) return "\\tilde{A}";
+    if (*stage == Stage::scores || *stage == Stage::context)
+        return fmt::format("\\mathrm{{{}}}", name_of(id));
+    return name_of(id);
+}
+
+}  // namespace
+
+std::string latex_name(const AppState& state, const CellRef& cell) {
+    const std::string name = cell_name(state, cell);
+    const std::string symbol = name_of(cell.tensor);
+    const std::string inside = name.substr(symbol.size() + 1, name.size() - symbol.size() - 2);
+    return fmt::format("{}[{}]", latex_symbol(cell.tensor), latex_text(inside));
+}
+
+std::string copy_as_text(const AppState& state, const Explanation& explanation) {
+    const std::string name = cell_name(state, explanation.cell);
+    std::string text = fmt::format("{}: {}\n", name, explanation.formula);
+    for (const Step& step : explanation.steps)
+        text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
+                            write_number(step.result, Dialect::text));
+    if (explanation.steps.empty())
+        text += fmt::format("{} = {}\n", name, write_number(explanation.value, Dialect::text));
+    for (const std::string& note : explanation.notes) text += note + "\n";
+    return text;
+}
+
+std::string copy_as_latex(const AppState& state, const Explanation& explanation) {
+    std::string rows;
+    for (const Step& step : explanation.steps)
+        rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n", step.latex,
+                            write_text(step.expr, Dialect::latex),
+                            write_number(step.result, Dialect::latex));
+    if (rows.empty())
+        rows = fmt::format("  {} &= {}", latex_name(state, explanation.cell),
+                           write_number(explanation.value, Dialect::latex));
+    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
+                       rows);
+}
+
+std::string copy_as_python(const AppState& state, const Explanation& explanation) {
+    return fmt::format("import numpy as np\n\n# {}\n{}\n",
+                       comment(cell_name(state, explanation.cell)), python_body(explanation));
+}
+
+}  // namespace attn::view

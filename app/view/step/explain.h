@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/view/common/expr.h"
+
+namespace attn::view {
+
+// Where one number of the Step workspace comes from.
+
+/// `cell` must exist (has_cell). Every step's result is what the trace holds, rounded to float.
+Explanation explain(const AppState& state, const CellRef& cell);
+
+/// "\mathrm{scores}[\text{cat}, \text{sat}]" from "scores[cat, sat]".
+std::string latex_name(const AppState& state, const CellRef& cell);
+
+// copy.cpp
+std::string copy_as_text(const AppState& state, const Explanation& explanation);
+std::string copy_as_latex(const AppState& state, const Explanation& explanation);
+std::string copy_as_python(const AppState& state, const Explanation& explanation);
+
+}  // namespace attn::view

@@ -1,0 +1,194 @@
+#include "app/view/step/grids.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/document/toy.h"
+#include "core/masks.h"
+#include "core/softmax.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands out
+
+std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
+
+std::string head_words(const AppState& state, const StageInfo& stage) {
+    const Index heads = state.document().heads;
+    if (heads == 1 || stage.heads == HeadAxis::none) return {};
+    return fmt::format(", head {} of {}", state.step.head + 1, heads);
+}
+
+/// Forbidden pairs look masked from the masked stage on.
+IsMasked masked_cells(const AppState& state, Stage stage) {
+    const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+    if (!shows || !state.document().spec.mask.any()) return {};
+    IsMasked masked = allowed_pairs(state);
+    for (std::uint8_t& cell : masked) cell = cell == 0;
+    return masked;
+}
+
+SideVector side(std::string title, std::string tooltip, Role role) {
+    return {std::move(title), std::move(tooltip), {}, role};
+}
+
+/// Row sums of weights; "Σ".
+void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
+    SideVector sums = side("Σ", "Σ_j A[i,j], the sum of the row", grid.role);
+    for (Index i = 0; i < a.rows; ++i) {
+        double sum = 0.0;
+        for (const float weight : a.row(i)) sum += weight;
+        sums.cells.push_back(cell_number(sum, 2));
+    }
+    grid.sides.push_back(std::move(sums));
+}
+
+/// What softmax needs of each masked row: its maximum and Σ exp.
+void add_softmax_sides(GridView& grid, const MatrixView<const float>& m) {
+    SideVector largest =
+        side("max m", "m_i = max_j M[i,j], the largest score of the row", grid.role);
+    SideVector sums = side("Σ exp", "Σ_j exp(M[i,j] − m_i), what the row is divided by", grid.role);
+    for (Index i = 0; i < m.rows; ++i) {
+        const SoftmaxRow row = softmax_sides(m.row(i));
+        largest.cells.push_back(cell_number(row.max, 2));
+        sums.cells.push_back(cell_number(row.sum, 2));
+    }
+    grid.sides = {std::move(largest), std::move(sums)};
+}
+
+GridView word_or_position(const AppState& state, Stage stage, bool word) {
+    Sheet sheet = sheet_of(state, stage);
+    const Document& document = state.document();
+    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    std::vector<float> values;
+    for (Index i = 0; i < sheet.values.rows; ++i)
+        for (Index c = 0; c < sheet.values.columns; ++c)
+            values.push_back(
+                static_cast<float>(word ? word_value(tokens[static_cast<std::size_t>(i)], c)
+                                        : position_value(i, c, document.d_model)));
+    sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
+    GridView grid = make_grid(state, sheet, {});
+    grid.title = word ? "words" : "positions";
+    grid.tooltip = word ? "word vector: the same word always has the same one"
+                        : "position p, column c: sin(p / 10000^(c/d)), cos for odd c";
+    grid.editable = false;
+    grid.selected.reset();
+    return grid;
+}
+
+}  // namespace
+
+Dimensions dimensions_of(const Document& document) {
+    return validate(*document.inputs, document.spec).value_or(Dimensions{});
+}
+
+std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
+    const Document& document = state.document();
+    const Dimensions size = dimensions_of(document);
+    std::vector<std::uint8_t> allowed;
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(size.tk));
+    for (Index i = 0; i < size.tq; ++i) {
+        fill_allowed(document.spec.mask, size, 0, state.step.head, i, row);
+        allowed.insert(allowed.end(), row.begin(), row.end());
+    }
+    return allowed;
+}
+
+bool is_embedding(const AppState& state, Stage stage, Index row) {
+    const Document& document = state.document();
+    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    const auto values = sheet_of(state, stage).values;
+    for (Index c = 0; c < values.columns; ++c)
+        if (values(row, c) !=
+            static_cast<float>(word_value(tokens[static_cast<std::size_t>(row)], c) +
+                               position_value(row, c, document.d_model)))
+            return false;
+    return true;
+}
+
+GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
+    const StageInfo& row = info(stage);
+    const Sheet sheet = sheet_of(state, stage);
+    GridView grid = make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage)});
+    if (transposed) grid.title += "ᵀ";
+    grid.tooltip = fmt::format("{}: {}\n{}{}", row.title, row.formula,
+                               full_shape((*state.trace)[stage]), head_words(state, row));
+    if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
+    if (stage == Stage::masked && state.step.stage == Stage::weights)
+        add_softmax_sides(grid, sheet.values);
+    return grid;
+}
+
+GridView param_grid(const AppState& state, Param param) {
+    GridView grid = make_grid(state, sheet_of(state, param), {});
+    const bool part = state.document().heads > 1 && param != Param::w_o;
+    grid.tooltip =
+        fmt::format("{}: input width × output width\n{}{}", info(param).symbol,
+                    full_shape(state.document().inputs->params[param]),
+                    part ? fmt::format(", the columns of head {}", state.step.head + 1) : "");
+    return grid;
+}
+
+GridView gradient_grid(const AppState& state, Stage stage) {
+    Sheet sheet = sheet_of(state, stage);
+    sheet.values = gradient_of(state, stage);
+    GridView grid = make_grid(state, sheet, {});
+    grid.title = "∂L/∂" + name_of(stage);
+    grid.tooltip = fmt::format("gradient of L = Σ output with respect to {}", name_of(stage));
+    grid.editable = false;
+    return grid;
+}
+
+GridView mask_grid(const AppState& state) {
+    Sheet sheet = sheet_of(state, Stage::masked);
+    const std::vector<std::uint8_t> allowed = allowed_pairs(state);
+    const std::vector<float> values(allowed.begin(), allowed.end());
+    sheet.values.data = values.data();
+    sheet.values.stride = sheet.values.columns;
+    GridView grid = make_grid(state, sheet, {ColorScale::unit, false, {}});
+    grid.title = "mask";
+    grid.tooltip = "1: the query may attend to the key; 0: forbidden, the score becomes −∞";
+    grid.legend = {"1  may attend", "0  forbidden"};
+    grid.selected.reset();
+    const Theme& colors = theme(state.theme);
+    const Color open = blend(colors.background, colors.role(grid.role), kFaint);
+    for (std::size_t n = 0; n < grid.cells.size(); ++n) {
+        CellView& cell = grid.cells[n];
+        cell.look = allowed[n] == 0 ? CellLook::masked : CellLook::number;
+        cell.fill = allowed[n] == 0 ? colors.masked : open;
+        cell.ink = colors.muted;
+    }
+    return grid;
+}
+
+GridView joined_grid(const AppState& state) {
+    const Index heads = state.document().heads;
+    if (heads == 1) return stage_grid(state, Stage::context);
+    Sheet sheet = sheet_of(state, Stage::context);
+    const std::vector<float> values = joined_context(state);
+    const Index width = sheet.values.columns * heads;
+    sheet.values = {values.data(), sheet.values.rows, width, width};
+    sheet.column_labels = axis_labels(state.document(), Axis::d_v, width);
+    GridView grid = make_grid(state, sheet, {});
+    grid.first_column = -state.step.head * state.document().d_k;
+    grid.title = "concat(heads)";
+    grid.tooltip = fmt::format("the {} heads' contexts side by side\n{}", heads,
+                               full_shape((*state.trace)[Stage::context]));
+    grid.selected.reset();
+    if (const auto& cell = state.step.selected; cell && cell->tensor == grid.id)
+        grid.selected = {cell->row, cell->column - grid.first_column};
+    return grid;
+}
+
+std::vector<GridView> embedding_grids(const AppState& state, Stage stage) {
+    const Index rows = sheet_of(state, stage).values.rows;
+    for (Index i = 0; i < rows; ++i)
+        if (!is_embedding(state, stage, i)) return {};
+    if (rows == 0) return {};
+    return {word_or_position(state, stage, true), word_or_position(state, stage, false)};
+}
+
+}  // namespace attn::view

@@ -1,0 +1,53 @@
+#include "app/view/common/inspector.h"
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
+#include "app/view/step/explain.h"
+
+namespace attn::view {
+namespace {
+
+/// The selected cell; without one, the hovered.
+std::optional<CellRef> inspected(const AppState& state) {
+    for (const auto& cell : {state.step.selected, state.step.hovered})
+        if (cell && has_cell(state, *cell)) return cell;
+    return std::nullopt;
+}
+
+std::string gradient_words(const AppState& state, const CellRef& cell) {
+    const auto gradient = gradient_of(state, cell.tensor);
+    const bool kept =
+        cell.row < gradient.rows && cell.column >= 0 && cell.column < gradient.columns;
+    if (!kept) return {};
+    return fmt::format("∂L/∂{} = {}, L = Σ output", cell_name(state, cell),
+                       number(gradient(cell.row, cell.column)));
+}
+
+}  // namespace
+
+InspectorView build_inspector_view(const AppState& state) {
+    InspectorView view;
+    const auto cell = inspected(state);
+    if (!cell) {
+        view.hint = "Click any number to see where it comes from.";
+        return view;
+    }
+    const Explanation explanation = explain(state, *cell);
+    view.empty = false;
+    view.title = cell_name(state, *cell);
+    view.value = number(explanation.value);
+    view.role = std::visit([](auto key) { return info(key).role; }, cell->tensor);
+    view.lines = explanation_lines(state, explanation);
+    view.strip = product_strip(explanation);
+    view.geometry = geometry_lines(state, explanation);
+    view.gradient = gradient_words(state, *cell);
+    view.editable = is_editable(cell->tensor);
+    view.as_text = copy_as_text(state, explanation);
+    view.as_latex = copy_as_latex(state, explanation);
+    view.as_python = copy_as_python(state, explanation);
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/view/common/grid.h"
+#include "app/view/common/readout.h"
+
+namespace attn::view {
+
+enum class Progress : std::uint8_t { done, current, ahead };
+struct RibbonItem {
+    Stage stage;
+    std::string label;    // "QKᵀ", "÷√d_k"
+    std::string shape;    // "4 × 4"
+    std::string tooltip;  // title, formula, full shape
+    Role role;
+    Progress progress;
+};
+
+/// What is said of one row of weights.
+struct RowReadouts {
+    std::string row;  // token
+    std::vector<Readout> readouts;
+};
+
+struct ControlsView {
+    std::vector<Preset> presets;
+    std::string preset;  // key of the present one; "" when edited
+    std::string sentence_draft;
+    Index d_model, d_k, heads, head;
+    bool scaling;
+    std::string scale_words;  // "÷ √4 = 2"
+    double temperature;
+    bool causal;
+    std::uint64_t seed;
+    bool gradients;
+    std::string badge;  // "toy weights, not trained"
+};
+
+struct StepView {
+    std::vector<RibbonItem> ribbon;
+    std::string title;        // "Raw scores"
+    std::string formula;      // "scores[i,j] = q_i · k_j"
+    std::string words;        // one plain sentence
+    std::string hint;         // first launch: what to press; "" afterwards
+    std::string unavailable;  // why the stage is not kept; "" when it is
+    std::vector<GridView> operands;
+    std::vector<std::string> operators;  // operators[n] stands after operand n: "×", "="
+    GridView result;
+    std::optional<GridView> previous;  // what the result cross-fades from
+    double fade = 1.0;
+    std::vector<RowReadouts> rows;  // weights: per-row metrics
+    ControlsView controls;
+};
+
+StepView build_step_view(const AppState& state);
+
+}  // namespace attn::view
