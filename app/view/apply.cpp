@@ -1,42 +1,52 @@
 #include <variant>
 
-#include "app/view/apply_parts.h"
+#include "app/view/actions.h"
 #include "app/view/edits.h"
 
 namespace attn::view {
 namespace {
 
-template <class... Kinds>
-bool is_one_of(const Action& action) {
-    return (std::holds_alternative<Kinds>(action) || ...);
-}
+/// What undo covers, to see whether an action changed it.
+struct Present {
+    std::size_t now, steps;
+    std::shared_ptr<const Document> document;
+    SaturationControls saturation;
 
-/// A drag sends many of these; together they are one undo step.
-bool is_dragged(const Action& action) {
-    return is_one_of<SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetSeed,
-                     SetSaturationWidth, SetSaturationKeys, SetSaturationSeed>(action);
-}
+    explicit Present(const AppState& state)
+        : now(state.now),
+          steps(state.history.size()),
+          document(state.shared_document()),
+          saturation(state.saturation()) {}
+    bool operator==(const Present&) const = default;
+};
 
-/// What may happen in the middle of a drag.
-bool happens_beside(const Action& action) {
-    return is_one_of<Tick, HoverCell, HoverMapCell, SweepReady, TraceReady, MapInputReady, MapReady,
-                     MapCellReady, MachineProbed, SetMapCanvas, Notify, TakeScreenshot>(action);
+/// Within a gesture the edits of one kind of action are one step; anything else but what happens beside it ends it.
+void settle_gesture(AppState& state, const Action& action) {
+    const Kind kind = kind_of(action);
+    if (kind == Kind::moment || kind == Kind::answer) return;
+    if (kind != Kind::drag) return state.gesture.reset();
+    if (state.gesture) state.gesture->joins = state.gesture->action == action.index();
 }
 
 }  // namespace
 
+Kind kind_of(const Action& action) {
+    return std::visit([](const auto& kind) { return kind.kMeta.kind; }, action);
+}
+
+std::string_view name_of(const Action& action) {
+    return std::visit([](const auto& kind) { return kind.kMeta.name; }, action);
+}
+
 void apply(AppState& state, const Action& action) {
-    const bool dragged = is_dragged(action);
-    if (!happens_beside(action) && state.gesture != action.index()) state.gesture.reset();
-    const auto edit_before = state.now;
-    const auto steps_before = state.history.size();
-    const auto document_before = state.history[state.now].document;
-    const auto saturation_before = state.saturation();
+    settle_gesture(state, action);
+    if (kind_of(action) != Kind::moment) state.notice.reset();
+    const Present before(state);
     std::visit([&](const auto& kind) { carry_out(state, kind); }, action);
-    const bool edited = state.now != edit_before || state.history.size() != steps_before ||
-                        state.history[state.now].document != document_before ||
-                        !(state.saturation() == saturation_before);
-    if (dragged && edited) state.gesture = action.index();
+    const bool edited = !(Present(state) == before);
+    if (state.gesture && kind_of(action) == Kind::drag && edited)
+        state.gesture->action = action.index();
+    if (state.gesture) state.gesture->joins = false;
     warn_of_backend(state);
 }
 

@@ -5,82 +5,37 @@
 #include <vector>
 
 #include "app/view/actions.h"
+#include "app/view/common/keys.h"
 
 namespace attn::view {
 
-// The one list of commands: keyboard, the F1 page and the Ctrl+K palette come from it.
-
-/// Keys by name, so that this layer knows no toolkit; the ui maps them.
-enum class Key : std::uint8_t {
-    none,
-    left,
-    right,
-    up,
-    down,
-    home,
-    end,
-    space,
-    enter,
-    escape,
-    tab,
-    f1,
-    f12,
-    comma,
-    period,
-    plus,
-    minus,
-    zero,
-    digit1,
-    digit2,
-    digit3,
-    a,
-    b,
-    c,
-    d,
-    e,
-    f,
-    g,
-    h,
-    i,
-    j,
-    k,
-    l,
-    m,
-    n,
-    o,
-    p,
-    q,
-    r,
-    s,
-    t,
-    u,
-    v,
-    w,
-    x,
-    y,
-    z
-};
-struct Chord {
-    Key key = Key::none;
-    bool ctrl = false;
-    bool shift = false;
-    bool operator==(const Chord&) const = default;
-};
-/// "Ctrl+Shift+Z".
-std::string to_string(const Chord& chord);
+// The one list of commands: keyboard, the F1 page and the Ctrl+K palette come from it. A workspace brings its own
+// (workspaces.h), the document its own (document/commands.h), the window these.
 
 struct Command {
     std::string words;  // "Scaling off", as found in the palette
-    std::string group;  // "Step", "Saturation", "Large", "Window"
+    std::string group;  // "Step", "Saturation", "Large", "Document", "Window"
     Chord chord;        // Key::none: palette only
     Action action;      // what it does in the state it was listed for
     bool enabled = true;
     std::string why_not = {};  // why it cannot be done here; such a command is listed all the same
+    Chord also = {};           // another chord for it
 };
+/// "Ctrl+Y, Ctrl+Shift+Z"; "" where there is none.
+std::string keys_of(const Command& command);
+
+inline Chord plain(Key key) { return {key, false, false}; }
+inline Chord ctrl(Key key) { return {key, true, false}; }
+inline Chord shift(Key key) { return {key, false, true}; }
 
 /// Every command that makes sense in this state.
 std::vector<Command> commands(const AppState& state);
 /// Those whose words hold every word of the query, best first.
 std::vector<Command> find_commands(const AppState& state, std::string_view query);
+/// What choosing a command in the palette does: closes it, then the command, or why it cannot be done.
+Actions chosen(const Command& command);
+
+/// "weights.svg": what a figure of the present screen may be called.
+std::string figure_name(const AppState& state);
 
 }  // namespace attn::view

@@ -8,7 +8,10 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/large/workspace.h"
+#include "app/view/saturation/requests.h"
 #include "app/view/saturation/view.h"
+#include "app/view/step/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -16,22 +19,38 @@ namespace {
 // A change of the largest weight that two decimals do not show.
 constexpr double kSameWeight = 0.005;
 
+/// Drops the oldest steps where there are too many, or where their tensors take too much.
+void trim(AppState& state) {
+    double bytes = 0.0;
+    const Document* last = nullptr;
+    std::size_t kept = 0;
+    for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit, ++kept) {
+        const bool same = last != nullptr && last->layers == edit->document->layers;
+        bytes += same ? 0.0 : bytes_of(*edit->document);
+        last = edit->document.get();
+        if (kept > 0 && (kept >= kMaxHistory || bytes > kMaxHistoryBytes)) break;
+    }
+    state.history.erase(state.history.begin(),
+                        state.history.end() - static_cast<std::ptrdiff_t>(kept));
+    state.now = state.history.size() - 1;
+}
+
 void push(AppState& state, Edit edit) {
-    if (state.gesture) {
+    if (state.gesture && state.gesture->joins) {
         state.history[state.now] = std::move(edit);
         return;
     }
     state.history.resize(state.now + 1);
     state.history.push_back(std::move(edit));
-    if (state.history.size() > kMaxHistory) state.history.erase(state.history.begin());
-    state.now = state.history.size() - 1;
+    trim(state);
 }
 
 /// max A of one head; NaN when a weight is NaN or there is none.
-double largest_weight(const Trace& trace, Index head) {
+double largest_weight(const Trace& trace, Index batch, Index head) {
     const Tensor& weights = trace[Stage::weights];
     if (weights.empty()) return std::nan("");
-    const auto a = weights.matrix(0, std::min(head, weights.shape().h - 1));
+    const auto a = weights.matrix(std::min(batch, weights.shape().b - 1),
+                                  std::min(head, weights.shape().h - 1));
     double largest = 0.0;
     for (Index i = 0; i < a.rows; ++i)
         for (const float weight : a.row(i)) {
@@ -44,10 +63,21 @@ double largest_weight(const Trace& trace, Index head) {
 }  // namespace
 
 bool edit_document(AppState& state, Document document, const std::string& words) {
+    const SaturationControls controls = state.saturation();  // a copy: the history moves
+    return edit_document(state, std::move(document), words, controls);
+}
+
+bool edit_document(AppState& state, Document document, const std::string& words,
+                   const SaturationControls& controls) {
+    auto sized = with_size(std::move(document));
+    if (!sized) {
+        say(state, sized.error());
+        return false;
+    }
     const auto history = state.history;
     const std::size_t now = state.now;
     const auto before = state.trace;
-    push(state, {std::make_shared<const Document>(std::move(document)), state.saturation(), words});
+    push(state, {std::make_shared<const Document>(*std::move(sized)), controls, words});
     if (auto done = compute(state); !done) {
         state.history = history;
         state.now = now;
@@ -55,7 +85,7 @@ bool edit_document(AppState& state, Document document, const std::string& words)
         return false;
     }
     state.step.editing.reset();
-    clamp_look(state);
+    settle(state);
     const std::string effect = effect_words(state, *before);
     say(state, effect.empty() ? words : fmt::format("{}; {}", words, effect));
     return true;
@@ -95,23 +125,16 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     }
     state.step.editing.reset();
     if (!same) state.step.sentence_draft = state.document().sentence;
-    clamp_look(state);
+    settle(state);
     say(state, words);
 }
 
-void clamp_look(AppState& state) {
-    StepLook& look = state.step;
-    look.head = std::clamp(look.head, Index{0}, state.document().heads - 1);
-    const std::vector<Stage> stages = ribbon_stages(state.document());
-    const auto clamp_stage = [&](Stage& stage) {
-        if (std::find(stages.begin(), stages.end(), stage) == stages.end())
-            stage = stage == Stage::dropped ? Stage::weights : Stage::x;
-    };
-    clamp_stage(look.stage);
-    clamp_stage(look.previous);
-    if (look.selected && !has_cell(state, *look.selected)) look.selected.reset();
-    if (look.hovered && !has_cell(state, *look.hovered)) look.hovered.reset();
-    if (look.editing && !has_cell(state, look.editing->cell)) look.editing.reset();
+void settle(AppState& state) {
+    const Dimensions& size = state.document().size;
+    state.head = std::clamp(state.head, Index{0}, std::max<Index>(size.heads, 1) - 1);
+    state.batch = std::clamp(state.batch, Index{0}, std::max<Index>(size.batch, 1) - 1);
+    settle_step(state);
+    settle_map(state);
 }
 
 void say(AppState& state, std::string words, Severity severity) {
@@ -129,8 +152,8 @@ void warn_of_backend(AppState& state) {
 }
 
 std::string effect_words(const AppState& state, const Trace& before) {
-    const double was = largest_weight(before, state.step.head);
-    const double is = largest_weight(*state.trace, state.step.head);
+    const double was = largest_weight(before, state.batch, state.head);
+    const double is = largest_weight(*state.trace, state.batch, state.head);
     if (std::isnan(is) && !(*state.trace)[Stage::weights].empty())
         return "some weights are NaN: a NaN or ∞ reached softmax";
     if (std::isnan(was) || std::isnan(is)) return {};

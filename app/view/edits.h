@@ -10,10 +10,15 @@ namespace attn::view {
 
 /// Most steps that undo remembers.
 inline constexpr std::size_t kMaxHistory = 500;
+/// Bytes of tensors that it keeps; the present document is kept whatever it takes.
+inline constexpr double kMaxHistoryBytes = 1024.0 * 1024.0 * 1024.0;
 
 /// Makes `document` the present one and computes it. When that fails nothing changes but the message.
 /// True when it was done.
 bool edit_document(AppState& state, Document document, const std::string& words);
+/// The same together with other settings of the Saturation workspace: one step.
+bool edit_document(AppState& state, Document document, const std::string& words,
+                   const SaturationControls& controls);
 void edit_saturation(AppState& state, SaturationControls controls, const std::string& words);
 /// Limits of what the workspace can draw, narrower than those of core's check_saturation().
 Result<void> check_controls(const SaturationControls& controls);
@@ -21,8 +26,8 @@ Result<void> check_controls(const SaturationControls& controls);
 /// Goes to history[to] and computes it.
 void travel(AppState& state, std::size_t to, const std::string& words);
 
-/// Brings stage, head, selection and hover back inside what the present document has.
-void clamp_look(AppState& state);
+/// Brings head, stages, selections and searches of every workspace back inside what the present document has.
+void settle(AppState& state);
 
 void say(AppState& state, std::string words, Severity severity = Severity::info);
 /// The same for an error.

@@ -3,15 +3,25 @@
 #include <string>
 #include <string_view>
 
+#include "app/view/document/requests.h"
 #include "app/view/state.h"
 
 namespace attn::view {
 
-/// A session is any screen as JSON: document, stage, selection, saturation, theme, scale.
+/// What a session takes from the program that opens it.
+struct SessionContext {
+    BackendList backends = attn::backends();
+    WorkspaceList workspaces = view::workspaces();
+    Opener open = {};  // for documents that stand in a file of their own
+};
+
+/// A session is any screen as JSON: document, place, the part of each workspace, theme, scale. Nothing of the moment.
 std::string session_to_json(const AppState& state);
 /// The state that draws the same screen, computed by the backend of the session where it is among
-/// `backends` and runs here, else by "auto". Errors name the key and what was wanted.
+/// the context's and runs here, else by "auto", with a warning. Errors name the key and what was expected.
 Result<AppState> session_from_json(std::string_view text, std::string_view file_name,
-                                   BackendList backends = attn::backends());
+                                   const SessionContext& context = {});
+/// Makes `state` look as `session` does, whose document it has already; its history stays.
+void restore(AppState& state, const AppState& session);
 
 }  // namespace attn::view

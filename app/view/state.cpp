@@ -1,17 +1,18 @@
 #include "app/view/state.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 
-#include "core/saturation.h"
+#include "app/view/large/workspace.h"
+#include "app/view/step/workspace.h"
 
 namespace attn::view {
 namespace {
 
 constexpr std::string_view kFirstPreset = "the-cat-sat-down";
 constexpr std::string_view kFirstSentence = "The cat sat down";
-constexpr Index kWidestSweep = 4096;
 
 Document seeded_first_document() {
     return make_document(kFirstSentence, 4, 4, 1, 1, AttentionSpec{}).value();
@@ -26,15 +27,14 @@ struct Computed {
 
 Result<Computed> compute_by(const AppState& state, std::string_view name) {
     const Document& document = state.document();
-    const auto size = validate(*document.inputs, document.spec);
-    if (!size) return tl::unexpected(size.error());
-    const auto backend = choose_backend(name, *size, all_stages(), state.backends);
+    const Dimensions& size = document.size;
+    const auto backend = choose_backend(name, size, all_stages(), state.backends);
     if (!backend) return tl::unexpected(backend.error());
     auto trace = attend(*document.inputs, document.spec, **backend);
     if (!trace) return tl::unexpected(trace.error());
     const auto backward = (*backend)->has_backward()
                               ? backend
-                              : choose_backend(kAuto, *size, held_stages(*trace), state.backends);
+                              : choose_backend(kAuto, size, held_stages(*trace), state.backends);
     if (!backward) return tl::unexpected(backward.error());
     auto gradients =
         attend_backward(*document.inputs, document.spec, *trace, Upstream{}, **backward);
@@ -54,9 +54,10 @@ std::string_view prompt_backend(const AppState& state) {
 Result<void> compute(AppState& state) {
     const Document& document = state.document();
     state.device_document.reset();
-    if (document.tokens.empty()) {
+    if (!step_lacks(document).empty()) {
         state.trace = state.gradients = std::make_shared<const Trace>();
         state.trace_ms = 0.0;
+        state.backend_used = state.gradients_by = "";
         return {};
     }
     const auto begin = std::chrono::steady_clock::now();
@@ -81,8 +82,13 @@ Result<AppState> state_of(Document document) {
     AppState state;
     state.presets = list_presets();
     state.step.sentence_draft = document.sentence;
-    state.history.push_back({std::make_shared<const Document>(std::move(document)), {}, ""});
-    return compute(state).map([&] { return std::move(state); });
+    auto sized = with_size(std::move(document));
+    if (!sized) return tl::unexpected(sized.error());
+    state.history.push_back({std::make_shared<const Document>(*std::move(sized)), {}, ""});
+    return compute(state).map([&] {
+        settle_map(state);
+        return std::move(state);
+    });
 }
 
 AppState initial_state() {
@@ -101,29 +107,25 @@ AppState initial_state() {
 }
 
 std::vector<Stage> ribbon_stages(const Document& document) {
+    const Inputs& in = *document.inputs;
+    const bool toy = is_toy(document);
     std::vector<Stage> stages;
     for (const StageInfo& stage : stage_table()) {
-        if (stage.stage == Stage::x_kv && document.tokens_kv.empty()) continue;
+        if (stage.stage == Stage::x && !toy && !in.projects()) continue;
+        if (stage.stage == Stage::x_kv && in.x_kv.empty()) continue;
         if (stage.stage == Stage::dropped && document.spec.dropout == 0.0) continue;
         stages.push_back(stage.stage);
     }
     return stages;
 }
 
-std::optional<SaturationSettings> wanted_sweep(const AppState& state) {
-    const SaturationSettings& settings = state.saturation().settings;
-    if (state.sweep && state.sweep_settings == settings) return std::nullopt;
-    return settings;
+Index AppState::head_in(HeadAxis axis) const {
+    if (axis == HeadAxis::none) return 0;
+    const Dimensions& size = document().size;
+    if (axis == HeadAxis::query || size.kv_heads == 0) return head;
+    return head / std::max<Index>(size.heads / size.kv_heads, 1);
 }
 
-std::vector<Index> sweep_widths() {
-    std::vector<Index> widths;
-    for (Index d_k = 1; d_k <= kWidestSweep; d_k *= 2) widths.push_back(d_k);
-    return widths;
-}
-
-bool is_animating(const AppState& state) {
-    return state.step.playing || state.step.fade < 1.0 || state.large.moving_s > 0.0;
-}
+bool is_animating(const AppState& state) { return shown_workspace(state).is_animating(state); }
 
 }  // namespace attn::view

@@ -4,14 +4,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/view/common/theme.h"
 #include "app/view/document/document.h"
+#include "app/view/document/opened.h"
 #include "app/view/large/look.h"
+#include "app/view/saturation/controls.h"
+#include "app/view/step/look.h"
 #include "core/backend.h"
-#include "core/saturation.h"
 #include "core/trace.h"
 
 namespace attn::view {
@@ -19,46 +22,13 @@ namespace attn::view {
 /// The backend that computes unless another is chosen.
 inline constexpr std::string_view kAuto = "auto";
 
+/// In the order of the rail. A workspace is a row of the table in workspaces.h.
 enum class Workspace : std::uint8_t { step, saturation, large };
-
-/// One cell of one tensor, in the coordinates of the head shown: of W_Q the head's own columns.
-struct CellRef {
-    OperandId tensor = Stage::x;
-    Index row = 0;
-    Index column = 0;
-    bool operator==(const CellRef&) const = default;
-};
-
-/// A cell being typed into.
-struct CellEdit {
-    CellRef cell;
-    std::string draft;
-};
-
-/// What the Step workspace looks at. Not undone.
-struct StepLook {
-    Stage stage = Stage::x;
-    Stage previous = Stage::x;  // what the cross-fade comes from
-    double fade = 1.0;          // 0 just stepped … 1 arrived
-    bool playing = false;
-    double play_clock_s = 0.0;  // since the last step while playing
-    Index head = 0;
-    std::optional<CellRef> selected;
-    std::optional<CellRef> hovered;
-    std::optional<CellEdit> editing;
-    std::string sentence_draft;   // what stands in the sentence field
-    bool stepped_once = false;    // hides the first-launch line
-    bool show_gradients = false;  // the canvas shows d_<stage> of L = Σ output
-};
-
-/// Settings of the Saturation workspace; undone with the document.
-struct SaturationControls {
-    SaturationSettings settings;
-    Index d_k = 64;
-    bool scaling = true;  // the side in focus: its Jacobian is drawn
-    Index draw = 0;       // trial shown in the sampled model; "re-draw" adds 1
-    bool operator==(const SaturationControls&) const = default;
-};
+inline constexpr std::size_t kWorkspaceCount = 3;
+struct WorkspaceInfo;
+using WorkspaceList = std::span<const WorkspaceInfo* const>;
+/// The workspaces of this program.
+WorkspaceList workspaces();
 
 /// What undo covers.
 struct Edit {
@@ -74,16 +44,37 @@ struct Message {
     Severity severity = Severity::info;
 };
 
+/// A path that is asked for: of a file to open, of a session to save, of a figure to write.
+enum class PromptKind : std::uint8_t { open, save, figure };
+struct Prompt {
+    PromptKind kind = PromptKind::open;
+    std::string path;        // as typed so far
+    bool confirmed = false;  // the file is there already, and the person was told
+};
+
+/// A file that the world outside is asked to write.
+struct FigureRequest {
+    std::string path;
+    bool chrome = false;  // the whole window, not the canvas alone
+};
 /// What apply() asks of the world outside; main does it and clears it.
-struct Requests {
+struct Effects {
     bool quit = false;
     bool screenshot = false;
-    bool save_session = false;
+    std::optional<std::string> save_session;  // to this path
+    std::optional<FigureRequest> figure;
     std::optional<std::string> clipboard;  // text to copy
+};
+
+/// A drag that goes on: what BeginGesture opened.
+struct Gesture {
+    std::optional<std::size_t> action;  // its place in the variant, once it edited something
+    bool joins = false;  // the edit that is being carried out joins that action's step
 };
 
 /// One value: everything that decides what is on screen. Only apply() changes it.
 struct AppState {
+    WorkspaceList workspaces = view::workspaces();
     Workspace workspace = Workspace::step;
     ThemeName theme = ThemeName::dark;
     double ui_scale = 1.0;  // 1.0 … 2.0
@@ -91,15 +82,32 @@ struct AppState {
     bool show_help = false;     // F1
     bool show_palette = false;  // Ctrl+K
     std::string palette_query;
+    Message message;
+    std::string session_file;  // where this session came from or was last saved; "": nowhere
+
+    // of the moment: in no session and no journal
     std::size_t palette_row = 0;
+    std::optional<Prompt> prompt;
+    std::optional<Message>
+        notice;  // what the system says; stands before `message` until the next action
+    std::optional<Gesture> gesture;
+    Effects effects;
 
     std::vector<Edit> history;  // history[now] is the present
     std::size_t now = 0;
-    /// The action (its place in the variant) whose drag goes on: its edits are one undo step.
-    std::optional<std::size_t> gesture;
+    std::optional<OpenRequest> opening;  // what comes next
+    double opening_done = 0.0;           // how far that is, 0 … 1
+    std::uint64_t opened = 0;            // requests so far
 
+    // the place that all workspaces share
+    Index batch = 0;
+    Index head = 0;
+
+    // one member a workspace
     StepLook step;
+    SaturationCurves curves;
     LargeLook large;
+
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
     std::shared_ptr<const Trace> trace;      // of the present document; never null
@@ -114,21 +122,19 @@ struct AppState {
     /// Why the chosen backend was left for "auto" since the last action; apply() tells the person.
     std::string backend_failure;
 
-    std::shared_ptr<const std::vector<SaturationPoint>> sweep;  // null until the first one is ready
-    SaturationSettings sweep_settings;                          // what `sweep` was computed for
-    double sweep_ms = 0.0;
-
     std::vector<Preset> presets;  // as found at the start
-    Message message;
-    Requests requests;
 
     const Document& document() const { return *history[now].document; }
+    const std::shared_ptr<const Document>& shared_document() const { return history[now].document; }
     const SaturationControls& saturation() const { return history[now].saturation; }
+    /// Of the batch entry and head shown, in a tensor with that head axis.
+    Index head_in(HeadAxis axis) const;
 };
 
 /// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
 /// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device
-/// "auto" computes until that has answered (requests.h). A document without tokens has an empty trace.
+/// "auto" computes until that has answered (requests.h). A document that no workspace shows stage by stage
+/// (step_lacks()) has an empty trace.
 Result<void> compute(AppState& state);
 
 /// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset
@@ -137,16 +143,10 @@ AppState initial_state();
 /// A state that looks at `document`, computed; everything else as at a first launch.
 Result<AppState> state_of(Document document);
 
-/// The stages on the ribbon for this document, in order (x_kv only with a source, dropped only
-/// with dropout).
+/// The stages on the ribbon for this document, in order: what is given or computed in it.
 std::vector<Stage> ribbon_stages(const Document& document);
 
-/// The settings whose sweep the screen wants and does not have; nullopt when it is up to date.
-std::optional<SaturationSettings> wanted_sweep(const AppState& state);
-/// d_k of the curves: 1, 2, 4, … 4096.
-std::vector<Index> sweep_widths();
-
-/// True while something moves (cross-fade, play): the frame loop goes on and sends Tick.
+/// True while something moves in the workspace that is shown: the frame loop goes on and sends Tick.
 bool is_animating(const AppState& state);
 
 }  // namespace attn::view

@@ -59,4 +59,12 @@ Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& sp
     return failed("out of memory: a map of weights keeps its own Q and K");
 }
 
+Result<WeightSource> weight_source(const std::shared_ptr<const Inputs>& inputs,
+                                   const AttentionSpec& spec, const Dimensions& size) {
+    if (inputs->projects()) return weight_source(*inputs, spec);
+    if (auto fine = check_dropout(spec.dropout); !fine) return tl::unexpected(fine.error());
+    return WeightSource{std::shared_ptr<const Tensor>(inputs, &inputs->q),
+                        std::shared_ptr<const Tensor>(inputs, &inputs->k), spec, size};
+}
+
 }  // namespace attn::large

@@ -27,4 +27,8 @@ struct Head {
 /// map shows weights before dropout, so it is refused by name).
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec);
 
+/// The same for inputs whose `size` is known to be valid: Q and K that are given are shared, not copied.
+Result<WeightSource> weight_source(const std::shared_ptr<const Inputs>& inputs,
+                                   const AttentionSpec& spec, const Dimensions& size);
+
 }  // namespace attn::large

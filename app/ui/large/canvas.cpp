@@ -67,7 +67,7 @@ void draw_picture(const Canvas& canvas, const view::MapPicture& picture) {
 /// Lines between cells, fading in as the cells grow.
 void draw_grid_lines(const Canvas& canvas) {
     const Frame& frame = canvas.scene.frame;
-    const double cell = 1.0 / canvas.scene.look.camera.cells_per_pixel;
+    const double cell = 1.0 / view::cells_per_pixel(canvas.scene.look);
     if (cell < frame.px(kGridCell)) return;
     const PixelRect& matrix = canvas.scene.view.matrix;
     const PixelRect shown = canvas.visible(matrix);
@@ -159,7 +159,7 @@ void draw_plate(const Canvas& canvas, ImVec2 low, const Font& font, const std::s
 
 void draw_mark(const Canvas& canvas, const view::MapMark& mark) {
     const Frame& frame = canvas.scene.frame;
-    const float cell = static_cast<float>(1.0 / canvas.scene.look.camera.cells_per_pixel);
+    const float cell = static_cast<float>(1.0 / view::cells_per_pixel(canvas.scene.look));
     const float radius = std::max(frame.px(kMarkRadius), cell / 2 + frame.px(2));
     const ImVec2 middle = canvas.at(mark.x, mark.y);
     const auto ring = [&](view::Color color, float thickness) {  // square about a cell with figures
@@ -246,7 +246,8 @@ void read_hand(const LargeScene& scene, const Area& canvas) {
     const ImVec2 mouse = ImGui::GetMousePos();
     const ImVec2 at{mouse.x - canvas.low.x, mouse.y - canvas.low.y};
     const auto camera = moved_camera(scene, at);
-    if (camera && !(*camera == scene.look.camera)) scene.out.push_back(view::SetMapCamera{*camera});
+    if (camera && !(*camera == view::shown_camera(scene.look)))
+        scene.out.push_back(view::moved_map(scene.look, *camera));
     const auto under =
         ImGui::IsItemHovered() ? view::cell_at(scene.look, at.x, at.y) : std::nullopt;
     if (under != scene.look.hovered) scene.out.push_back(view::HoverMapCell{under});

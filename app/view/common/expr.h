@@ -42,6 +42,7 @@ struct Factor {
 struct DotProduct {
     Factor left, right;
     std::vector<std::string> labels;  // of the terms
+    std::optional<double> bias{};     // added to the sum
 };
 
 // How an expression is written.

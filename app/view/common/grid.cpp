@@ -98,7 +98,7 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
     grid.id = sheet.id;
     grid.title = name_of(sheet.id);
     grid.role = sheet.role;
-    grid.editable = is_editable(sheet.id);
+    grid.editable = is_editable(state, sheet.id);
     grid.transposed = style.transposed;
     grid.rows = sheet.values.rows;
     grid.columns = sheet.values.columns;

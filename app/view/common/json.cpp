@@ -12,6 +12,12 @@ nlohmann::ordered_json cell_to(const CellRef& cell) {
 
 CellRef cell_from(Fields& fields, std::string_view key, const nlohmann::json& found) {
     Fields inner(found, fmt::format("{} '{}'", fields.where(), key));
+    const CellRef cell = cell_fields(inner);
+    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    return cell;
+}
+
+CellRef cell_fields(Fields& inner) {
     CellRef cell;
     std::string tensor;
     inner.need("tensor", tensor);
@@ -24,7 +30,6 @@ CellRef cell_from(Fields& fields, std::string_view key, const nlohmann::json& fo
             fmt::format("has the unknown tensor '{}': wanted a stage or a weight, "
                         "such as x, scores or w_q",
                         tensor));
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
     return cell;
 }
 

@@ -11,7 +11,6 @@ namespace attn::view {
 // The small parts that the journal, the session and the command line write alike.
 
 // Names in the order of the enum.
-inline constexpr std::array<std::string_view, 3> kWorkspaceNames{"step", "saturation", "large"};
 inline constexpr std::array<std::string_view, 2> kThemeNames{"dark", "light"};
 inline constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
 inline constexpr std::array<std::string_view, 3> kSeverityNames{"info", "warning", "error"};
@@ -20,6 +19,8 @@ inline constexpr std::array<std::string_view, 3> kCopyAsNames{"text", "latex", "
 /// {"tensor": "w_q", "row": 0, "column": 2}
 nlohmann::ordered_json cell_to(const CellRef& cell);
 CellRef cell_from(Fields& fields, std::string_view key, const nlohmann::json& found);
+/// "tensor", "row" and "column" of an object that may have more.
+CellRef cell_fields(Fields& fields);
 /// A stage by its key.
 void read_stage(Fields& fields, std::string_view key, Stage& stage);
 

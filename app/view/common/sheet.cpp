@@ -29,26 +29,26 @@ Role role_of(Axis axis) {
     return Role::input;
 }
 
-MatrixView<const float> head_of(const Tensor& tensor, Index head) {
+/// The batch entry and head shown of one stage.
+MatrixView<const float> part_of(const AppState& state, Stage stage, const Tensor& tensor) {
     if (tensor.empty()) return {};
-    return tensor.matrix(0, tensor.shape().h == 1 ? 0 : head);
+    const Shape& shape = tensor.shape();
+    const Index head = state.head_in(info(stage).heads);
+    return tensor.matrix(std::min(state.batch, shape.b - 1), std::min(head, shape.h - 1));
 }
 
 /// The part of a parameter that the head shown uses.
-MatrixView<const float> part_of(const Params& params, Param param, const Document& document,
-                                Index head) {
-    const Tensor& tensor = params[param];
+MatrixView<const float> part_of(const AppState& state, Param param, const Tensor& tensor) {
     if (tensor.empty()) return {};
     const MatrixView<const float> whole = tensor.matrix(0, 0);
-    const bool split = info(param).columns == Axis::d_k || info(param).columns == Axis::d_v;
-    return split ? whole.column_block(head * document.d_k, document.d_k) : whole;
+    const HeadColumns part = head_columns(state, param);
+    return part.count == 0 ? whole : whole.column_block(part.first, part.count);
 }
 
 MatrixView<const float> matrix_in(const AppState& state, const OperandId& id, const Trace& trace,
                                   const Params& params) {
-    const Index head = state.step.head;
-    if (const Stage* stage = std::get_if<Stage>(&id)) return head_of(trace[*stage], head);
-    return part_of(params, std::get<Param>(id), state.document(), head);
+    if (const Stage* stage = std::get_if<Stage>(&id)) return part_of(state, *stage, trace[*stage]);
+    return part_of(state, std::get<Param>(id), params[std::get<Param>(id)]);
 }
 
 Axis rows_of(const OperandId& id) {
@@ -61,15 +61,25 @@ Axis columns_of(const OperandId& id) {
 /// A context cell of another head, as joined heads count it.
 bool is_joined(const AppState& state, const CellRef& cell) {
     return cell.tensor == OperandId(Stage::context) && !(*state.trace)[Stage::context].empty() &&
-           (cell.column < 0 || cell.column >= state.document().d_k);
+           (cell.column < 0 || cell.column >= state.document().size.d_v);
 }
 
 }  // namespace
 
+HeadColumns head_columns(const AppState& state, Param param) {
+    const Dimensions& size = state.document().size;
+    const Axis columns = info(param).columns;
+    if (columns != Axis::d_k && columns != Axis::d_v) return {};
+    const bool query = param == Param::w_q || param == Param::b_q;
+    const Index width = columns == Axis::d_k ? size.d_k : size.d_v;
+    return {state.head_in(query ? HeadAxis::query : HeadAxis::key_value) * width, width};
+}
+
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count) {
-    if (axis == Axis::query) return numbered(document.tokens);
-    if (axis == Axis::key)
-        return numbered(document.tokens_kv.empty() ? document.tokens : document.tokens_kv);
+    const bool named = axis == Axis::query || axis == Axis::key;
+    const auto& tokens =
+        axis == Axis::key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
+    if (named && static_cast<Index>(tokens.size()) >= count) return numbered(tokens);
     std::vector<std::string> labels;
     for (Index n = 1; n <= count; ++n) labels.push_back(std::to_string(n));
     return labels;
@@ -97,14 +107,16 @@ std::vector<float> joined_context(const AppState& state) {
     std::vector<float> joined;
     for (Index i = 0; i < shape.t; ++i)
         for (Index h = 0; h < shape.h; ++h)
-            for (Index c = 0; c < shape.d; ++c) joined.push_back(context(0, h, i, c));
+            for (Index c = 0; c < shape.d; ++c)
+                joined.push_back(context(std::min(state.batch, shape.b - 1), h, i, c));
     return joined;
 }
 
-bool is_editable(const OperandId& id) {
-    if (const Stage* stage = std::get_if<Stage>(&id))
-        return *stage == Stage::x || *stage == Stage::x_kv;
-    return true;
+bool is_editable(const AppState& state, const OperandId& id) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    if (stage == nullptr || *stage == Stage::x || *stage == Stage::x_kv) return true;
+    const bool given = !state.document().inputs->projects();
+    return given && (*stage == Stage::q || *stage == Stage::k || *stage == Stage::v);
 }
 
 bool has_cell(const AppState& state, const CellRef& cell) {
@@ -112,15 +124,17 @@ bool has_cell(const AppState& state, const CellRef& cell) {
         matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params);
     if (cell.row < 0 || cell.row >= sheet.rows) return false;
     if (!is_joined(state, cell)) return cell.column >= 0 && cell.column < sheet.columns;
-    const Index column = state.step.head * sheet.columns + cell.column;
-    return column >= 0 && column < state.document().heads * sheet.columns;
+    const Index column = state.head * sheet.columns + cell.column;
+    return column >= 0 && column < state.document().size.heads * sheet.columns;
 }
 
 float value_at(const AppState& state, const CellRef& cell) {
     if (is_joined(state, cell)) {
-        const Index column = state.step.head * state.document().d_k + cell.column;
-        return (*state.trace)[Stage::context](0, column / state.document().d_k, cell.row,
-                                              column % state.document().d_k);
+        const Index width = state.document().size.d_v;
+        const Index column = state.head * width + cell.column;
+        const Tensor& context = (*state.trace)[Stage::context];
+        return context(std::min(state.batch, context.shape().b - 1), column / width, cell.row,
+                       column % width);
     }
     return matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params)(
         cell.row, cell.column);
@@ -153,9 +167,10 @@ std::string cell_name(const AppState& state, const CellRef& cell) {
     std::string head;
     CellRef shown = cell;
     if (is_joined(state, cell)) {
-        const Index column = state.step.head * state.document().d_k + cell.column;
-        head = fmt::format("head {}, ", column / state.document().d_k + 1);
-        shown.column = column % state.document().d_k;
+        const Index width = state.document().size.d_v;
+        const Index column = state.head * width + cell.column;
+        head = fmt::format("head {}, ", column / width + 1);
+        shown.column = column % width;
     }
     return fmt::format("{}[{}{}, {}]", name_of(cell.tensor), head,
                        label(rows_of(cell.tensor), cell.row),

@@ -27,7 +27,15 @@ MatrixView<const float> gradient_of(const AppState& state, const OperandId& id);
 /// head has a column outside 0 … d_v − 1, counted from the head shown.
 std::vector<float> joined_context(const AppState& state);
 
-bool is_editable(const OperandId& id);
+/// Columns of a parameter that belong to the head shown; count 0: all of them do.
+struct HeadColumns {
+    Index first = 0;
+    Index count = 0;
+};
+HeadColumns head_columns(const AppState& state, Param param);
+
+/// Whether it is an input of the document: X and W, or Q, K and V where they are given.
+bool is_editable(const AppState& state, const OperandId& id);
 /// Whether the cell exists; a joined context's cells of other heads do.
 bool has_cell(const AppState& state, const CellRef& cell);
 /// Of a cell that has_cell().

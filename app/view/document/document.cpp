@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/sheet.h"
+#include "app/view/document/opened.h"
 #include "app/view/document/toy.h"
 #include "core/rng.h"
 
@@ -31,7 +33,94 @@ Tensor seeded_weight(std::uint64_t seed, Param param, Index rows, Index columns)
     return w;
 }
 
+/// The tensor of `inputs` that an operand names; as const as they are.
+template <class AnyInputs>
+auto& tensor_of(AnyInputs& inputs, const OperandId& id) {
+    if (const Param* param = std::get_if<Param>(&id)) return inputs.params[*param];
+    switch (std::get<Stage>(id)) {
+        case Stage::x_kv:
+            return inputs.x_kv;
+        case Stage::q:
+            return inputs.q;
+        case Stage::k:
+            return inputs.k;
+        case Stage::v:
+            return inputs.v;
+        default:
+            return inputs.x;
+    }
+}
+
 }  // namespace
+
+bool is_toy(const Document& document) { return std::holds_alternative<ToyOrigin>(document.origin); }
+
+bool is_empty(const Document& document) {
+    return document.inputs->x.empty() && document.inputs->q.empty();
+}
+
+double bytes_of(const Document& document) {
+    double floats = 0.0;
+    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
+    for (const auto& inputs : document.layers) {
+        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
+            add(*tensor);
+        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
+    }
+    return 4.0 * floats;
+}
+
+void set_inputs(Document& document, Inputs inputs) {
+    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
+    document.layers.resize(static_cast<std::size_t>(
+        std::max<Index>(document.layer + 1, static_cast<Index>(document.layers.size()))));
+    document.layers[static_cast<std::size_t>(document.layer)] = document.inputs;
+}
+
+void set_input(Document& document, const InputEdit& edit) {
+    Inputs inputs = *document.layers[static_cast<std::size_t>(edit.layer)];
+    tensor_of(inputs, edit.tensor)(edit.batch, edit.head, edit.row, edit.column) = edit.value;
+    const auto changed = std::make_shared<const Inputs>(std::move(inputs));
+    document.layers[static_cast<std::size_t>(edit.layer)] = changed;
+    if (edit.layer == document.layer) document.inputs = changed;
+}
+
+Result<void> check_input(const Document& document, const InputEdit& edit) {
+    const Index layers = static_cast<Index>(document.layers.size());
+    Shape shape;
+    if (edit.layer >= 0 && edit.layer < layers)
+        shape =
+            tensor_of(*document.layers[static_cast<std::size_t>(edit.layer)], edit.tensor).shape();
+    const bool there = edit.batch >= 0 && edit.batch < shape.b && edit.head >= 0 &&
+                       edit.head < shape.h && edit.row >= 0 && edit.row < shape.t &&
+                       edit.column >= 0 && edit.column < shape.d;
+    if (there) return {};
+    return bad_input(fmt::format("layer {} has no {}[{}, {}, {}, {}] to edit", edit.layer,
+                                 key_of(edit.tensor), edit.batch, edit.head, edit.row,
+                                 edit.column));
+}
+
+Result<Document> with_size(Document document) {
+    if (is_empty(document)) {
+        document.size = {};
+        return document;
+    }
+    const bool whole = document.inputs->projects() || !document.inputs->v.empty();
+    if (!whole) return document;  // queries and keys alone: their sizes do not change with the spec
+    const auto size = validate(*document.inputs, document.spec);
+    if (!size) return tl::unexpected(size.error());
+    document.size = *size;
+    document.heads = size->heads;
+    document.d_k = size->d_k;
+    if (size->d_model > 0) document.d_model = size->d_model;
+    return document;
+}
+
+std::string words_of(const OpenRequest& request) {
+    if (const auto* path = std::get_if<std::string>(&request.what)) return *path;
+    const auto& spec = std::get<large::PlantedSpec>(request.what);
+    return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
+}
 
 std::vector<std::string> tokenize(std::string_view sentence) {
     std::vector<std::string> tokens;
@@ -113,8 +202,8 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
     Inputs inputs;
     inputs.x = toy_vectors(document.tokens, d_model);
     inputs.params = toy_weights(seed, d_model, d_k, heads);
-    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
-    return document;
+    set_inputs(document, std::move(inputs));
+    return with_size(std::move(document));
 }
 
 }  // namespace attn::view

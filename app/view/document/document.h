@@ -5,29 +5,83 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "app/view/common/cell.h"
 #include "core/engine.h"
+#include "core/large/planted.h"
 #include "core/result.h"
 
 namespace attn::view {
 
-/// The toy model of the Step workspace: all that determines its trace. Immutable values; undo keeps
-/// old ones. A preset file and a session hold the same thing as JSON.
-struct Document {
-    std::string name;   // of the preset it came from, or "custom"
-    std::string title;  // "The cat sat down"
-    std::string note;   // one line on where the weights come from: "toy weights, hand-set"
-    std::string sentence;
-    std::vector<std::string> tokens;     // queries
-    std::vector<std::string> tokens_kv;  // cross-attention source; empty: self-attention
-    Index d_model = 4;
-    Index d_k = 4;  // of each head; d_v = d_k
-    Index heads = 1;
-    std::uint64_t seed = 1;
-    AttentionSpec spec;
-    std::shared_ptr<const Inputs> inputs;  // X and W; never null
+// Where a document comes from.
+/// A sentence with toy weights: everything is in the document itself.
+struct ToyOrigin {
+    bool operator==(const ToyOrigin&) const = default;
 };
+/// Tensors of a file that `trace` reads.
+struct FileOrigin {
+    std::string path;
+    bool operator==(const FileOrigin&) const = default;
+};
+using DocumentOrigin = std::variant<ToyOrigin, FileOrigin, large::PlantedSpec>;
+
+/// What is known of a long document besides its tensors.
+struct Landmarks {
+    std::vector<std::uint32_t> token_ids;  // of queries and keys; empty: unknown
+    std::vector<Index> document_starts;    // ascending, first 0; empty: unknown
+    std::optional<large::Cell> needle;
+};
+
+/// One number of a file's tensors that a person changed.
+struct InputEdit {
+    Index layer = 0;
+    Index batch = 0;
+    Index head = 0;  // of a tensor with heads; 0 for the others
+    OperandId tensor = Stage::x;
+    Index row = 0;
+    Index column = 0;  // of the whole tensor
+    float value = 0.0F;
+    bool operator==(const InputEdit&) const = default;
+};
+
+/// What is open: all that determines every number on screen. Every workspace is a view of it. Immutable values; undo
+/// keeps old ones. A preset file holds a toy as JSON, a session any document: a file's by its path and edits.
+struct Document {
+    DocumentOrigin origin;
+    std::string name;      // of the preset it came from, or "custom"
+    std::string title;     // "The cat sat down", "heads.npz"
+    std::string note;      // one line on where the numbers come from: "toy weights, hand-set"
+    std::string sentence;  // a toy's
+    std::vector<std::string> tokens;     // queries; empty: known by their number
+    std::vector<std::string> tokens_kv;  // keys, where they are others; empty: the same
+    std::uint64_t seed = 1;              // a toy's
+    // sizes as a person sets them; `size` has all of them as validated
+    Index d_model = 4;
+    Index d_k = 4;  // of each head
+    Index heads = 1;
+    AttentionSpec spec;
+    std::vector<std::shared_ptr<const Inputs>> layers;  // never empty, all of one shape
+    Index layer = 0;                                    // the one that is looked at
+    std::shared_ptr<const Inputs> inputs;               // layers[layer]; never null
+    Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
+    std::vector<InputEdit> edits;  // of a file's tensors, oldest first
+    std::shared_ptr<const Landmarks> landmarks;  // null: none are known
+};
+
+bool is_toy(const Document& document);
+/// Nothing is there to be computed: a toy without a sentence.
+bool is_empty(const Document& document);
+/// Bytes of its tensors.
+double bytes_of(const Document& document);
+/// Replaces the layer that is looked at.
+void set_inputs(Document& document, Inputs inputs);
+/// Carries out one edit; check_input() says whether it can be.
+void set_input(Document& document, const InputEdit& edit);
+Result<void> check_input(const Document& document, const InputEdit& edit);
+/// With `size` worked out from inputs and spec. An error names what does not fit.
+Result<Document> with_size(Document document);
 
 // Limits of the toy model; the sentence of an error names them.
 inline constexpr Index kMaxTokens = 64;
@@ -44,7 +98,7 @@ std::vector<std::string> tokenize(std::string_view sentence);
 Result<Document> make_document(std::string_view sentence, Index d_model, Index d_k, Index heads,
                                std::uint64_t seed, const AttentionSpec& spec);
 
-/// JSON <-> document. An error names the key or the row that is wrong and what was wanted.
+/// JSON <-> document. An error names the key or the row that is wrong and what was expected.
 Result<Document> document_from_json(std::string_view text, std::string_view file_name);
 std::string document_to_json(const Document& document);
 

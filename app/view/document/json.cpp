@@ -7,8 +7,11 @@
 
 #include "app/view/common/fields.h"
 #include "app/view/common/format.h"
-#include "app/view/document/document.h"
+#include "app/view/common/json.h"
+#include "app/view/common/sheet.h"
+#include "app/view/document/reference.h"
 #include "app/view/document/toy.h"
+#include "app/view/large/json.h"
 #include "core/io/json.h"
 
 namespace attn::view {
@@ -122,15 +125,26 @@ void read_count(Fields& fields, std::string_view key, std::optional<Index>& coun
     count = value;
 }
 
+/// Valid keys: one number, or a list with one for each batch entry.
+void read_padding(Fields& fields, MaskSpec& mask) {
+    const json* found = fields.find("padding");
+    if (found == nullptr) return;
+    mask.padding.clear();
+    if (!found->is_array()) return fields.read("padding", mask.padding.emplace_back());
+    for (const json& each : *found) {
+        if (!each.is_number_integer())
+            return fields.complain("has a 'padding' that is no list of whole numbers");
+        mask.padding.push_back(each.get<Index>());
+    }
+}
+
 void read_spec(Fields& fields, AttentionSpec& spec) {
     read_scale(fields, spec);
     read_causal(fields, spec.mask);
     fields.read("temperature", spec.temperature);
     read_count(fields, "window", spec.mask.window);
     read_count(fields, "block", spec.mask.block);
-    std::optional<Index> padding;
-    read_count(fields, "padding", padding);
-    if (padding) spec.mask.padding = {*padding};
+    read_padding(fields, spec.mask);
     fields.read("dropout", spec.dropout);
     fields.read("dropout_seed", spec.seed);
     fields.read_name("empty_rows", spec.empty_rows, kEmptyRowsNames);
@@ -201,11 +215,10 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
         read_weights(fields, document, inputs.params);
     }
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
-    if (!document.tokens.empty())
-        if (auto size = validate(inputs, document.spec); !size)
-            return bad_input(fmt::format("{}: {}", file_name, size.error().sentence));
-    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
-    return document;
+    set_inputs(document, std::move(inputs));
+    return with_size(std::move(document)).map_error([&](const Error& error) {
+        return Error{fmt::format("{}: {}", file_name, error.sentence), error.kind};
+    });
 }
 
 // ---- writing: rows on single lines, for people
@@ -247,7 +260,7 @@ void add_spec(std::vector<std::pair<std::string, std::string>>& rows, const Atte
     if (spec.mask.window) rows.emplace_back("window", fmt::format("{}", *spec.mask.window));
     if (spec.mask.block) rows.emplace_back("block", fmt::format("{}", *spec.mask.block));
     if (!spec.mask.padding.empty())
-        rows.emplace_back("padding", fmt::format("{}", spec.mask.padding[0]));
+        rows.emplace_back("padding", fmt::format("[{}]", fmt::join(spec.mask.padding, ", ")));
     if (spec.dropout != 0.0) rows.emplace_back("dropout", json(spec.dropout).dump());
     if (spec.seed != 0) rows.emplace_back("dropout_seed", fmt::format("{}", spec.seed));
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
@@ -262,7 +275,108 @@ void add_tensors(std::vector<std::pair<std::string, std::string>>& rows, const I
     if (inputs.params[Param::w_o].empty()) rows.emplace_back("W_O", "\"none\"");
 }
 
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+std::string object_json(const Rows& rows) {
+    std::string text = "{\n";
+    for (std::size_t n = 0; n < rows.size(); ++n)
+        text += fmt::format("  \"{}\": {}{}\n", rows[n].first, rows[n].second,
+                            n + 1 < rows.size() ? "," : "");
+    return text + "}\n";
+}
+
+ordered_json edit_to(const InputEdit& edit) {
+    return {{"layer", edit.layer},
+            {"batch", edit.batch},
+            {"head", edit.head},
+            {"tensor", key_of(edit.tensor)},
+            {"row", edit.row},
+            {"column", edit.column},
+            {"value", number_to(static_cast<double>(edit.value))}};
+}
+
+InputEdit edit_from(Fields& fields, const json& found) {
+    Fields inner(found, fields.where() + " 'edits'");
+    InputEdit edit;
+    double value = 0.0;
+    inner.read("layer", edit.layer);
+    inner.read("batch", edit.batch);
+    inner.read("head", edit.head);
+    const CellRef cell = cell_fields(inner);
+    edit.tensor = cell.tensor;
+    edit.row = cell.row;
+    edit.column = cell.column;
+    inner.need("value", value);
+    edit.value = static_cast<float>(value);
+    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    return edit;
+}
+
+/// A document that is not a toy: where its tensors come from, and what was changed since.
+std::string reference_to_json(const Document& document) {
+    Rows rows;
+    if (const auto* file = std::get_if<FileOrigin>(&document.origin))
+        rows.emplace_back("file", text_json(file->path));
+    if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
+        rows.emplace_back("planted", map_to(*spec).dump());
+    rows.emplace_back("layer", fmt::format("{}", document.layer));
+    rows.emplace_back("heads", fmt::format("{}", document.spec.heads));
+    rows.emplace_back("kv_heads", fmt::format("{}", document.spec.kv_heads));
+    add_spec(rows, document.spec);
+    ordered_json edits = ordered_json::array();
+    for (const InputEdit& edit : document.edits) edits.push_back(edit_to(edit));
+    if (!edits.empty()) rows.emplace_back("edits", edits.dump());
+    return object_json(rows);
+}
+
 }  // namespace
+
+bool is_reference(const json& document) {
+    return document.is_object() && (document.contains("file") || document.contains("planted"));
+}
+
+Result<DocumentReference> reference_from_json(const json& value, std::string_view file_name) {
+    Fields fields(value, std::string(file_name));
+    DocumentReference reference;
+    std::string path;
+    large::PlantedSpec planted;
+    fields.read("file", path);
+    map_from(fields, "planted", planted);
+    if (!path.empty())
+        reference.what = path;
+    else
+        reference.what = planted;
+    fields.read("layer", reference.layer);
+    fields.read("heads", reference.spec.heads);
+    reference.spec.kv_heads = reference.spec.heads;
+    fields.read("kv_heads", reference.spec.kv_heads);
+    read_spec(fields, reference.spec);
+    if (const json* edits = fields.find("edits")) {
+        if (!edits->is_array()) fields.complain("has 'edits' that are no list");
+        for (const json& edit : *edits) reference.edits.push_back(edit_from(fields, edit));
+    }
+    return fields.finish().map([&] { return reference; });
+}
+
+Result<Document> resolved(Document document, const DocumentReference& reference) {
+    const Index layers = static_cast<Index>(document.layers.size());
+    if (reference.layer < 0 || reference.layer >= layers)
+        return bad_input(fmt::format("{} has no layer {}: it has {}, counted from 0",
+                                     document.title, reference.layer, layers));
+    const auto mask = document.spec.mask.custom;
+    document.spec = reference.spec;
+    document.spec.mask.custom = mask;
+    document.layer = reference.layer;
+    document.inputs = document.layers[static_cast<std::size_t>(reference.layer)];
+    for (const InputEdit& edit : reference.edits) {
+        if (auto fine = check_input(document, edit); !fine)
+            return bad_input(fmt::format("{}: {}", document.title, fine.error().sentence));
+        set_input(document, edit);
+        document.edits.push_back(edit);
+    }
+    if (!document.edits.empty()) document.note += ", edited";
+    return with_size(std::move(document));
+}
 
 Result<Document> document_from_json(std::string_view text, std::string_view file_name) {
     return parse_json(text, file_name).and_then([&](const json& value) {
@@ -271,11 +385,11 @@ Result<Document> document_from_json(std::string_view text, std::string_view file
 }
 
 std::string document_to_json(const Document& document) {
-    std::vector<std::pair<std::string, std::string>> rows{
-        {"name", text_json(document.name)},
-        {"title", text_json(document.title)},
-        {"note", text_json(document.note)},
-        {"sentence", text_json(document.sentence)}};
+    if (!is_toy(document)) return reference_to_json(document);
+    Rows rows{{"name", text_json(document.name)},
+              {"title", text_json(document.title)},
+              {"note", text_json(document.note)},
+              {"sentence", text_json(document.sentence)}};
     if (!document.tokens_kv.empty())
         rows.emplace_back("source", text_json(join_words(document.tokens_kv)));
     rows.emplace_back("d_model", fmt::format("{}", document.d_model));
@@ -284,11 +398,7 @@ std::string document_to_json(const Document& document) {
     rows.emplace_back("seed", fmt::format("{}", document.seed));
     add_spec(rows, document.spec);
     add_tensors(rows, *document.inputs);
-    std::string json_text = "{\n";
-    for (std::size_t n = 0; n < rows.size(); ++n)
-        json_text += fmt::format("  \"{}\": {}{}\n", rows[n].first, rows[n].second,
-                                 n + 1 < rows.size() ? "," : "");
-    return json_text + "}\n";
+    return object_json(rows);
 }
 
 }  // namespace attn::view

@@ -1,109 +1,95 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/view/apply_parts.h"
 #include "app/view/edits.h"
+#include "app/view/large/actions.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/words.h"
+#include "app/view/large/workspace.h"
 
 namespace attn::view {
 namespace {
 
 constexpr double kMovingSeconds = 0.25;  // after the last step of a pan or zoom
 
-void set_camera(LargeLook& look, const MapCamera& camera) {
-    look.camera = clamped(look, camera);
-    look.fitted = is_fit(look, look.camera);
-    look.moving_s = kMovingSeconds;
-}
-
-/// Another matrix: nothing of the last one is left, neither where it was looked at nor what was found.
-void open(AppState& state, MapOrigin origin) {
-    LargeLook fresh;
-    fresh.draft = state.large.draft;
-    fresh.canvas = state.large.canvas;
-    fresh.colors = state.large.colors;
-    fresh.peak_gflops = state.large.peak_gflops;
-    fresh.stream_gbytes = state.large.stream_gbytes;
-    fresh.origin = std::move(origin);
-    fresh.opened = state.large.opened + 1;
-    state.large = std::move(fresh);
-    state.workspace = Workspace::large;
-}
-
 std::string size_words(const LargeLook& look) {
-    const MapSize size = map_size(look);
-    return fmt::format("{} × {}", grouped(size.rows), grouped(size.columns));
+    return fmt::format("{} × {}", grouped(look.size.rows), grouped(look.size.columns));
 }
 
-bool refuse_outside(AppState& state, large::Cell cell, Severity severity = Severity::warning) {
-    if (map_size(state.large) == MapSize{} || has_map_cell(state.large, cell)) return false;
+bool refuse_outside(AppState& state, large::Cell cell) {
+    if (has_map_cell(state.large, cell)) return false;
     say(state,
         fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
                     grouped(cell.row), grouped(cell.column), size_words(state.large)),
-        severity);
+        Severity::warning);
     return true;
 }
 
+bool has_search(const LargeLook& look, const large::Search& search) {
+    const bool key = search.of == large::Search::Of::key;
+    return search.index >= 0 && search.index < (key ? look.size.columns : look.size.rows);
+}
+
 void go_to(AppState& state, large::Cell cell) {
-    state.large.go_to_open = false;
-    state.large.selected = cell;
-    set_camera(state.large, camera_at(state.large, cell));
-    say(state, fmt::format("Query {} → key {}.", grouped(cell.row), grouped(cell.column)));
-}
-
-bool has_head(const LargeLook& look) {
-    const Dimensions& size = look.input->source.size;
-    return look.head.b >= 0 && look.head.b < size.batch && look.head.h >= 0 &&
-           look.head.h < size.heads;
-}
-
-/// What a session or a journal asked for before the matrix was there.
-void settle_look(AppState& state) {
     LargeLook& look = state.large;
-    if (!has_head(look)) look.head = {};
-    look.camera = look.fitted ? fitted_camera(look) : clamped(look, look.camera);
-    if (const auto search = std::exchange(look.search, std::nullopt))
-        carry_out(state, SearchMap{search});  // refuses one outside
-    if (look.selected && refuse_outside(state, *look.selected, Severity::error))
-        look.selected.reset();
-    if (look.needle_awaited) carry_out(state, GoToNeedle{});
+    look.go_to_open = false;
+    look.selected = cell;
+    look.camera = camera_at(cell);
+    look.fitted = false;
+    look.moving_s = kMovingSeconds;
+    say(state, fmt::format("Query {} → key {}.", grouped(cell.row), grouped(cell.column)));
 }
 
 }  // namespace
 
+void settle_map(AppState& state) {
+    LargeLook& look = state.large;
+    const Dimensions& size = state.document().size;
+    const MapSize before = std::exchange(look.size, {size.tq, size.tk});
+    if (look.size != before) {  // pictures of another matrix
+        look.input.reset();
+        look.snapshot.reset();
+        look.inspected.reset();
+    }
+    if (look.selected && !has_map_cell(look, *look.selected)) look.selected.reset();
+    if (look.search && !has_search(look, *look.search)) look.search.reset();
+    look.hovered.reset();
+}
+
+void forget_map(AppState& state) {
+    LargeLook fresh;
+    fresh.draft = state.large.draft;
+    fresh.canvas = state.large.canvas;
+    fresh.colors = state.large.colors;
+    fresh.inputs = state.large.inputs;
+    fresh.probes = state.large.probes;
+    fresh.peak_gflops = state.large.peak_gflops;
+    fresh.stream_gbytes = state.large.stream_gbytes;
+    state.large = std::move(fresh);
+}
+
 void carry_out(AppState& state, const DraftPlanted& action) { state.large.draft = action.spec; }
-
-void carry_out(AppState& state, const OpenPlanted& action) {
-    open(state, action.spec);
-    state.large.draft = action.spec;
-    say(state, fmt::format("Making queries and keys of {} tokens, seed {}.",
-                           grouped(action.spec.tokens), action.spec.seed));
-}
-
-void carry_out(AppState& state, const OpenMapFile& action) {
-    open(state, MapFile{action.path});
-    say(state, fmt::format("Reading {}.", action.path));
-}
 
 void carry_out(AppState& state, const MapInputReady& action) {
     LargeLook& look = state.large;
-    if (action.origin != look.origin) return;  // no longer wanted
+    if (action.document != state.shared_document()) return;  // no longer requested
+    look.mapped = action.document;
     look.input = action.input;
+    look.inputs += 1;
     look.fault = action.fault;
     look.snapshot.reset();
+    look.inspected.reset();
     if (!look.input) return say(state, look.fault, Severity::error);
-    say(state, fmt::format("{}: every weight can be looked at, none is stored.", size_words(look)));
-    settle_look(state);
 }
 
 void carry_out(AppState& state, const MapReady& action) {
     LargeLook& look = state.large;
-    const bool wanted =
-        action.origin == look.origin && action.snapshot && action.snapshot->wish.head == look.head;
-    if (!wanted) return;
+    const bool requested = action.snapshot && action.input == look.input &&
+                           action.snapshot->wish.head == shown_head(state);
+    if (!requested) return;
     look.snapshot = action.snapshot;
     if (look.snapshot->fault.empty()) return;
     look.fault = look.snapshot->fault;
@@ -111,44 +97,29 @@ void carry_out(AppState& state, const MapReady& action) {
 }
 
 void carry_out(AppState& state, const MapCellReady& action) {
-    if (action.origin == state.large.origin) state.large.inspected = action.cell;
+    if (action.input == state.large.input) state.large.inspected = action.cell;
 }
 
 void carry_out(AppState& state, const MachineProbed& action) {
     state.large.peak_gflops = action.peak_gflops;
     state.large.stream_gbytes = action.stream_gbytes;
+    state.large.probes = false;
 }
 
-void carry_out(AppState& state, const SetMapCanvas& action) {
-    LargeLook& look = state.large;
-    // A cell gone to before there was a window is to be readable at the window's scale.
-    const bool gone_to = look.canvas == MapCanvas{} && look.selected &&
-                         look.camera == camera_at(look, *look.selected);
-    look.canvas = action.canvas;
-    if (gone_to) look.camera = camera_at(look, *look.selected);
-    look.camera = look.fitted ? fitted_camera(look) : clamped(look, look.camera);
-}
+void carry_out(AppState& state, const SetMapCanvas& action) { state.large.canvas = action.canvas; }
 
 void carry_out(AppState& state, const SetMapCamera& action) {
-    set_camera(state.large, action.camera);
-}
-
-void carry_out(AppState& state, const ZoomMap& action) {
-    if (!(action.factor > 0.0)) return;
-    const MapCanvas canvas = canvas_of(state.large);
-    set_camera(state.large,
-               zoomed_about(state.large, canvas.width / 2, canvas.height / 2, action.factor));
-}
-
-void carry_out(AppState& state, const PanMap& action) {
-    const MapCanvas canvas = canvas_of(state.large);
-    set_camera(state.large,
-               panned(state.large, -action.columns * canvas.width, -action.rows * canvas.height));
+    const MapCamera& camera = action.camera;
+    const bool valid = std::isfinite(camera.row) && std::isfinite(camera.column) &&
+                       std::isfinite(camera.cells_per_unit) && camera.cells_per_unit > 0.0;
+    if (!valid) return;
+    state.large.camera = camera;
+    state.large.fitted = false;
+    state.large.moving_s = kMovingSeconds;
 }
 
 void carry_out(AppState& state, const FitMap&) {
     state.large.fitted = true;
-    state.large.camera = fitted_camera(state.large);
     state.large.moving_s = kMovingSeconds;
 }
 
@@ -164,11 +135,10 @@ void carry_out(AppState& state, const GoToCell& action) {
 }
 
 void carry_out(AppState& state, const GoToNeedle&) {
-    LargeLook& look = state.large;
-    look.needle_awaited = !look.input;
-    if (!look.input) return;
-    if (!look.input->needle) return say(state, no_needle_words(look), Severity::warning);
-    go_to(state, *look.input->needle);
+    const auto& landmarks = state.document().landmarks;
+    if (!landmarks || !landmarks->needle)
+        return say(state, no_needle_words(state.document()), Severity::warning);
+    go_to(state, *landmarks->needle);
 }
 
 void carry_out(AppState& state, const SelectMapCell& action) {
@@ -196,36 +166,16 @@ void carry_out(AppState& state, const SetMapColors& action) {
             colors.log_scale ? "Colours on a logarithmic scale." : "Colours on a linear scale.");
 }
 
-void carry_out(AppState& state, const ShowMapHead& action) {
-    LargeLook& look = state.large;
-    const large::Head before = look.head;
-    look.head = action.head;
-    if (look.input && !has_head(look)) {
-        look.head = before;
-        return say(state,
-                   fmt::format("There is no head {} of batch {}: the file has {} of each of {}.",
-                               action.head.h + 1, action.head.b + 1, look.input->source.size.heads,
-                               look.input->source.size.batch),
-                   Severity::warning);
-    }
-    if (!(look.head == before)) look.snapshot.reset();
-    say(state, fmt::format("Head {}.", action.head.h + 1));
-}
-
 void carry_out(AppState& state, const SetFullPass& action) {
     state.large.full_pass = action.on;
     say(state,
-        action.on ? "The exact pass goes on." : "The exact pass is paused: nothing is lost.");
+        action.on ? "The exact pass is resumed." : "The exact pass is paused: nothing is lost.");
 }
 
 void carry_out(AppState& state, const SearchMap& action) {
     LargeLook& look = state.large;
     const bool key = action.search && action.search->of == large::Search::Of::key;
-    const MapSize size = map_size(look);
-    const Index end = key ? size.columns : size.rows;
-    const bool outside = action.search && size != MapSize{} &&
-                         (action.search->index < 0 || action.search->index >= end);
-    if (outside)
+    if (action.search && !has_search(look, *action.search))
         return say(
             state,
             fmt::format("There is no {} {}: the matrix is {}, counted from 0.",

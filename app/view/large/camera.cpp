@@ -13,11 +13,10 @@ constexpr MapCanvas kUsualCanvas{1000.0, 800.0};
 constexpr double kReadableCell = 48.0;  // of camera_at(), design units
 constexpr double kFitSlack = 1.0 - 1e-9;
 
-double fitting_cells_per_pixel(const LargeLook& look) {
-    const MapSize size = map_size(look);
+double fitting_cells_per_unit(const LargeLook& look) {
     const MapCanvas canvas = canvas_of(look);
-    return std::max(static_cast<double>(size.columns) / canvas.width,
-                    static_cast<double>(size.rows) / canvas.height);
+    return canvas.scale * std::max(static_cast<double>(look.size.columns) / canvas.width,
+                                   static_cast<double>(look.size.rows) / canvas.height);
 }
 
 /// The parts of a text between any of `separators`.
@@ -42,92 +41,99 @@ std::optional<Index> whole_number(std::string text) {
 
 }  // namespace
 
-MapSize map_size(const LargeLook& look) {
-    if (!look.input) return {};
-    return {look.input->source.size.tq, look.input->source.size.tk};
-}
+MapSize map_size(const LargeLook& look) { return look.size; }
 
 MapCanvas canvas_of(const LargeLook& look) {
     return look.canvas.width >= 1.0 && look.canvas.height >= 1.0 ? look.canvas : kUsualCanvas;
 }
 
+MapCamera shown_camera(const LargeLook& look) {
+    return look.fitted ? fitted_camera(look) : clamped(look, look.camera);
+}
+
+double cells_per_pixel(const LargeLook& look) {
+    return shown_camera(look).cells_per_unit / canvas_of(look).scale;
+}
+
 MapCamera fitted_camera(const LargeLook& look) {
-    const MapSize size = map_size(look);
-    if (size == MapSize{}) return look.camera;
-    return {static_cast<double>(size.rows) / 2.0, static_cast<double>(size.columns) / 2.0,
-            fitting_cells_per_pixel(look)};
+    if (look.size == MapSize{}) return look.camera;
+    return {static_cast<double>(look.size.rows) / 2.0, static_cast<double>(look.size.columns) / 2.0,
+            fitting_cells_per_unit(look)};
 }
 
 MapCamera clamped(const LargeLook& look, MapCamera camera) {
-    const MapSize size = map_size(look);
     const MapCamera fit = fitted_camera(look);
     const bool finite = std::isfinite(camera.row) && std::isfinite(camera.column) &&
-                        std::isfinite(camera.cells_per_pixel) && camera.cells_per_pixel > 0.0;
+                        std::isfinite(camera.cells_per_unit) && camera.cells_per_unit > 0.0;
     if (!finite) return fit;
-    if (size == MapSize{}) return camera;
+    if (look.size == MapSize{}) return camera;
     if (is_fit(look, camera)) return fit;
-    const double closest =
-        std::min(1.0 / (kLargestCell * canvas_of(look).scale), fit.cells_per_pixel);
-    return {std::clamp(camera.row, 0.0, static_cast<double>(size.rows)),
-            std::clamp(camera.column, 0.0, static_cast<double>(size.columns)),
-            std::max(camera.cells_per_pixel, closest)};
+    const double closest = std::min(1.0 / kLargestCell, fit.cells_per_unit);
+    return {std::clamp(camera.row, 0.0, static_cast<double>(look.size.rows)),
+            std::clamp(camera.column, 0.0, static_cast<double>(look.size.columns)),
+            std::max(camera.cells_per_unit, closest)};
 }
 
 MapCamera zoomed_about(const LargeLook& look, double x, double y, double factor) {
     const MapCanvas canvas = canvas_of(look);
-    MapCamera camera = look.camera;
-    camera.cells_per_pixel /= factor;
-    camera.cells_per_pixel = clamped(look, camera).cells_per_pixel;
-    camera.row = row_at(look, y) - (y - canvas.height / 2.0) * camera.cells_per_pixel;
-    camera.column = column_at(look, x) - (x - canvas.width / 2.0) * camera.cells_per_pixel;
+    MapCamera camera = shown_camera(look);
+    camera.cells_per_unit /= factor;
+    camera.cells_per_unit = clamped(look, camera).cells_per_unit;
+    const double cells = camera.cells_per_unit / canvas.scale;
+    camera.row = row_at(look, y) - (y - canvas.height / 2.0) * cells;
+    camera.column = column_at(look, x) - (x - canvas.width / 2.0) * cells;
     return clamped(look, camera);
 }
 
+MapCamera zoomed(const LargeLook& look, double factor) {
+    const MapCanvas canvas = canvas_of(look);
+    return zoomed_about(look, canvas.width / 2.0, canvas.height / 2.0, factor);
+}
+
 MapCamera panned(const LargeLook& look, double dx, double dy) {
-    MapCamera camera = look.camera;
-    camera.row -= dy * camera.cells_per_pixel;
-    camera.column -= dx * camera.cells_per_pixel;
+    MapCamera camera = shown_camera(look);
+    camera.row -= dy * cells_per_pixel(look);
+    camera.column -= dx * cells_per_pixel(look);
     return clamped(look, camera);
 }
 
 MapCamera centred_at(const LargeLook& look, double across, double down) {
-    const MapSize size = map_size(look);
-    return clamped(look, {down * static_cast<double>(size.rows),
-                          across * static_cast<double>(size.columns), look.camera.cells_per_pixel});
+    return clamped(
+        look, {down * static_cast<double>(look.size.rows),
+               across * static_cast<double>(look.size.columns), shown_camera(look).cells_per_unit});
 }
 
-MapCamera camera_at(const LargeLook& look, large::Cell cell) {
-    const double readable = 1.0 / (kReadableCell * canvas_of(look).scale);
-    return clamped(look, {static_cast<double>(cell.row) + 0.5,
-                          static_cast<double>(cell.column) + 0.5, readable});
+MapCamera camera_at(large::Cell cell) {
+    return {static_cast<double>(cell.row) + 0.5, static_cast<double>(cell.column) + 0.5,
+            1.0 / kReadableCell};
 }
 
 bool is_fit(const LargeLook& look, const MapCamera& camera) {
-    return map_size(look) != MapSize{} &&
-           camera.cells_per_pixel >= kFitSlack * fitting_cells_per_pixel(look);
+    return look.size != MapSize{} &&
+           camera.cells_per_unit >= kFitSlack * fitting_cells_per_unit(look);
 }
 
 double x_of(const LargeLook& look, double column) {
     return canvas_of(look).width / 2.0 +
-           (column - look.camera.column) / look.camera.cells_per_pixel;
+           (column - shown_camera(look).column) / cells_per_pixel(look);
 }
 
 double y_of(const LargeLook& look, double row) {
-    return canvas_of(look).height / 2.0 + (row - look.camera.row) / look.camera.cells_per_pixel;
+    return canvas_of(look).height / 2.0 + (row - shown_camera(look).row) / cells_per_pixel(look);
 }
 
 double column_at(const LargeLook& look, double x) {
-    return look.camera.column + (x - canvas_of(look).width / 2.0) * look.camera.cells_per_pixel;
+    return shown_camera(look).column + (x - canvas_of(look).width / 2.0) * cells_per_pixel(look);
 }
 
 double row_at(const LargeLook& look, double y) {
-    return look.camera.row + (y - canvas_of(look).height / 2.0) * look.camera.cells_per_pixel;
+    return shown_camera(look).row + (y - canvas_of(look).height / 2.0) * cells_per_pixel(look);
 }
 
 int tile_level(const LargeLook& look) {
     if (!look.input) return 0;
     // log2 of a power of two that went through a division may end just above the whole number
-    const double level = std::ceil(std::log2(look.camera.cells_per_pixel) - 1e-6);
+    const double level = std::ceil(std::log2(cells_per_pixel(look)) - 1e-6);
     return static_cast<int>(
         std::clamp(level, 0.0, large::level_count(look.input->source.size) - 1.0));
 }

@@ -10,20 +10,18 @@ namespace attn::view {
 // Where the Large workspace's camera stands: pure functions of the look. Canvas pixels are counted from
 // its top left corner; cell j reaches from j to j + 1 in cell coordinates.
 
-/// Pixels of a cell at which its number fits, and the closest that the camera comes, in design units.
+/// Design units of a cell at which its number fits, and the closest that the camera comes.
 inline constexpr double kFigureCell = 44.0;
 inline constexpr double kLargestCell = 64.0;
 
-/// Rows and columns of the matrix; both 0 while there is none.
-struct MapSize {
-    Index rows = 0;
-    Index columns = 0;
-    bool operator==(const MapSize&) const = default;
-};
 MapSize map_size(const LargeLook& look);
 
 /// The panel's room; a usual one before the panel said so.
 MapCanvas canvas_of(const LargeLook& look);
+
+/// What this canvas shows: the whole matrix while `fitted`, else the nearest to `look.camera` that is allowed here.
+MapCamera shown_camera(const LargeLook& look);
+double cells_per_pixel(const LargeLook& look);
 
 /// The whole matrix in view.
 MapCamera fitted_camera(const LargeLook& look);
@@ -32,12 +30,13 @@ MapCamera fitted_camera(const LargeLook& look);
 MapCamera clamped(const LargeLook& look, MapCamera camera);
 /// factor > 1: closer, so that the cell under (x, y) stays there.
 MapCamera zoomed_about(const LargeLook& look, double x, double y, double factor);
+MapCamera zoomed(const LargeLook& look, double factor);  // about the middle
 /// The matrix follows a hand that moved by (dx, dy) pixels.
 MapCamera panned(const LargeLook& look, double dx, double dy);
 /// The camera moved to where the minimap was pressed, 0…1 in both directions.
 MapCamera centred_at(const LargeLook& look, double across, double down);
-/// Close enough to read the cell, which stands in the middle.
-MapCamera camera_at(const LargeLook& look, large::Cell cell);
+/// Close enough to read the cell, which stands in the middle. The same on every canvas.
+MapCamera camera_at(large::Cell cell);
 /// The camera shows the whole matrix and should follow the canvas.
 bool is_fit(const LargeLook& look, const MapCamera& camera);
 

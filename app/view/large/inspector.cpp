@@ -10,6 +10,7 @@
 #include "app/view/common/expr.h"
 #include "app/view/common/format.h"
 #include "app/view/large/words.h"
+#include "app/view/large/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -232,7 +233,7 @@ InspectorView large_inspector(const AppState& state) {
     view.hint = "Click a cell to see where its weight comes from.";
     if (!look.selected || !look.input) return view;
     const MapCell* const answer = look.inspected.get();
-    if (!answer || answer->cell != *look.selected || !(answer->head == look.head)) {
+    if (!answer || answer->cell != *look.selected || !(answer->head == shown_head(state))) {
         view.hint = fmt::format("Computing weight[{}].", cell_words(*look.selected));
         return view;
     }

@@ -34,28 +34,9 @@ void check_camera(Fields& fields, const MapCamera& camera) {
     if (!std::isfinite(camera.row) || !std::isfinite(camera.column))
         fields.complain(fmt::format("looks at row {}, column {}: wanted finite numbers", camera.row,
                                     camera.column));
-    if (!(camera.cells_per_pixel > 0.0) || !std::isfinite(camera.cells_per_pixel))
-        fields.complain(fmt::format("has 'cells_per_pixel' = {}: wanted a number above 0",
-                                    camera.cells_per_pixel));
-}
-
-ordered_json origin_to(const MapOrigin& origin) {
-    if (const auto* spec = std::get_if<large::PlantedSpec>(&origin))
-        return {{"planted", map_to(*spec)}};
-    if (const auto* file = std::get_if<MapFile>(&origin)) return {{"file", file->path}};
-    return nullptr;
-}
-
-void read_origin(Fields& fields, MapOrigin& origin) {
-    if (fields.find("planted") != nullptr) {
-        large::PlantedSpec spec;
-        map_from(fields, "planted", spec);
-        origin = spec;
-    } else if (fields.find("file") != nullptr) {
-        MapFile file;
-        fields.read("file", file.path);
-        origin = file;
-    }
+    if (!(camera.cells_per_unit > 0.0) || !std::isfinite(camera.cells_per_unit))
+        fields.complain(fmt::format("has 'cells_per_unit' = {}: wanted a number above 0",
+                                    camera.cells_per_unit));
 }
 
 }  // namespace
@@ -83,7 +64,7 @@ ordered_json map_to(const std::optional<large::Search>& search) {
 ordered_json map_to(const MapCamera& camera) {
     return {{"row", number_to(camera.row)},
             {"column", number_to(camera.column)},
-            {"cells_per_pixel", number_to(camera.cells_per_pixel)}};
+            {"cells_per_unit", number_to(camera.cells_per_unit)}};
 }
 
 ordered_json map_to(const MapColors& colors) {
@@ -136,7 +117,7 @@ void map_from(Fields& fields, std::string_view key, MapCamera& camera) {
     read_object(fields, key, [&](Fields& inner) {
         inner.need("row", camera.row);
         inner.need("column", camera.column);
-        inner.need("cells_per_pixel", camera.cells_per_pixel);
+        inner.need("cells_per_unit", camera.cells_per_unit);
         check_camera(inner, camera);
     });
 }
@@ -153,11 +134,9 @@ void map_from(Fields& fields, std::string_view key, MapColors& colors) {
 
 ordered_json large_to(const LargeLook& look) {
     ordered_json large{{"draft", map_to(look.draft)},
-                       {"head", map_to(look.head)},
                        {"camera", map_to(look.camera)},
                        {"fitted", look.fitted},
                        {"colors", map_to(look.colors)}};
-    if (look.origin.index() != 0) large["origin"] = origin_to(look.origin);
     if (look.full_pass) large["full_pass"] = *look.full_pass;
     if (look.selected) large["selected"] = map_to(*look.selected);
     if (look.search) large["search"] = map_to(*look.search);
@@ -166,11 +145,9 @@ ordered_json large_to(const LargeLook& look) {
 
 void read_large(Fields& fields, LargeLook& look) {
     map_from(fields, "draft", look.draft);
-    map_from(fields, "head", look.head);
     map_from(fields, "camera", look.camera);
     fields.read("fitted", look.fitted);
     map_from(fields, "colors", look.colors);
-    read_object(fields, "origin", [&](Fields& inner) { read_origin(inner, look.origin); });
     if (fields.find("full_pass") != nullptr) fields.read("full_pass", look.full_pass.emplace());
     read_maybe(fields, "selected", look.selected);
     read_maybe(fields, "search", look.search);

@@ -3,26 +3,26 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "core/large/weight_map.h"
 
 namespace attn::view {
 
-/// Where the matrix of the Large workspace comes from: nothing yet, generated, or a file that `trace`
-/// reads.
-struct MapFile {
-    std::string path;
-    bool operator==(const MapFile&) const = default;
-};
-using MapOrigin = std::variant<std::monostate, large::PlantedSpec, MapFile>;
+struct Document;
 
-/// What the canvas shows: the cell in its middle and how many cells a pixel stands for (less than 1:
-/// a cell is many pixels).
+/// Rows and columns of the matrix; both 0 while there is none.
+struct MapSize {
+    Index rows = 0;
+    Index columns = 0;
+    bool operator==(const MapSize&) const = default;
+};
+
+/// What is looked at: the cell in the middle and how many cells a design unit stands for (less than 1: a cell is many
+/// units). In terms of the matrix alone: what a canvas of some size makes of it is shown_camera().
 struct MapCamera {
     double row = 0.0;
     double column = 0.0;
-    double cells_per_pixel = 1.0;
+    double cells_per_unit = 1.0;
     bool operator==(const MapCamera&) const = default;
 };
 
@@ -53,29 +53,31 @@ struct MapCell {
 /// What the Large workspace looks at. Not undone: nothing of it is a document.
 struct LargeLook {
     large::PlantedSpec draft;  // what "generate" would make
-    MapOrigin origin;
-    large::Head head;
     MapCamera camera;
-    MapCanvas canvas;
-    bool fitted = true;  // follows the canvas: the whole matrix in view
+    bool fitted = true;  // the whole matrix in view, whatever `camera` is
     MapColors colors;
-    /// The exact overview is wanted; false: paused. nullopt: while it is quick, see wants_full_pass().
+    /// The exact overview is requested; false: paused. nullopt: while it is quick, see wants_full_pass().
     std::optional<bool> full_pass;
-    double moving_s = 0.0;  // > 0: the person pans or zooms; counts down with Tick
     std::optional<large::Cell> selected;
-    std::optional<large::Cell> hovered;
     std::optional<large::Search> search;
     bool go_to_open = false;  // the field "go to" has the keyboard
     std::string go_to_draft;
-    bool needle_awaited = false;  // GoToNeedle came before the matrix
 
-    std::uint64_t opened = 0;  // how many matrices were: parts their pictures
+    MapSize size;  // of the present document's matrix: see settle_map()
 
-    // from the worker
-    std::shared_ptr<const large::MapInput> input;        // of `origin`; null: being made
+    // of the moment: in no session and no journal
+    MapCanvas canvas;
+    double moving_s = 0.0;  // > 0: the person pans or zooms; counts down with Tick
+    std::optional<large::Cell> hovered;
+
+    // from jobs
+    std::shared_ptr<const Document> mapped;        // what `input` and `fault` are of
+    std::shared_ptr<const large::MapInput> input;  // null: being made
+    std::uint64_t inputs = 0;                      // how many there were: parts their pictures
     std::shared_ptr<const large::MapSnapshot> snapshot;  // null before the first
     std::shared_ptr<const MapCell> inspected;            // the last that was selected
-    std::string fault;                                   // why `origin` cannot be shown; "": it can
+    std::string fault;                                   // why `mapped` cannot be shown; "": it can
+    bool probes = false;         // this machine is to be measured before the first map
     double peak_gflops = 0.0;    // of this machine, all threads; 0: not probed yet
     double stream_gbytes = 0.0;  // per second; 0: not probed yet
 };

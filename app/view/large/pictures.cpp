@@ -33,7 +33,7 @@ class ContentKey {
 
 ContentKey key_of(const AppState& state, const Tile& tile) {
     ContentKey key;
-    key.add(state.large.opened).add(state.large.head.b).add(state.large.head.h);
+    key.add(state.large.inputs).add(state.batch).add(state.head);
     key.add(Index{tile.id.level}).add(tile.id.row).add(tile.id.column).add(tile.version);
     key.add(static_cast<Index>(tile.origin)).add(static_cast<Index>(state.theme));
     return key.add(static_cast<Index>(state.large.colors.pooling));
@@ -167,7 +167,7 @@ std::vector<MapPicture> map_pictures(const AppState& state) {
 std::vector<MapFigure> map_figures(const AppState& state) {
     const LargeLook& look = state.large;
     std::vector<MapFigure> figures;
-    const double cell_px = 1.0 / look.camera.cells_per_pixel;
+    const double cell_px = 1.0 / cells_per_pixel(look);
     if (!look.snapshot || cell_px < kFigureCell * canvas_of(look).scale) return figures;
     const Inks inks(range_in_view(look), state.theme);
     for (const TilePtr& tile : look.snapshot->tiles)

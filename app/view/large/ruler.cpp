@@ -30,7 +30,7 @@ struct Axis {
     double label = 0.0;  // pixels from one number to the next
     double word = 0.0;   // pixels of a cell that holds a word
 
-    double cell_px() const { return 1.0 / look.camera.cells_per_pixel; }
+    double cell_px() const { return 1.0 / cells_per_pixel(look); }
     double at(double cell) const { return length / 2.0 + (cell - middle) * cell_px(); }
     Index first() const { return clamped_cell(middle - length / 2.0 / cell_px()); }
     Index last() const { return clamped_cell(middle + length / 2.0 / cell_px()); }
@@ -78,7 +78,7 @@ void add_documents(const Axis& axis, std::vector<RulerMark>& marks) {
 }
 
 void add_numbers(const Axis& axis, std::vector<RulerMark>& marks) {
-    const Index step = round_step(axis.label * axis.look.camera.cells_per_pixel);
+    const Index step = round_step(axis.label * cells_per_pixel(axis.look));
     for (Index n = axis.first() / step * step; n <= axis.last(); n += step)
         marks.push_back({axis.at(static_cast<double>(n) + 0.5), grouped(n), false});
 }

@@ -8,6 +8,7 @@
 #include "app/view/large/camera.h"
 #include "app/view/large/inspector.h"
 #include "app/view/large/words.h"
+#include "app/view/large/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -44,12 +45,12 @@ void add_generator(LargeView& view, const LargeLook& look) {
     for (const Index tokens : view.sizes) view.size_names.push_back(grouped(tokens));
 }
 
-void add_heads(LargeView& view, const LargeLook& look) {
-    if (!look.input) return;
-    const Dimensions& size = look.input->source.size;
+void add_heads(LargeView& view, const AppState& state) {
+    const Dimensions& size = state.document().size;
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h) {
-            if (look.head == large::Head{b, h}) view.head = static_cast<int>(view.heads.size());
+            if (shown_head(state) == large::Head{b, h})
+                view.head = static_cast<int>(view.heads.size());
             view.heads.push_back(size.batch == 1
                                      ? fmt::format("head {}", h + 1)
                                      : fmt::format("sequence {}, head {}", b + 1, h + 1));
@@ -57,9 +58,10 @@ void add_heads(LargeView& view, const LargeLook& look) {
         }
 }
 
-void add_go_to(LargeView& view, const LargeLook& look) {
-    view.has_needle = look.input && look.input->needle;
-    view.needle_reason = no_needle_words(look);
+void add_go_to(LargeView& view, const AppState& state) {
+    const LargeLook& look = state.large;
+    view.needle_reason = no_needle_words(state.document());
+    view.has_needle = view.needle_reason.empty();
     view.go_to_open = look.go_to_open;
     view.go_to_draft = look.go_to_draft;
     if (look.go_to_draft.find_first_not_of(' ') == std::string::npos) return;
@@ -118,8 +120,8 @@ void add_side(LargeView& view, const AppState& state) {
     const LargeLook& look = state.large;
     add_choices(view, look);
     add_generator(view, look);
-    add_heads(view, look);
-    add_go_to(view, look);
+    add_heads(view, state);
+    add_go_to(view, state);
     add_top(view, look);
     add_found(view, look);
 }

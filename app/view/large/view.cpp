@@ -18,29 +18,18 @@
 namespace attn::view {
 namespace {
 
-std::string origin_words(const LargeLook& look) {
-    const auto* spec = std::get_if<large::PlantedSpec>(&look.origin);
-    if (spec)
-        return fmt::format("generated, seed {}{}", spec->seed, spec->causal ? ", causal" : "");
-    const auto* file = std::get_if<MapFile>(&look.origin);
-    return file ? file->path : "";
-}
-
-std::string title(const LargeLook& look) {
-    const MapSize size = map_size(look);
-    const std::string origin = origin_words(look);
-    if (size == MapSize{}) return origin.empty() ? "No matrix yet" : origin;
+std::string title(const AppState& state) {
+    const MapSize size = map_size(state.large);
+    if (size == MapSize{}) return "No matrix yet";
+    const Document& document = state.document();
     return fmt::format("{} × {}, d_k {}, {}", grouped(size.rows), grouped(size.columns),
-                       look.input->source.size.d_k, origin);
+                       document.size.d_k, document.title);
 }
 
-std::string hint(const LargeLook& look) {
-    const bool coming = look.fault.empty();
-    if (coming && std::holds_alternative<MapFile>(look.origin)) return "Reading queries and keys.";
-    const auto* spec = std::get_if<large::PlantedSpec>(&look.origin);
-    if (coming && spec)
-        return fmt::format("Making queries and keys of {} tokens.", grouped(spec->tokens));
-    return "Generate queries and keys here, or start with a file of them: attnscope FILE.npz.";
+std::string hint(const AppState& state) {
+    if (is_empty(state.document()))
+        return "Generate queries and keys here, or open a file of them: Ctrl+O.";
+    return state.large.fault.empty() ? "Preparing queries and keys." : "";
 }
 
 /// "exact" only when every texel in view is.
@@ -57,7 +46,7 @@ std::string quality(const LargeLook& look, bool estimated) {
 }
 
 std::string zoom_words(const LargeLook& look) {
-    const double cells = look.camera.cells_per_pixel;
+    const double cells = cells_per_pixel(look);
     if (cells < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / cells));
     return fmt::format("1 px = {0} × {0} cells", tick(cells));
 }
@@ -120,10 +109,10 @@ void add_marks(LargeView& view, const LargeLook& look) {
 LargeView build_large_view(const AppState& state) {
     const LargeLook& look = state.large;
     LargeView view;
-    view.title = title(look);
-    view.hint = hint(look);
+    view.title = title(state);
+    view.hint = hint(state);
     view.fault = look.fault;
-    view.empty = std::holds_alternative<std::monostate>(look.origin) || !look.fault.empty();
+    view.empty = is_empty(state.document()) || !look.fault.empty();
     view.loading = !view.empty && !look.input;
     add_side(view, state);
     if (!look.input) return view;
@@ -143,27 +132,6 @@ std::optional<large::Cell> cell_at(const LargeLook& look, double x, double y) {
                            static_cast<Index>(std::floor(column_at(look, x)))};
     if (!has_map_cell(look, cell)) return std::nullopt;
     return cell;
-}
-
-std::optional<WantedMap> wanted_map(const AppState& state) {
-    const LargeLook& look = state.large;
-    const bool nothing = std::holds_alternative<std::monostate>(look.origin);
-    // a session that was left in another workspace computes nothing until it is looked at
-    if (nothing || (state.workspace != Workspace::large && !look.input)) return std::nullopt;
-    const MapCanvas canvas = canvas_of(look);
-    WantedMap wanted{look.origin, look.opened, {}, look.input ? look.selected : std::nullopt};
-    large::MapWish& wish = wanted.wish;
-    wish.head = look.head;
-    wish.view = {row_at(look, 0.0), column_at(look, 0.0),
-                 canvas.height * look.camera.cells_per_pixel,
-                 canvas.width * look.camera.cells_per_pixel, tile_level(look)};
-    wish.full_pass = wants_full_pass(look);
-    wish.moving = look.moving_s > 0.0;
-    wish.search = look.search;
-    wish.pooling = look.colors.pooling;
-    wish.low_percentile = look.colors.low_percentile;
-    wish.high_percentile = look.colors.high_percentile;
-    return wanted;
 }
 
 }  // namespace attn::view

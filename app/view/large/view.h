@@ -162,14 +162,4 @@ LargeView build_large_view(const AppState& state);
 /// What the canvas position shows; nullopt outside the matrix.
 std::optional<large::Cell> cell_at(const LargeLook& look, double x, double y);
 
-/// What the worker should compute for this screen; nullopt: nothing to show.
-struct WantedMap {
-    MapOrigin origin;
-    std::uint64_t opened = 0;  // parts one matrix from the next, also of one origin
-    large::MapWish wish;
-    std::optional<large::Cell> inspected;  // its arithmetic is wanted too
-    bool operator==(const WantedMap&) const = default;
-};
-std::optional<WantedMap> wanted_map(const AppState& state);
-
 }  // namespace attn::view

@@ -91,10 +91,9 @@ std::string bytes_words(double bytes) {
     return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
 }
 
-std::string no_needle_words(const LargeLook& look) {
-    if (!look.input) return "The matrix is not there yet.";
-    if (look.input->needle) return {};
-    if (std::holds_alternative<MapFile>(look.origin))
+std::string no_needle_words(const Document& document) {
+    if (document.landmarks && document.landmarks->needle) return {};
+    if (!std::holds_alternative<large::PlantedSpec>(document.origin))
         return "Only generated matrices have a needle.";
     return "This matrix was generated without a needle.";
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "app/view/document/document.h"
 #include "app/view/large/look.h"
 
 namespace attn::view {
@@ -30,7 +31,7 @@ std::string duration(double seconds);
 std::string bytes_words(double bytes);
 
 /// Why there is no needle to jump to; "" where there is one.
-std::string no_needle_words(const LargeLook& look);
+std::string no_needle_words(const Document& document);
 
 /// FLOPs of the exact pass over one head: 2 · pairs · d_k, pairs of the whole matrix, half of them under a
 /// causal mask.

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/view/apply_parts.h"
 #include "app/view/edits.h"
+#include "app/view/saturation/actions.h"
 
 namespace attn::view {
 namespace {
@@ -52,9 +52,8 @@ void carry_out(AppState& state, const Redraw&) {
 }
 
 void carry_out(AppState& state, const SweepReady& action) {
-    state.sweep = action.sweep;
-    state.sweep_settings = action.settings;
-    state.sweep_ms = action.elapsed_ms;
+    if (!action.fault.empty()) return say(state, action.fault, Severity::error);
+    state.curves = {action.sweep, action.settings, action.elapsed_ms};
 }
 
 }  // namespace attn::view

@@ -189,13 +189,15 @@ std::string model_words(const SaturationSettings& settings) {
 }
 
 std::string status_words(const AppState& state, bool stale) {
-    if (!state.sweep) return "computing the curves…";
+    if (!state.curves.sweep) return "computing the curves…";
     if (stale) return "computing… (the curves are of the settings before)";
-    std::string words = fmt::format("{} widths", state.sweep->size());
-    if (state.sweep_settings.model == SaturationModel::sampled)
-        words = fmt::format("{} draws × {} keys × {}", state.sweep_settings.trials,
-                            state.sweep_settings.keys, words);
-    return state.sweep_ms > 0.0 ? fmt::format("{} in {:.1f} ms", words, state.sweep_ms) : words;
+    std::string words = fmt::format("{} widths", state.curves.sweep->size());
+    if (state.curves.settings.model == SaturationModel::sampled)
+        words = fmt::format("{} draws × {} keys × {}", state.curves.settings.trials,
+                            state.curves.settings.keys, words);
+    return state.curves.elapsed_ms > 0.0
+               ? fmt::format("{} in {:.1f} ms", words, state.curves.elapsed_ms)
+               : words;
 }
 
 }  // namespace
@@ -223,8 +225,8 @@ SaturationView build_saturation_view(const AppState& state) {
     view.scaled = side_view(pair.scaled, controls.d_k, true, controls.scaling);
     view.unscaled = side_view(pair.unscaled, controls.d_k, false, !controls.scaling);
     view.jacobian = jacobian_view(focused, controls.scaling ? "scaled" : "unscaled", state.theme);
-    view.plots = saturation_plots(state.sweep.get(), pair, controls.d_k);
-    view.stale = wanted_sweep(state).has_value();
+    view.plots = saturation_plots(state.curves.sweep.get(), pair, controls.d_k);
+    view.stale = !(state.curves.settings == controls.settings);
     view.status = status_words(state, view.stale);
     return view;
 }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "app/view/apply_parts.h"
 #include "app/view/common/format.h"
 #include "app/view/common/inspector.h"
 #include "app/view/common/sheet.h"
 #include "app/view/edits.h"
-#include "app/view/large/inspector.h"
+#include "app/view/step/actions.h"
+#include "app/view/step/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -45,29 +45,27 @@ void go_to(AppState& state, Stage stage) {
 
 /// A cell of another head, as the joined context counts it, becomes that head's own.
 void show_head_of(AppState& state, CellRef& cell) {
-    const Index width = state.document().d_k;
+    const Index width = state.document().size.d_v;
     if (cell.tensor != OperandId(Stage::context)) return;
-    const Index column = state.step.head * width + cell.column;
-    state.step.head = column / width;
+    const Index column = state.head * width + cell.column;
+    state.head = column / width;
     cell.column = column % width;
 }
 
 }  // namespace
 
-void carry_out(AppState& state, const SetWorkspace& action) {
-    state.workspace = action.workspace;
-    state.step.playing = false;
-    state.step.hovered.reset();
-    state.large.hovered.reset();
-    state.large.go_to_open = false;
-    if (action.workspace == Workspace::step) say(state, std::string(info(state.step.stage).words));
-    if (action.workspace == Workspace::saturation)
-        say(state, "The same scores with and without ÷√d_k: what softmax makes of them.");
-    if (action.workspace != Workspace::large) return;
-    say(state, "A map of all the weights: the wheel zooms from the whole matrix to one number.");
-    // a newcomer sees a matrix at once
-    if (std::holds_alternative<std::monostate>(state.large.origin))
-        carry_out(state, OpenPlanted{state.large.draft});
+void settle_step(AppState& state) {
+    StepLook& look = state.step;
+    const std::vector<Stage> stages = ribbon_stages(state.document());
+    const auto clamp_stage = [&](Stage& stage) {
+        if (std::find(stages.begin(), stages.end(), stage) == stages.end())
+            stage = stage == Stage::dropped ? Stage::weights : stages.front();
+    };
+    clamp_stage(look.stage);
+    clamp_stage(look.previous);
+    if (look.selected && !has_cell(state, *look.selected)) look.selected.reset();
+    if (look.hovered && !has_cell(state, *look.hovered)) look.hovered.reset();
+    if (look.editing && !has_cell(state, look.editing->cell)) look.editing.reset();
 }
 
 void carry_out(AppState& state, const GoToStage& action) {
@@ -103,17 +101,6 @@ void carry_out(AppState& state, const TogglePlay&) {
     look.play_clock_s = 0.0;
 }
 
-void carry_out(AppState& state, const ShowHead& action) {
-    const Index heads = state.document().heads;
-    if (action.head < 0 || action.head >= heads)
-        return say(state,
-                   fmt::format("there is no head {}: this model has {}", action.head + 1, heads),
-                   Severity::warning);
-    state.step.head = action.head;
-    clamp_look(state);
-    say(state, fmt::format("Head {} of {}.", action.head + 1, heads));
-}
-
 void carry_out(AppState& state, const SelectCell& action) {
     if (!has_cell(state, action.cell)) {
         const Sheet sheet = sheet_of(state, action.cell.tensor);
@@ -142,12 +129,6 @@ void carry_out(AppState& state, const MoveSelection& action) {
     carry_out(state, SelectCell{cell});
 }
 
-void carry_out(AppState& state, const ClearSelection&) {
-    if (state.workspace == Workspace::large) return state.large.selected.reset();
-    state.step.selected.reset();
-    state.step.editing.reset();
-}
-
 void carry_out(AppState& state, const HoverCell& action) {
     const bool there = action.cell && has_cell(state, *action.cell);
     state.step.hovered = there ? action.cell : std::nullopt;
@@ -157,24 +138,6 @@ void carry_out(AppState& state, const ShowGradients& action) {
     state.step.show_gradients = action.on;
     say(state, action.on ? "Gradients of L = Σ output: how much L grows when a number grows by 1."
                          : "Values again.");
-}
-
-void carry_out(AppState& state, const CopyArithmetic& action) {
-    const InspectorView view =
-        state.workspace == Workspace::large ? large_inspector(state) : build_inspector_view(state);
-    if (view.empty) return say(state, "Nothing to copy: select a number first.", Severity::warning);
-    const std::string* texts[] = {&view.as_text, &view.as_latex, &view.as_python};
-    const char* names[] = {"text", "LaTeX", "Python"};
-    const auto n = static_cast<std::size_t>(action.format);
-    state.requests.clipboard = *texts[n];
-    say(state, fmt::format("Copied {} as {}.", view.title, names[n]));
-}
-
-void carry_out(AppState& state, const Tick& action) {
-    StepLook& look = state.step;
-    look.fade = std::min(1.0, look.fade + action.seconds / kFadeSeconds);
-    if (look.playing) look.play_clock_s += action.seconds;
-    state.large.moving_s = std::max(0.0, state.large.moving_s - action.seconds);
 }
 
 }  // namespace attn::view

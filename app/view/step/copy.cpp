@@ -23,9 +23,10 @@ std::string comment(std::string text) {
 }
 
 std::string python_dot(const DotProduct& pair) {
-    return fmt::format("{0} = {1}  # {2}\n{3} = {4}  # {5}\nprint({0} @ {3})", pair.left.letter,
+    return fmt::format("{0} = {1}  # {2}\n{3} = {4}  # {5}\nprint({0} @ {3}{6})", pair.left.letter,
                        python_list(pair.left.values), comment(pair.left.name), pair.right.letter,
-                       python_list(pair.right.values), comment(pair.right.name));
+                       python_list(pair.right.values), comment(pair.right.name),
+                       pair.bias ? " + " + write_number(*pair.bias, Dialect::python) : "");
 }
 
 std::string python_softmax(const Explanation& explanation) {

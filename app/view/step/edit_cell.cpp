@@ -4,10 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "app/view/apply_parts.h"
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/document/actions.h"
 #include "app/view/edits.h"
+#include "app/view/step/actions.h"
 
 namespace attn::view {
 namespace {
@@ -42,7 +43,7 @@ bool fits_a_float(double value) {
 }
 
 std::string not_editable(const AppState& state, const CellRef& cell) {
-    if (!is_editable(cell.tensor))
+    if (!is_editable(state, cell.tensor))
         return fmt::format("{} is computed: edit a number of X or of a W instead",
                            name_of(cell.tensor));
     if (!has_cell(state, cell))
@@ -51,16 +52,16 @@ std::string not_editable(const AppState& state, const CellRef& cell) {
     return {};
 }
 
-Tensor& tensor_of(Inputs& inputs, const OperandId& id) {
-    if (const Param* param = std::get_if<Param>(&id)) return inputs.params[*param];
-    return std::get<Stage>(id) == Stage::x ? inputs.x : inputs.x_kv;
-}
-
-/// The head's own columns start here in the whole matrix.
-Index first_column(const AppState& state, const OperandId& id) {
-    const Param* param = std::get_if<Param>(&id);
-    const bool split = param != nullptr && *param != Param::w_o;
-    return split ? state.step.head * state.document().d_k : 0;
+/// The cell in the coordinates of the whole tensor.
+InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
+    InputEdit edit{state.document().layer, 0, 0, cell.tensor, cell.row, cell.column, value};
+    if (const Param* param = std::get_if<Param>(&cell.tensor)) {
+        edit.column += head_columns(state, *param).first;
+        return edit;
+    }
+    edit.batch = state.batch;
+    edit.head = state.head_in(info(std::get<Stage>(cell.tensor)).heads);
+    return edit;
 }
 
 }  // namespace
@@ -104,13 +105,15 @@ void carry_out(AppState& state, const SetCell& action) {
     const float after = static_cast<float>(action.value);
     if (before == after) return;
     Document document = state.document();
-    Inputs inputs = *document.inputs;
-    Tensor& tensor = tensor_of(inputs, action.cell.tensor);
-    tensor(0, 0, action.cell.row, first_column(state, action.cell.tensor) + action.cell.column) =
-        after;
-    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
-    if (document.name != "custom") document.note += ", edited";
-    document.name = "custom";
+    const InputEdit edit = input_edit(state, action.cell, after);
+    set_input(document, edit);
+    if (is_toy(document)) {
+        if (document.name != "custom") document.note += ", edited";
+        document.name = "custom";
+    } else {
+        if (document.edits.empty()) document.note += ", edited";
+        document.edits.push_back(edit);
+    }
     edit_document(
         state, std::move(document),
         fmt::format("{}: {} → {}", cell_name(state, action.cell), number(before), number(after)));

@@ -80,32 +80,51 @@ void note_overflow(Explanation& explanation, const Expr& expr) {
         explanation.notes.emplace_back("Beyond the range of a float, 3.4e38: it becomes ∞.");
 }
 
+/// Σ left · right, and the bias of the column where there is one.
 void add_products(const AppState& state, Explanation& explanation, const Side& left,
-                  const Side& right, std::vector<std::string> labels) {
+                  const Side& right, std::vector<std::string> labels,
+                  std::optional<Param> bias = std::nullopt) {
     std::vector<Expr> terms;
     for (std::size_t n = 0; n < left.cells.size(); ++n)
         terms.push_back(combine(
             Op::product, {cell_expr(state, left.cells[n]), cell_expr(state, right.cells[n])}));
     explanation.dot =
         DotProduct{factor_of(state, left), factor_of(state, right), std::move(labels)};
+    if (bias && !state.document().inputs->params[*bias].empty()) {
+        terms.push_back(cell_expr(state, {*bias, 0, explanation.cell.column}));
+        explanation.formula += fmt::format(" + {}[{}]", name_of(*bias), explanation.cell.column);
+        explanation.dot->bias = terms.back().value;
+    }
     Expr sum = combine(Op::sum, std::move(terms));
     note_overflow(explanation, sum);
     explanation.steps.push_back(last_step(state, explanation, std::move(sum)));
 }
 
+/// A number of the document's own tensors.
+void explain_given(const AppState& state, Explanation& explanation) {
+    const auto* file = std::get_if<FileOrigin>(&state.document().origin);
+    explanation.formula = "a given number";
+    explanation.notes.push_back(
+        (file ? fmt::format("It stands in {}", file->path) : std::string("It is given")) +
+        ": press Enter to change it.");
+}
+
 /// Q, K, V: row of X times column of W.
-void explain_projection(const AppState& state, Explanation& explanation, Stage input, Param w) {
+void explain_projection(const AppState& state, Explanation& explanation, Stage input, Param w,
+                        Param bias) {
     const CellRef cell = explanation.cell;
+    if (!state.document().inputs->projects()) return explain_given(state, explanation);
+    const Index width = sheet_of(state, input).values.columns;
     const std::string token = label_of(state, info(input).rows, cell.row);
     Side left{"x", fmt::format("{}[{}, c]", name_of(input), token), {}};
     Side right{"w", fmt::format("{}[c, {}]", name_of(w), cell.column + 1), {}};
-    for (Index c = 0; c < state.document().d_model; ++c) {
+    for (Index c = 0; c < width; ++c) {
         left.cells.push_back({input, cell.row, c});
         right.cells.push_back({w, c, cell.column});
     }
     explanation.formula = fmt::format("Σ_c {} · {}", left.name, right.name);
     add_products(state, explanation, left, right,
-                 axis_labels(state.document(), Axis::d_model, state.document().d_model));
+                 axis_labels(state.document(), Axis::d_model, width), bias);
 }
 
 void explain_score(const AppState& state, Explanation& explanation) {
@@ -126,9 +145,9 @@ void explain_context(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Document& document = state.document();
     const Stage weights = weight_stage(document);
-    const Dimensions size = dimensions_of(document);
+    const Dimensions size = document.size;
     std::vector<std::uint8_t> takes_part(static_cast<std::size_t>(size.tk));
-    fill_contributing(document.spec, size, 0, state.step.head, cell.row, takes_part);
+    fill_contributing(document.spec, size, state.batch, state.head, cell.row, takes_part);
     const auto keys = axis_labels(document, Axis::key, size.tk);
     Side left{"a",
               fmt::format("{}[{}, j]", name_of(weights), label_of(state, Axis::query, cell.row)),
@@ -155,8 +174,9 @@ void explain_context(const AppState& state, Explanation& explanation) {
 void explain_output(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Document& document = state.document();
-    const Index joined = document.heads * document.d_k;
-    const Index first = -state.step.head * document.d_k;  // columns count from the head shown
+    const Index width = document.size.d_v;
+    const Index joined = document.size.heads * width;
+    const Index first = -state.head * width;  // columns count from the head shown
     if (document.inputs->params[Param::w_o].empty()) {
         explanation.formula = "the joined context: there is no W_O";
         explanation.steps.push_back(last_step(
@@ -172,8 +192,9 @@ void explain_output(const AppState& state, Explanation& explanation) {
     explanation.formula = fmt::format("Σ_n {} · {}", left.name, right.name);
     if (document.heads > 1)
         explanation.notes.push_back(fmt::format(
-            "concat holds the {} heads' contexts, {} columns each.", document.heads, document.d_k));
-    add_products(state, explanation, left, right, axis_labels(document, Axis::d_v, joined));
+            "concat holds the {} heads' contexts, {} columns each.", document.size.heads, width));
+    add_products(state, explanation, left, right, axis_labels(document, Axis::d_v, joined),
+                 Param::b_o);
 }
 
 // ---- one number to one number
@@ -204,11 +225,11 @@ void explain_scaled(const AppState& state, Explanation& explanation) {
 /// Which mask forbids the pair, in words; "" when it is allowed.
 std::string reason_forbidden(const AppState& state, Index i, Index j) {
     const Document& document = state.document();
-    const Dimensions size = dimensions_of(document);
+    const Dimensions size = document.size;
     const std::string query = label_of(state, Axis::query, i);
     const std::string key = label_of(state, Axis::key, j);
     const auto forbids = [&](const MaskSpec& mask) {
-        return !may_attend(mask, size, 0, state.step.head, i, j);
+        return !may_attend(mask, size, state.batch, state.head, i, j);
     };
     const MaskSpec& all = document.spec.mask;
     MaskSpec one;
@@ -244,8 +265,8 @@ void explain_masked(const AppState& state, Explanation& explanation) {
 void explain_dropped(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const AttentionSpec& spec = state.document().spec;
-    const double factor = dropout_factor(spec, dimensions_of(state.document()), 0, state.step.head,
-                                         cell.row, cell.column);
+    const double factor =
+        dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
     if (factor == 0.0) {
         explanation.formula = "0, this weight is dropped";
         explanation.notes.push_back(
@@ -322,6 +343,7 @@ void explain_weight(const AppState& state, Explanation& explanation) {
 
 void explain_vector(const AppState& state, Explanation& explanation, Stage stage) {
     const CellRef cell = explanation.cell;
+    if (!is_toy(state.document())) return explain_given(state, explanation);
     if (!is_embedding(state, stage, cell.row)) {
         explanation.formula = "a given number";
         explanation.notes.emplace_back("Set by hand or edited: press Enter to change it.");
@@ -351,7 +373,13 @@ void explain_param(Explanation& explanation, Param param) {
                         explanation.cell.column + 1, explanation.cell.column + 1));
         return;
     }
-    const char letter = "QKV"[index_of(param)];
+    const char letter = std::string_view(row.symbol).back();
+    if (row.bias) {
+        explanation.notes.push_back(fmt::format("It is added to column {} of {}, for every token.",
+                                                explanation.cell.column,
+                                                letter == 'O' ? 'Y' : letter));
+        return;
+    }
     explanation.notes.push_back(
         fmt::format("It multiplies column {} of X and adds to column {} of {}, for every token.",
                     explanation.cell.row + 1, explanation.cell.column + 1, letter));
@@ -363,11 +391,13 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
         case Stage::x_kv:
             return explain_vector(state, explanation, stage);
         case Stage::q:
-            return explain_projection(state, explanation, Stage::x, Param::w_q);
+            return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
         case Stage::k:
-            return explain_projection(state, explanation, key_stage(state.document()), Param::w_k);
+            return explain_projection(state, explanation, key_stage(state.document()), Param::w_k,
+                                      Param::b_k);
         case Stage::v:
-            return explain_projection(state, explanation, key_stage(state.document()), Param::w_v);
+            return explain_projection(state, explanation, key_stage(state.document()), Param::w_v,
+                                      Param::b_v);
         case Stage::scores:
             return explain_score(state, explanation);
         case Stage::scaled:

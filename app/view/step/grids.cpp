@@ -17,9 +17,9 @@ constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands ou
 std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
 
 std::string head_words(const AppState& state, const StageInfo& stage) {
-    const Index heads = state.document().heads;
+    const Index heads = state.document().size.heads;
     if (heads == 1 || stage.heads == HeadAxis::none) return {};
-    return fmt::format(", head {} of {}", state.step.head + 1, heads);
+    return fmt::format(", head {} of {}", state.head + 1, heads);
 }
 
 /// Forbidden pairs look masked from the masked stage on.
@@ -81,17 +81,13 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
 
 }  // namespace
 
-Dimensions dimensions_of(const Document& document) {
-    return validate(*document.inputs, document.spec).value_or(Dimensions{});
-}
-
 std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
     const Document& document = state.document();
-    const Dimensions size = dimensions_of(document);
+    const Dimensions size = document.size;
     std::vector<std::uint8_t> allowed;
     std::vector<std::uint8_t> row(static_cast<std::size_t>(size.tk));
     for (Index i = 0; i < size.tq; ++i) {
-        fill_allowed(document.spec.mask, size, 0, state.step.head, i, row);
+        fill_allowed(document.spec.mask, size, state.batch, state.head, i, row);
         allowed.insert(allowed.end(), row.begin(), row.end());
     }
     return allowed;
@@ -99,6 +95,7 @@ std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
 
 bool is_embedding(const AppState& state, Stage stage, Index row) {
     const Document& document = state.document();
+    if (!is_toy(document)) return false;
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
     const auto values = sheet_of(state, stage).values;
     for (Index c = 0; c < values.columns; ++c)
@@ -124,11 +121,10 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
 
 GridView param_grid(const AppState& state, Param param) {
     GridView grid = make_grid(state, sheet_of(state, param), {});
-    const bool part = state.document().heads > 1 && param != Param::w_o;
-    grid.tooltip =
-        fmt::format("{}: input width × output width\n{}{}", info(param).symbol,
-                    full_shape(state.document().inputs->params[param]),
-                    part ? fmt::format(", the columns of head {}", state.step.head + 1) : "");
+    const bool part = state.document().size.heads > 1 && param != Param::w_o;
+    grid.tooltip = fmt::format("{}: input width × output width\n{}{}", info(param).symbol,
+                               full_shape(state.document().inputs->params[param]),
+                               part ? fmt::format(", the columns of head {}", state.head + 1) : "");
     return grid;
 }
 
@@ -165,7 +161,7 @@ GridView mask_grid(const AppState& state) {
 }
 
 GridView joined_grid(const AppState& state) {
-    const Index heads = state.document().heads;
+    const Index heads = state.document().size.heads;
     if (heads == 1) return stage_grid(state, Stage::context);
     Sheet sheet = sheet_of(state, Stage::context);
     const std::vector<float> values = joined_context(state);
@@ -173,7 +169,7 @@ GridView joined_grid(const AppState& state) {
     sheet.values = {values.data(), sheet.values.rows, width, width};
     sheet.column_labels = axis_labels(state.document(), Axis::d_v, width);
     GridView grid = make_grid(state, sheet, {});
-    grid.first_column = -state.step.head * state.document().d_k;
+    grid.first_column = -state.head * state.document().size.d_v;
     grid.title = "concat(heads)";
     grid.tooltip = fmt::format("the {} heads' contexts side by side\n{}", heads,
                                full_shape((*state.trace)[Stage::context]));

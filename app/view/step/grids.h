@@ -21,7 +21,6 @@ std::vector<GridView> embedding_grids(const AppState& state, Stage stage);
 
 /// [Tq, Tk] of the head shown: 1 where the query may attend to the key.
 std::vector<std::uint8_t> allowed_pairs(const AppState& state);
-Dimensions dimensions_of(const Document& document);
 /// Whether x(row, ·) of that stage is exactly word vector + position.
 bool is_embedding(const AppState& state, Stage stage, Index row);
 

@@ -43,7 +43,7 @@ InspectorView build_inspector_view(const AppState& state) {
     view.strip = product_strip(explanation);
     view.geometry = geometry_lines(state, explanation);
     view.gradient = gradient_words(state, *cell);
-    view.editable = is_editable(cell->tensor);
+    view.editable = is_editable(state, cell->tensor);
     view.as_text = copy_as_text(state, explanation);
     view.as_latex = copy_as_latex(state, explanation);
     view.as_python = copy_as_python(state, explanation);

@@ -7,6 +7,7 @@
 
 #include "app/view/common/format.h"
 #include "app/view/step/grids.h"
+#include "app/view/step/workspace.h"
 #include "core/metrics.h"
 
 namespace attn::view {
@@ -216,8 +217,16 @@ ControlsView controls_of(const AppState& state) {
     controls.sentence_draft = state.step.sentence_draft;
     controls.d_model = document.d_model;
     controls.d_k = document.d_k;
-    controls.heads = document.heads;
-    controls.head = state.step.head;
+    controls.heads = document.size.heads;
+    controls.batch = state.batch;
+    controls.batches = document.size.batch;
+    controls.layer = document.layer;
+    controls.layers = static_cast<Index>(document.layers.size());
+    controls.toy = is_toy(document);
+    controls.projects = document.inputs->projects();
+    controls.window = document.spec.mask.window;
+    controls.tokens = std::max(document.size.tq, document.size.tk);
+    controls.head = state.head;
     controls.scaling = document.spec.scale != ScaleKind::none;
     controls.scale_words = scale_words(document);
     controls.temperature = document.spec.temperature;
@@ -249,7 +258,7 @@ std::string words_of(const Document& document, const StageInfo& stage) {
 
 /// Whether the canvas shows token vectors that somebody set, not word + position.
 bool are_set_by_hand(const AppState& state, Stage stage) {
-    return (stage == Stage::x || stage == Stage::x_kv) && !state.document().tokens.empty() &&
+    return (stage == Stage::x || stage == Stage::x_kv) && !is_empty(state.document()) &&
            embedding_grids(state, stage).empty();
 }
 
@@ -270,12 +279,12 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
 }
 
 std::string hint_of(const AppState& state) {
-    if (state.document().tokens.empty()) return std::string(kEmptyHint);
+    if (is_empty(state.document())) return std::string(kEmptyHint);
     return state.step.stepped_once ? "" : std::string(kFirstHint);
 }
 
 std::string reason_not_kept(const AppState& state, Stage stage) {
-    if (state.document().tokens.empty()) return std::string(kEmptyHint);
+    if (const std::string reason = step_lacks(state); !reason.empty()) return reason;
     if (!(*state.trace)[stage].empty()) return {};
     return fmt::format("the backend {} does not keep {}", state.backend_used, info(stage).title);
 }

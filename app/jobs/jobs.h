@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "app/jobs/job.h"
+#include "app/view/requests.h"
+
+namespace attn::jobs {
+
+/// Every job of the program, one row each in the .cpp: the window and `render` update them after each action and carry
+/// out what they take.
+class Jobs {
+  public:
+    /// `wake` is called from other threads when something can be taken.
+    Jobs(view::Opener open, std::function<void()> wake);
+
+    void update(const view::AppState& state);
+    view::Actions take();
+    /// Waits until every request was answered in full.
+    void settle();
+
+  private:
+    std::vector<std::unique_ptr<Job>> jobs_;
+};
+
+/// Carries out `actions` in order and answers on this thread all that is requested, until nothing is: at an answer among
+/// the actions, and at the end. `after` is called after each action of the list; an error of it ends the play.
+Result<void> play(view::AppState& state, Jobs& jobs, const view::Actions& actions,
+                  const std::function<Result<void>(const view::AppState&)>& after);
+/// Answers all that is requested.
+void answer(view::AppState& state, Jobs& jobs);
+
+}  // namespace attn::jobs

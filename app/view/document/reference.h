@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "app/view/document/opened.h"
+
+namespace attn::view {
+
+// For whoever includes this: link attn::json too.
+
+/// A document that a session does not hold but names: a file or a generated matrix, and what was changed since.
+struct DocumentReference {
+    std::variant<std::string, large::PlantedSpec> what;
+    Index layer = 0;
+    AttentionSpec spec;
+    std::vector<InputEdit> edits;
+};
+/// Whether the JSON of a document is one.
+bool is_reference(const nlohmann::json& document);
+Result<DocumentReference> reference_from_json(const nlohmann::json& value,
+                                              std::string_view file_name);
+/// The document as it was when it was saved, from the one that was opened.
+Result<Document> resolved(Document document, const DocumentReference& reference);
+
+}  // namespace attn::view

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/view/common/action.h"
+#include "app/view/state.h"
+
+namespace attn::view {
+
+// The map of a large matrix.
+
+/// The generator's settings; not made yet.
+struct DraftPlanted {
+    large::PlantedSpec spec;
+    static constexpr auto kMeta =
+        meta("draft_planted", Kind::plain, field("spec", &DraftPlanted::spec));
+    friend void carry_out(AppState& state, const DraftPlanted& action);
+};
+/// What a map of `document` is computed from.
+struct MapInputReady {
+    std::shared_ptr<const Document> document;
+    std::shared_ptr<const large::MapInput> input{};  // null: `fault` says why
+    std::string fault{};
+    static constexpr auto kMeta = unwritten(Kind::answer);
+    friend void carry_out(AppState& state, const MapInputReady& action);
+};
+struct MapReady {
+    std::shared_ptr<const large::MapInput> input;
+    std::shared_ptr<const large::MapSnapshot> snapshot{};
+    static constexpr auto kMeta = unwritten(Kind::answer);
+    friend void carry_out(AppState& state, const MapReady& action);
+};
+struct MapCellReady {
+    std::shared_ptr<const large::MapInput> input;
+    std::shared_ptr<const MapCell> cell{};
+    static constexpr auto kMeta = unwritten(Kind::answer);
+    friend void carry_out(AppState& state, const MapCellReady& action);
+};
+struct MachineProbed {
+    double peak_gflops = 0.0;
+    double stream_gbytes = 0.0;
+    static constexpr auto kMeta = unwritten(Kind::answer);
+    friend void carry_out(AppState& state, const MachineProbed& action);
+};
+/// The panel's room.
+struct SetMapCanvas {
+    MapCanvas canvas;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const SetMapCanvas& action);
+};
+/// Zoom, pan, minimap.
+struct SetMapCamera {
+    MapCamera camera;
+    static constexpr auto kMeta =
+        meta("set_map_camera", Kind::plain, field("camera", &SetMapCamera::camera));
+    friend void carry_out(AppState& state, const SetMapCamera& action);
+};
+/// The whole matrix.
+struct FitMap {
+    static constexpr auto kMeta = meta("fit_map", Kind::plain);
+    friend void carry_out(AppState& state, const FitMap& action);
+};
+/// The field "go to" takes the keyboard, or gives it back.
+struct ShowGoTo {
+    bool on;
+    static constexpr auto kMeta = meta("show_go_to", Kind::plain, field("on", &ShowGoTo::on));
+    friend void carry_out(AppState& state, const ShowGoTo& action);
+};
+/// "70001, 5", or "70001" for (70001, 70001); typing.
+struct DraftGoTo {
+    std::string text;
+    static constexpr auto kMeta = meta("draft_go_to", Kind::plain, field("text", &DraftGoTo::text));
+    friend void carry_out(AppState& state, const DraftGoTo& action);
+};
+/// To the cell, close enough to read it, and selects it.
+struct GoToCell {
+    large::Cell cell;
+    static constexpr auto kMeta = meta("go_to_cell", Kind::plain, field("cell", &GoToCell::cell));
+    friend void carry_out(AppState& state, const GoToCell& action);
+};
+struct GoToNeedle {
+    static constexpr auto kMeta = meta("go_to_needle", Kind::plain);
+    friend void carry_out(AppState& state, const GoToNeedle& action);
+};
+struct SelectMapCell {
+    large::Cell cell;
+    static constexpr auto kMeta =
+        meta("select_map_cell", Kind::plain, field("cell", &SelectMapCell::cell));
+    friend void carry_out(AppState& state, const SelectMapCell& action);
+};
+struct HoverMapCell {
+    std::optional<large::Cell> cell;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const HoverMapCell& action);
+};
+struct SetMapColors {
+    MapColors colors;
+    static constexpr auto kMeta =
+        meta("set_map_colors", Kind::plain, field("colors", &SetMapColors::colors));
+    friend void carry_out(AppState& state, const SetMapColors& action);
+};
+/// Start or resume; false: pause.
+struct SetFullPass {
+    bool on;
+    static constexpr auto kMeta = meta("set_full_pass", Kind::plain, field("on", &SetFullPass::on));
+    friend void carry_out(AppState& state, const SetFullPass& action);
+};
+/// Nullopt: closes the search.
+struct SearchMap {
+    std::optional<large::Search> search;
+    static constexpr auto kMeta =
+        meta("search_map", Kind::plain, field("search", &SearchMap::search));
+    friend void carry_out(AppState& state, const SearchMap& action);
+};
+
+using LargeActions =
+    ActionList<DraftPlanted, MapInputReady, MapReady, MapCellReady, MachineProbed, SetMapCanvas,
+               SetMapCamera, FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell,
+               HoverMapCell, SetMapColors, SetFullPass, SearchMap>;
+
+}  // namespace attn::view

@@ -1,0 +1,87 @@
+#include "app/view/large/requests.h"
+
+#include "app/view/large/camera.h"
+#include "app/view/large/words.h"
+#include "app/view/large/workspace.h"
+#include "core/kernels/peak.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kProbeMs = 40.0;
+
+bool is_shown(const AppState& state) {
+    return state.workspace == Workspace::large && !is_empty(state.document());
+}
+
+/// `mapped` is the present document.
+bool is_settled(const AppState& state) { return state.large.mapped == state.shared_document(); }
+
+}  // namespace
+
+std::optional<ProbeRequest> requested_probe(const AppState& state) {
+    return is_shown(state) && state.large.probes ? std::optional(ProbeRequest{}) : std::nullopt;
+}
+
+Action run(const ProbeRequest&, const RunControl&) {
+    const double peak = fma_peak_gflops(thread_count(), kProbeMs);
+    return MachineProbed{peak, stream_gbytes(thread_count(), kProbeMs)};
+}
+
+std::optional<MapInputRequest> requested_map_input(const AppState& state) {
+    if (!is_shown(state) || is_settled(state) || requested_probe(state)) return std::nullopt;
+    return MapInputRequest{state.shared_document()};
+}
+
+Action run(const MapInputRequest& request, const RunControl&) {
+    const Document& document = *request.document;
+    auto source = large::weight_source(document.inputs, document.spec, document.size);
+    if (!source) return MapInputReady{request.document, nullptr, source.error().sentence};
+    large::MapInput input;
+    input.source = *std::move(source);
+    if (document.landmarks) {
+        input.token_ids = document.landmarks->token_ids;
+        input.document_starts = document.landmarks->document_starts;
+        input.needle = document.landmarks->needle;
+    }
+    return MapInputReady{request.document,
+                         std::make_shared<const large::MapInput>(std::move(input)), ""};
+}
+
+std::optional<MapCellRequest> requested_map_cell(const AppState& state) {
+    const LargeLook& look = state.large;
+    if (!is_shown(state) || !is_settled(state) || !look.input || !look.selected)
+        return std::nullopt;
+    const MapCellRequest request{look.input, shown_head(state), *look.selected};
+    const bool answered = look.inspected && look.inspected->head == request.head &&
+                          look.inspected->cell == request.cell;
+    return answered ? std::nullopt : std::optional(request);
+}
+
+Action run(const MapCellRequest& request, const RunControl&) {
+    return MapCellReady{
+        request.input,
+        std::make_shared<const MapCell>(
+            MapCell{request.head, request.cell,
+                    large::cell_arithmetic(request.input->source, request.head, request.cell)})};
+}
+
+std::optional<MapRequest> requested_map(const AppState& state) {
+    const LargeLook& look = state.large;
+    if (!look.input || !is_settled(state)) return std::nullopt;
+    const MapCanvas canvas = canvas_of(look);
+    MapRequest request{look.input, {}};
+    large::MapWish& view = request.view;
+    view.head = shown_head(state);
+    view.view = {row_at(look, 0.0), column_at(look, 0.0), canvas.height * cells_per_pixel(look),
+                 canvas.width * cells_per_pixel(look), tile_level(look)};
+    view.full_pass = wants_full_pass(look);
+    view.moving = look.moving_s > 0.0;
+    view.search = look.search;
+    view.pooling = look.colors.pooling;
+    view.low_percentile = look.colors.low_percentile;
+    view.high_percentile = look.colors.high_percentile;
+    return request;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,128 @@
+#include "app/view/large/workspace.h"
+
+#include <fmt/format.h>
+
+#include "app/view/document/commands.h"
+#include "app/view/edits.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/json.h"
+#include "app/view/large/words.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kZoomStep = 2.0;
+constexpr double kPanStep = 0.25;  // of the canvas
+
+MapColors pooled_next(MapColors colors) {
+    constexpr int kPoolings = 3;
+    colors.pooling =
+        static_cast<large::Pooling>((static_cast<int>(colors.pooling) + 1) % kPoolings);
+    return colors;
+}
+
+MapColors on_scale(MapColors colors, bool log_scale) {
+    colors.log_scale = log_scale;
+    return colors;
+}
+
+/// One "Large" command after the other.
+struct Adder {
+    std::vector<Command>& list;
+    void operator()(std::string words, Key key, Action action, bool enabled = true) const {
+        list.push_back({std::move(words), "Large", plain(key), std::move(action), enabled});
+    }
+};
+
+void add_moves(const Adder& add, const AppState& state) {
+    const LargeLook& look = state.large;
+    const bool there = look.size != MapSize{};
+    const MapCanvas canvas = canvas_of(look);
+    const auto pan = [&](double columns, double rows) {
+        return moved_map(look, panned(look, -columns * canvas.width, -rows * canvas.height));
+    };
+    add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);
+    add("Zoom out", Key::minus, moved_map(look, zoomed(look, 1.0 / kZoomStep)), there);
+    add("The whole matrix", Key::f, FitMap{}, there);
+    add.list.back().also = plain(Key::home);
+    add("Move up", Key::up, pan(0.0, -kPanStep), there);
+    add("Move down", Key::down, pan(0.0, kPanStep), there);
+    add("Move left", Key::left, pan(-kPanStep, 0.0), there);
+    add("Move right", Key::right, pan(kPanStep, 0.0), there);
+    add("Go to a cell", Key::g, ShowGoTo{true}, there);
+    const bool needle = no_needle_words(state.document()).empty();
+    add("Go to the needle", Key::n, GoToNeedle{}, needle);
+}
+
+void add_searches(const Adder& add, const LargeLook& look) {
+    using Of = large::Search::Of;
+    const auto cell = look.selected.value_or(large::Cell{});
+    const bool any = look.selected.has_value();
+    add("What attends to the selected key", Key::a, SearchMap{large::Search{Of::key, cell.column}},
+        any);
+    add("What the selected query attends to", Key::q, SearchMap{large::Search{Of::query, cell.row}},
+        any);
+}
+
+}  // namespace
+
+std::string large_lacks(const AppState& state) {
+    return is_empty(state.document()) ? "There is no matrix yet." : "";
+}
+
+void enter_large(AppState& state) {
+    const auto& selected = state.step.selected;
+    const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
+    if (stage && pair_stages()[index_of(*stage)]) {  // the pair that Step looked at
+        const large::Cell cell{selected->row, selected->column};
+        if (has_map_cell(state.large, cell)) state.large.selected = cell;
+    }
+    say(state, "A map of all the weights: the wheel zooms from the whole matrix to one number.");
+}
+
+void add_large_commands(std::vector<Command>& list, const AppState& state) {
+    const LargeLook& look = state.large;
+    const Adder add{list};
+    add_moves(add, state);
+    const MapColors next = pooled_next(look.colors);
+    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::p, SetMapColors{next});
+    add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::l,
+        SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
+    const bool requested = wants_full_pass(look);
+    add(requested ? "Pause the exact pass" : "Resume the exact pass", Key::space,
+        SetFullPass{!requested}, look.input != nullptr);
+    add_searches(add, look);
+    add_document_commands(list, state);
+    for (const Index tokens : kPlantedSizes) {
+        large::PlantedSpec spec = look.draft;
+        spec.tokens = tokens;
+        add(fmt::format("Generate {} tokens", grouped(tokens)), Key::none, OpenPlanted{spec});
+    }
+}
+
+std::optional<Action> escape_large(const AppState& state) {
+    if (state.large.go_to_open) return ShowGoTo{false};
+    if (state.large.search) return SearchMap{std::nullopt};
+    return std::nullopt;
+}
+
+void clear_large(AppState& state) { state.large.selected.reset(); }
+
+nlohmann::ordered_json write_large(const AppState& state) { return large_to(state.large); }
+void read_large(Fields& fields, AppState& state) { read_large(fields, state.large); }
+
+bool is_large_animating(const AppState& state) { return state.large.moving_s > 0.0; }
+
+std::vector<Shot> large_shots() {
+    const large::PlantedSpec spec{.tokens = 4096};
+    return {{"", {OpenPlanted{spec}, DocumentReady{}}}};
+}
+
+large::Head shown_head(const AppState& state) { return {state.batch, state.head}; }
+
+Action moved_map(const LargeLook& look, const MapCamera& camera) {
+    if (is_fit(look, camera)) return FitMap{};
+    return SetMapCamera{camera};
+}
+
+}  // namespace attn::view

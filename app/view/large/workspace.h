@@ -1,0 +1,48 @@
+#pragma once
+
+#include "app/view/workspaces.h"
+
+namespace attn::view {
+
+// The Large workspace: a map of all the weights, none of them stored. See WorkspaceInfo.
+
+std::string large_lacks(const AppState& state);
+void enter_large(AppState& state);
+void add_large_commands(std::vector<Command>& list, const AppState& state);
+std::optional<Action> escape_large(const AppState& state);
+void clear_large(AppState& state);
+InspectorView large_inspector(const AppState& state);
+nlohmann::ordered_json write_large(const AppState& state);
+void read_large(Fields& fields, AppState& state);
+bool is_large_animating(const AppState& state);
+std::vector<Shot> large_shots();
+
+/// Brings size, selection and search in line with the present document.
+void settle_map(AppState& state);
+/// Another matrix was opened: nothing of the last one is left, neither where it was looked at nor what was found.
+void forget_map(AppState& state);
+/// The head that all workspaces show, as the map counts it.
+large::Head shown_head(const AppState& state);
+/// What moves the map to `camera`: FitMap where that shows the whole matrix.
+Action moved_map(const LargeLook& look, const MapCamera& camera);
+
+inline constexpr WorkspaceInfo kLargeWorkspace{
+    .id = Workspace::large,
+    .key = "large",
+    .title = "Large",
+    .tip = "A map of all the weights of a matrix of any size.",
+    .digit = Key::digit3,
+    .shows_document = true,
+    .lacks = large_lacks,
+    .enter = enter_large,
+    .add_commands = add_large_commands,
+    .escape = escape_large,
+    .clear = clear_large,
+    .inspector = large_inspector,
+    .write = write_large,
+    .read = read_large,
+    .is_animating = is_large_animating,
+    .shots = large_shots,
+};
+
+}  // namespace attn::view

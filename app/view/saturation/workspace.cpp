@@ -1,0 +1,105 @@
+#include "app/view/saturation/workspace.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "app/view/edits.h"
+#include "app/view/saturation/requests.h"
+#include "app/view/saturation/view.h"
+
+namespace attn::view {
+namespace {
+
+constexpr Index kWidestSweep = 4096;
+constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
+
+}  // namespace
+
+std::string saturation_lacks(const AppState&) { return {}; }
+
+void enter_saturation(AppState& state) {
+    say(state, "The same scores with and without ÷√d_k: what softmax makes of them.");
+}
+
+void add_saturation_commands(std::vector<Command>& list, const AppState& state) {
+    const SaturationControls& controls = state.saturation();
+    const bool sampled = controls.settings.model == SaturationModel::sampled;
+    const auto add = [&](std::string words, Key key, Action action, bool enabled = true) {
+        list.push_back({std::move(words), "Saturation", plain(key), std::move(action), enabled});
+    };
+    add(controls.scaling ? "Look at the unscaled side" : "Look at the scaled side", Key::s,
+        SetSaturationScaling{!controls.scaling});
+    add(sampled ? "Model: fixed logits" : "Model: sampled q and k", Key::m,
+        SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
+    add("Double d_k", Key::right, SetSaturationWidth{std::min(2 * controls.d_k, kWidestSweep)});
+    add("Halve d_k", Key::left, SetSaturationWidth{std::max(controls.d_k / 2, Index{1})});
+    add("Smallest d_k", Key::home, SetSaturationWidth{1});
+    add("Largest d_k", Key::end, SetSaturationWidth{kWidestSweep});
+    add("Draw again", Key::r, Redraw{}, sampled);
+}
+
+std::optional<Action> escape_saturation(const AppState&) { return std::nullopt; }
+void clear_saturation(AppState&) {}
+InspectorView saturation_inspector(const AppState&) { return {}; }
+
+nlohmann::ordered_json write_saturation(const AppState& state) {
+    const SaturationControls& controls = state.saturation();
+    const SaturationSettings& settings = controls.settings;
+    return {{"model", kModelNames[static_cast<std::size_t>(settings.model)]},
+            {"logits", settings.logits},
+            {"keys", settings.keys},
+            {"trials", settings.trials},
+            {"seed", settings.seed},
+            {"d_k", controls.d_k},
+            {"scaling", controls.scaling},
+            {"draw", controls.draw}};
+}
+
+void read_saturation(Fields& fields, AppState& state) {
+    SaturationControls& controls = state.history[state.now].saturation;
+    SaturationSettings& settings = controls.settings;
+    fields.read_name("model", settings.model, kModelNames);
+    fields.read("logits", settings.logits);
+    fields.read("keys", settings.keys);
+    fields.read("trials", settings.trials);
+    fields.read("seed", settings.seed);
+    fields.read("d_k", controls.d_k);
+    fields.read("scaling", controls.scaling);
+    fields.read("draw", controls.draw);
+    if (auto fine = check_controls(controls); !fine) fields.complain(": " + fine.error().sentence);
+}
+
+bool is_saturation_animating(const AppState&) { return false; }
+
+std::vector<Shot> saturation_shots() { return {{"", {}}}; }
+
+// ---- requests
+
+std::optional<SweepRequest> requested_sweep(const AppState& state) {
+    const SaturationSettings& settings = state.saturation().settings;
+    const bool ready = state.curves.sweep && state.curves.settings == settings;
+    if (state.workspace != Workspace::saturation || ready) return std::nullopt;
+    return SweepRequest{settings};
+}
+
+Action run(const SweepRequest& request, const RunControl& control) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto sweep = saturation_sweep(request.settings, sweep_widths(), control.stop);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    if (!sweep) return SweepReady{request.settings, nullptr, 0.0, sweep.error().sentence};
+    using Points = std::vector<SaturationPoint>;
+    return SweepReady{request.settings, std::make_shared<const Points>(*std::move(sweep)),
+                      elapsed.count(), ""};
+}
+
+std::vector<Index> sweep_widths() {
+    std::vector<Index> widths;
+    for (Index d_k = 1; d_k <= kWidestSweep; d_k *= 2) widths.push_back(d_k);
+    return widths;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "app/view/workspaces.h"
+
+namespace attn::view {
+
+// The Saturation workspace: softmax with and without ÷√d_k. See WorkspaceInfo. It shows no document.
+
+std::string saturation_lacks(const AppState& state);
+void enter_saturation(AppState& state);
+void add_saturation_commands(std::vector<Command>& list, const AppState& state);
+std::optional<Action> escape_saturation(const AppState& state);
+void clear_saturation(AppState& state);
+InspectorView saturation_inspector(const AppState& state);
+nlohmann::ordered_json write_saturation(const AppState& state);
+void read_saturation(Fields& fields, AppState& state);
+bool is_saturation_animating(const AppState& state);
+std::vector<Shot> saturation_shots();
+
+inline constexpr WorkspaceInfo kSaturationWorkspace{
+    .id = Workspace::saturation,
+    .key = "saturation",
+    .title = "Saturation",
+    .tip = "Why scores are divided by √d_k: softmax saturates.",
+    .digit = Key::digit2,
+    .shows_document = false,
+    .lacks = saturation_lacks,
+    .enter = enter_saturation,
+    .add_commands = add_saturation_commands,
+    .escape = escape_saturation,
+    .clear = clear_saturation,
+    .inspector = saturation_inspector,
+    .write = write_saturation,
+    .read = read_saturation,
+    .is_animating = is_saturation_animating,
+    .shots = saturation_shots,
+};
+
+}  // namespace attn::view

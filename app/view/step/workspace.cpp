@@ -1,0 +1,163 @@
+#include "app/view/step/workspace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/view/common/json.h"
+#include "app/view/common/sheet.h"
+#include "app/view/document/commands.h"
+#include "app/view/edits.h"
+#include "app/view/large/words.h"
+
+namespace attn::view {
+namespace {
+
+bool is_pair_stage(const OperandId& id) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    return stage != nullptr && pair_stages()[index_of(*stage)];
+}
+
+void add_stepping(std::vector<Command>& list, const AppState& state) {
+    const char* play = state.step.playing ? "Stop playing" : "Play the stages";
+    const bool there = step_lacks(state).empty();
+    const auto add = [&](const char* words, Key key, Action action) {
+        list.push_back({words, "Step", plain(key), std::move(action), there});
+    };
+    add("Next stage", Key::right, StepBy{1});
+    add("Previous stage", Key::left, StepBy{-1});
+    add("First stage", Key::home, GoToEnd{false});
+    add("Last stage", Key::end, GoToEnd{true});
+    add(play, Key::space, TogglePlay{});
+}
+
+void add_selection(std::vector<Command>& list, const AppState& state) {
+    const auto& selected = state.step.selected;
+    const bool editable = selected && is_editable(state, selected->tensor);
+    const auto move = [&](const char* words, Key key, int rows, int columns) {
+        list.push_back({words, "Step", shift(key), MoveSelection{rows, columns}});
+    };
+    move("Select the number above", Key::up, -1, 0);
+    move("Select the number below", Key::down, 1, 0);
+    move("Select the number to the left", Key::left, 0, -1);
+    move("Select the number to the right", Key::right, 0, 1);
+    list.push_back({"Edit the selected number", "Step", plain(Key::enter),
+                    BeginCellEdit{selected.value_or(CellRef{})}, editable});
+}
+
+void add_jumps(std::vector<Command>& list, const AppState& state) {
+    for (const Stage stage : ribbon_stages(state.document()))
+        list.push_back({fmt::format("Go to {}: {}", info(stage).step, info(stage).title),
+                        "Step",
+                        {},
+                        GoToStage{stage}});
+}
+
+/// A cell, stage or head that the document does not have.
+void check_look(Fields& fields, const AppState& state) {
+    const StepLook& look = state.step;
+    const auto stages = ribbon_stages(state.document());
+    if (std::ranges::count(stages, look.stage) == 0)
+        fields.complain(fmt::format("is at stage '{}', which this document does not have",
+                                    info(look.stage).key));
+    if (!fields.fine()) return;
+    const bool kept =
+        !look.selected || sheet_of(state, look.selected->tensor).values.rows == 0 || has_cell(state, *look.selected);
+    if (!kept)
+        fields.complain(fmt::format("points at a cell that {} does not have: row {}, column {}",
+                                    name_of(look.selected->tensor), look.selected->row,
+                                    look.selected->column));
+    if (look.editing &&
+        (!is_editable(state, look.editing->cell.tensor) || !has_cell(state, look.editing->cell)))
+        fields.complain("edits a cell that cannot be edited");
+}
+
+}  // namespace
+
+std::string step_lacks(const Document& document) {
+    if (is_empty(document)) return "Type a sentence and press Enter.";
+    const Dimensions& size = document.size;
+    if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
+        return fmt::format("{} × {} scores are too many to step through: Large shows them (key 3).",
+                           grouped(size.tq), grouped(size.tk));
+    if (!document.inputs->projects() && document.inputs->v.empty())
+        return "These are queries and keys without values: Large shows their weights (key 3).";
+    return {};
+}
+
+std::string step_lacks(const AppState& state) { return step_lacks(state.document()); }
+
+void enter_step(AppState& state) {
+    StepLook& look = state.step;
+    const auto& cell = state.large.selected;
+    if (cell && step_lacks(state).empty()) {  // the pair that Large looked at
+        const Stage stage = is_pair_stage(look.stage) ? look.stage : Stage::weights;
+        const CellRef same{stage, cell->row, cell->column};
+        const bool held = look.selected && is_pair_stage(look.selected->tensor) &&
+                          look.selected->row == cell->row && look.selected->column == cell->column;
+        if (!held && has_cell(state, same)) look.selected = same;
+    }
+    say(state, std::string(info(look.stage).words));
+}
+
+void add_step_commands(std::vector<Command>& list, const AppState& state) {
+    add_stepping(list, state);
+    add_selection(list, state);
+    add_document_commands(list, state);
+    add_model_commands(list, state);
+    add_jumps(list, state);
+}
+
+std::optional<Action> escape_step(const AppState& state) {
+    if (state.step.editing) return CancelCellEdit{};
+    return std::nullopt;
+}
+
+void clear_step(AppState& state) {
+    state.step.selected.reset();
+    state.step.editing.reset();
+}
+
+nlohmann::ordered_json write_step(const AppState& state) {
+    const StepLook& look = state.step;
+    nlohmann::ordered_json step{{"stage", info(look.stage).key},
+                                {"playing", look.playing},
+                                {"gradients", look.show_gradients},
+                                {"stepped_once", look.stepped_once},
+                                {"sentence_draft", look.sentence_draft}};
+    if (look.selected) step["selected"] = cell_to(*look.selected);
+    if (look.editing)
+        step["editing"] = {{"cell", cell_to(look.editing->cell)}, {"draft", look.editing->draft}};
+    return step;
+}
+
+void read_step(Fields& fields, AppState& state) {
+    StepLook& look = state.step;
+    read_stage(fields, "stage", look.stage);
+    look.previous = look.stage;
+    fields.read("playing", look.playing);
+    fields.read("gradients", look.show_gradients);
+    fields.read("stepped_once", look.stepped_once);
+    fields.read("sentence_draft", look.sentence_draft);
+    if (const auto* found = fields.find("selected"))
+        look.selected = cell_from(fields, "selected", *found);
+    read_object(fields, "editing", [&](Fields& inner) {
+        look.editing.emplace();
+        if (const auto* found = inner.find("cell"))
+            look.editing->cell = cell_from(inner, "cell", *found);
+        inner.read("draft", look.editing->draft);
+    });
+    check_look(fields, state);
+    if (look.selected && !has_cell(state, *look.selected)) look.selected.reset();
+}
+
+bool is_step_animating(const AppState& state) {
+    return state.step.playing || state.step.fade < 1.0;
+}
+
+std::vector<Shot> step_shots() {
+    const CellRef cell{Stage::weights, 1, 2};
+    return {{"", {GoToStage{Stage::weights}, SelectCell{cell}}}};
+}
+
+}  // namespace attn::view

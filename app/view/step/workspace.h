@@ -1,0 +1,47 @@
+#pragma once
+
+#include "app/view/workspaces.h"
+
+namespace attn::view {
+
+// The Step workspace: one stage at a time, every number explained. See WorkspaceInfo.
+
+/// Up to so many cells of one matrix are drawn one by one.
+inline constexpr Index kMostCells = Index{1} << 16;
+
+std::string step_lacks(const AppState& state);
+void enter_step(AppState& state);
+void add_step_commands(std::vector<Command>& list, const AppState& state);
+std::optional<Action> escape_step(const AppState& state);
+void clear_step(AppState& state);
+InspectorView step_inspector(const AppState& state);
+nlohmann::ordered_json write_step(const AppState& state);
+void read_step(Fields& fields, AppState& state);
+bool is_step_animating(const AppState& state);
+std::vector<Shot> step_shots();
+
+/// The same of a document alone.
+std::string step_lacks(const Document& document);
+/// Brings stage, selection and hover back inside what the present document has.
+void settle_step(AppState& state);
+
+inline constexpr WorkspaceInfo kStepWorkspace{
+    .id = Workspace::step,
+    .key = "step",
+    .title = "Step",
+    .tip = "Step through the stages of attention, every number explained.",
+    .digit = Key::digit1,
+    .shows_document = true,
+    .lacks = step_lacks,
+    .enter = enter_step,
+    .add_commands = add_step_commands,
+    .escape = escape_step,
+    .clear = clear_step,
+    .inspector = step_inspector,
+    .write = write_step,
+    .read = read_step,
+    .is_animating = is_step_animating,
+    .shots = step_shots,
+};
+
+}  // namespace attn::view

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/view/common/action.h"
+#include "app/view/state.h"
+
+namespace attn::view {
+
+// The window: workspaces, undo, theme, help, palette, files to write.
+
+enum class CopyAs : std::uint8_t { text, latex, python };
+
+/// By its key.
+struct SetWorkspace {
+    std::string workspace;
+    static constexpr auto kMeta =
+        meta("set_workspace", Kind::plain, field("workspace", &SetWorkspace::workspace));
+    friend void carry_out(AppState& state, const SetWorkspace& action);
+};
+/// The mouse took hold of a slider.
+struct BeginGesture {
+    static constexpr auto kMeta = meta("begin_gesture", Kind::plain);
+    friend void carry_out(AppState& state, const BeginGesture& action);
+};
+/// And let go of it.
+struct EndGesture {
+    static constexpr auto kMeta = meta("end_gesture", Kind::plain);
+    friend void carry_out(AppState& state, const EndGesture& action);
+};
+struct Undo {
+    static constexpr auto kMeta = meta("undo", Kind::plain);
+    friend void carry_out(AppState& state, const Undo& action);
+};
+struct Redo {
+    static constexpr auto kMeta = meta("redo", Kind::plain);
+    friend void carry_out(AppState& state, const Redo& action);
+};
+struct ClearSelection {
+    static constexpr auto kMeta = meta("clear_selection", Kind::plain);
+    friend void carry_out(AppState& state, const ClearSelection& action);
+};
+/// Of the inspected cell.
+struct CopyArithmetic {
+    CopyAs format;
+    static constexpr auto kMeta =
+        meta("copy_arithmetic", Kind::plain, field("format", &CopyArithmetic::format));
+    friend void carry_out(AppState& state, const CopyArithmetic& action);
+};
+struct SetTheme {
+    ThemeName theme;
+    static constexpr auto kMeta = meta("set_theme", Kind::plain, field("theme", &SetTheme::theme));
+    friend void carry_out(AppState& state, const SetTheme& action);
+};
+struct SetUiScale {
+    double scale;
+    static constexpr auto kMeta =
+        meta("set_ui_scale", Kind::plain, field("scale", &SetUiScale::scale));
+    friend void carry_out(AppState& state, const SetUiScale& action);
+};
+struct SetReducedMotion {
+    bool on;
+    static constexpr auto kMeta =
+        meta("set_reduced_motion", Kind::plain, field("on", &SetReducedMotion::on));
+    friend void carry_out(AppState& state, const SetReducedMotion& action);
+};
+struct ShowHelp {
+    bool on;
+    static constexpr auto kMeta = meta("show_help", Kind::plain, field("on", &ShowHelp::on));
+    friend void carry_out(AppState& state, const ShowHelp& action);
+};
+struct ShowPalette {
+    bool on;
+    static constexpr auto kMeta = meta("show_palette", Kind::plain, field("on", &ShowPalette::on));
+    friend void carry_out(AppState& state, const ShowPalette& action);
+};
+struct SetPaletteQuery {
+    std::string query;
+    static constexpr auto kMeta =
+        meta("set_palette_query", Kind::plain, field("query", &SetPaletteQuery::query));
+    friend void carry_out(AppState& state, const SetPaletteQuery& action);
+};
+struct MovePalette {
+    int rows;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const MovePalette& action);
+};
+/// Asks for a path; nullopt: closes.
+struct ShowPrompt {
+    std::optional<PromptKind> kind;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const ShowPrompt& action);
+};
+/// Typing.
+struct DraftPrompt {
+    std::string path;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const DraftPrompt& action);
+};
+/// "": where it came from, else asks for a path.
+struct SaveSession {
+    std::string path;
+    static constexpr auto kMeta =
+        meta("save_session", Kind::plain, field("path", &SaveSession::path));
+    friend void carry_out(AppState& state, const SaveSession& action);
+};
+struct ExportFigure {
+    std::string path;
+    bool chrome{};
+    static constexpr auto kMeta =
+        meta("export_figure", Kind::plain, field("path", &ExportFigure::path),
+             field("chrome", &ExportFigure::chrome));
+    friend void carry_out(AppState& state, const ExportFigure& action);
+};
+/// Of a job that takes long.
+struct JobProgress {
+    std::string job;
+    double done = 0.0;  // 0 … 1
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const JobProgress& action);
+};
+/// What the system says: "saved …", an error from outside.
+struct Notify {
+    Message message;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const Notify& action);
+};
+struct TakeScreenshot {
+    static constexpr auto kMeta = meta("take_screenshot", Kind::plain);
+    friend void carry_out(AppState& state, const TakeScreenshot& action);
+};
+struct Quit {
+    static constexpr auto kMeta = meta("quit", Kind::plain);
+    friend void carry_out(AppState& state, const Quit& action);
+};
+/// See due_actions().
+struct Tick {
+    double seconds;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const Tick& action);
+};
+
+using WindowActions = ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection,
+                                 CopyArithmetic, SetTheme, SetUiScale, SetReducedMotion, ShowHelp,
+                                 ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt, DraftPrompt,
+                                 SaveSession, ExportFigure, Notify, JobProgress, TakeScreenshot, Quit, Tick>;
+
+}  // namespace attn::view

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "app/view/commands.h"
+#include "app/view/edits.h"
+#include "app/view/window/actions.h"
+#include "app/view/workspaces.h"
+
+namespace attn::view {
+
+void carry_out(AppState& state, const SetWorkspace& action) {
+    const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
+    if (!to)
+        return say(state,
+                   fmt::format("There is no workspace '{}'; {} was expected.", action.workspace,
+                               workspace_keys(state.workspaces)),
+                   Severity::error);
+    state.workspace = to->id;
+    state.step.playing = false;
+    state.step.hovered.reset();
+    state.large.hovered.reset();
+    state.large.go_to_open = false;
+    to->enter(state);
+}
+
+void carry_out(AppState& state, const BeginGesture&) { state.gesture = Gesture{}; }
+void carry_out(AppState& state, const EndGesture&) { state.gesture.reset(); }
+
+void carry_out(AppState& state, const Undo&) {
+    if (state.now == 0) return say(state, "Nothing to undo.");
+    travel(state, state.now - 1, fmt::format("Undone: {}.", state.history[state.now].words));
+}
+
+void carry_out(AppState& state, const Redo&) {
+    if (state.now + 1 == state.history.size()) return say(state, "Nothing to redo.");
+    travel(state, state.now + 1, fmt::format("Redone: {}.", state.history[state.now + 1].words));
+}
+
+void carry_out(AppState& state, const ClearSelection&) { shown_workspace(state).clear(state); }
+
+void carry_out(AppState& state, const CopyArithmetic& action) {
+    const InspectorView view = shown_workspace(state).inspector(state);
+    if (view.empty) return say(state, "Nothing to copy: select a number first.", Severity::warning);
+    const std::string* texts[] = {&view.as_text, &view.as_latex, &view.as_python};
+    const char* names[] = {"text", "LaTeX", "Python"};
+    const auto n = static_cast<std::size_t>(action.format);
+    state.effects.clipboard = *texts[n];
+    say(state, fmt::format("Copied {} as {}.", view.title, names[n]));
+}
+
+void carry_out(AppState& state, const SetTheme& action) { state.theme = action.theme; }
+
+void carry_out(AppState& state, const SetUiScale& action) {
+    if (!std::isfinite(action.scale)) return;
+    state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
+    say(state, fmt::format("Scale {:.0f} %.", 100.0 * state.ui_scale));
+}
+
+void carry_out(AppState& state, const SetReducedMotion& action) {
+    state.reduced_motion = action.on;
+    if (action.on) state.step.fade = 1.0;
+    say(state, action.on ? "Reduced motion: stages change at once." : "Stages cross-fade.");
+}
+
+void carry_out(AppState& state, const ShowHelp& action) {
+    state.show_help = action.on;
+    if (action.on) state.show_palette = false;
+}
+
+void carry_out(AppState& state, const ShowPalette& action) {
+    state.show_palette = action.on;
+    if (action.on) state.show_help = false;
+    state.palette_query.clear();
+    state.palette_row = 0;
+}
+
+void carry_out(AppState& state, const SetPaletteQuery& action) {
+    state.palette_query = action.query;
+    state.palette_row = 0;
+}
+
+void carry_out(AppState& state, const MovePalette& action) {
+    const Index rows = static_cast<Index>(find_commands(state, state.palette_query).size());
+    const Index to = static_cast<Index>(state.palette_row) + action.rows;
+    state.palette_row =
+        static_cast<std::size_t>(std::clamp(to, Index{0}, std::max(rows, Index{1}) - 1));
+}
+
+void carry_out(AppState& state, const ShowPrompt& action) {
+    state.prompt.reset();
+    if (!action.kind) return;
+    state.show_help = state.show_palette = false;
+    state.prompt = Prompt{*action.kind, "", false};
+    if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;
+    if (*action.kind == PromptKind::figure) state.prompt->path = figure_name(state);
+}
+
+void carry_out(AppState& state, const DraftPrompt& action) {
+    if (!state.prompt) return;
+    state.prompt->path = action.path;
+    state.prompt->confirmed = false;
+}
+
+void carry_out(AppState& state, const SaveSession& action) {
+    const std::string& path = action.path.empty() ? state.session_file : action.path;
+    state.prompt.reset();
+    if (path.empty()) return carry_out(state, ShowPrompt{PromptKind::save});
+    state.session_file = path;
+    state.effects.save_session = path;
+}
+
+void carry_out(AppState& state, const ExportFigure& action) {
+    state.prompt.reset();
+    state.effects.figure = FigureRequest{action.path, action.chrome};
+}
+
+void carry_out(AppState& state, const Notify& action) { state.notice = action.message; }
+void carry_out(AppState& state, const JobProgress& action) {
+    if (state.opening && action.job == "opening") state.opening_done = action.done;
+}
+
+void carry_out(AppState& state, const TakeScreenshot&) { state.effects.screenshot = true; }
+void carry_out(AppState& state, const Quit&) { state.effects.quit = true; }
+
+void carry_out(AppState& state, const Tick& action) {
+    constexpr double kFadeSeconds = 0.25;
+    StepLook& look = state.step;
+    look.fade = std::min(1.0, look.fade + action.seconds / kFadeSeconds);
+    if (look.playing) look.play_clock_s += action.seconds;
+    state.large.moving_s = std::max(0.0, state.large.moving_s - action.seconds);
+}
+
+}  // namespace attn::view
