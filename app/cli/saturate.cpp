@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "app/cli/arguments.h"
-#include "app/cli/attention_options.h"
 #include "app/cli/subcommands.h"
+#include "app/files/options.h"
 #include "core/io/file.h"
 #include "core/saturation.h"
 
@@ -73,7 +73,7 @@ std::vector<std::string> split(std::string_view text) {
 Result<std::vector<Index>> parse_widths(const std::string& text) {
     std::vector<Index> widths;
     for (const std::string& part : split(text)) {
-        const Result<Index> width = parse_whole_number({"--dk", part});
+        const Result<Index> width = files::parse_whole_number({"--dk", part});
         if (!width) return tl::unexpected(width.error());
         widths.push_back(*width);
     }
@@ -120,8 +120,8 @@ Result<SaturationSettings> parse_settings(const CLI::App& app, const Words& word
         return settings;
     }
     settings.model = SaturationModel::sampled;
-    const Result<Index> keys = parse_whole_number({"--keys", words.keys});
-    const Result<Index> trials = parse_whole_number({"--trials", words.trials});
+    const Result<Index> keys = files::parse_whole_number({"--keys", words.keys});
+    const Result<Index> trials = files::parse_whole_number({"--trials", words.trials});
     const auto seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
     if (!keys) return tl::unexpected(keys.error());
     if (!trials) return tl::unexpected(trials.error());

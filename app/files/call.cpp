@@ -1,4 +1,4 @@
-#include "app/cli/trace_call.h"
+#include "app/files/call.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 
 #include "core/masks.h"
 
-namespace attn::cli {
+namespace attn::files {
 namespace {
 
 /// How the axes of an array are read.
@@ -218,7 +218,7 @@ std::string what_it_holds(const Inputs& in, const Npz& file) {
                                             : fmt::format("{}", fmt::join(file.names, ", ")));
 }
 
-Result<void> fill_call(Reader& reader, const OptionValues& given, TraceCall& call) {
+Result<void> fill_call(Reader& reader, const OptionValues& given, FileCall& call) {
     const Result<OptionValues> values = merge_options(reader, given, call.notes);
     if (!values) return tl::unexpected(values.error());
     const Result<CallOptions> options = call_options(*values);
@@ -241,12 +241,12 @@ Result<void> fill_call(Reader& reader, const OptionValues& given, TraceCall& cal
 
 }  // namespace
 
-Result<TraceCall> read_call(const std::filesystem::path& path, const OptionValues& given) {
+Result<FileCall> read_call(const std::filesystem::path& path, const OptionValues& given) {
     const std::vector<std::string_view> wanted = wanted_arrays();
     Result<Npz> file = read_npz(path, wanted);
     if (!file) return tl::unexpected(file.error());
     Reader reader(path, *std::move(file));
-    TraceCall call;
+    FileCall call;
     if (auto filled = fill_call(reader, given, call); !filled)
         return tl::unexpected(filled.error());
     const std::vector<std::string> notes = reader.notes();
@@ -255,4 +255,4 @@ Result<TraceCall> read_call(const std::filesystem::path& path, const OptionValue
     return call;
 }
 
-}  // namespace attn::cli
+}  // namespace attn::files

@@ -1,15 +1,16 @@
-#include "app/cli/attention_options.h"
+#include "app/files/options.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <vector>
 
-#include "app/cli/arguments.h"
+#include "app/files/words.h"
 #include "core/io/json.h"
 
-namespace attn::cli {
+namespace attn::files {
 namespace {
 
 using nlohmann::json;
@@ -156,7 +157,10 @@ std::string text_of(const json& value) {
     if (value.is_string()) return value.get<std::string>();
     if (!value.is_array()) return value.dump();
     std::string text;
-    for (const json& entry : value) text += (text.empty() ? "" : ",") + text_of(entry);
+    for (const json& entry : value) {
+        if (!text.empty()) text += ',';
+        text += text_of(entry);
+    }
     return text;
 }
 
@@ -179,13 +183,6 @@ Result<void> add_json_option(std::string_view what, std::string key, const json&
 }  // namespace
 
 std::span<const AttentionOption> attention_options() { return kOptions; }
-
-std::string choices(std::span<const std::string> words) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    return text;
-}
 
 Result<Index> parse_whole_number(const Value& value) {
     const std::optional<Index> number = parse_number<Index>(value.text);
@@ -216,4 +213,4 @@ Result<CallOptions> call_options(const OptionValues& values) {
     return call;
 }
 
-}  // namespace attn::cli
+}  // namespace attn::files

@@ -10,7 +10,7 @@
 #include "core/result.h"
 #include "core/spec.h"
 
-namespace attn::cli {
+namespace attn::files {
 
 /// What the options say about one attention call. Head counts are unset unless given.
 struct CallOptions {
@@ -50,7 +50,4 @@ Result<CallOptions> call_options(const OptionValues& values);
 /// A whole number: "--threads is 'x'; a whole number was wanted".
 Result<Index> parse_whole_number(const Value& value);
 
-/// "a, b or c"
-std::string choices(std::span<const std::string> words);
-
-}  // namespace attn::cli
+}  // namespace attn::files
