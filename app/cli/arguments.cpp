@@ -45,8 +45,8 @@ std::string complaint_about_count(const CLI::ParseError& error, const CLI::App& 
     const CLI::Option* const option = app.get_option_no_throw(name);
     if (option == nullptr) return what;
     if (option->count() > 1)
-        return fmt::format("{} is given {} times; once was wanted", name, option->count());
-    return fmt::format("{} has no value; {} was wanted", name, option->get_type_name());
+        return fmt::format("{} is given {} times; expected once", name, option->count());
+    return fmt::format("{} has no value; expected {}", name, option->get_type_name());
 }
 
 }  // namespace

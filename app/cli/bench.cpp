@@ -80,7 +80,7 @@ Result<int> parse_count(std::string_view flag, const std::string& text, int leas
     const Result<Index> number = files::parse_whole_number({std::string(flag), text});
     if (!number) return tl::unexpected(number.error());
     if (*number < least)
-        return bad_input(fmt::format("{} is {}; at least {} was wanted", flag, text, least));
+        return bad_input(fmt::format("{} is {}; expected at least {}", flag, text, least));
     return static_cast<int>(std::min<Index>(*number, most));
 }
 
@@ -142,9 +142,8 @@ Result<std::vector<const BenchSection*>> chosen_sections(const Words& words) {
     for (const std::string& name : wanted) {
         const auto found = std::ranges::find(bench_sections(), name, &BenchSection::name);
         if (found == bench_sections().end())
-            return bad_input(fmt::format("--only has the unknown section '{}'{}; {} was wanted",
-                                         name, files::did_you_mean(name, names),
-                                         files::choices(names)));
+            return bad_input(fmt::format("--only has the unknown section '{}'{}; expected {}", name,
+                                         files::did_you_mean(name, names), files::choices(names)));
         chosen.push_back(&*found);
     }
     return chosen;

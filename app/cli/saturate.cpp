@@ -82,12 +82,12 @@ Result<std::vector<Index>> parse_widths(const std::string& text) {
 
 /// The whole of `text` as a number; from_chars reads the same in every locale.
 template <class Number>
-Result<Number> parse_as(std::string_view flag, const std::string& text, std::string_view wanted) {
+Result<Number> parse_as(std::string_view flag, const std::string& text, std::string_view what) {
     Number number{};
     const char* const end = text.data() + text.size();
     const auto [stop, fault] = std::from_chars(text.data(), end, number);
     if (fault == std::errc{} && stop == end) return number;
-    return bad_input(fmt::format("{} is '{}'; {} was wanted", flag, text, wanted));
+    return bad_input(fmt::format("{} is '{}'; expected {}", flag, text, what));
 }
 
 Result<std::vector<double>> parse_logits(const std::string& text) {
@@ -105,8 +105,7 @@ Result<void> check_no_draws(const CLI::App& app) {
     for (const char* flag : {"--keys", "--trials", "--seed"})
         if (app.count(flag) > 0)
             return bad_input(fmt::format(
-                "{} was given with --logits; one of the two was wanted: logits are not drawn",
-                flag));
+                "{} was given with --logits; expected one of the two: logits are not drawn", flag));
     return {};
 }
 

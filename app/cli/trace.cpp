@@ -98,7 +98,7 @@ Result<StageSet> parse_keep(std::string_view text) {
         std::vector<std::string> keys;
         for (const StageInfo& row : stage_table()) keys.emplace_back(row.key);
         if (!stage)
-            return bad_input(fmt::format("--keep has the unknown stage '{}'{}; {} was wanted", key,
+            return bad_input(fmt::format("--keep has the unknown stage '{}'{}; expected {}", key,
                                          files::did_you_mean(key, keys), files::choices(keys)));
         keep.set(index_of(*stage));
     }
@@ -109,7 +109,7 @@ Result<int> parse_threads(const std::string& text) {
     if (text.empty()) return thread_count();
     const Result<Index> threads = files::parse_whole_number({"--threads", text});
     if (!threads) return tl::unexpected(threads.error());
-    if (*threads < 1) return bad_input(fmt::format("--threads is {}; at least 1 was wanted", text));
+    if (*threads < 1) return bad_input(fmt::format("--threads is {}; expected at least 1", text));
     return static_cast<int>(std::min<Index>(*threads, thread_count()));
 }
 
@@ -192,12 +192,12 @@ std::optional<std::string> left_out(const Words& words, const files::FileCall& c
 
 Result<void> check_usage(const Words& words) {
     if (words.input.empty())
-        return bad_input("an input file was wanted: attnscope trace IN.npz -o OUT.npz");
-    if (words.output.empty()) return bad_input("an output file was wanted: -o OUT.npz");
+        return bad_input("expected an input file: attnscope trace IN.npz -o OUT.npz");
+    if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
     std::error_code ignored;
     if (std::filesystem::equivalent(words.input, words.output, ignored))
         return bad_input(fmt::format(
-            "-o is {}, the input itself; another file was wanted: it would be lost", words.output));
+            "-o is {}, the input itself; expected another file: it would be lost", words.output));
     return {};
 }
 

@@ -47,7 +47,7 @@ Result<OptionValues> options_from_json(std::string_view json, std::string_view w
 /// Ranges are left to attn::validate, which knows the shapes.
 Result<CallOptions> call_options(const OptionValues& values);
 
-/// A whole number: "--threads is 'x'; a whole number was wanted".
+/// A whole number: "--threads is 'x'; expected a whole number".
 Result<Index> parse_whole_number(const Value& value);
 
 }  // namespace attn::files

@@ -131,7 +131,7 @@ Result<NpyArray> load_values(const NpyHeader& header, std::string_view data,
     NpyArray array{type.name, header.extents, {}};
     if (type.kind == 'U' || type.kind == 'S') {
         if (header.items != 1)
-            return bad_input(fmt::format("{} holds {} texts; one was wanted", what, header.items));
+            return bad_input(fmt::format("{} holds {} texts; expected one", what, header.items));
         Result<std::string> text = load_text(type, data, what);
         if (!text) return tl::unexpected(text.error());
         array.values = *std::move(text);

@@ -135,7 +135,7 @@ Result<Npz> read_npz(const fs::path& path, std::span<const std::string_view> wan
     if (missing)
         return bad_input(fmt::format("cannot read {}: {}", path.string(), missing.message()));
     if (fs::is_directory(status))
-        return bad_input(fmt::format("{} is a folder; an .npz file was wanted", path.string()));
+        return bad_input(fmt::format("{} is a folder; expected an .npz file", path.string()));
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* const source = zip_source_file_create(path.c_str(), 0, -1, &error);
@@ -144,7 +144,7 @@ Result<Npz> read_npz(const fs::path& path, std::span<const std::string_view> wan
 
 Result<Npz> parse_npz(std::string_view bytes, std::string_view what) {
     if (bytes.empty())  // libzip would call it a zip without entries
-        return bad_input(fmt::format("{} is empty; an .npz file was wanted", what));
+        return bad_input(fmt::format("{} is empty; expected an .npz file", what));
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
