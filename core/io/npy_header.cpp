@@ -12,8 +12,7 @@ namespace attn {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::string_view kWanted =
-    "expected float16, float32, float64, an integer, bool or a text scalar";
+constexpr std::string_view kWanted = "expected float16, float32, float64, an integer, bool or text";
 
 // Reads the Python dict literal of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class Literal {
