@@ -20,7 +20,7 @@ class Screen {
     view::Actions build(const view::AppState& state);
     /// After the frame was drawn.
     void end_frame() { textures_.end_frame(); }
-    /// "", or why the fonts are not the ones that were wanted.
+    /// "", or why the fonts are not the ones that were expected.
     const std::string& font_warning() const { return fonts_.warning; }
 
   private:

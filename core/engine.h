@@ -21,7 +21,7 @@ struct Dimensions {
 };
 
 /// Checks every shape and option against every other. The sentence of an error names the tensor or
-/// option, its value and what was wanted. NaN and inf in tensors are allowed: they travel.
+/// option, its value and what was expected. NaN and inf in tensors are allowed: they travel.
 Result<Dimensions> validate(const Inputs& inputs, const AttentionSpec& spec);
 Result<Dimensions> validate(const InputsD& inputs, const AttentionSpec& spec);
 

@@ -10,7 +10,7 @@ namespace attn {
 /// Whose fault it is; the command line turns it into exit code 2 or 1.
 enum class ErrorKind { input, failure };
 
-/// One sentence that names the thing, its value, and what was wanted or the valid choices.
+/// One sentence that names the thing, its value, and what was expected or the valid choices.
 struct Error {
     std::string sentence;
     ErrorKind kind = ErrorKind::input;

@@ -34,17 +34,17 @@ SaturationRow make_row(std::vector<double> s, double raw_factor) {
 /// The sentence of a number outside 1 … `most`.
 Result<void> check_count(std::string_view name, Index value, Index most) {
     if (value >= 1 && value <= most) return {};
-    return bad_input(fmt::format("{} is {}; 1 to {} was wanted", name, value, most));
+    return bad_input(fmt::format("{} is {}; expected 1 to {}", name, value, most));
 }
 
 Result<void> check_logits(const std::vector<double>& logits) {
     if (logits.empty() || std::ssize(logits) > kMaxSaturationKeys)
-        return bad_input(fmt::format("there are {} logits; 1 to {} were wanted", logits.size(),
+        return bad_input(fmt::format("there are {} logits; expected 1 to {}", logits.size(),
                                      kMaxSaturationKeys));
     for (std::size_t j = 0; j < logits.size(); ++j)
         if (!std::isfinite(logits[j]))
             return bad_input(
-                fmt::format("logit {} is {}; a finite number was wanted", j + 1, logits[j]));
+                fmt::format("logit {} is {}; expected a finite number", j + 1, logits[j]));
     return {};
 }
 
@@ -66,7 +66,7 @@ SaturationPair saturation_at(const SaturationSettings& settings, Index d_k, Inde
 }
 
 Result<void> check_saturation(const SaturationSettings& settings, std::span<const Index> widths) {
-    if (widths.empty()) return bad_input("the list of d_k is empty; at least one width was wanted");
+    if (widths.empty()) return bad_input("the list of d_k is empty; expected at least one width");
     for (const Index d_k : widths)
         if (auto ok = check_count("d_k", d_k, kMaxSaturationWidth); !ok) return ok;
     if (settings.model == SaturationModel::fixed_logits) return check_logits(settings.logits);

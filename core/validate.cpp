@@ -126,7 +126,7 @@ std::string check_bias(const InputsOf<Scalar>& in, Param bias, Param weight) {
     if (in.params[bias].empty()) return {};
     const Shape shape = in.params[bias].shape();
     const Shape wanted{1, 1, 1, in.params[weight].shape().d};
-    return unless(shape == wanted, "{} is {}: one number per column of {} is wanted, {}",
+    return unless(shape == wanted, "{} is {}: expected one number per column of {}, {}",
                   info(bias).npz, to_string(shape), info(weight).npz, to_string(wanted));
 }
 

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
+
+#include "app/files/words.h"
 
 namespace attn::cli {
 namespace {
@@ -18,21 +19,6 @@ struct HelpLayout : CLI::Formatter {
         return usage.insert(start, "Usage: ");
     }
 };
-
-/// Levenshtein's edit distance: insertions, deletions and replacements from `a` to `b`.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);  // distances from a[0..i) to each b[0..j)
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row.back();
-}
 
 std::vector<std::string> option_names(const CLI::App& app) {
     std::vector<std::string> names;
@@ -48,7 +34,8 @@ std::string complaint_about(const std::vector<std::string>& words, const CLI::Ap
     });
     if (option == words.end()) return fmt::format("'{}' is one argument too many", words.front());
     const std::string name = option->substr(0, option->find('='));
-    return fmt::format("there is no option {}{}", name, did_you_mean(name, option_names(app)));
+    return fmt::format("there is no option {}{}", name,
+                       files::did_you_mean(name, option_names(app)));
 }
 
 /// The option that CLI11 found to have too few or too many values, in our words.
@@ -58,23 +45,11 @@ std::string complaint_about_count(const CLI::ParseError& error, const CLI::App& 
     const CLI::Option* const option = app.get_option_no_throw(name);
     if (option == nullptr) return what;
     if (option->count() > 1)
-        return fmt::format("{} is given {} times; once was wanted", name, option->count());
-    return fmt::format("{} has no value; {} was wanted", name, option->get_type_name());
+        return fmt::format("{} is given {} times; expected once", name, option->count());
+    return fmt::format("{} has no value; expected {}", name, option->get_type_name());
 }
 
 }  // namespace
-
-std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
-    std::size_t best_distance = 3;
-    std::string_view best;
-    for (const std::string& candidate : candidates) {
-        const std::size_t distance = edit_distance(word, candidate);
-        if (distance >= best_distance || distance * 2 >= candidate.size()) continue;
-        best_distance = distance;
-        best = candidate;
-    }
-    return best.empty() ? "" : fmt::format("; did you mean {}?", best);
-}
 
 std::optional<int> parse(CLI::App& app, Args args, Streams io) {
     const auto bad_usage = [&](std::string sentence) {

@@ -17,7 +17,4 @@ namespace attn::cli {
 /// option that was probably meant. `app` must not use required(): check by hand, for a better line.
 std::optional<int> parse(CLI::App& app, Args args, Streams io);
 
-/// "; did you mean --causal?" for the candidate that is at most two typing mistakes away, or "".
-std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
-
 }  // namespace attn::cli

@@ -7,9 +7,10 @@
 #include <iostream>
 
 #include "app/cli/arguments.h"
-#include "app/cli/attention_options.h"
 #include "app/cli/bench_sections.h"
 #include "app/cli/subcommands.h"
+#include "app/files/options.h"
+#include "app/files/words.h"
 #include "core/io/file.h"
 #include "core/threads.h"
 
@@ -76,10 +77,10 @@ void declare(CLI::App& app, Words& words) {
 }
 
 Result<int> parse_count(std::string_view flag, const std::string& text, int least, int most) {
-    const Result<Index> number = parse_whole_number({std::string(flag), text});
+    const Result<Index> number = files::parse_whole_number({std::string(flag), text});
     if (!number) return tl::unexpected(number.error());
     if (*number < least)
-        return bad_input(fmt::format("{} is {}; at least {} was wanted", flag, text, least));
+        return bad_input(fmt::format("{} is {}; expected at least {}", flag, text, least));
     return static_cast<int>(std::min<Index>(*number, most));
 }
 
@@ -141,8 +142,8 @@ Result<std::vector<const BenchSection*>> chosen_sections(const Words& words) {
     for (const std::string& name : wanted) {
         const auto found = std::ranges::find(bench_sections(), name, &BenchSection::name);
         if (found == bench_sections().end())
-            return bad_input(fmt::format("--only has the unknown section '{}'{}; {} was wanted",
-                                         name, did_you_mean(name, names), choices(names)));
+            return bad_input(fmt::format("--only has the unknown section '{}'{}; expected {}", name,
+                                         files::did_you_mean(name, names), files::choices(names)));
         chosen.push_back(&*found);
     }
     return chosen;

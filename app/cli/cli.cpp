@@ -8,6 +8,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
+#include "app/files/words.h"
 
 namespace attn::cli {
 namespace {
@@ -52,7 +53,7 @@ std::string misspelt(const std::string& word) {
     if (word.starts_with('-') || std::filesystem::exists(word, ignored)) return {};
     std::vector<std::string> names;
     for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
-    return did_you_mean(word, names);
+    return files::did_you_mean(word, names);
 }
 
 // A value that is quoted may hold line breaks, and what a terminal would obey.

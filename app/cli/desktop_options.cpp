@@ -18,11 +18,11 @@ Result<void> take_file(const std::vector<std::string>& files, StartOptions& star
             fmt::format("{} files, '{}' and '{}' first; the window opens one at a time",
                         files.size(), files[0], files[1]));
     if (!start.session.empty())
-        return bad_input(fmt::format("'{}' and --session '{}'; one of the two was wanted", files[0],
+        return bad_input(fmt::format("'{}' and --session '{}'; expected one of the two", files[0],
                                      start.session));
     if (!start.map_file.empty())
-        return bad_input(fmt::format("'{}' and --map '{}'; one of the two was wanted", files[0],
-                                     start.map_file));
+        return bad_input(
+            fmt::format("'{}' and --map '{}'; expected one of the two", files[0], start.map_file));
     const bool tensors = std::filesystem::path(files[0]).extension() == ".npz";
     (tensors ? start.map_file : start.session) = files[0];
     return {};

@@ -117,7 +117,7 @@ int run_render(Args args, Streams io) {
         ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;
     if (options.output.empty() && options.time_drag == 0)
-        return report({"no -o; the name of the picture was wanted, as in -o step.png"},
+        return report({"no -o; expected the name of the picture, as in -o step.png"},
                       "attnscope render", io);
     const auto done = render(options, io);
     return done ? kSuccess : report(done.error(), "attnscope render", io);

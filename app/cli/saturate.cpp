@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "app/cli/arguments.h"
-#include "app/cli/attention_options.h"
 #include "app/cli/subcommands.h"
+#include "app/files/options.h"
 #include "core/io/file.h"
 #include "core/saturation.h"
 
@@ -73,7 +73,7 @@ std::vector<std::string> split(std::string_view text) {
 Result<std::vector<Index>> parse_widths(const std::string& text) {
     std::vector<Index> widths;
     for (const std::string& part : split(text)) {
-        const Result<Index> width = parse_whole_number({"--dk", part});
+        const Result<Index> width = files::parse_whole_number({"--dk", part});
         if (!width) return tl::unexpected(width.error());
         widths.push_back(*width);
     }
@@ -82,12 +82,12 @@ Result<std::vector<Index>> parse_widths(const std::string& text) {
 
 /// The whole of `text` as a number; from_chars reads the same in every locale.
 template <class Number>
-Result<Number> parse_as(std::string_view flag, const std::string& text, std::string_view wanted) {
+Result<Number> parse_as(std::string_view flag, const std::string& text, std::string_view what) {
     Number number{};
     const char* const end = text.data() + text.size();
     const auto [stop, fault] = std::from_chars(text.data(), end, number);
     if (fault == std::errc{} && stop == end) return number;
-    return bad_input(fmt::format("{} is '{}'; {} was wanted", flag, text, wanted));
+    return bad_input(fmt::format("{} is '{}'; expected {}", flag, text, what));
 }
 
 Result<std::vector<double>> parse_logits(const std::string& text) {
@@ -105,8 +105,7 @@ Result<void> check_no_draws(const CLI::App& app) {
     for (const char* flag : {"--keys", "--trials", "--seed"})
         if (app.count(flag) > 0)
             return bad_input(fmt::format(
-                "{} was given with --logits; one of the two was wanted: logits are not drawn",
-                flag));
+                "{} was given with --logits; expected one of the two: logits are not drawn", flag));
     return {};
 }
 
@@ -120,8 +119,8 @@ Result<SaturationSettings> parse_settings(const CLI::App& app, const Words& word
         return settings;
     }
     settings.model = SaturationModel::sampled;
-    const Result<Index> keys = parse_whole_number({"--keys", words.keys});
-    const Result<Index> trials = parse_whole_number({"--trials", words.trials});
+    const Result<Index> keys = files::parse_whole_number({"--keys", words.keys});
+    const Result<Index> trials = files::parse_whole_number({"--trials", words.trials});
     const auto seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
     if (!keys) return tl::unexpected(keys.error());
     if (!trials) return tl::unexpected(trials.error());

@@ -24,7 +24,7 @@ Result<Enum> find_named(std::string_view option, std::span<const std::string_vie
     const auto found = std::find(names.begin(), names.end(), name);
     if (found != names.end()) return static_cast<Enum>(found - names.begin());
     return bad_input(
-        fmt::format("{} is '{}'; {} was wanted", option, name, fmt::join(names, " or ")));
+        fmt::format("{} is '{}'; expected {}", option, name, fmt::join(names, " or ")));
 }
 
 /// A stage or a parameter by its key.
@@ -32,14 +32,14 @@ Result<OperandId> find_operand(std::string_view option, std::string_view key) {
     if (const auto operand = view::find_operand(key)) return *operand;
     std::string keys;
     for (const StageInfo& stage : stage_table()) keys += fmt::format(" {}", stage.key);
-    return bad_input(fmt::format("{} is '{}'; one of the stages was wanted:{}", option, key, keys));
+    return bad_input(fmt::format("{} is '{}'; expected one of the stages:{}", option, key, keys));
 }
 
 Result<Stage> parse_stage(std::string_view key) {
     auto operand = find_operand("--stage", key);
     if (!operand) return tl::unexpected(std::move(operand.error()));
     if (const Stage* stage = std::get_if<Stage>(&*operand)) return *stage;
-    return bad_input(fmt::format("--stage is '{}', which is a parameter; a stage was wanted", key));
+    return bad_input(fmt::format("--stage is '{}', which is a parameter; expected a stage", key));
 }
 
 /// Whole numbers between separators: "1600x1000", "1,2". nullopt unless it is exactly two.
@@ -59,7 +59,7 @@ Result<view::CellRef> parse_cell(std::string_view text) {
         colon == std::string_view::npos ? std::nullopt : two_numbers(text.substr(colon + 1), ',');
     if (!cell)
         return bad_input(fmt::format(
-            "--select is '{}'; a stage, row and column were wanted, as in scores:1,2", text));
+            "--select is '{}'; expected a stage, row and column, as in scores:1,2", text));
     auto operand = find_operand("--select", text.substr(0, colon));
     if (!operand) return tl::unexpected(std::move(operand.error()));
     return view::CellRef{*operand, cell->first, cell->second};
@@ -88,16 +88,16 @@ Result<void> append_window_options(const StartOptions& options, view::Actions& a
 
 Result<void> append_map_options(const StartOptions& options, view::Actions& actions) {
     if (options.planted && !options.map_file.empty())
-        return bad_input(fmt::format("'{}' and --planted {}; one of the two was wanted",
+        return bad_input(fmt::format("'{}' and --planted {}; expected one of the two",
                                      options.map_file, *options.planted));
     if (options.planted &&
         (*options.planted < large::kLeastPlanted || *options.planted > large::kMostPlanted))
-        return bad_input(fmt::format("--planted is {}; {} to {} tokens were wanted",
-                                     *options.planted, large::kLeastPlanted, large::kMostPlanted));
+        return bad_input(fmt::format("--planted is {}; expected {} to {} tokens", *options.planted,
+                                     large::kLeastPlanted, large::kMostPlanted));
     std::error_code fault;
     if (!options.map_file.empty() && !std::filesystem::is_regular_file(options.map_file, fault))
-        return bad_input(fmt::format("{}: {}; an .npz file with Q and K was wanted",
-                                     options.map_file, fault ? fault.message() : "not a file"));
+        return bad_input(fmt::format("{}: {}; expected an .npz file with Q and K", options.map_file,
+                                     fault ? fault.message() : "not a file"));
     large::PlantedSpec spec;
     spec.tokens = options.planted.value_or(spec.tokens);
     if (options.planted) actions.push_back(view::OpenPlanted{spec});
@@ -109,8 +109,8 @@ Result<void> append_go_to(const StartOptions& options, view::Actions& actions) {
     if (options.go_to.empty()) return {};
     const auto cell = view::parse_map_cell(options.go_to);
     if (!cell)
-        return bad_input(fmt::format(
-            "--go-to is '{}'; a query and a key were wanted, as in 70001,5", options.go_to));
+        return bad_input(fmt::format("--go-to is '{}'; expected a query and a key, as in 70001,5",
+                                     options.go_to));
     const bool elsewhere =
         !options.planted && options.map_file.empty() && options.workspace.empty();
     if (elsewhere) actions.push_back(view::SetWorkspace{view::Workspace::large});
@@ -188,7 +188,7 @@ Result<gl::Size> parse_size(std::string_view text) {
     const auto numbers = two_numbers(text, 'x');
     if (!numbers || numbers->first < 1 || numbers->second < 1)
         return bad_input(fmt::format(
-            "--size is '{}'; width x height in pixels was wanted, as in 1600x1000", text));
+            "--size is '{}'; expected width x height in pixels, as in 1600x1000", text));
     return gl::Size{numbers->first, numbers->second};
 }
 

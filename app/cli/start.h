@@ -36,7 +36,7 @@ struct Start {
     view::AppState state;
     view::Actions actions;
 };
-/// Reads the files; what the state computes with is one of `backends`. An error names the option or file, its value and what was wanted.
+/// Reads the files; what the state computes with is one of `backends`. An error names the option or file, its value and what was expected.
 Result<Start> read_start(const StartOptions& options, BackendList backends);
 
 /// "1600x1000"; "": 1600 x 1000.

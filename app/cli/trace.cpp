@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "app/cli/arguments.h"
-#include "app/cli/attention_options.h"
 #include "app/cli/subcommands.h"
-#include "app/cli/trace_call.h"
 #include "app/cli/trace_output.h"
+#include "app/files/call.h"
+#include "app/files/words.h"
 #include "core/backend.h"
 #include "core/io/file.h"
 #include "core/threads.h"
@@ -68,7 +68,7 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
     app.add_option("--threads", words.threads,
                    "at most N threads (default all; reference uses one)")
         ->type_name("N");
-    for (const AttentionOption& option : attention_options()) {
+    for (const files::AttentionOption& option : files::attention_options()) {
         std::string& value = words.attention[std::string(option.name)];
         const std::string flag = fmt::format("--{}", option.name);
         const std::string help(option.words);
@@ -81,8 +81,8 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
     app.footer(std::string(kFooter));
 }
 
-OptionValues given_options(const CLI::App& app, const Words& words) {
-    OptionValues given;
+files::OptionValues given_options(const CLI::App& app, const Words& words) {
+    files::OptionValues given;
     for (const auto& [name, text] : words.attention)
         if (app.count("--" + name) > 0) given[name] = {"--" + name, text};
     return given;
@@ -98,8 +98,8 @@ Result<StageSet> parse_keep(std::string_view text) {
         std::vector<std::string> keys;
         for (const StageInfo& row : stage_table()) keys.emplace_back(row.key);
         if (!stage)
-            return bad_input(fmt::format("--keep has the unknown stage '{}'{}; {} was wanted", key,
-                                         did_you_mean(key, keys), choices(keys)));
+            return bad_input(fmt::format("--keep has the unknown stage '{}'{}; expected {}", key,
+                                         files::did_you_mean(key, keys), files::choices(keys)));
         keep.set(index_of(*stage));
     }
     return keep;
@@ -107,9 +107,9 @@ Result<StageSet> parse_keep(std::string_view text) {
 
 Result<int> parse_threads(const std::string& text) {
     if (text.empty()) return thread_count();
-    const Result<Index> threads = parse_whole_number({"--threads", text});
+    const Result<Index> threads = files::parse_whole_number({"--threads", text});
     if (!threads) return tl::unexpected(threads.error());
-    if (*threads < 1) return bad_input(fmt::format("--threads is {}; at least 1 was wanted", text));
+    if (*threads < 1) return bad_input(fmt::format("--threads is {}; expected at least 1", text));
     return static_cast<int>(std::min<Index>(*threads, thread_count()));
 }
 
@@ -127,7 +127,7 @@ struct Computed {
     double backward_ms = 0.0;
 };
 
-Result<Computed> compute(const TraceCall& call, const Words& words, StageSet keep,
+Result<Computed> compute(const files::FileCall& call, const Words& words, StageSet keep,
                          BackendList backends) {
     const Result<const Backend*> backend = choose_backend(words.backend, call.size, keep, backends);
     if (!backend) return tl::unexpected(backend.error());
@@ -151,7 +151,7 @@ Result<Computed> compute(const TraceCall& call, const Words& words, StageSet kee
     return computed;
 }
 
-std::string summary(const Words& words, const TraceCall& call, const Computed& computed,
+std::string summary(const Words& words, const files::FileCall& call, const Computed& computed,
                     std::span<const NpzEntry> entries) {
     const Dimensions& size = call.size;
     std::string text = fmt::format("{} -> {}\n", words.input, words.output);
@@ -173,7 +173,7 @@ std::string summary(const Words& words, const TraceCall& call, const Computed& c
 }
 
 /// One line on the stages that nobody named and the backend that "auto" took does not store; nullopt when there is none.
-std::optional<std::string> left_out(const Words& words, const TraceCall& call, StageSet keep,
+std::optional<std::string> left_out(const Words& words, const files::FileCall& call, StageSet keep,
                                     const Computed& computed) {
     if (words.backend != "auto" || keep != all_stages()) return std::nullopt;
     std::vector<std::string_view> keys;
@@ -192,12 +192,12 @@ std::optional<std::string> left_out(const Words& words, const TraceCall& call, S
 
 Result<void> check_usage(const Words& words) {
     if (words.input.empty())
-        return bad_input("an input file was wanted: attnscope trace IN.npz -o OUT.npz");
-    if (words.output.empty()) return bad_input("an output file was wanted: -o OUT.npz");
+        return bad_input("expected an input file: attnscope trace IN.npz -o OUT.npz");
+    if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
     std::error_code ignored;
     if (std::filesystem::equivalent(words.input, words.output, ignored))
         return bad_input(fmt::format(
-            "-o is {}, the input itself; another file was wanted: it would be lost", words.output));
+            "-o is {}, the input itself; expected another file: it would be lost", words.output));
     return {};
 }
 
@@ -209,7 +209,7 @@ Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
     const ThreadLimit limit(*threads);
     const Result<StageSet> keep = parse_keep(words.keep);
     if (!keep) return tl::unexpected(keep.error());
-    const Result<TraceCall> call = read_call(words.input, given_options(app, words));
+    const Result<files::FileCall> call = files::read_call(words.input, given_options(app, words));
     if (!call) return tl::unexpected(call.error());
     const Result<Computed> computed = compute(*call, words, *keep, io.backends);
     if (!computed) return tl::unexpected(computed.error());

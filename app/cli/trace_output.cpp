@@ -22,7 +22,7 @@ void add_stages(const Trace& trace, StageSet keep, std::string_view prefix,
 
 }  // namespace
 
-std::vector<NpzEntry> trace_entries(const TraceCall& call, const Trace& forward,
+std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
                                     const Trace* gradient, StageSet keep) {
     std::vector<NpzEntry> entries;
     add_stages(forward, keep, "", entries);

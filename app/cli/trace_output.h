@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/trace_call.h"
+#include "app/files/call.h"
 #include "core/trace.h"
 
 namespace attn::cli {
@@ -12,7 +12,7 @@ namespace attn::cli {
 /// stages and d_<param> of every parameter. Stages with heads are [B,H,T,d], x, x_kv and output
 /// [B,T,d], logsumexp [B,H,Tq], parameters in the shape in which they were given.
 /// The values stay in the traces, which must outlive the result.
-std::vector<NpzEntry> trace_entries(const TraceCall& call, const Trace& forward,
+std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
                                     const Trace* gradient, StageSet keep);
 
 /// A sentence for each stage of `keep` that this call does not have.

@@ -52,7 +52,7 @@ Result<Workload> parse_workload(std::string_view text) {
     if (take(rest, 'b')) work.pass = Pass::backward;
     if (sized && rest.empty()) return work;
     return bad_input(
-        fmt::format("the shape is '{}'; heads, tokens and width were wanted, as in H8N2048d64, "
+        fmt::format("the shape is '{}'; expected heads, tokens and width, as in H8N2048d64, "
                     "then c for causal, b for backward",
                     text));
 }

@@ -19,8 +19,9 @@ struct NpyArray {
     std::string dtype;           // as numpy calls it: "float32"
     std::vector<Index> extents;  // slowest axis first; empty for a scalar
     /// float: float16 and float32. double: float64 and integers. uint8: bool (0 or 1) and uint8.
-    /// string: a text scalar, as UTF-8.
-    std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>, std::string>
+    /// string: a text scalar; strings: one axis of texts. Both as UTF-8.
+    std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>, std::string,
+                 std::vector<std::string>>
         values;
 };
 
@@ -48,8 +49,11 @@ inline constexpr std::size_t kMaxNpyHeader = 1 << 16;
 /// `bytes` may be any prefix that holds the whole header; `what` names the array in the error.
 Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what);
 
+/// More texts than these are refused: each takes far more memory than its bytes in the file.
+inline constexpr std::uint64_t kMaxTexts = std::uint64_t{1} << 22;
+
 /// Refuses a file that is shorter or longer than its header promises, object and structured arrays,
-/// complex numbers, and text that is not a scalar.
+/// complex numbers, texts of two axes and more, and bytes that are not UTF-8.
 Result<NpyArray> parse_npy(std::string_view bytes, std::string_view what);
 
 /// Header of a version 1.0 file of float32 in C order, padded so that the data is 64-byte aligned.

@@ -12,8 +12,7 @@ namespace attn {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::string_view kWanted =
-    "float16, float32, float64, an integer, bool or a text scalar was wanted";
+constexpr std::string_view kWanted = "expected float16, float32, float64, an integer, bool or text";
 
 // Reads the Python dict literal of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class Literal {
@@ -187,7 +186,7 @@ Result<Frame> find_literal(std::string_view bytes, std::string_view what) {
     const int version = static_cast<unsigned char>(bytes[6]);
     if (version < 1 || version > 3)
         return bad_input(
-            fmt::format("{} is of .npy version {}; 1, 2 or 3 was wanted", what, version));
+            fmt::format("{} is of .npy version {}; expected 1, 2 or 3", what, version));
     const std::size_t width = version == 1 ? 2 : 4;
     const std::uint64_t length =
         bytes.size() < 8 + width ? kMaxNpyHeader : little_endian(bytes.substr(8, width));
@@ -210,7 +209,7 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what
     const std::optional<Fields> fields = read_fields(frame->literal);
     if (!fields)
         return bad_input(fmt::format(
-            "{} has a damaged .npy header; a dict with descr, fortran_order and shape was wanted",
+            "{} has a damaged .npy header; expected a dict with descr, fortran_order and shape",
             what));
     const std::optional<NpyType> type = parse_type(*fields->descr);
     if (!type)

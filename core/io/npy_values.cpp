@@ -86,9 +86,38 @@ void append_utf8(std::string& text, std::uint32_t c) {
     }
 }
 
+/// Bytes of the UTF-8 character that `text` starts with; 0 when it starts with none.
+std::size_t character_bytes(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const std::size_t size = byte(0) < 0x80   ? 1
+                             : byte(0) < 0xC2 ? 0
+                             : byte(0) < 0xE0 ? 2
+                             : byte(0) < 0xF0 ? 3
+                             : byte(0) < 0xF5 ? 4
+                                              : 0;
+    if (size > text.size()) return 0;
+    for (std::size_t i = 1; i < size; ++i)
+        if (byte(i) >> 6 != 2) return 0;
+    const bool overlong =
+        (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
+    const bool beyond = (byte(0) == 0xED && byte(1) > 0x9F) || (byte(0) == 0xF4 && byte(1) > 0x8F);
+    return overlong || beyond ? 0 : size;
+}
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t size = character_bytes(text);
+        if (size == 0) return false;
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
 Result<std::string> load_text(const NpyType& type, std::string_view data, std::string_view what) {
     std::string text;
     if (type.kind == 'S') {
+        if (!is_utf8(data))
+            return bad_input(fmt::format("{} holds bytes that are not UTF-8", what));
         text = data;
     } else {
         for (const std::uint32_t c : load_all<std::uint32_t, std::uint32_t>(data, type.swapped)) {
@@ -99,6 +128,42 @@ Result<std::string> load_text(const NpyType& type, std::string_view data, std::s
     }
     text.erase(text.find_last_not_of('\0') + 1);  // numpy pads with zeros
     return text;
+}
+
+Result<void> check_texts(const NpyHeader& header, std::string_view what) {
+    if (header.extents.size() > 1)
+        return bad_input(
+            fmt::format("{} is text of shape {}; expected a text scalar or one axis of texts", what,
+                        to_string(header.extents)));
+    if (header.items > kMaxTexts)
+        return bad_input(
+            fmt::format("{} holds {} texts; expected at most {}", what, header.items, kMaxTexts));
+    return {};
+}
+
+Result<std::vector<std::string>> load_texts(const NpyHeader& header, std::string_view data,
+                                            std::string_view what) {
+    std::vector<std::string> texts(header.items);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        auto text =
+            load_text(header.type, data.substr(i * header.type.bytes, header.type.bytes), what);
+        if (!text) return tl::unexpected(std::move(text.error()));
+        texts[i] = *std::move(text);
+    }
+    return texts;
+}
+
+/// Into `array`: a text of its own for a scalar, else a list.
+Result<void> load_text_values(const NpyHeader& header, std::string_view data, std::string_view what,
+                              NpyArray& array) {
+    if (auto fine = check_texts(header, what); !fine) return fine;
+    auto texts = load_texts(header, data, what);
+    if (!texts) return tl::unexpected(std::move(texts.error()));
+    if (header.extents.empty())
+        array.values = std::move(texts->front());
+    else
+        array.values = *std::move(texts);
+    return {};
 }
 
 // Column-major to row-major: walks the row-major order and keeps the offset in the other.
@@ -130,11 +195,8 @@ Result<NpyArray> load_values(const NpyHeader& header, std::string_view data,
     const NpyType& type = header.type;
     NpyArray array{type.name, header.extents, {}};
     if (type.kind == 'U' || type.kind == 'S') {
-        if (header.items != 1)
-            return bad_input(fmt::format("{} holds {} texts; one was wanted", what, header.items));
-        Result<std::string> text = load_text(type, data, what);
-        if (!text) return tl::unexpected(text.error());
-        array.values = *std::move(text);
+        if (auto loaded = load_text_values(header, data, what, array); !loaded)
+            return tl::unexpected(std::move(loaded.error()));
     } else if (type.kind == 'f' && type.bytes == 8) {
         array.values = load_all<double, double>(data, type.swapped);
     } else if (type.kind == 'f') {

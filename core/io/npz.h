@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,10 +21,36 @@ struct Npz {
 /// An array of more bytes than this is refused.
 inline constexpr std::uint64_t kMaxArrayBytes = std::uint64_t{1} << 34;
 
+/// A file whose arrays are read one at a time. Refuses what is not a zip, and a name that is there twice.
+class NpzFile {
+  public:
+    static Result<NpzFile> open(const std::filesystem::path& path);
+    /// From memory, which must outlive it; `what` names the bytes in errors.
+    static Result<NpzFile> open(std::string_view bytes, std::string_view what);
+    NpzFile(NpzFile&&) noexcept;
+    NpzFile& operator=(NpzFile&&) noexcept;
+    ~NpzFile();
+
+    /// Of everything in the file, in its order, without ".npy".
+    const std::vector<std::string>& names() const { return names_; }
+    bool contains(std::string_view name) const;
+    /// One of names(). Refuses an encrypted or damaged entry (CRC), one whose size is not what its shape
+    /// makes, and more than kMaxArrayBytes, before it allocates. Stored and deflated entries of any
+    /// zip64 size are read.
+    Result<NpyArray> read(std::string_view name) const;
+
+  private:
+    struct Zip;
+    NpzFile(std::unique_ptr<Zip> zip, std::string what);
+    static Result<NpzFile> list(std::unique_ptr<Zip> zip, std::string what);
+
+    std::unique_ptr<Zip> zip_;
+    std::string what_;
+    std::vector<std::string> names_;
+};
+
 /// Reads the arrays named in `wanted` (all when it is empty) and only lists the others: a name that
-/// is not in the file is no error. Refuses what is not a zip, encrypted or damaged entries (CRC), an
-/// entry whose size is not what its shape makes, and arrays beyond kMaxArrayBytes, before it
-/// allocates. Stored and deflated entries of any zip64 size are read.
+/// is not in the file is no error. Refuses what NpzFile refuses.
 Result<Npz> read_npz(const std::filesystem::path& path,
                      std::span<const std::string_view> wanted = {});
 /// The same from memory; `what` names the bytes in errors.
@@ -39,5 +66,7 @@ struct NpzEntry {
 /// Stored, not compressed; no time stamps, so equal arrays make equal bytes. Atomic as
 /// write_file_atomically is. numpy.load reads it.
 Result<void> write_npz(const std::filesystem::path& path, std::span<const NpzEntry> entries);
+/// The bytes of that file, for where no file can be; `what` names their target in errors.
+Result<std::string> npz_bytes(std::span<const NpzEntry> entries, std::string_view what);
 
 }  // namespace attn

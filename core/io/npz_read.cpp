@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 
@@ -14,17 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Zip = std::unique_ptr<zip_t, decltype(&zip_discard)>;
-
 struct CloseEntry {
     void operator()(zip_file_t* entry) const { zip_fclose(entry); }
 };
 using ZipEntry = std::unique_ptr<zip_file_t, CloseEntry>;
 
 // Takes over `source`.
-Result<Zip> open_zip(zip_source_t* source, zip_error_t& error, std::string_view what) {
+Result<zip_t*> open_zip(zip_source_t* source, zip_error_t& error, std::string_view what) {
     zip_t* const zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
-    if (zip) return Zip(zip, &zip_discard);
+    if (zip) return zip;
     const std::string reason = zip_error_strerror(&error);
     if (source) zip_source_free(source);
     zip_error_fini(&error);
@@ -92,34 +91,11 @@ Result<NpyArray> read_entry(zip_t* zip, zip_uint64_t index, std::string_view wha
     return parse_npy(reading.bytes, what);
 }
 
-bool is_wanted(std::span<const std::string_view> wanted, std::string_view name) {
-    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-}
-
-Result<Npz> read_all(zip_t* zip, std::string_view what, std::span<const std::string_view> wanted) {
-    Npz npz;
-    const zip_int64_t count = zip_get_num_entries(zip, 0);
-    for (zip_int64_t i = 0; i < count; ++i) {
-        const auto index = static_cast<zip_uint64_t>(i);
-        const char* const entry_name = zip_get_name(zip, index, ZIP_FL_ENC_GUESS);
-        if (!entry_name)
-            return bad_input(fmt::format("{} is damaged: {}", what, zip_strerror(zip)));
-        const std::string name = npz.names.emplace_back(array_name(entry_name));
-        if (!is_wanted(wanted, name)) continue;
-        Result<NpyArray> array = read_entry(zip, index, fmt::format("{}: {}", what, name));
-        if (!array) return tl::unexpected(array.error());
-        if (!npz.arrays.emplace(name, *std::move(array)).second)
-            return bad_input(fmt::format("{} holds {} twice", what, name));
-    }
-    return npz;
-}
-
-Result<Npz> read_source(zip_source_t* source, zip_error_t& error, std::string_view what,
-                        std::span<const std::string_view> wanted) {
-    const Result<Zip> zip = open_zip(source, error, what);
-    if (!zip) return tl::unexpected(zip.error());
+/// `read`, with a sentence where the memory ends.
+template <class Read>
+auto within_memory(std::string_view what, Read read) -> decltype(read()) {
     try {
-        return read_all(zip->get(), what, wanted);
+        return read();
     } catch (const std::bad_alloc&) {
         return failed(fmt::format("there is not enough memory to read {}", what));
     } catch (const std::length_error&) {
@@ -127,28 +103,96 @@ Result<Npz> read_source(zip_source_t* source, zip_error_t& error, std::string_vi
     }
 }
 
+Result<Npz> read_arrays(const Result<NpzFile>& file, std::span<const std::string_view> wanted) {
+    if (!file) return tl::unexpected(file.error());
+    Npz npz;
+    npz.names = file->names();
+    for (const std::string& name : npz.names) {
+        if (!wanted.empty() && std::ranges::count(wanted, name) == 0) continue;
+        Result<NpyArray> array = file->read(name);
+        if (!array) return tl::unexpected(std::move(array.error()));
+        npz.arrays.emplace(name, *std::move(array));
+    }
+    return npz;
+}
+
 }  // namespace
 
-Result<Npz> read_npz(const fs::path& path, std::span<const std::string_view> wanted) {
+struct NpzFile::Zip {
+    zip_t* zip;
+    explicit Zip(zip_t* opened) : zip(opened) {}
+    Zip(const Zip&) = delete;
+    Zip& operator=(const Zip&) = delete;
+    ~Zip() { zip_discard(zip); }
+};
+
+NpzFile::NpzFile(std::unique_ptr<Zip> zip, std::string what)
+    : zip_(std::move(zip)), what_(std::move(what)) {}
+NpzFile::NpzFile(NpzFile&&) noexcept = default;
+NpzFile& NpzFile::operator=(NpzFile&&) noexcept = default;
+NpzFile::~NpzFile() = default;
+
+Result<NpzFile> NpzFile::open(const fs::path& path) {
     std::error_code missing;
     const fs::file_status status = fs::status(path, missing);
     if (missing)
         return bad_input(fmt::format("cannot read {}: {}", path.string(), missing.message()));
     if (fs::is_directory(status))
-        return bad_input(fmt::format("{} is a folder; an .npz file was wanted", path.string()));
+        return bad_input(fmt::format("{} is a folder; expected an .npz file", path.string()));
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* const source = zip_source_file_create(path.c_str(), 0, -1, &error);
-    return read_source(source, error, path.string(), wanted);
+    const Result<zip_t*> zip = open_zip(source, error, path.string());
+    if (!zip) return tl::unexpected(zip.error());
+    return list(std::make_unique<Zip>(*zip), path.string());
 }
 
-Result<Npz> parse_npz(std::string_view bytes, std::string_view what) {
+Result<NpzFile> NpzFile::open(std::string_view bytes, std::string_view what) {
     if (bytes.empty())  // libzip would call it a zip without entries
-        return bad_input(fmt::format("{} is empty; an .npz file was wanted", what));
+        return bad_input(fmt::format("{} is empty; expected an .npz file", what));
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-    return read_source(source, error, what, {});
+    const Result<zip_t*> zip = open_zip(source, error, what);
+    if (!zip) return tl::unexpected(zip.error());
+    return list(std::make_unique<Zip>(*zip), std::string(what));
+}
+
+Result<NpzFile> NpzFile::list(std::unique_ptr<Zip> zip, std::string what) {
+    NpzFile file(std::move(zip), std::move(what));
+    const zip_int64_t count = zip_get_num_entries(file.zip_->zip, 0);
+    std::set<std::string_view> seen;
+    file.names_.reserve(static_cast<std::size_t>(count));
+    for (zip_int64_t i = 0; i < count; ++i) {
+        const char* const name =
+            zip_get_name(file.zip_->zip, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS);
+        if (!name)
+            return bad_input(
+                fmt::format("{} is damaged: {}", file.what_, zip_strerror(file.zip_->zip)));
+        if (!seen.insert(file.names_.emplace_back(array_name(name))).second)
+            return bad_input(fmt::format("{} holds {} twice", file.what_, file.names_.back()));
+    }
+    return file;
+}
+
+bool NpzFile::contains(std::string_view name) const {
+    return std::ranges::find(names_, name) != names_.end();
+}
+
+Result<NpyArray> NpzFile::read(std::string_view name) const {
+    const std::string what = fmt::format("{}: {}", what_, name);
+    const auto at = std::ranges::find(names_, name);
+    if (at == names_.end()) return bad_input(fmt::format("{} is not there", what));
+    const auto index = static_cast<zip_uint64_t>(at - names_.begin());
+    return within_memory(what, [&] { return read_entry(zip_->zip, index, what); });
+}
+
+Result<Npz> read_npz(const fs::path& path, std::span<const std::string_view> wanted) {
+    return read_arrays(NpzFile::open(path), wanted);
+}
+
+Result<Npz> parse_npz(std::string_view bytes, std::string_view what) {
+    return read_arrays(NpzFile::open(bytes, what), {});
 }
 
 }  // namespace attn

@@ -88,22 +88,24 @@ Result<void> write_to_file(const fs::path& file, const fs::path& shown,
     return target ? write_zip(target.get(), shown, entries) : cannot_write(shown, &error);
 }
 
-// For devices and pipes, which cannot seek.
-Result<void> write_through_memory(const fs::path& path, std::span<const NpzEntry> entries) {
+}  // namespace
+
+Result<std::string> npz_bytes(std::span<const NpzEntry> entries, std::string_view what) {
+    const fs::path shown(what);
     zip_error_t error;
     zip_error_init(&error);
     const Source target(zip_source_buffer_create(nullptr, 0, 0, &error));
-    if (!target) return cannot_write(path, &error);
-    if (auto written = write_zip(target.get(), path, entries); !written) return written;
-    const Result<std::string> bytes = bytes_of(target.get(), path);
-    if (!bytes) return tl::unexpected(bytes.error());
-    return write_file_atomically(path, *bytes);
+    if (!target) return cannot_write(shown, &error);
+    if (auto written = write_zip(target.get(), shown, entries); !written)
+        return tl::unexpected(std::move(written.error()));
+    return bytes_of(target.get(), shown);
 }
 
-}  // namespace
-
 Result<void> write_npz(const fs::path& path, std::span<const NpzEntry> entries) {
-    if (writes_in_place(path)) return write_through_memory(path, entries);
+    if (writes_in_place(path))  // devices and pipes cannot seek
+        return npz_bytes(entries, path.string()).and_then([&](const std::string& bytes) {
+            return write_file_atomically(path, bytes);
+        });
     return replace_file(
         path, [&](const fs::path& temporary) { return write_to_file(temporary, path, entries); });
 }

@@ -29,7 +29,7 @@ Result<void> check_weights_survive(const Tensor& logsumexp) {
         if (std::isfinite(l) && std::abs(l) > kLargestLogsumexp)
             return bad_input(fmt::format(
                 "the logsumexp of a row is {:g}: fused takes gradients up to {:g}, because it "
-                "computes weights anew from it; backend staged or reference was wanted",
+                "computes weights anew from it; expected backend staged or reference",
                 l, kLargestLogsumexp));
     return {};
 }

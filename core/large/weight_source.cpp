@@ -32,8 +32,8 @@ Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
 
 Result<void> check_dropout(double dropout) {
     if (dropout == 0.0) return {};
-    return bad_input(
-        fmt::format("dropout is {}: a map shows weights before dropout, so 0 was wanted", dropout));
+    return bad_input(fmt::format(
+        "dropout is {}: a map shows weights before dropout, so 0 is expected", dropout));
 }
 
 WeightSource project_source(Inputs&& in, const AttentionSpec& spec, const Dimensions& size) {

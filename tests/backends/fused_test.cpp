@@ -208,7 +208,7 @@ TEST_CASE("fused backward refuses logsumexps too large to give weights back") {
     REQUIRE(!d);
     CHECK(d.error().sentence ==
           "the logsumexp of a row is 90000: fused takes gradients up to 65536, because it computes "
-          "weights anew from it; backend staged or reference was wanted");
+          "weights anew from it; expected backend staged or reference");
 }
 
 TEST_CASE("the multiply-add peak is a positive number on every target") {

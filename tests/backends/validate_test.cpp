@@ -42,7 +42,7 @@ std::string option_complaint(const AttentionSpec& spec) {
 
 }  // namespace
 
-TEST_CASE("shapes of Q, K and V that do not fit are named with what was wanted") {
+TEST_CASE("shapes of Q, K and V that do not fit are named with what was expected") {
     CHECK(complaint(given({1, 2, 5, 16}, {1, 2, 13, 8}, {1, 2, 13, 8})) ==
           "K has width 8 but Q has width 16: q·k needs the same d_k (Q [1, 2, 5, 16], K [1, 2, 13, "
           "8])");
@@ -69,7 +69,7 @@ TEST_CASE("weights and biases that do not fit X are named") {
     inputs = projected();
     inputs.params[Param::b_k] = ones({1, 1, 1, 5});
     CHECK(complaint(inputs) ==
-          "b_K is [1, 1, 1, 5]: one number per column of W_K is wanted, [1, 1, 1, 6]");
+          "b_K is [1, 1, 1, 5]: expected one number per column of W_K, [1, 1, 1, 6]");
     inputs = projected();
     inputs.params[Param::w_o] = ones({1, 1, 7, 4});
     CHECK(complaint(inputs) ==

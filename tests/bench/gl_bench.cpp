@@ -194,7 +194,7 @@ int main(int count, char** arguments) {
         for (const std::string& text : shapes) {
             const std::optional<Workload> shape = parse(text);
             if (!shape) {
-                fmt::print(stderr, "attn_gl_bench: '{}': H,N,d was wanted, d <= 128\n", text);
+                fmt::print(stderr, "attn_gl_bench: '{}': expected H,N,d with d <= 128\n", text);
                 return 2;
             }
             if (const std::string card = (*device)->renderer();

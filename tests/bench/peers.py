@@ -31,7 +31,7 @@ BEGIN, END = "<!-- speed: written by tests/bench/peers.py -->", "<!-- speed: end
 def parse_shape(text):
     found = re.fullmatch(r"(?:H(\d+))?N(\d+)(?:d(\d+))?(c?)(b?)", text)
     if not found:
-        sys.exit(f"the shape is '{text}'; one such as H8N2048d64c was wanted")
+        sys.exit(f"the shape is '{text}'; expected one such as H8N2048d64c")
     heads, tokens, width, causal, backward = found.groups()
     return {"heads": int(heads or 1), "tokens": int(tokens), "width": int(width or 64), "causal": bool(causal),
             "backward": bool(backward)}

@@ -57,13 +57,14 @@ TEST_CASE("the window starts with a file of tensors, a generated matrix, at a ce
               .tokens == 300);
 }
 
-TEST_CASE("start options that cannot be carried out name what was wanted") {
-    CHECK(says(start_fault({"--planted", "10"}), "--planted is 10; 256 to 1048576 tokens"));
+TEST_CASE("start options that cannot be carried out name what was expected") {
+    CHECK(
+        says(start_fault({"--planted", "10"}), "--planted is 10; expected 256 to 1048576 tokens"));
     CHECK(says(start_fault({"--planted", "2000000"}), "256 to 1048576"));
     CHECK(says(start_fault({"--planted", "512", "--go-to", "here"}),
-               "--go-to is 'here'; a query and a key were wanted"));
-    CHECK(says(start_fault({golden("qkv.npz"), "--planted", "512"}), "one of the two was wanted"));
-    CHECK(says(start_fault({"--workspace", "huge"}), "step or saturation or large was wanted"));
+               "--go-to is 'here'; expected a query and a key"));
+    CHECK(says(start_fault({golden("qkv.npz"), "--planted", "512"}), "expected one of the two"));
+    CHECK(says(start_fault({"--workspace", "huge"}), "expected step or saturation or large"));
 }
 
 TEST_CASE("a file that is no matrix is refused by name") {

@@ -13,17 +13,17 @@ void check_option_refused(const std::vector<std::string>& options, const std::st
 
 }  // namespace
 
-TEST_CASE("a value that cannot be is named with what was wanted") {
-    check_option_refused({"--temperature", "warm"}, "--temperature is 'warm'; a number was wanted");
+TEST_CASE("a value that cannot be is named with what was expected") {
+    check_option_refused({"--temperature", "warm"}, "--temperature is 'warm'; expected a number");
     check_option_refused({"--temperature", "0"}, "temperature is 0");
     check_option_refused({"--temperature", "-1"}, "temperature is -1");
     check_option_refused({"--temperature", "nan"}, "temperature is nan");
     check_option_refused({"--scale", "sqrt"},
-                         "--scale is 'sqrt'; sqrt_dk, none or a number was wanted");
-    check_option_refused({"--score", "cosine"}, "--score is 'cosine'; dot");
+                         "--scale is 'sqrt'; expected sqrt_dk, none or a number");
+    check_option_refused({"--score", "cosine"}, "--score is 'cosine'; expected dot");
     check_option_refused({"--causal=left"},
-                         "--causal is 'left'; top-left or bottom-right was wanted");
-    check_option_refused({"--window", "1.5"}, "--window is '1.5'; a whole number was wanted");
+                         "--causal is 'left'; expected top-left or bottom-right");
+    check_option_refused({"--window", "1.5"}, "--window is '1.5'; expected a whole number");
     check_option_refused({"--window", "-1"}, "window is -1");
     check_option_refused({"--block", "0"}, "block is 0");
     check_option_refused({"--padding", "1,x"}, "--padding is '1,x'");
@@ -31,7 +31,7 @@ TEST_CASE("a value that cannot be is named with what was wanted") {
     check_option_refused({"--padding", "1,2"}, "padding has 2");
     check_option_refused({"--dropout", "1"}, "dropout is 1");
     check_option_refused({"--seed", "-1"}, "--seed is '-1'");
-    check_option_refused({"--empty-rows", "one"}, "--empty-rows is 'one'; zero or nan was wanted");
+    check_option_refused({"--empty-rows", "one"}, "--empty-rows is 'one'; expected zero or nan");
     check_option_refused({"--heads", "2"}, "heads is 2, but Q is");
     check_option_refused({"--heads", "99999999999999999999"}, "--heads is '99999999999999999999'");
     check_option_refused({"--threads", "0"}, "--threads is 0");

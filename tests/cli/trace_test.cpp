@@ -59,7 +59,7 @@ TEST_CASE("a mask of three axes, or of floats, is told what to write") {
     check_refused({"trace", golden("mask_3d.npz"), "-o", "/nowhere/x"},
                   "mask_3d.npz: mask [2, 3, 3] has 3 axes, which is ambiguous: write [2, 1, 3, 3]");
     check_refused({"trace", golden("mask_float.npz"), "-o", "/nowhere/x"},
-                  "mask is float32; bool or uint8 was wanted");
+                  "mask is float32; expected bool or uint8");
 }
 
 TEST_CASE("a file that does not hold a call is refused by name") {

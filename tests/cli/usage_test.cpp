@@ -39,15 +39,15 @@ TEST_CASE("a misspelt command or option is told what was probably meant") {
 }
 
 TEST_CASE("words that are missing or too many are named") {
-    check_refused({"trace"}, "an input file was wanted");
-    check_refused({"trace", golden("qkv.npz")}, "an output file was wanted: -o OUT.npz");
+    check_refused({"trace"}, "expected an input file");
+    check_refused({"trace", golden("qkv.npz")}, "expected an output file: -o OUT.npz");
     check_refused({"trace", golden("qkv.npz"), "-o"}, "--output");
     check_refused({"trace", golden("qkv.npz"), "-o", golden("../npz/qkv.npz")},
-                  "the input itself; another file was wanted");
+                  "the input itself; expected another file");
     check_refused({"trace", golden("qkv.npz"), "-o", "x", "--scale"},
-                  "--scale has no value; C was wanted");
+                  "--scale has no value; expected C");
     check_refused({"trace", golden("qkv.npz"), "-o", "x", "--scale", "2", "--scale", "3"},
-                  "--scale is given 2 times; once was wanted");
+                  "--scale is given 2 times; expected once");
     check_refused({"trace", golden("qkv.npz"), "other.npz", "-o", "x"},
                   "'other.npz' is one argument too many");
 }

@@ -9,7 +9,7 @@ refuses() {
     shift 2
     timeout 20 "$@" 2>error.txt >/dev/null || got=$?
     ((got == code)) || fail "exit code $got, not $code: $*"
-    (($(wc -l <error.txt) == 1)) || fail "one line was wanted: $(cat error.txt)"
+    (($(wc -l <error.txt) == 1)) || fail "expected one line: $(cat error.txt)"
     grep -q -- "$words" error.txt || fail "'$words' is not in: $(cat error.txt)"
 }
 

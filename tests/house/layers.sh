@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fails when a file knows what its layer must not know:  core <- view <- ui <- main,  core <- gl <- main.
+# Fails when a file knows what its layer must not know:  core <- view <- ui <- main,  core <- gl <- main,
+# core <- view <- files <- cli.
 # Usage: layers.sh TREE
 set -euo pipefail
 cd "$1"
@@ -27,13 +28,15 @@ forbid core 'app/|view/|ui/|gl/|cli/' 'core includes nothing above it'
 forbid core "$graphics|imgui|iostream>|cstdio>|stdio.h>|print>" 'core knows no window, no GL and no printing'
 search core '^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Exit|abort) *\(|std::c(out|err|log)\b|(std|fmt)::print' \
     'core never prints and never exits'
-forbid app/view 'ui/|gl/|cli/' 'view includes only core'
+forbid app/view 'ui/|gl/|cli/|files/' 'view includes only core'
 forbid app/view "$graphics|imgui" 'view is plain C++: no ImGui, no window, no GL'
-forbid app/ui 'gl/|cli/' 'ui includes only view'
+forbid app/ui 'gl/|cli/|files/' 'ui includes only view'
 forbid app/ui 'core/' 'panels compute nothing: what they draw comes from view'
 search app/ui '^[[:space:]]+static[[:space:]]' 'panels hold no state'
 forbid app/ui "$graphics" 'ui draws with ImGui alone: no window, no GL'
-forbid app/gl 'view/|ui/|cli/' 'gl includes only core'
+forbid app/gl 'view/|ui/|cli/|files/' 'gl includes only core'
+forbid app/files 'ui/|gl/|cli/' 'files includes only core and view'
+forbid app/files "$graphics|imgui" 'files is plain C++: no ImGui, no window, no GL'
 forbid app/cli 'ui/' 'cli draws no panels itself'
 
 unguarded=$(grep -rL --include='*.h' -x '#pragma once' core app tests || true)

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/io/scratch.h"
@@ -83,8 +84,50 @@ TEST_CASE("what is no array of numbers is refused and named") {
     CHECK(says(complaint(npy(header("|O", "(1,)"), "")), "dtype '|O'"));
     CHECK(says(complaint(npy(header("<c8", "(1,)"), "12345678")), "dtype '<c8'"));
     CHECK(says(complaint(npy(header("<f16", "(1,)"), std::string(16, '\0'))), "dtype '<f16'"));
-    CHECK(says(complaint(npy(header("<U1", "(2,)"), std::string(8, '\0'))), "2 texts"));
     CHECK(says(complaint(npy(header("<U1", "()"), "\xff\xff\xff\x7f")), "not a character"));
+}
+
+TEST_CASE("texts are read from either kind and byte order, their padding cut off") {
+    const auto texts = [](const std::string& bytes) {
+        const Result<NpyArray> array = parse_npy(bytes, "tokens");
+        REQUIRE(array);
+        CHECK(array->dtype == "text");
+        return std::get<std::vector<std::string>>(array->values);
+    };
+    const std::vector<std::string> expected{"c\u00e4t", "", "\U0001F408"};
+    const std::string utf32(
+        "c\0\0\0\xe4\0\0\0t\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x08\xf4\x01\0\0\0\0\0\0\0\0\0", 36);
+    std::string swapped = utf32;
+    for (std::size_t at = 0; at < swapped.size(); at += 4)
+        std::reverse(swapped.begin() + static_cast<long>(at),
+                     swapped.begin() + static_cast<long>(at) + 4);
+    CHECK(texts(npy(header("<U3", "(3,)"), utf32)) == expected);
+    CHECK(texts(npy(header(">U3", "(3,)"), swapped)) == expected);
+    CHECK(texts(npy(header("|S4", "(3,)"),
+                    std::string("c\xc3\xa4t\0\0\0\0\xf0\x9f\x90\x88", 12))) == expected);
+    CHECK(texts(npy(header("<U1", "(1,)"), std::string("a\0\0\0", 4))) ==
+          std::vector<std::string>{"a"});
+    CHECK(texts(npy(header("<U1", "(0,)"), "")).empty());
+    CHECK(texts(npy(header("<U0", "(2,)"), "")) == std::vector<std::string>{"", ""});
+    const Result<NpyArray> scalar = parse_npy(npy(header("|S2", "()"), "ab"), "options");
+    REQUIRE(scalar);
+    CHECK(std::get<std::string>(scalar->values) == "ab");
+}
+
+TEST_CASE("texts that cannot be tokens are refused") {
+    CHECK(says(complaint(npy(header("<U1", "(2, 1)"), std::string(8, '\0'))),
+               "Q is text of shape [2, 1]; expected"));
+    CHECK(says(complaint(npy(header("<U0", "(4194305,)"), "")),
+               "Q holds 4194305 texts; expected at most 4194304"));
+    for (const char* bytes :
+         {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8"}) {
+        CAPTURE(bytes);
+        const std::string text(bytes);
+        CHECK(says(complaint(npy(header(fmt::format("|S{}", text.size()), "(1,)"), text)),
+                   "not UTF-8"));
+    }
+    CHECK(
+        says(complaint(npy(header("<U1", "(2,)"), std::string("a\0\0\0\0\xd8\0\0", 8))), "U+D800"));
 }
 
 TEST_CASE("every prefix of a good file is refused") {

@@ -69,6 +69,26 @@ TEST_CASE("only the wanted arrays are read, the others are listed") {
     CHECK(says(complaint(read_npz(golden("complex.npz"))), "<c8"));
 }
 
+TEST_CASE("an open file lists its arrays and reads each one alone") {
+    const Result<NpzFile> file = NpzFile::open(golden("kinds.npz"));
+    REQUIRE(file);
+    CHECK(file->names() == read_npz(golden("kinds.npz")).value().names);
+    CHECK(file->contains("f8"));
+    CHECK(!file->contains("f9"));
+    CHECK(std::get<std::string>(file->read("text").value().values) == "√d_k → 1");
+    CHECK(std::get<std::vector<double>>(file->read("f8").value().values).size() == 6);
+    CHECK(says(file->read("f9").error().sentence, "kinds.npz: f9"));
+    CHECK(NpzFile::open(golden("complex.npz")).value().read("Q").error().kind == ErrorKind::input);
+}
+
+TEST_CASE("the bytes of an npz are those of the file") {
+    const Scratch scratch;
+    const std::vector<float> values{1, 2, 3};
+    const std::vector<NpzEntry> entries{{"a", {3}, values}};
+    REQUIRE(write_npz(scratch / "f.npz", entries));
+    CHECK(npz_bytes(entries, "memory").value() == read_text_file(scratch / "f.npz").value());
+}
+
 TEST_CASE("what is written reads back, and the bytes do not depend on when") {
     const Scratch scratch;
     const std::vector<float> values{1, -0.0f, NAN, INFINITY, 5, 6};

@@ -160,13 +160,13 @@ TEST_CASE("errors of a sweep name the thing, its value and the limits") {
         const auto sweep = saturation_sweep(settings, widths);
         return sweep ? std::string() : sweep.error().sentence;
     };
-    CHECK(sentence({}, {}) == "the list of d_k is empty; at least one width was wanted");
-    CHECK(sentence({}, {4, 0}) == "d_k is 0; 1 to 1048576 was wanted");
-    CHECK(sentence(sampled(0, 9), {4}) == "the number of keys is 0; 1 to 4096 was wanted");
-    CHECK(sentence(sampled(9, -2), {4}) == "the number of trials is -2; 1 to 100000 was wanted");
+    CHECK(sentence({}, {}) == "the list of d_k is empty; expected at least one width");
+    CHECK(sentence({}, {4, 0}) == "d_k is 0; expected 1 to 1048576");
+    CHECK(sentence(sampled(0, 9), {4}) == "the number of keys is 0; expected 1 to 4096");
+    CHECK(sentence(sampled(9, -2), {4}) == "the number of trials is -2; expected 1 to 100000");
     SaturationSettings settings;
     settings.logits = {1.0, std::nan("")};
-    CHECK(sentence(settings, {4}) == "logit 2 is nan; a finite number was wanted");
+    CHECK(sentence(settings, {4}) == "logit 2 is nan; expected a finite number");
     settings.logits = {};
-    CHECK(sentence(settings, {4}) == "there are 0 logits; 1 to 4096 were wanted");
+    CHECK(sentence(settings, {4}) == "there are 0 logits; expected 1 to 4096");
 }

@@ -382,7 +382,7 @@ TEST_CASE("a map needs no values and refuses dropout") {
     CHECK(source->size.tk == 293);
     one.spec.dropout = 0.25;
     CHECK(weight_source(one.inputs, one.spec).error().sentence ==
-          "dropout is 0.25: a map shows weights before dropout, so 0 was wanted");
+          "dropout is 0.25: a map shows weights before dropout, so 0 is expected");
     one.inputs.k = normal_tensor<float>({1, 1, 293, 5}, 2);
     CHECK(weight_source(one.inputs, {}).error().sentence ==
           "K has width 5 but Q has width 4: q·k needs the same d_k (Q [1, 2, 211, 4], K [1, 1, "

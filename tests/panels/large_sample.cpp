@@ -159,7 +159,7 @@ LargeView sample_loading_map() {
 
 LargeView sample_faulty_map() {
     LargeView view = sample_empty_map();
-    view.fault = "heads.npz: Q has 64 columns and K has 32; equal widths were wanted";
+    view.fault = "heads.npz: Q has 64 columns and K has 32; expected equal widths";
     return view;
 }
 

@@ -75,7 +75,7 @@ TEST_CASE("a document survives JSON, to the last bit") {
     }
 }
 
-TEST_CASE("a wrong document names the key or the row and what was wanted") {
+TEST_CASE("a wrong document names the key or the row and what was expected") {
     CHECK(has(fault(kHead + R"("scal": 1})"), "unknown key 'scal'"));
     CHECK(has(fault(R"({"note": "n", "sentence": "a"})"), "has no 'title'"));
     CHECK(

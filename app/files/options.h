@@ -10,7 +10,7 @@
 #include "core/result.h"
 #include "core/spec.h"
 
-namespace attn::cli {
+namespace attn::files {
 
 /// What the options say about one attention call. Head counts are unset unless given.
 struct CallOptions {
@@ -47,10 +47,7 @@ Result<OptionValues> options_from_json(std::string_view json, std::string_view w
 /// Ranges are left to attn::validate, which knows the shapes.
 Result<CallOptions> call_options(const OptionValues& values);
 
-/// A whole number: "--threads is 'x'; a whole number was wanted".
+/// A whole number: "--threads is 'x'; expected a whole number".
 Result<Index> parse_whole_number(const Value& value);
 
-/// "a, b or c"
-std::string choices(std::span<const std::string> words);
-
-}  // namespace attn::cli
+}  // namespace attn::files

@@ -1,21 +1,22 @@
-#include "app/cli/attention_options.h"
+#include "app/files/options.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <vector>
 
-#include "app/cli/arguments.h"
+#include "app/files/words.h"
 #include "core/io/json.h"
 
-namespace attn::cli {
+namespace attn::files {
 namespace {
 
 using nlohmann::json;
 
-tl::unexpected<Error> wanted(const Value& value, std::string_view what) {
-    return bad_input(fmt::format("{} is '{}'; {} was wanted", value.shown, value.text, what));
+tl::unexpected<Error> expected(const Value& value, std::string_view what) {
+    return bad_input(fmt::format("{} is '{}'; expected {}", value.shown, value.text, what));
 }
 
 // The whole text or nothing.
@@ -35,7 +36,7 @@ Result<void> store(const Value& value, auto& target) {
 
 Result<void> store_real(const Value& value, double& target) {
     const std::optional<double> number = parse_number<double>(value.text);
-    if (!number) return wanted(value, "a number");
+    if (!number) return expected(value, "a number");
     target = *number;
     return {};
 }
@@ -46,7 +47,7 @@ Result<void> set_kv_heads(CallOptions& call, const Value& value) {
 }
 
 Result<void> set_score(CallOptions& call, const Value& value) {
-    if (value.text != "dot") return wanted(value, "dot, the only score function of this version,");
+    if (value.text != "dot") return expected(value, "dot, the only score function of this version");
     call.spec.score = Score::dot;
     return {};
 }
@@ -60,7 +61,7 @@ Result<void> set_scale(CallOptions& call, const Value& value) {
     else if (number)
         call.spec.scale = ScaleKind::value, call.spec.scale_value = *number;
     else
-        return wanted(value, "sqrt_dk, none or a number");
+        return expected(value, "sqrt_dk, none or a number");
     return {};
 }
 
@@ -74,7 +75,7 @@ Result<void> set_causal(CallOptions& call, const Value& value) {
     else if (value.text == "bottom-right")
         call.spec.mask.causal = CausalAlign::bottom_right;
     else
-        return wanted(value, "top-left or bottom-right");
+        return expected(value, "top-left or bottom-right");
     return {};
 }
 
@@ -91,7 +92,7 @@ Result<void> set_padding(CallOptions& call, const Value& value) {
         const std::size_t comma = std::min(value.text.find(',', start), value.text.size());
         const auto length = parse_number<Index>(value.text.substr(start, comma - start));
         if (!length)
-            return wanted(value, "the number of valid keys of each batch entry, such as 5,3,");
+            return expected(value, "the number of valid keys of each batch entry, such as 5,3");
         lengths.push_back(*length);
         start = comma + 1;
     }
@@ -105,13 +106,13 @@ Result<void> set_dropout(CallOptions& call, const Value& value) {
 
 Result<void> set_seed(CallOptions& call, const Value& value) {
     const auto seed = parse_number<std::uint64_t>(value.text);
-    if (!seed) return wanted(value, "a whole number from 0 to 2^64 - 1");
+    if (!seed) return expected(value, "a whole number from 0 to 2^64 - 1");
     call.spec.seed = *seed;
     return {};
 }
 
 Result<void> set_empty_rows(CallOptions& call, const Value& value) {
-    if (value.text != "zero" && value.text != "nan") return wanted(value, "zero or nan");
+    if (value.text != "zero" && value.text != "nan") return expected(value, "zero or nan");
     call.spec.empty_rows = value.text == "nan" ? EmptyRows::nan : EmptyRows::zero;
     return {};
 }
@@ -156,7 +157,10 @@ std::string text_of(const json& value) {
     if (value.is_string()) return value.get<std::string>();
     if (!value.is_array()) return value.dump();
     std::string text;
-    for (const json& entry : value) text += (text.empty() ? "" : ",") + text_of(entry);
+    for (const json& entry : value) {
+        if (!text.empty()) text += ',';
+        text += text_of(entry);
+    }
     return text;
 }
 
@@ -166,7 +170,7 @@ Result<void> add_json_option(std::string_view what, std::string key, const json&
     std::replace(key.begin(), key.end(), '_', '-');
     const AttentionOption* const option = find_option(key);
     if (!option)
-        return bad_input(fmt::format("{}: options has the unknown key '{}'{}; {} was wanted", what,
+        return bad_input(fmt::format("{}: options has the unknown key '{}'{}; expected {}", what,
                                      key, did_you_mean(key, option_names()),
                                      choices(option_names())));
     if (value.is_null() || value == false) return {};
@@ -180,16 +184,9 @@ Result<void> add_json_option(std::string_view what, std::string key, const json&
 
 std::span<const AttentionOption> attention_options() { return kOptions; }
 
-std::string choices(std::span<const std::string> words) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    return text;
-}
-
 Result<Index> parse_whole_number(const Value& value) {
     const std::optional<Index> number = parse_number<Index>(value.text);
-    if (!number) return wanted(value, "a whole number");
+    if (!number) return expected(value, "a whole number");
     return *number;
 }
 
@@ -197,7 +194,7 @@ Result<OptionValues> options_from_json(std::string_view text, std::string_view w
     const Result<json> parsed = parse_json(text, fmt::format("{}: options", what));
     if (!parsed) return tl::unexpected(parsed.error());
     if (!parsed->is_object())
-        return bad_input(fmt::format("{}: options is {}; a JSON object was wanted", what,
+        return bad_input(fmt::format("{}: options is {}; expected a JSON object", what,
                                      parsed->dump().substr(0, 40)));
     OptionValues values;
     for (const auto& [key, value] : parsed->items())
@@ -216,4 +213,4 @@ Result<CallOptions> call_options(const OptionValues& values) {
     return call;
 }
 
-}  // namespace attn::cli
+}  // namespace attn::files

@@ -1,4 +1,4 @@
-#include "app/cli/trace_call.h"
+#include "app/files/call.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,13 +9,13 @@
 
 #include "core/masks.h"
 
-namespace attn::cli {
+namespace attn::files {
 namespace {
 
 /// How the axes of an array are read.
 enum class Layout { heads, tokens, weight, bias };
 
-std::string_view wanted_axes(Layout layout) {
+std::string_view expected_axes(Layout layout) {
     switch (layout) {
         case Layout::heads:
             return "[T, d], [H, T, d] or [B, H, T, d]";
@@ -61,7 +61,7 @@ class Reader {
         const std::optional<Shape> shape = shape_of(array->extents, layout);
         if (!shape)
             return bad_input(
-                fmt::format("{}: {} is {}; {} was wanted", path_, name, axes, wanted_axes(layout)));
+                fmt::format("{}: {} is {}; expected {}", path_, name, axes, expected_axes(layout)));
         if (std::find(array->extents.begin(), array->extents.end(), 0) != array->extents.end())
             return bad_input(
                 fmt::format("{}: {} is {}; every axis must be at least 1", path_, name, axes));
@@ -86,7 +86,7 @@ class Reader {
         const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&array.values);
         if (!bytes || array.dtype == "bool")
             return bad_input(
-                fmt::format("{}: {} is {}; float16, float32, float64 or an integer type was wanted",
+                fmt::format("{}: {} is {}; expected float16, float32, float64 or an integer type",
                             path_, name, array.dtype));
         return std::vector<float>(bytes->begin(), bytes->end());
     }
@@ -144,9 +144,8 @@ Result<OptionValues> merge_options(Reader& reader, const OptionValues& given,
     if (!array) return given;
     const auto* const text = std::get_if<std::string>(&array->values);
     if (!text)
-        return bad_input(
-            fmt::format("{}: options is {}; a text scalar with a JSON object was wanted",
-                        reader.path(), array->dtype));
+        return bad_input(fmt::format("{}: options is {}; expected a text scalar with a JSON object",
+                                     reader.path(), array->dtype));
     Result<OptionValues> merged = options_from_json(*text, reader.path());
     if (!merged) return merged;
     std::vector<std::string> used;
@@ -178,7 +177,7 @@ Result<void> read_mask(const Reader& reader, const Dimensions& size, MaskSpec& m
     const auto* const values = std::get_if<std::vector<std::uint8_t>>(&array->values);
     if (!values)
         return bad_input(
-            fmt::format("{}: mask is {}; bool or uint8 was wanted, true where a query may "
+            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may "
                         "attend: convert a float mask with mask > -inf or mask == 0",
                         reader.path(), array->dtype));
     const Result<Mask> read = mask_from_file(array->extents, *values, size);
@@ -203,7 +202,7 @@ Result<Upstream> read_upstream(Reader& reader) {
         .map([&] { return std::move(upstream); });
 }
 
-std::vector<std::string_view> wanted_arrays() {
+std::vector<std::string_view> known_arrays() {
     std::vector<std::string_view> names{"Q", "K", "V", "X", "X_kv", "mask", "dO", "dY", "options"};
     for (const ParamInfo& param : param_table()) names.push_back(param.npz);
     return names;
@@ -218,7 +217,7 @@ std::string what_it_holds(const Inputs& in, const Npz& file) {
                                             : fmt::format("{}", fmt::join(file.names, ", ")));
 }
 
-Result<void> fill_call(Reader& reader, const OptionValues& given, TraceCall& call) {
+Result<void> fill_call(Reader& reader, const OptionValues& given, FileCall& call) {
     const Result<OptionValues> values = merge_options(reader, given, call.notes);
     if (!values) return tl::unexpected(values.error());
     const Result<CallOptions> options = call_options(*values);
@@ -241,12 +240,12 @@ Result<void> fill_call(Reader& reader, const OptionValues& given, TraceCall& cal
 
 }  // namespace
 
-Result<TraceCall> read_call(const std::filesystem::path& path, const OptionValues& given) {
-    const std::vector<std::string_view> wanted = wanted_arrays();
-    Result<Npz> file = read_npz(path, wanted);
+Result<FileCall> read_call(const std::filesystem::path& path, const OptionValues& given) {
+    const std::vector<std::string_view> known = known_arrays();
+    Result<Npz> file = read_npz(path, known);
     if (!file) return tl::unexpected(file.error());
     Reader reader(path, *std::move(file));
-    TraceCall call;
+    FileCall call;
     if (auto filled = fill_call(reader, given, call); !filled)
         return tl::unexpected(filled.error());
     const std::vector<std::string> notes = reader.notes();
@@ -255,4 +254,4 @@ Result<TraceCall> read_call(const std::filesystem::path& path, const OptionValue
     return call;
 }
 
-}  // namespace attn::cli
+}  // namespace attn::files

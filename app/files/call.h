@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/attention_options.h"
+#include "app/files/options.h"
 #include "core/engine.h"
 #include "core/io/npz.h"
 
-namespace attn::cli {
+namespace attn::files {
 
 /// One attention call as a file and the command line describe it.
-struct TraceCall {
+struct FileCall {
     Inputs inputs;
     AttentionSpec spec;
     Dimensions size;
@@ -24,6 +24,6 @@ struct TraceCall {
 /// options of the command line; those in the file's array `options` fill the gaps.
 /// Shapes: Q, K, V, dO [T,d], [H,T,d] or [B,H,T,d]; X, X_kv, dY [T,d], [B,T,d] or [B,1,T,d];
 /// weights [in,out]; biases [n] or [1,n]; mask bool or uint8, [Tq,Tk] or 4-D.
-Result<TraceCall> read_call(const std::filesystem::path& path, const OptionValues& given);
+Result<FileCall> read_call(const std::filesystem::path& path, const OptionValues& given);
 
-}  // namespace attn::cli
+}  // namespace attn::files
