@@ -1,7 +1,6 @@
 #include "app/view/commands.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include <fmt/format.h>
@@ -15,11 +14,6 @@ namespace {
 constexpr double kScaleStep = 0.1;
 constexpr double kZoomStep = 2.0;
 constexpr double kPanStep = 0.25;  // of the canvas
-
-/// Names of Key in its order.
-constexpr std::array<std::string_view, 21> kKeyNames{
-    "",   "←",   "→", "↑", "↓", "Home", "End", "Space", "Enter", "Esc", "Tab",
-    "F1", "F12", ",", ".", "+", "−",    "0",   "1",     "2",     "3"};
 
 Chord plain(Key key) { return {key, false, false}; }
 Chord ctrl(Key key) { return {key, true, false}; }
@@ -232,15 +226,6 @@ int score(const Command& command, const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-std::string to_string(const Chord& chord) {
-    if (chord.key == Key::none) return {};
-    std::string text = chord.ctrl ? "Ctrl+" : "";
-    if (chord.shift) text += "Shift+";
-    const auto key = static_cast<std::size_t>(chord.key);
-    if (key < kKeyNames.size()) return text + std::string(kKeyNames[key]);
-    return text + static_cast<char>('A' + (key - static_cast<std::size_t>(Key::a)));
-}
 
 Commands commands(const AppState& state) {
     Commands list;

@@ -5,69 +5,11 @@
 #include <vector>
 
 #include "app/view/actions.h"
+#include "app/view/common/keys.h"
 
 namespace attn::view {
 
 // The one list of commands: keyboard, the F1 page and the Ctrl+K palette come from it.
-
-/// Keys by name, so that this layer knows no toolkit; the ui maps them.
-enum class Key : std::uint8_t {
-    none,
-    left,
-    right,
-    up,
-    down,
-    home,
-    end,
-    space,
-    enter,
-    escape,
-    tab,
-    f1,
-    f12,
-    comma,
-    period,
-    plus,
-    minus,
-    zero,
-    digit1,
-    digit2,
-    digit3,
-    a,
-    b,
-    c,
-    d,
-    e,
-    f,
-    g,
-    h,
-    i,
-    j,
-    k,
-    l,
-    m,
-    n,
-    o,
-    p,
-    q,
-    r,
-    s,
-    t,
-    u,
-    v,
-    w,
-    x,
-    y,
-    z
-};
-struct Chord {
-    Key key = Key::none;
-    bool ctrl = false;
-    bool shift = false;
-    bool operator==(const Chord&) const = default;
-};
-/// "Ctrl+Shift+Z".
-std::string to_string(const Chord& chord);
 
 struct Command {
     std::string words;  // "Scaling off", as found in the palette

@@ -4,61 +4,90 @@
 
 #include <array>
 #include <cfloat>
-#include <utility>
+#include <cstddef>
 
 namespace attn::ui {
 namespace {
 
 using view::Key;
 
+/// What the toolkit calls a key; some keys stand twice on a keyboard.
+struct Native {
+    int first = 0;
+    int second = 0;
+};
+
+struct NativeRow {
+    Key key;
+    Native native;
+};
+
 #if IMGUI_VERSION_NUM < 18700
 // Keys are indices into io.KeysDown, which the GLFW backend fills by GLFW's key codes: letters and
 // digits by their ASCII capitals.
 using NativeKey = int;
-constexpr NativeKey kLetterA = 'A';
-constexpr std::array<std::pair<Key, NativeKey>, 19> kKeys{{
-    {Key::left, 263}, {Key::right, 262}, {Key::up, 265},    {Key::down, 264},  {Key::home, 268},
-    {Key::end, 269},  {Key::space, 32},  {Key::enter, 257}, {Key::enter, 335}, {Key::escape, 256},
-    {Key::tab, 258},  {Key::f1, 290},    {Key::f12, 301},   {Key::comma, 44},  {Key::period, 46},
-    {Key::plus, '='}, {Key::minus, '-'}, {Key::plus, 334},  {Key::minus, 333},
-}};
-constexpr std::array<std::pair<Key, NativeKey>, 4> kDigits{
-    {{Key::zero, '0'}, {Key::digit1, '1'}, {Key::digit2, '2'}, {Key::digit3, '3'}}};
+constexpr int kLetterA = 'A';
+constexpr int kDigit0 = '0';
+constexpr NativeRow kRows[] = {
+    {Key::left, {263}},       {Key::right, {262}},      {Key::up, {265}},
+    {Key::down, {264}},       {Key::home, {268}},       {Key::end, {269}},
+    {Key::page_up, {266}},    {Key::page_down, {267}},  {Key::space, {32}},
+    {Key::enter, {257, 335}}, {Key::escape, {256}},     {Key::tab, {258}},
+    {Key::backspace, {259}},  {Key::del, {261}},        {Key::f1, {290}},
+    {Key::f12, {301}},        {Key::comma, {44}},       {Key::period, {46}},
+    {Key::plus, {'=', 334}},  {Key::minus, {'-', 333}},
+};
 #else
 using NativeKey = ImGuiKey;
-constexpr NativeKey kLetterA = ImGuiKey_A;
-constexpr std::array<std::pair<Key, NativeKey>, 19> kKeys{{
-    {Key::left, ImGuiKey_LeftArrow},
-    {Key::right, ImGuiKey_RightArrow},
-    {Key::up, ImGuiKey_UpArrow},
-    {Key::down, ImGuiKey_DownArrow},
-    {Key::home, ImGuiKey_Home},
-    {Key::end, ImGuiKey_End},
-    {Key::space, ImGuiKey_Space},
-    {Key::enter, ImGuiKey_Enter},
-    {Key::enter, ImGuiKey_KeypadEnter},
-    {Key::escape, ImGuiKey_Escape},
-    {Key::tab, ImGuiKey_Tab},
-    {Key::f1, ImGuiKey_F1},
-    {Key::f12, ImGuiKey_F12},
-    {Key::comma, ImGuiKey_Comma},
-    {Key::period, ImGuiKey_Period},
-    {Key::plus, ImGuiKey_Equal},
-    {Key::minus, ImGuiKey_Minus},
-    {Key::plus, ImGuiKey_KeypadAdd},
-    {Key::minus, ImGuiKey_KeypadSubtract},
-}};
-constexpr std::array<std::pair<Key, NativeKey>, 4> kDigits{{{Key::zero, ImGuiKey_0},
-                                                            {Key::digit1, ImGuiKey_1},
-                                                            {Key::digit2, ImGuiKey_2},
-                                                            {Key::digit3, ImGuiKey_3}}};
+constexpr int kLetterA = ImGuiKey_A;
+constexpr int kDigit0 = ImGuiKey_0;
+constexpr NativeRow kRows[] = {
+    {Key::left, {ImGuiKey_LeftArrow}},
+    {Key::right, {ImGuiKey_RightArrow}},
+    {Key::up, {ImGuiKey_UpArrow}},
+    {Key::down, {ImGuiKey_DownArrow}},
+    {Key::home, {ImGuiKey_Home}},
+    {Key::end, {ImGuiKey_End}},
+    {Key::page_up, {ImGuiKey_PageUp}},
+    {Key::page_down, {ImGuiKey_PageDown}},
+    {Key::space, {ImGuiKey_Space}},
+    {Key::enter, {ImGuiKey_Enter, ImGuiKey_KeypadEnter}},
+    {Key::escape, {ImGuiKey_Escape}},
+    {Key::tab, {ImGuiKey_Tab}},
+    {Key::backspace, {ImGuiKey_Backspace}},
+    {Key::del, {ImGuiKey_Delete}},
+    {Key::f1, {ImGuiKey_F1}},
+    {Key::f12, {ImGuiKey_F12}},
+    {Key::comma, {ImGuiKey_Comma}},
+    {Key::period, {ImGuiKey_Period}},
+    {Key::plus, {ImGuiKey_Equal, ImGuiKey_KeypadAdd}},
+    {Key::minus, {ImGuiKey_Minus, ImGuiKey_KeypadSubtract}},
+};
 #endif
 
-template <class Table>
-bool any_pressed(const Table& table, Key key, bool repeat) {
-    for (const auto& [name, native] : table)
-        if (name == key && ImGui::IsKeyPressed(native, repeat)) return true;
-    return false;
+constexpr std::size_t place(Key key) { return static_cast<std::size_t>(key); }
+
+constexpr std::array<Native, view::kKeyCount> make_natives() {
+    std::array<Native, view::kKeyCount> natives{};
+    for (const NativeRow& row : kRows) natives[place(row.key)] = row.native;
+    for (int n = 0; n < 10; ++n)
+        natives[place(Key::zero) + static_cast<std::size_t>(n)] = {kDigit0 + n};
+    for (int n = 0; n < 26; ++n)
+        natives[place(Key::a) + static_cast<std::size_t>(n)] = {kLetterA + n};
+    return natives;
+}
+constexpr std::array<Native, view::kKeyCount> kNatives = make_natives();
+
+constexpr bool every_key_has_one() {
+    for (std::size_t n = 1; n < view::kKeyCount; ++n)
+        if (kNatives[n].first == 0) return false;
+    return kNatives[place(Key::none)].first == 0;
+}
+static_assert(every_key_has_one());
+static_assert(place(Key::digit9) - place(Key::zero) == 9 && place(Key::z) - place(Key::a) == 25);
+
+bool native_pressed(int native, bool repeat) {
+    return native != 0 && ImGui::IsKeyPressed(static_cast<NativeKey>(native), repeat);
 }
 
 }  // namespace
@@ -73,20 +102,11 @@ void push_font(const Font& font) {
 
 void pop_font() { ImGui::PopFont(); }
 
-int native_key(Key key) {
-    if (key >= Key::a && key <= Key::z)
-        return kLetterA + static_cast<int>(key) - static_cast<int>(Key::a);
-    for (const auto& [name, native] : kKeys)
-        if (name == key) return native;
-    for (const auto& [name, native] : kDigits)
-        if (name == key) return native;
-    return 0;
-}
+int native_key(Key key) { return kNatives[place(key)].first; }
 
 bool is_pressed(Key key, bool repeat) {
-    if (key >= Key::a && key <= Key::z)
-        return ImGui::IsKeyPressed(static_cast<NativeKey>(native_key(key)), repeat);
-    return any_pressed(kKeys, key, repeat) || any_pressed(kDigits, key, repeat);
+    const Native native = kNatives[place(key)];
+    return native_pressed(native.first, repeat) || native_pressed(native.second, repeat);
 }
 
 bool is_typed_into(const char* id) { return ImGui::TempInputIsActive(ImGui::GetID(id)); }
