@@ -254,6 +254,14 @@ TEST_CASE("no two commands share a key, and every enabled one can be journaled")
     CHECK(find_commands(initial_state(), "scal off")[0].words == "Scaling off");
 }
 
+TEST_CASE("every key has a name of its own") {
+    CHECK(to_string(Chord{Key::a}) == "A");
+    CHECK(to_string(Chord{Key::digit9, true}) == "Ctrl+9");
+    CHECK(to_string(Chord{Key::page_down}) == "PgDn");
+    CHECK(to_string(Chord{Key::del, false, true}) == "Shift+Delete");
+    CHECK(to_string(Chord{}).empty());
+}
+
 TEST_CASE("copying asks for the clipboard") {
     const AppState state =
         after(initial_state(), {SelectCell{kCell}, CopyArithmetic{CopyAs::text}});
