@@ -153,7 +153,7 @@ TEST_CASE("the value shown is the value of the trace") {
     for (const AppState& state : sample_states())
         for (const OperandId& id : everything(state))
             for_some_cells(state, id, [&](const CellRef& cell) {
-                CHECK(inspect(state, cell).value == number(value_at(state, cell)));
+                CHECK(inspect(state, cell).value == number(*value_at(state, cell)));
             });
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("links of the arithmetic point at cells that hold the number they show
                     for (const Piece& piece : line.pieces) {
                         if (!piece.link) continue;
                         REQUIRE(has_cell(state, *piece.link));
-                        const double value = value_at(state, *piece.link);
+                        const double value = *value_at(state, *piece.link);
                         const bool same =
                             piece.text == number(value) || piece.text == number(-value);
                         CHECK(same);

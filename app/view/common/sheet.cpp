@@ -64,6 +64,18 @@ bool is_joined(const AppState& state, const CellRef& cell) {
            (cell.column < 0 || cell.column >= state.document().d_k);
 }
 
+Sheet sheet_with(const AppState& state, const OperandId& id, MatrixView<const float> values) {
+    Sheet sheet;
+    sheet.id = id;
+    sheet.values = values;
+    sheet.row_labels = axis_labels(state.document(), rows_of(id), sheet.values.rows);
+    sheet.column_labels = axis_labels(state.document(), columns_of(id), sheet.values.columns);
+    sheet.role = std::visit([](auto key) { return info(key).role; }, id);
+    sheet.row_role = role_of(rows_of(id));
+    sheet.column_role = role_of(columns_of(id));
+    return sheet;
+}
+
 }  // namespace
 
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count) {
@@ -76,15 +88,12 @@ std::vector<std::string> axis_labels(const Document& document, Axis axis, Index 
 }
 
 Sheet sheet_of(const AppState& state, const OperandId& id) {
-    Sheet sheet;
-    sheet.id = id;
-    sheet.values = matrix_in(state, id, *state.trace, state.document().inputs->params);
-    sheet.row_labels = axis_labels(state.document(), rows_of(id), sheet.values.rows);
-    sheet.column_labels = axis_labels(state.document(), columns_of(id), sheet.values.columns);
-    sheet.role = std::visit([](auto key) { return info(key).role; }, id);
-    sheet.row_role = role_of(rows_of(id));
-    sheet.column_role = role_of(columns_of(id));
-    return sheet;
+    return sheet_with(state, id,
+                      matrix_in(state, id, *state.trace, state.document().inputs->params));
+}
+
+Sheet gradient_sheet_of(const AppState& state, const OperandId& id) {
+    return sheet_with(state, id, gradient_of(state, id));
 }
 
 MatrixView<const float> gradient_of(const AppState& state, const OperandId& id) {
@@ -116,7 +125,8 @@ bool has_cell(const AppState& state, const CellRef& cell) {
     return column >= 0 && column < state.document().heads * sheet.columns;
 }
 
-float value_at(const AppState& state, const CellRef& cell) {
+std::optional<float> value_at(const AppState& state, const CellRef& cell) {
+    if (!has_cell(state, cell)) return std::nullopt;
     if (is_joined(state, cell)) {
         const Index column = state.step.head * state.document().d_k + cell.column;
         return (*state.trace)[Stage::context](0, column / state.document().d_k, cell.row,
@@ -168,6 +178,18 @@ Stage key_stage(const Document& document) {
 
 Stage weight_stage(const Document& document) {
     return document.spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
+}
+
+OperandId operand_of(const Document& document, Stage result, const OperandId& id) {
+    const bool projects_source = result == Stage::k || result == Stage::v;
+    if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
+    if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
+    return id;
+}
+
+bool is_kept(const AppState& state, const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    return stage == nullptr || !(*state.trace)[*stage].empty();
 }
 
 }  // namespace attn::view

@@ -128,7 +128,7 @@ void carry_out(AppState& state, const SelectCell& action) {
     show_head_of(state, cell);
     state.step.selected = cell;
     state.step.editing.reset();
-    say(state, fmt::format("{} = {}", cell_name(state, cell), number(value_at(state, cell))));
+    say(state, fmt::format("{} = {}", cell_name(state, cell), number(*value_at(state, cell))));
 }
 
 void carry_out(AppState& state, const MoveSelection& action) {

@@ -69,7 +69,7 @@ void carry_out(AppState& state, const BeginCellEdit& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::warning);
     state.step.selected = action.cell;
-    state.step.editing = CellEdit{action.cell, exact(value_at(state, action.cell))};
+    state.step.editing = CellEdit{action.cell, exact(*value_at(state, action.cell))};
 }
 
 void carry_out(AppState& state, const DraftCell& action) {
@@ -79,9 +79,10 @@ void carry_out(AppState& state, const DraftCell& action) {
 void carry_out(AppState& state, const CommitCellEdit&) {
     if (!state.step.editing) return;
     const CellEdit edit = *std::exchange(state.step.editing, std::nullopt);
+    const auto before = value_at(state, edit.cell);
+    if (!before) return;
     const auto stays = [&] {
-        return fmt::format("{} stays {}", cell_name(state, edit.cell),
-                           exact(value_at(state, edit.cell)));
+        return fmt::format("{} stays {}", cell_name(state, edit.cell), exact(*before));
     };
     const auto value = parse_number(edit.draft);
     if (!value)
@@ -100,7 +101,7 @@ void carry_out(AppState& state, const CancelCellEdit&) { state.step.editing.rese
 void carry_out(AppState& state, const SetCell& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::error);
-    const float before = value_at(state, action.cell);
+    const float before = *value_at(state, action.cell);
     const float after = static_cast<float>(action.value);
     if (before == after) return;
     Document document = state.document();

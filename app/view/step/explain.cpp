@@ -5,10 +5,12 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/view/common/format.h"
 #include "app/view/document/toy.h"
 #include "app/view/step/grids.h"
+#include "core/check.h"
 #include "core/dropout.h"
 #include "core/masks.h"
 #include "core/softmax.h"
@@ -31,9 +33,12 @@ Expr plain(double value) {
     return expr;
 }
 
+/// Of a cell that the trace holds: explain() asks first.
 Expr cell_expr(const AppState& state, const CellRef& cell) {
+    const auto value = value_at(state, cell);
+    ATTN_CHECK(value, "an operand that the trace does not hold");
     Expr expr;
-    expr.value = value_at(state, cell);
+    expr.value = *value;
     expr.role = std::visit([](auto key) { return info(key).role; }, cell.tensor);
     expr.link = cell;
     return expr;
@@ -357,7 +362,29 @@ void explain_param(Explanation& explanation, Param param) {
                     explanation.cell.row + 1, explanation.cell.column + 1, letter));
 }
 
+/// "weights", "q and k": the operands that the backend does not keep; "" when it keeps all.
+std::string missing_operands(const AppState& state, Stage stage) {
+    std::vector<std::string_view> missing;
+    for (const auto& operand : info(stage).operands) {
+        if (!operand) continue;
+        const OperandId id = operand_of(state.document(), stage, operand->id);
+        if (!is_kept(state, id)) missing.push_back(key_of(id));
+    }
+    return fmt::format("{}", fmt::join(missing, " and "));
+}
+
+void explain_without(const AppState& state, Explanation& explanation, Stage stage,
+                     const std::string& missing) {
+    explanation.formula = info(stage).formula;
+    explanation.notes.push_back(
+        fmt::format("{} are not kept by the backend {}: choose another backend, such as "
+                    "reference, to see the arithmetic of this number.",
+                    missing, state.backend_used));
+}
+
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
+    if (const std::string missing = missing_operands(state, stage); !missing.empty())
+        return explain_without(state, explanation, stage, missing);
     switch (stage) {
         case Stage::x:
         case Stage::x_kv:
@@ -390,7 +417,9 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
 Explanation explain(const AppState& state, const CellRef& cell) {
     Explanation explanation;
     explanation.cell = cell;
-    explanation.value = value_at(state, cell);
+    const auto value = value_at(state, cell);
+    ATTN_CHECK(value, "a cell that does not exist");
+    explanation.value = *value;
     if (const Param* param = std::get_if<Param>(&cell.tensor))
         explain_param(explanation, *param);
     else

@@ -133,9 +133,7 @@ GridView param_grid(const AppState& state, Param param) {
 }
 
 GridView gradient_grid(const AppState& state, Stage stage) {
-    Sheet sheet = sheet_of(state, stage);
-    sheet.values = gradient_of(state, stage);
-    GridView grid = make_grid(state, sheet, {});
+    GridView grid = make_grid(state, gradient_sheet_of(state, stage), {});
     grid.title = "∂L/∂" + name_of(stage);
     grid.tooltip = fmt::format("gradient of L = Σ output with respect to {}", name_of(stage));
     grid.editable = false;

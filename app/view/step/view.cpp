@@ -49,7 +49,8 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     RibbonItem item;
     item.stage = stage;
     item.label = step_label(state.document(), row);
-    item.shape = size(sheet.values.rows, sheet.values.columns);
+    item.shape = "not kept";
+    if (is_kept(state, stage)) item.shape = size(sheet.values.rows, sheet.values.columns);
     item.tooltip =
         fmt::format("{}\n{}\n{}", row.title, row.formula, to_string((*state.trace)[stage].shape()));
     item.role = row.role;
@@ -60,14 +61,6 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
 }
 
 // ---- operands
-
-/// Where X_kv stands in for X.
-OperandId actual(const Document& document, Stage result, const OperandId& id) {
-    const bool projects_source = result == Stage::k || result == Stage::v;
-    if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
-    if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
-    return id;
-}
 
 GridView operand_grid(const AppState& state, Stage result, const OperandId& id) {
     if (const Param* param = std::get_if<Param>(&id)) return param_grid(state, *param);
@@ -136,13 +129,20 @@ std::string operator_after(const AppState& state, Stage stage, bool last) {
 
 bool mixes(const Document& document) { return !document.inputs->params[Param::w_o].empty(); }
 
+bool are_operands_kept(const AppState& state, Stage stage) {
+    return std::ranges::all_of(info(stage).operands, [&](const auto& operand) {
+        return !operand || is_kept(state, operand_of(state.document(), stage, operand->id));
+    });
+}
+
 Canvas table_canvas(const AppState& state, Stage stage) {
     Canvas canvas;
     const auto focus = focus_of(state);
     const bool copied = stage == Stage::output && !mixes(state.document());
     for (const auto& operand : info(stage).operands) {
         if (!operand || (copied && operand->id == OperandId(Param::w_o))) continue;
-        const OperandId id = actual(state.document(), stage, operand->id);
+        const OperandId id = operand_of(state.document(), stage, operand->id);
+        if (!is_kept(state, id)) continue;
         GridView grid = operand_grid(state, stage, id);
         if (focus && copied)
             light(grid, {grid.id, focus->row, focus->column + grid.first_column});
@@ -151,9 +151,13 @@ Canvas table_canvas(const AppState& state, Stage stage) {
         light_hovered(state, grid);
         canvas.operands.push_back(std::move(grid));
     }
-    if (stage == Stage::masked) {
+    if (stage == Stage::masked && is_kept(state, Stage::masked)) {
         canvas.operands.push_back(mask_grid(state));
         if (focus) light(canvas.operands.back(), *focus);
+    }
+    if (!are_operands_kept(state, stage)) {  // no product is shown without its factors
+        canvas.operators.assign(canvas.operands.size(), "→");
+        return canvas;
     }
     for (std::size_t n = 0; n < canvas.operands.size(); ++n)
         canvas.operators.push_back(operator_after(state, stage, n + 1 == canvas.operands.size()));
