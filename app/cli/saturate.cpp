@@ -18,7 +18,7 @@ constexpr std::string_view kName = "attnscope saturate";
 
 constexpr std::string_view kFooter =
     "z is the raw score (q·k, or logit √d_k), s softmax's input: z/√d_k scaled, z unscaled.\n"
-    "Columns: d_k; var_z; then for scaled and for unscaled: spread = H / ln n, p_max,\n"
+    "Columns: d_k; var_z; then for scaled and for unscaled: evenness = H / ln n, p_max,\n"
     "slope = p_max(1 - p_max) = dp_max/ds_max, J_F_ds = norm of da/ds, J_F_dz = norm of da/dz.\n"
     "CSV: each with its quantiles _p10, _p50, _p90 over the trials (the table shows p50), and "
     "with\n"
@@ -43,7 +43,7 @@ struct Quantity {
     Band SaturationSide::*band;
 };
 constexpr Quantity kQuantities[] = {
-    {"spread", &SaturationSide::spread},       {"p_max", &SaturationSide::max_probability},
+    {"evenness", &SaturationSide::evenness},   {"p_max", &SaturationSide::max_probability},
     {"slope", &SaturationSide::max_slope},     {"J_F_ds", &SaturationSide::jacobian},
     {"J_F_dz", &SaturationSide::jacobian_raw},
 };

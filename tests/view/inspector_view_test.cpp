@@ -113,7 +113,7 @@ void check_every_equality(const InspectorView& view) {
     }
 }
 
-/// All cells of a sheet, or a spread of them where there are many.
+/// All cells of a sheet, or some, evenly apart, where there are many.
 template <class Visit>
 void for_some_cells(const AppState& state, const OperandId& id, Visit visit) {
     const auto values = sheet_of(state, id).values;

@@ -23,7 +23,7 @@ std::vector<Readout> readouts_of(const SaturationRow& row, Index d_k, bool is_sc
     return {
         readout("max probability", "p_max = max_j a_j", percent(m.max_probability),
                 "The largest weight. 100 % is one-hot."),
-        readout("spread", "H / ln n,  H = −Σ a ln a", percent(m.spread),
+        readout("evenness", "H / ln n,  H = −Σ a ln a", percent(m.evenness),
                 "Entropy over its largest value: 100 % is uniform, 0 % one-hot."),
         readout("∂p_max/∂s_max", "p_max(1 − p_max)", measure(m.max_slope),
                 "With respect to softmax's own input s. Not a sign of health: it is small for "
@@ -96,10 +96,10 @@ SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled
     side.bars = bars_of(row);
     side.rounding_note = rounding_note(row.weights);
     side.readouts = readouts_of(row, d_k, is_scaled);
-    side.verdict = judge(row.metrics.spread);
+    side.verdict = verdict_of(row.metrics.evenness);
     side.verdict_words = words_of(side.verdict);
-    side.verdict_rule = fmt::format("spread ≥ {:.0f} % is healthy, < {:.0f} % saturated",
-                                    100.0 * kHealthySpread, 100.0 * kSaturatedSpread);
+    side.verdict_rule = fmt::format("evenness ≥ {:.0f} % is healthy, < {:.0f} % saturated",
+                                    100.0 * kHealthyEvenness, 100.0 * kSaturatedEvenness);
     return side;
 }
 
@@ -200,9 +200,9 @@ std::string status_words(const AppState& state, bool stale) {
 
 }  // namespace
 
-Verdict judge(double spread) {
-    if (spread >= kHealthySpread) return Verdict::healthy;
-    return spread >= kSaturatedSpread ? Verdict::saturating : Verdict::saturated;
+Verdict verdict_of(double evenness) {
+    if (evenness >= kHealthyEvenness) return Verdict::healthy;
+    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
 }
 
 SaturationView build_saturation_view(const AppState& state) {

@@ -176,14 +176,14 @@ GridView result_of(const AppState& state, Stage stage) {
 
 // ---- rows of weights
 
-/// A row of one key has no spread, which is not the NaN of a row that went wrong.
-std::string spread_text(const RowMetrics& row, Index allowed) {
-    return allowed < 2 && !std::isnan(row.entropy) ? "–" : percent(row.spread);
+/// A row of one key has no evenness, which is not the NaN of a row that went wrong.
+std::string evenness_text(const RowMetrics& row, Index allowed) {
+    return allowed < 2 && !std::isnan(row.entropy) ? "–" : percent(row.evenness);
 }
 
 std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed) {
     return {
-        {"spread", "H / ln n", spread_text(row, allowed),
+        {"evenness", "H / ln n", evenness_text(row, allowed),
          "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
          "– where the row may attend to one key only"},
         {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
