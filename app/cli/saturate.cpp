@@ -22,7 +22,7 @@ constexpr std::string_view kFooter =
     "slope = p_max(1 - p_max) = dp_max/ds_max, J_F_ds = norm of da/ds, J_F_dz = norm of da/dz.\n"
     "CSV: each with its quantiles _p10, _p50, _p90 over the trials (the table shows p50), and "
     "with\n"
-    "--logits the weights a1, a2, ...\n\n"
+    "--logits the weights a0, a1, ...\n\n"
     "Examples:\n"
     "  attnscope saturate --dk 16,64,256 --keys 32 --trials 1000 -o sweep.csv\n"
     "  attnscope saturate --logits 0.5,0.9,0,1.2,0.6 --dk 64\n";
@@ -193,7 +193,7 @@ std::string csv_header(const SaturationSettings& settings) {
                 text += fmt::format(",{}_{}_{}", side, quantity.name, quantile);
     if (settings.model == SaturationModel::fixed_logits)
         for (const std::string_view side : {"scaled", "unscaled"})
-            for (std::size_t j = 1; j <= settings.logits.size(); ++j)
+            for (std::size_t j = 0; j < settings.logits.size(); ++j)
                 text += fmt::format(",{}_a{}", side, j);
     return text + '\n';
 }

@@ -83,7 +83,7 @@ std::vector<std::string> axis_labels(const Document& document, Axis axis, Index 
     if (axis == Axis::key)
         return numbered(document.tokens_kv.empty() ? document.tokens : document.tokens_kv);
     std::vector<std::string> labels;
-    for (Index n = 1; n <= count; ++n) labels.push_back(std::to_string(n));
+    for (Index n = 0; n < count; ++n) labels.push_back(std::to_string(n));
     return labels;
 }
 
@@ -158,18 +158,22 @@ std::string cell_name(const AppState& state, const CellRef& cell) {
     const auto label = [&](Axis axis, Index n) {
         const auto labels = axis_labels(state.document(), axis, n + 1);
         return n >= 0 && n < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(n)]
-                                                               : std::to_string(n + 1);
+                                                               : std::to_string(n);
     };
     std::string head;
     CellRef shown = cell;
     if (is_joined(state, cell)) {
         const Index column = state.step.head * state.document().d_k + cell.column;
-        head = fmt::format("head {}, ", column / state.document().d_k + 1);
+        head = fmt::format("head {}, ", column / state.document().d_k);
         shown.column = column % state.document().d_k;
     }
     return fmt::format("{}[{}{}, {}]", name_of(cell.tensor), head,
                        label(rows_of(cell.tensor), cell.row),
                        label(columns_of(cell.tensor), shown.column));
+}
+
+std::string head_words(Index head, Index heads) {
+    return fmt::format("head {} of 0…{}", head, heads - 1);
 }
 
 Stage key_stage(const Document& document) {

@@ -41,6 +41,8 @@ std::string name_of(const OperandId& id);
 /// "w_q", "scores": npz, journal and session.
 std::string_view key_of(const OperandId& id);
 std::optional<OperandId> find_operand(std::string_view key);
+/// "head 0 of 0…7": indices count from 0 wherever a person meets one.
+std::string head_words(Index head, Index heads);
 /// "scores[cat, sat]".
 std::string cell_name(const AppState& state, const CellRef& cell);
 
@@ -52,7 +54,7 @@ Stage weight_stage(const Document& document);
 OperandId operand_of(const Document& document, Stage result, const OperandId& id);
 /// Whether the trace holds the tensor. A backend need not keep every stage.
 bool is_kept(const AppState& state, const OperandId& id);
-/// The words along an axis, a repeated one numbered: "the", "the₂".
+/// The words along an axis, a repeated one numbered: "the", "the₂". Of widths: "0", "1", ….
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count);
 
 }  // namespace attn::view

@@ -203,13 +203,14 @@ void carry_out(AppState& state, const ShowMapHead& action) {
     if (look.input && !has_head(look)) {
         look.head = before;
         return say(state,
-                   fmt::format("There is no head {} of batch {}: the file has {} of each of {}.",
-                               action.head.h + 1, action.head.b + 1, look.input->source.size.heads,
-                               look.input->source.size.batch),
+                   fmt::format("There is no head {} of sequence {}: the file has heads 0…{} of "
+                               "sequences 0…{}.",
+                               action.head.h, action.head.b, look.input->source.size.heads - 1,
+                               look.input->source.size.batch - 1),
                    Severity::warning);
     }
     if (!(look.head == before)) look.snapshot.reset();
-    say(state, fmt::format("Head {}.", action.head.h + 1));
+    say(state, fmt::format("Head {}.", action.head.h));
 }
 
 void carry_out(AppState& state, const SetFullPass& action) {

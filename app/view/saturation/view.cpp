@@ -59,13 +59,13 @@ std::string words_of(Verdict verdict) {
 
 BarView bar_of(const SaturationRow& row, std::size_t j) {
     BarView bar;
-    bar.label = std::to_string(j + 1);
+    bar.label = std::to_string(j);
     bar.value = row.weights[j];
     bar.text = percent(bar.value);
     bar.bare = bar.text.substr(0, bar.text.find(' '));
     const std::string raw = number(row.scores[j] / row.raw_factor);
-    bar.tooltip = fmt::format("a_{} = {}\ns_{} = {}, z_{} = {}", j + 1, number(bar.value), j + 1,
-                              number(row.scores[j]), j + 1, raw);
+    bar.tooltip = fmt::format("a_{} = {}\ns_{} = {}, z_{} = {}", j, number(bar.value), j,
+                              number(row.scores[j]), j, raw);
     return bar;
 }
 
@@ -161,7 +161,7 @@ GridView jacobian_view(const SaturationRow& row, const std::string& side, ThemeN
         side, grid.shape);
     grid.role = grid.row_role = Role::weight;
     grid.column_role = Role::score;
-    for (Index j = 1; j <= grid.rows; ++j) grid.row_labels.push_back(std::to_string(j));
+    for (Index j = 0; j < grid.rows; ++j) grid.row_labels.push_back(std::to_string(j));
     grid.column_labels = grid.row_labels;
     const Paints paints(theme);
     const bool written = grid.rows <= kMostWrittenKeys;

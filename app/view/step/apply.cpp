@@ -106,23 +106,23 @@ void carry_out(AppState& state, const TogglePlay&) {
 void carry_out(AppState& state, const ShowHead& action) {
     const Index heads = state.document().heads;
     if (action.head < 0 || action.head >= heads)
-        return say(state,
-                   fmt::format("there is no head {}: this model has {}", action.head + 1, heads),
-                   Severity::warning);
+        return say(
+            state,
+            fmt::format("there is no head {}: this model has heads 0…{}", action.head, heads - 1),
+            Severity::warning);
     state.step.head = action.head;
     clamp_look(state);
-    say(state, fmt::format("Head {} of {}.", action.head + 1, heads));
+    say(state, fmt::format("Head {} of 0…{}.", action.head, heads - 1));
 }
 
 void carry_out(AppState& state, const SelectCell& action) {
     if (!has_cell(state, action.cell)) {
         const Sheet sheet = sheet_of(state, action.cell.tensor);
-        return say(
-            state,
-            fmt::format("{} has no cell at row {}, column {}: it is {}",
-                        name_of(action.cell.tensor), action.cell.row + 1, action.cell.column + 1,
-                        size(sheet.values.rows, sheet.values.columns)),
-            Severity::warning);
+        return say(state,
+                   fmt::format("{} has no cell at row {}, column {}, counted from 0: it is {}",
+                               name_of(action.cell.tensor), action.cell.row, action.cell.column,
+                               size(sheet.values.rows, sheet.values.columns)),
+                   Severity::warning);
     }
     CellRef cell = action.cell;
     show_head_of(state, cell);

@@ -46,8 +46,8 @@ std::string not_editable(const AppState& state, const CellRef& cell) {
         return fmt::format("{} is computed: edit a number of X or of a W instead",
                            name_of(cell.tensor));
     if (!has_cell(state, cell))
-        return fmt::format("{} has no cell at row {}, column {}", name_of(cell.tensor),
-                           cell.row + 1, cell.column + 1);
+        return fmt::format("{} has no cell at row {}, column {}, counted from 0",
+                           name_of(cell.tensor), cell.row, cell.column);
     return {};
 }
 

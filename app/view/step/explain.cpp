@@ -103,7 +103,7 @@ void explain_projection(const AppState& state, Explanation& explanation, Stage i
     const CellRef cell = explanation.cell;
     const std::string token = label_of(state, info(input).rows, cell.row);
     Side left{"x", fmt::format("{}[{}, c]", name_of(input), token), {}};
-    Side right{"w", fmt::format("{}[c, {}]", name_of(w), cell.column + 1), {}};
+    Side right{"w", fmt::format("{}[c, {}]", name_of(w), cell.column), {}};
     for (Index c = 0; c < state.document().d_model; ++c) {
         left.cells.push_back({input, cell.row, c});
         right.cells.push_back({w, c, cell.column});
@@ -138,7 +138,7 @@ void explain_context(const AppState& state, Explanation& explanation) {
     Side left{"a",
               fmt::format("{}[{}, j]", name_of(weights), label_of(state, Axis::query, cell.row)),
               {}};
-    Side right{"v", fmt::format("V[j, {}]", cell.column + 1), {}};
+    Side right{"v", fmt::format("V[j, {}]", cell.column), {}};
     std::vector<std::string> labels;
     for (Index j = 0; j < size.tk; ++j) {
         if (takes_part[static_cast<std::size_t>(j)] == 0) continue;
@@ -169,7 +169,7 @@ void explain_output(const AppState& state, Explanation& explanation) {
         return;
     }
     Side left{"c", fmt::format("concat[{}, n]", label_of(state, Axis::query, cell.row)), {}};
-    Side right{"w", fmt::format("W_O[n, {}]", cell.column + 1), {}};
+    Side right{"w", fmt::format("W_O[n, {}]", cell.column), {}};
     for (Index n = 0; n < joined; ++n) {
         left.cells.push_back({Stage::context, cell.row, n + first});
         right.cells.push_back({Param::w_o, n, cell.column});
@@ -352,14 +352,14 @@ void explain_param(Explanation& explanation, Param param) {
         explanation.notes.push_back(
             fmt::format("Row {} takes column {} of the joined heads; column {} goes to column {} "
                         "of the output.",
-                        explanation.cell.row + 1, explanation.cell.row + 1,
-                        explanation.cell.column + 1, explanation.cell.column + 1));
+                        explanation.cell.row, explanation.cell.row, explanation.cell.column,
+                        explanation.cell.column));
         return;
     }
     const char letter = "QKV"[index_of(param)];
     explanation.notes.push_back(
         fmt::format("It multiplies column {} of X and adds to column {} of {}, for every token.",
-                    explanation.cell.row + 1, explanation.cell.column + 1, letter));
+                    explanation.cell.row, explanation.cell.column, letter));
 }
 
 /// "weights", "q and k": the operands that the backend does not keep; "" when it keeps all.
