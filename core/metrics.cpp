@@ -71,8 +71,8 @@ RowMetrics row_metrics(std::span<const double> a, Index allowed) {
     const auto largest = static_cast<std::size_t>(top - a.begin());
     RowMetrics metrics;
     metrics.entropy = entropy_of(a);
-    metrics.spread = allowed < 2 ? std::numeric_limits<double>::quiet_NaN()
-                                 : metrics.entropy / std::log(static_cast<double>(allowed));
+    metrics.evenness = allowed < 2 ? std::numeric_limits<double>::quiet_NaN()
+                                   : metrics.entropy / std::log(static_cast<double>(allowed));
     metrics.max_probability = *top;
     metrics.max_slope = *top * (1.0 - *top);
     metrics.jacobian_frobenius = jacobian_frobenius(a, largest);

@@ -62,7 +62,7 @@ struct Band {
 };
 /// One side (scaled or unscaled) of one d_k of the sweep.
 struct SaturationSide {
-    Band spread;
+    Band evenness;  // normalised entropy H / ln n
     Band max_probability;
     Band max_slope;
     Band jacobian;      // ‖J‖_F with respect to softmax's input

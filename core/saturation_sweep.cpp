@@ -48,7 +48,7 @@ Band band_of(const std::vector<RowMetrics>& trials, Of of) {
 
 SaturationSide side_of(const std::vector<RowMetrics>& trials, double raw_factor) {
     SaturationSide side;
-    side.spread = band_of(trials, [](const RowMetrics& m) { return m.spread; });
+    side.evenness = band_of(trials, [](const RowMetrics& m) { return m.evenness; });
     side.max_probability = band_of(trials, [](const RowMetrics& m) { return m.max_probability; });
     side.max_slope = band_of(trials, [](const RowMetrics& m) { return m.max_slope; });
     side.jacobian = band_of(trials, [](const RowMetrics& m) { return m.jacobian_frobenius; });

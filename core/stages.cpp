@@ -38,7 +38,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
     {Stage::scaled, "scaled", "S", "÷√d_k", "Scaled scores", "S = scores · scale / temperature",
      Axis::query, Axis::key, HeadAxis::query, ColorScale::diverging, Role::score,
      {from(Stage::scores, Lights::same_cell)},
-     "Dividing by √d_k keeps the scores' spread near 1, whatever the width.", kVaswani},
+     "Dividing by √d_k keeps the scores' standard deviation near 1, whatever the width.", kVaswani},
     {Stage::masked, "masked", "M", "mask", "Masked scores", "M[i,j] = S[i,j] if i may attend to j, else −∞",
      Axis::query, Axis::key, HeadAxis::query, ColorScale::diverging, Role::score,
      {from(Stage::scaled, Lights::same_cell)},

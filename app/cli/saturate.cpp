@@ -18,11 +18,11 @@ constexpr std::string_view kName = "attnscope saturate";
 
 constexpr std::string_view kFooter =
     "z is the raw score (q·k, or logit √d_k), s softmax's input: z/√d_k scaled, z unscaled.\n"
-    "Columns: d_k; var_z; then for scaled and for unscaled: spread = H / ln n, p_max,\n"
+    "Columns: d_k; var_z; then for scaled and for unscaled: evenness = H / ln n, p_max,\n"
     "slope = p_max(1 - p_max) = dp_max/ds_max, J_F_ds = norm of da/ds, J_F_dz = norm of da/dz.\n"
     "CSV: each with its quantiles _p10, _p50, _p90 over the trials (the table shows p50), and "
     "with\n"
-    "--logits the weights a1, a2, ...\n\n"
+    "--logits the weights a0, a1, ...\n\n"
     "Examples:\n"
     "  attnscope saturate --dk 16,64,256 --keys 32 --trials 1000 -o sweep.csv\n"
     "  attnscope saturate --logits 0.5,0.9,0,1.2,0.6 --dk 64\n";
@@ -43,7 +43,7 @@ struct Quantity {
     Band SaturationSide::*band;
 };
 constexpr Quantity kQuantities[] = {
-    {"spread", &SaturationSide::spread},       {"p_max", &SaturationSide::max_probability},
+    {"evenness", &SaturationSide::evenness},   {"p_max", &SaturationSide::max_probability},
     {"slope", &SaturationSide::max_slope},     {"J_F_ds", &SaturationSide::jacobian},
     {"J_F_dz", &SaturationSide::jacobian_raw},
 };
@@ -192,7 +192,7 @@ std::string csv_header(const SaturationSettings& settings) {
                 text += fmt::format(",{}_{}_{}", side, quantity.name, quantile);
     if (settings.model == SaturationModel::fixed_logits)
         for (const std::string_view side : {"scaled", "unscaled"})
-            for (std::size_t j = 1; j <= settings.logits.size(); ++j)
+            for (std::size_t j = 0; j < settings.logits.size(); ++j)
                 text += fmt::format(",{}_a{}", side, j);
     return text + '\n';
 }

@@ -11,8 +11,8 @@ using namespace attn;
 
 namespace {
 
-std::vector<double> random_row(Index n, std::uint64_t seed, double spread) {
-    const TensorD logits = test::normal_tensor<double>({1, 1, 1, n}, seed, spread);
+std::vector<double> random_row(Index n, std::uint64_t seed, double deviation) {
+    const TensorD logits = test::normal_tensor<double>({1, 1, 1, n}, seed, deviation);
     std::vector<double> row(static_cast<std::size_t>(n));
     softmax_row(logits.values(), row, EmptyRows::zero);
     return row;
@@ -28,13 +28,13 @@ Eigen::MatrixXd jacobian(const std::vector<double>& a) {
 
 TEST_CASE("norms of the Jacobian are those of the dense matrix") {
     for (const Index n : {1, 2, 3, 5, 17, 64})
-        for (const double spread : {0.0, 0.1, 1.0, 5.0, 40.0}) {
-            const std::vector<double> a = random_row(n, 5, spread);
+        for (const double deviation : {0.0, 0.1, 1.0, 5.0, 40.0}) {
+            const std::vector<double> a = random_row(n, 5, deviation);
             const Eigen::MatrixXd dense = jacobian(a);
             const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense);
             const RowMetrics metrics = row_metrics(std::span<const double>(a), n);
             CAPTURE(n);
-            CAPTURE(spread);
+            CAPTURE(deviation);
             CHECK(std::abs(metrics.jacobian_spectral - solver.eigenvalues().maxCoeff()) < 1e-12);
             CHECK(std::abs(metrics.jacobian_frobenius - dense.norm()) < 1e-12);
         }
@@ -44,14 +44,14 @@ TEST_CASE("uniform, one-hot, empty and NaN rows have the metrics known on paper"
     const std::vector<double> uniform(1000, 1e-3);
     RowMetrics metrics = row_metrics(std::span<const double>(uniform), 1000);
     CHECK(metrics.entropy == doctest::Approx(std::log(1000.0)));
-    CHECK(metrics.spread == doctest::Approx(1.0));
+    CHECK(metrics.evenness == doctest::Approx(1.0));
     CHECK(metrics.effective_keys == doctest::Approx(1000.0));
     CHECK(metrics.max_slope == doctest::Approx(0.000999));
     CHECK(metrics.jacobian_spectral == doctest::Approx(1e-3));
 
     metrics = row_metrics(std::vector<double>{0, 1, 0}, 3);
     CHECK(metrics.entropy == 0.0);
-    CHECK(metrics.spread == 0.0);
+    CHECK(metrics.evenness == 0.0);
     CHECK(metrics.max_probability == 1.0);
     CHECK(metrics.jacobian_frobenius == 0.0);
     CHECK(metrics.jacobian_spectral == doctest::Approx(0.0));
@@ -60,13 +60,13 @@ TEST_CASE("uniform, one-hot, empty and NaN rows have the metrics known on paper"
     metrics = row_metrics(std::vector<double>{0, 0}, 0);
     CHECK(metrics.max_probability == 0.0);
     CHECK(metrics.effective_keys == 0.0);
-    CHECK(metrics.spread == 0.0);
+    CHECK(metrics.evenness == 0.0);
 
     metrics = row_metrics(std::vector<double>{0.5, std::nan(""), 0.5}, 3);
     CHECK(std::isnan(metrics.entropy));
     CHECK(std::isnan(metrics.max_probability));
     CHECK(std::isnan(metrics.jacobian_spectral));
-    CHECK(std::isnan(row_metrics(std::vector<double>{1}, 1).spread));
+    CHECK(std::isnan(row_metrics(std::vector<double>{1}, 1).evenness));
 }
 
 TEST_CASE("metrics of a row whose weights are all denormal are finite, and found") {

@@ -12,17 +12,17 @@ using namespace attn::test;
 
 TEST_CASE("softmax of floats agrees with softmax of doubles, and so do its sides") {
     for (const Index keys : {1, 2, 3, 4, 7, 8, 9, 31, 33, 1000})
-        for (const double spread : {0.1, 1.0, 10.0, 60.0}) {
-            const Tensor scores = normal_tensor<float>({1, 1, 1, keys}, 4, spread);
+        for (const double deviation : {0.1, 1.0, 10.0, 60.0}) {
+            const Tensor scores = normal_tensor<float>({1, 1, 1, keys}, 4, deviation);
             const TensorD wide = cast<double>(scores);
             Tensor weights(scores.shape());
             TensorD exact(scores.shape());
             const SoftmaxRow row = softmax_row(scores.values(), weights.values(), EmptyRows::zero);
             const SoftmaxRow judge = softmax_row(wide.values(), exact.values(), EmptyRows::zero);
             const SoftmaxRow sides = softmax_sides(scores.values());
-            // The difference s − m is rounded (|s − m| <= 10 spread here), then exp, sum and quotient.
-            const double relative =
-                kFloatRoundoff * (10.0 * spread + 6.0 + 2.0 * std::sqrt(static_cast<double>(keys)));
+            // The difference s − m is rounded (|s − m| <= 10 deviation here), then exp, sum and quotient.
+            const double relative = kFloatRoundoff * (10.0 * deviation + 6.0 +
+                                                      2.0 * std::sqrt(static_cast<double>(keys)));
             CHECK(tensor_mismatch(weights, exact, {std::numeric_limits<float>::min(), relative},
                                   "seed 4") == "");
             CHECK(row.max == judge.max);

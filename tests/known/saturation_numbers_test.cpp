@@ -24,14 +24,14 @@ RowMetrics metrics(double factor) { return row_metrics(bars(factor), 5); }
 
 }  // namespace
 
-TEST_CASE("five bars: shares, spread and norms of the Jacobian") {
+TEST_CASE("five bars: shares, evenness and norms of the Jacobian") {
     std::vector<double> percent = bars(1.0);
     for (double& share : percent) share *= 100.0;
     check_digits(percent, {16.1, 24.0, 9.8, 32.4, 17.8}, 1);
     const RowMetrics row = metrics(1.0);
     check_digits(std::vector<double>{100 * row.max_probability}, {32.4}, 1);
-    check_digits(std::vector<double>{100 * row.spread}, {95}, 0);
-    check_digits(std::vector<double>{row.max_slope, row.spread, row.jacobian_frobenius,
+    check_digits(std::vector<double>{100 * row.evenness}, {95}, 0);
+    check_digits(std::vector<double>{row.max_slope, row.evenness, row.jacobian_frobenius,
                                      row.jacobian_spectral},
                  {.2190, .9541, .4064, .2863}, 4);
 }
@@ -59,9 +59,9 @@ TEST_CASE("the two gradients with respect to the raw score cross near d = 190") 
     CHECK(gap(200) > 0.0);
 }
 
-TEST_CASE("unscaled at d = 64 the largest share is 90.7 % and the spread 21.8 %; 99.2 % at 256") {
+TEST_CASE("unscaled at d = 64 the largest share is 90.7 % and the evenness 21.8 %; 99.2 % at 256") {
     const RowMetrics row = metrics(8.0);
-    check_digits(std::vector<double>{100 * row.max_probability, 100 * row.spread,
+    check_digits(std::vector<double>{100 * row.max_probability, 100 * row.evenness,
                                      100 * metrics(16.0).max_probability},
                  {90.7, 21.8, 99.2}, 1);
 }

@@ -41,7 +41,7 @@ TEST_CASE("five bars with scaling at d_k = 64 are 16.1, 24.0, 9.8, 32.4 and 17.8
     for (std::size_t j = 0; j < printed.size(); ++j)
         CHECK(prints_as(100.0 * row.weights[j], printed[j], 0.1));
     CHECK(prints_as(row.metrics.max_slope, 0.2190, 1e-4));
-    CHECK(prints_as(row.metrics.spread, 0.9541, 1e-4));
+    CHECK(prints_as(row.metrics.evenness, 0.9541, 1e-4));
     CHECK(prints_as(row.metrics.jacobian_frobenius, 0.4064, 1e-4));
     CHECK(prints_as(row.metrics.jacobian_spectral, 0.2863, 1e-4));
 }
@@ -59,7 +59,7 @@ TEST_CASE("unscaled fixed logits: p_max (1 − p_max) rises before it dies") {
 TEST_CASE("unscaled fixed logits: 90.7 % at d_k = 64, near one-hot from 256") {
     const RowMetrics at_64 = saturation_at({}, 64).unscaled.metrics;
     CHECK(prints_as(at_64.max_probability, 0.907, 1e-3));
-    CHECK(prints_as(at_64.spread, 0.218, 1e-3));
+    CHECK(prints_as(at_64.evenness, 0.218, 1e-3));
     CHECK(prints_as(saturation_at({}, 256).unscaled.metrics.max_probability, 0.992, 1e-3));
 }
 
@@ -104,11 +104,11 @@ TEST_CASE("the sweep follows Var(q·k) = d_k") {
               4.0 * std::sqrt(2.0 / 200.0 + 6.0 / 200.0 / static_cast<double>(point.d_k)));
 }
 
-TEST_CASE("sampled: scaling keeps the spread, its absence loses it") {
+TEST_CASE("sampled: scaling keeps the evenness, its absence loses it") {
     const auto points = sweep_of(sampled(16, 200), doubling(4096));
-    for (const SaturationPoint& point : points) CHECK(point.scaled.spread.median > 0.8);
+    for (const SaturationPoint& point : points) CHECK(point.scaled.evenness.median > 0.8);
     for (std::size_t n = 1; n < points.size(); ++n)
-        CHECK(points[n].unscaled.spread.median < points[n - 1].unscaled.spread.median);
+        CHECK(points[n].unscaled.evenness.median < points[n - 1].unscaled.evenness.median);
     CHECK(points.back().unscaled.max_probability.median > 0.999);
     CHECK(points.back().unscaled.jacobian.median < 1e-3);
 }
@@ -121,7 +121,7 @@ TEST_CASE("a sweep over one trial shows what saturation_at shows, whatever the o
     for (std::size_t n = 0; n < widths.size(); ++n) {
         const SaturationPair pair = saturation_at(settings, widths[n]);
         CHECK(points[n].d_k == widths[n]);
-        CHECK(points[n].scaled.spread.median == pair.scaled.metrics.spread);
+        CHECK(points[n].scaled.evenness.median == pair.scaled.metrics.evenness);
         CHECK(points[n].scaled.jacobian_raw.high ==
               pair.scaled.metrics.jacobian_frobenius * pair.scaled.raw_factor);
         CHECK(points[n].unscaled.max_slope.low == pair.unscaled.metrics.max_slope);
@@ -131,8 +131,8 @@ TEST_CASE("a sweep over one trial shows what saturation_at shows, whatever the o
 
 TEST_CASE("bands are ordered, and have no width for the fixed logits") {
     for (const auto& point : sweep_of(sampled(5, 50), doubling(64))) {
-        CHECK(point.unscaled.spread.low <= point.unscaled.spread.median);
-        CHECK(point.unscaled.spread.median <= point.unscaled.spread.high);
+        CHECK(point.unscaled.evenness.low <= point.unscaled.evenness.median);
+        CHECK(point.unscaled.evenness.median <= point.unscaled.evenness.high);
     }
     for (const auto& point : sweep_of({}, doubling(64)))
         CHECK(point.unscaled.jacobian.low == point.unscaled.jacobian.high);
@@ -143,7 +143,7 @@ TEST_CASE("logits that overflow give NaN, never a plausible number") {
     settings.logits = {1e308, 0.0};
     const SaturationPair pair = saturation_at(settings, 4096);
     CHECK(std::isnan(pair.unscaled.weights[0]));
-    CHECK(std::isnan(pair.unscaled.metrics.spread));
+    CHECK(std::isnan(pair.unscaled.metrics.evenness));
     CHECK(pair.scaled.weights[0] == 1.0);
 }
 

@@ -51,7 +51,7 @@ void add_settings(LargeView& view) {
     view.sizes = {4096, 131072, 1048576};
     view.size = 1;
     view.draft.tokens = 131072;
-    view.heads = {"head 1", "head 2"};
+    view.heads = {"head 0", "head 1"};
     view.head_refs = {{0, 0}, {0, 1}};
 }
 

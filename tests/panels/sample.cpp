@@ -45,7 +45,7 @@ view::StepView sample_scores() {
     view.words = "Each query meets each key.";
     view.operands = {sample_grid(Stage::q, 3, 2), sample_grid(Stage::k, 2, 3)};
     view.operands[1].transposed = true;
-    view.operands[1].row_labels = {"1", "2"};
+    view.operands[1].row_labels = {"0", "1"};
     view.operators = {"×", "="};
     view.result = sample_grid(Stage::scores, 3, 3);
     view.controls = {{},   "",     "a b c", 4,     2, 1,     0,

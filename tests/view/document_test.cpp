@@ -79,12 +79,12 @@ TEST_CASE("a wrong document names the key or the row and what was expected") {
     CHECK(has(fault(kHead + R"("scal": 1})"), "unknown key 'scal'"));
     CHECK(has(fault(R"({"note": "n", "sentence": "a"})"), "has no 'title'"));
     CHECK(
-        has(fault(kHead + R"("X": [[1, 2], [3]]})"), "X row 2 has 1 numbers, wanted d_model = 2"));
+        has(fault(kHead + R"("X": [[1, 2], [3]]})"), "X row 1 has 1 numbers, wanted d_model = 2"));
     CHECK(has(fault(kHead + R"("X": [[1, 2]]})"), "X has 1 rows, wanted one for each token = 2"));
     CHECK(has(fault(kHead + R"("d_model": 2, "heads": 2, "W_Q": [[1, 2, 3, 4], [1, 2, 3]]})"),
-              "W_Q row 2 has 3 numbers, wanted d_k·heads = 4"));
-    CHECK(has(fault(kHead + R"("X": [[1, "x"], [1, 2]]})"), "X row 1 has \"x\" at place 2"));
-    CHECK(has(fault(kHead + R"("X": [[1, 1e39], [1, 2]]})"), "1e+39 at place 2: a float holds"));
+              "W_Q row 1 has 3 numbers, wanted d_k·heads = 4"));
+    CHECK(has(fault(kHead + R"("X": [[1, "x"], [1, 2]]})"), "X row 0 has \"x\" in column 1"));
+    CHECK(has(fault(kHead + R"("X": [[1, 1e39], [1, 2]]})"), "1e+39 in column 1: a float holds"));
     CHECK(has(fault(kHead + R"("heads": 9})"), "heads is 9: it must be 1 to 8"));
     CHECK(has(fault(kHead + R"("scale": "sqrt"})"), "wanted \"sqrt_dk\", \"none\" or a number"));
     CHECK(has(fault(kHead + R"("causal": "left"})"), "\"top-left\" or \"bottom-right\""));

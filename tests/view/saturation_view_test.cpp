@@ -50,24 +50,24 @@ TEST_CASE("read-outs name the variable: the slope for s and for the raw score z"
     CHECK(text_of(view.scaled, "∂p_max/∂z_max") == "0.0274");
     CHECK(text_of(view.unscaled, "∂p_max/∂z_max") == "0.0845");
     CHECK(text_of(view.scaled, "‖J‖_F") == "0.4064");
-    CHECK(text_of(view.scaled, "spread") == "95.4 %");
+    CHECK(text_of(view.scaled, "evenness") == "95.4 %");
     CHECK(text_of(view.unscaled, "max probability") == "90.7 %");
     for (const SaturationSideView* side : {&view.scaled, &view.unscaled})
         for (const Readout& readout : side->readouts) CHECK_FALSE(readout.formula.empty());
 }
 
-TEST_CASE("verdicts follow the spread, at the thresholds that are shown") {
-    CHECK(judge(1.0) == Verdict::healthy);
-    CHECK(judge(0.5) == Verdict::healthy);
-    CHECK(judge(0.4999) == Verdict::saturating);
-    CHECK(judge(0.1) == Verdict::saturating);
-    CHECK(judge(0.0999) == Verdict::saturated);
-    CHECK(judge(std::nan("")) == Verdict::saturated);
+TEST_CASE("verdicts follow the evenness, at the thresholds that are shown") {
+    CHECK(verdict_of(1.0) == Verdict::healthy);
+    CHECK(verdict_of(0.5) == Verdict::healthy);
+    CHECK(verdict_of(0.4999) == Verdict::saturating);
+    CHECK(verdict_of(0.1) == Verdict::saturating);
+    CHECK(verdict_of(0.0999) == Verdict::saturated);
+    CHECK(verdict_of(std::nan("")) == Verdict::saturated);
     const SaturationView view =
         build_saturation_view(saturation_state(SaturationModel::fixed_logits, 256));
     CHECK(view.scaled.verdict == Verdict::healthy);
     CHECK(view.unscaled.verdict == Verdict::saturated);
-    CHECK(view.unscaled.verdict_rule == "spread ≥ 50 % is healthy, < 10 % saturated");
+    CHECK(view.unscaled.verdict_rule == "evenness ≥ 50 % is healthy, < 10 % saturated");
 }
 
 TEST_CASE("the scaling switch picks the Jacobian that is drawn") {
@@ -128,7 +128,7 @@ TEST_CASE("scores that overflow show NaN") {
     state.history[0].saturation.settings.logits = {1e308, 0.0};
     const SaturationView view = build_saturation_view(state);
     CHECK(view.unscaled.bars[0].text == "NaN");
-    CHECK(text_of(view.unscaled, "spread") == "NaN");
+    CHECK(text_of(view.unscaled, "evenness") == "NaN");
     CHECK(view.unscaled.verdict == Verdict::saturated);
     CHECK(view.unscaled.rounding_note.empty());
 }

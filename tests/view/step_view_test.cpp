@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/view/common/inspector.h"
 #include "app/view/common/sheet.h"
 #include "tests/view/sample_states.h"
 
@@ -152,4 +153,22 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
     apply(state, Tick{10.0});
     CHECK_FALSE(is_animating(state));
     CHECK_FALSE(is_animating(after(initial_state(), {SetReducedMotion{true}, StepBy{1}})));
+}
+
+TEST_CASE("indices count from 0 wherever a person meets one") {
+    const AppState state =
+        after(preset_state("two-heads"), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
+    CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 of 0…1.");
+    CHECK(after(state, {ShowHead{2}}).message.words ==
+          "there is no head 2: this model has heads 0…1");
+    CHECK(axis_labels(state.document(), Axis::d_k, 3) == std::vector<std::string>{"0", "1", "2"});
+    const std::string token = axis_labels(state.document(), Axis::query, 1).front();
+    CHECK(cell_name(state, {Stage::q, 0, 0}) == "Q[" + token + ", 0]");
+    CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
+    const InspectorView inspector = build_inspector_view(state);
+    CHECK(inspector.lines.front().pieces.front().text == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
+    CHECK(build_step_view(after(state, {GoToStage{Stage::weights}}))
+              .result.tooltip.find("head 1 of 0…1") != std::string::npos);
+    CHECK(after(state, {SelectCell{{Stage::q, 99, 7}}})
+              .message.words.find("row 99, column 7, counted from 0") != std::string::npos);
 }

@@ -69,7 +69,7 @@ void draw_draws(const SaturationView& view, const Frame& frame, view::Actions& o
             number_field(frame, "##seed", "seed", seed, 0, kHighestSeed, width, seed_tip, out))
         out.push_back(view::SetSaturationSeed{static_cast<std::uint64_t>(*next)});
     flow(frame, button_width(frame, "re-draw"));
-    const Tip draw_tip{"draw " + std::to_string(view.draw + 1),
+    const Tip draw_tip{"draw " + std::to_string(view.draw),
                        "Draws another q and k from the same seed; the curves stay."};
     if (button(frame, "redraw", "re-draw", draw_tip)) out.push_back(view::Redraw{});
 }

@@ -95,8 +95,8 @@ void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
          {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
         [](Index value) { return view::SetHeads{value}; });
     if (view.heads < 2) return;
-    set({"##head", "head", view.head + 1, 1, view.heads, {"The head that is shown", "1 … H"}},
-        [](Index value) { return view::ShowHead{value - 1}; });
+    set({"##head", "head", view.head, 0, view.heads - 1, {"The head that is shown", "0 … H − 1"}},
+        [](Index value) { return view::ShowHead{value}; });
 }
 
 void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,

@@ -41,7 +41,7 @@ struct GridView {
     Index columns = 0;
     /// Tensor column of drawn column 0; not 0 only where heads are joined (see Sheet).
     Index first_column = 0;
-    std::vector<std::string> row_labels;  // tokens, or "1", "2", … for widths
+    std::vector<std::string> row_labels;  // tokens, or "0", "1", … for widths
     std::vector<std::string> column_labels;
     Role row_role = Role::query;  // label colours
     Role column_role = Role::key;

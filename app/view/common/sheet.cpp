@@ -64,6 +64,18 @@ bool is_joined(const AppState& state, const CellRef& cell) {
            (cell.column < 0 || cell.column >= state.document().size.d_v);
 }
 
+Sheet sheet_with(const AppState& state, const OperandId& id, MatrixView<const float> values) {
+    Sheet sheet;
+    sheet.id = id;
+    sheet.values = values;
+    sheet.row_labels = axis_labels(state.document(), rows_of(id), sheet.values.rows);
+    sheet.column_labels = axis_labels(state.document(), columns_of(id), sheet.values.columns);
+    sheet.role = std::visit([](auto key) { return info(key).role; }, id);
+    sheet.row_role = role_of(rows_of(id));
+    sheet.column_role = role_of(columns_of(id));
+    return sheet;
+}
+
 }  // namespace
 
 HeadColumns head_columns(const AppState& state, Param param) {
@@ -81,20 +93,17 @@ std::vector<std::string> axis_labels(const Document& document, Axis axis, Index 
         axis == Axis::key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
     if (named && static_cast<Index>(tokens.size()) >= count) return numbered(tokens);
     std::vector<std::string> labels;
-    for (Index n = 1; n <= count; ++n) labels.push_back(std::to_string(n));
+    for (Index n = 0; n < count; ++n) labels.push_back(std::to_string(n));
     return labels;
 }
 
 Sheet sheet_of(const AppState& state, const OperandId& id) {
-    Sheet sheet;
-    sheet.id = id;
-    sheet.values = matrix_in(state, id, *state.trace, state.document().inputs->params);
-    sheet.row_labels = axis_labels(state.document(), rows_of(id), sheet.values.rows);
-    sheet.column_labels = axis_labels(state.document(), columns_of(id), sheet.values.columns);
-    sheet.role = std::visit([](auto key) { return info(key).role; }, id);
-    sheet.row_role = role_of(rows_of(id));
-    sheet.column_role = role_of(columns_of(id));
-    return sheet;
+    return sheet_with(state, id,
+                      matrix_in(state, id, *state.trace, state.document().inputs->params));
+}
+
+Sheet gradient_sheet_of(const AppState& state, const OperandId& id) {
+    return sheet_with(state, id, gradient_of(state, id));
 }
 
 MatrixView<const float> gradient_of(const AppState& state, const OperandId& id) {
@@ -128,7 +137,8 @@ bool has_cell(const AppState& state, const CellRef& cell) {
     return column >= 0 && column < state.document().size.heads * sheet.columns;
 }
 
-float value_at(const AppState& state, const CellRef& cell) {
+std::optional<float> value_at(const AppState& state, const CellRef& cell) {
+    if (!has_cell(state, cell)) return std::nullopt;
     if (is_joined(state, cell)) {
         const Index width = state.document().size.d_v;
         const Index column = state.head * width + cell.column;
@@ -162,19 +172,23 @@ std::string cell_name(const AppState& state, const CellRef& cell) {
     const auto label = [&](Axis axis, Index n) {
         const auto labels = axis_labels(state.document(), axis, n + 1);
         return n >= 0 && n < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(n)]
-                                                               : std::to_string(n + 1);
+                                                               : std::to_string(n);
     };
     std::string head;
     CellRef shown = cell;
     if (is_joined(state, cell)) {
         const Index width = state.document().size.d_v;
         const Index column = state.head * width + cell.column;
-        head = fmt::format("head {}, ", column / width + 1);
+        head = fmt::format("head {}, ", column / width);
         shown.column = column % width;
     }
     return fmt::format("{}[{}{}, {}]", name_of(cell.tensor), head,
                        label(rows_of(cell.tensor), cell.row),
                        label(columns_of(cell.tensor), shown.column));
+}
+
+std::string head_words(Index head, Index heads) {
+    return fmt::format("head {} of 0…{}", head, heads - 1);
 }
 
 Stage key_stage(const Document& document) {
@@ -183,6 +197,18 @@ Stage key_stage(const Document& document) {
 
 Stage weight_stage(const Document& document) {
     return document.spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
+}
+
+OperandId operand_of(const Document& document, Stage result, const OperandId& id) {
+    const bool projects_source = result == Stage::k || result == Stage::v;
+    if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
+    if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
+    return id;
+}
+
+bool is_kept(const AppState& state, const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    return stage == nullptr || !(*state.trace)[*stage].empty();
 }
 
 }  // namespace attn::view

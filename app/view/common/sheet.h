@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Sheet {
 };
 
 Sheet sheet_of(const AppState& state, const OperandId& id);
+/// The same with ∂L/∂tensor in place of the values.
+Sheet gradient_sheet_of(const AppState& state, const OperandId& id);
 /// ∂L/∂tensor, the same part of it.
 MatrixView<const float> gradient_of(const AppState& state, const OperandId& id);
 /// The whole joined context [Tq, H·d_v], head after head, which W_O multiplies. A cell of another
@@ -38,14 +41,16 @@ HeadColumns head_columns(const AppState& state, Param param);
 bool is_editable(const AppState& state, const OperandId& id);
 /// Whether the cell exists; a joined context's cells of other heads do.
 bool has_cell(const AppState& state, const CellRef& cell);
-/// Of a cell that has_cell().
-float value_at(const AppState& state, const CellRef& cell);
+/// nullopt where has_cell() is false: the tensor has no such cell, or the backend does not keep it.
+std::optional<float> value_at(const AppState& state, const CellRef& cell);
 
 /// "Q", "scores", "W_O": as in formulas and in the names of cells.
 std::string name_of(const OperandId& id);
 /// "w_q", "scores": npz, journal and session.
 std::string_view key_of(const OperandId& id);
 std::optional<OperandId> find_operand(std::string_view key);
+/// "head 0 of 0…7": indices count from 0 wherever a person meets one.
+std::string head_words(Index head, Index heads);
 /// "scores[cat, sat]".
 std::string cell_name(const AppState& state, const CellRef& cell);
 
@@ -53,7 +58,11 @@ std::string cell_name(const AppState& state, const CellRef& cell);
 Stage key_stage(const Document& document);
 /// What multiplies V: the weights after dropout when there is dropout.
 Stage weight_stage(const Document& document);
-/// The words along an axis, a repeated one numbered: "the", "the₂".
+/// The operand of `result` that the stage table calls `id`, in this document.
+OperandId operand_of(const Document& document, Stage result, const OperandId& id);
+/// Whether the trace holds the tensor. A backend need not keep every stage.
+bool is_kept(const AppState& state, const OperandId& id);
+/// The words along an axis, a repeated one numbered: "the", "the₂". Of widths: "0", "1", ….
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count);
 
 }  // namespace attn::view

@@ -37,20 +37,20 @@ std::string wanted_size(Index count, const std::string& words) {
 void read_row(Fields& fields, std::string_view key, const json& row, std::size_t n,
               const Wanted& wanted, std::vector<float>& values) {
     if (!row.is_array())
-        return fields.complain(fmt::format("{} row {}: wanted a list of numbers", key, n + 1));
+        return fields.complain(fmt::format("{} row {}: wanted a list of numbers", key, n));
     const Index count = static_cast<Index>(row.size());
     if (count != wanted.columns)
-        return fields.complain(fmt::format("{} row {} has {} numbers, wanted {}", key, n + 1, count,
+        return fields.complain(fmt::format("{} row {} has {} numbers, wanted {}", key, n, count,
                                            wanted_size(wanted.columns, wanted.columns_words)));
     for (std::size_t c = 0; c < row.size(); ++c) {
         double value = 0.0;
         if (!number_from(row[c], value))
-            return fields.complain(fmt::format("{} row {} has {} at place {}: wanted a number", key,
-                                               n + 1, row[c].dump(), c + 1));
+            return fields.complain(fmt::format("{} row {} has {} in column {}: wanted a number",
+                                               key, n, row[c].dump(), c));
         if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
             return fields.complain(
-                fmt::format("{} row {} has {} at place {}: a float holds at most 3.4e38", key,
-                            n + 1, row[c].dump(), c + 1));
+                fmt::format("{} row {} has {} in column {}: a float holds at most 3.4e38", key, n,
+                            row[c].dump(), c));
         values.push_back(static_cast<float>(value));
     }
 }

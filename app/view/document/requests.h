@@ -8,8 +8,7 @@
 namespace attn::view {
 
 /// What opens a file or makes a matrix: app/files has it, for reading files is not the view's.
-using Opener =
-    std::function<Result<Opened>(const OpenRequest& request, const RunControl& control)>;
+using Opener = std::function<Result<Opened>(const OpenRequest& request, const RunControl& control)>;
 std::optional<OpenRequest> requested_document(const AppState& state);
 /// DocumentReady.
 Action run(const OpenRequest& request, const Opener& open, const RunControl& control);

@@ -51,9 +51,8 @@ void add_heads(LargeView& view, const AppState& state) {
         for (Index h = 0; h < size.heads; ++h) {
             if (shown_head(state) == large::Head{b, h})
                 view.head = static_cast<int>(view.heads.size());
-            view.heads.push_back(size.batch == 1
-                                     ? fmt::format("head {}", h + 1)
-                                     : fmt::format("sequence {}, head {}", b + 1, h + 1));
+            view.heads.push_back(size.batch == 1 ? fmt::format("head {}", h)
+                                                 : fmt::format("sequence {}, head {}", b, h));
             view.head_refs.push_back({b, h});
         }
 }

@@ -47,7 +47,7 @@ void carry_out(AppState& state, const SetSaturationSeed& action) {
 
 void carry_out(AppState& state, const Redraw&) {
     const Index next = (state.saturation().draw + 1) % state.saturation().settings.trials;
-    change(state, fmt::format("Draw {} of {}", next + 1, state.saturation().settings.trials),
+    change(state, fmt::format("Draw {} of 0…{}", next, state.saturation().settings.trials - 1),
            [&](SaturationControls& controls) { controls.draw = next; });
 }
 

@@ -97,11 +97,11 @@ PlotView probability_plot(const Sweep* sweep, const SaturationPair& shown, Index
     return plot;
 }
 
-PlotView spread_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
+PlotView evenness_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
     PlotView plot = side_plot(
-        {"spread  H / ln n", "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent},
-        sweep, shown, d_k, [](const SaturationSide& s) -> const Band& { return s.spread; },
-        [](const SaturationRow& r) { return r.metrics.spread; });
+        {"evenness  H / ln n", "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent},
+        sweep, shown, d_k, [](const SaturationSide& s) -> const Band& { return s.evenness; },
+        [](const SaturationRow& r) { return r.metrics.evenness; });
     set_y_axis(plot, {0.0, 0.5, 1.0}, {"0", "50 %", "100 %"});
     return plot;
 }
@@ -165,7 +165,7 @@ std::string measure(double value) {
 
 std::vector<PlotView> saturation_plots(const std::vector<SaturationPoint>* sweep,
                                        const SaturationPair& shown, Index d_k) {
-    return {probability_plot(sweep, shown, d_k), spread_plot(sweep, shown, d_k),
+    return {probability_plot(sweep, shown, d_k), evenness_plot(sweep, shown, d_k),
             jacobian_plot(sweep, shown, d_k), raw_jacobian_plot(sweep, shown, d_k),
             variance_plot(sweep, shown, d_k)};
 }

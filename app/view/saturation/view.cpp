@@ -23,7 +23,7 @@ std::vector<Readout> readouts_of(const SaturationRow& row, Index d_k, bool is_sc
     return {
         readout("max probability", "p_max = max_j a_j", percent(m.max_probability),
                 "The largest weight. 100 % is one-hot."),
-        readout("spread", "H / ln n,  H = −Σ a ln a", percent(m.spread),
+        readout("evenness", "H / ln n,  H = −Σ a ln a", percent(m.evenness),
                 "Entropy over its largest value: 100 % is uniform, 0 % one-hot."),
         readout("∂p_max/∂s_max", "p_max(1 − p_max)", measure(m.max_slope),
                 "With respect to softmax's own input s. Not a sign of health: it is small for "
@@ -59,13 +59,13 @@ std::string words_of(Verdict verdict) {
 
 BarView bar_of(const SaturationRow& row, std::size_t j) {
     BarView bar;
-    bar.label = std::to_string(j + 1);
+    bar.label = std::to_string(j);
     bar.value = row.weights[j];
     bar.text = percent(bar.value);
     bar.bare = bar.text.substr(0, bar.text.find(' '));
     const std::string raw = number(row.scores[j] / row.raw_factor);
-    bar.tooltip = fmt::format("a_{} = {}\ns_{} = {}, z_{} = {}", j + 1, number(bar.value), j + 1,
-                              number(row.scores[j]), j + 1, raw);
+    bar.tooltip = fmt::format("a_{} = {}\ns_{} = {}, z_{} = {}", j, number(bar.value), j,
+                              number(row.scores[j]), j, raw);
     return bar;
 }
 
@@ -96,10 +96,10 @@ SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled
     side.bars = bars_of(row);
     side.rounding_note = rounding_note(row.weights);
     side.readouts = readouts_of(row, d_k, is_scaled);
-    side.verdict = judge(row.metrics.spread);
+    side.verdict = verdict_of(row.metrics.evenness);
     side.verdict_words = words_of(side.verdict);
-    side.verdict_rule = fmt::format("spread ≥ {:.0f} % is healthy, < {:.0f} % saturated",
-                                    100.0 * kHealthySpread, 100.0 * kSaturatedSpread);
+    side.verdict_rule = fmt::format("evenness ≥ {:.0f} % is healthy, < {:.0f} % saturated",
+                                    100.0 * kHealthyEvenness, 100.0 * kSaturatedEvenness);
     return side;
 }
 
@@ -161,7 +161,7 @@ GridView jacobian_view(const SaturationRow& row, const std::string& side, ThemeN
         side, grid.shape);
     grid.role = grid.row_role = Role::weight;
     grid.column_role = Role::score;
-    for (Index j = 1; j <= grid.rows; ++j) grid.row_labels.push_back(std::to_string(j));
+    for (Index j = 0; j < grid.rows; ++j) grid.row_labels.push_back(std::to_string(j));
     grid.column_labels = grid.row_labels;
     const Paints paints(theme);
     const bool written = grid.rows <= kMostWrittenKeys;
@@ -202,9 +202,9 @@ std::string status_words(const AppState& state, bool stale) {
 
 }  // namespace
 
-Verdict judge(double spread) {
-    if (spread >= kHealthySpread) return Verdict::healthy;
-    return spread >= kSaturatedSpread ? Verdict::saturating : Verdict::saturated;
+Verdict verdict_of(double evenness) {
+    if (evenness >= kHealthyEvenness) return Verdict::healthy;
+    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
 }
 
 SaturationView build_saturation_view(const AppState& state) {

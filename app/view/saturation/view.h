@@ -11,17 +11,17 @@ namespace attn::view {
 // z raw score (q·k, or logit √d_k), s softmax's input (z/√d_k scaled, z unscaled), a = softmax(s),
 // J = ∂a/∂s.
 
-/// How far softmax has collapsed, judged by the spread H / ln n alone:
-///   healthy from kHealthySpread on, saturated below kSaturatedSpread, saturating between.
-/// Spread falls steadily as scores grow (dH/dβ = −β Var_a(s) <= 0 for softmax(β s)) and is 1 for a
+/// How far softmax has collapsed, told by the evenness H / ln n alone:
+///   healthy from kHealthyEvenness on, saturated below kSaturatedEvenness, saturating between.
+/// Evenness falls steadily as scores grow (dH/dβ = −β Var_a(s) <= 0 for softmax(β s)) and is 1 for a
 /// uniform row of any length. p_max(1 − p_max) rises before it falls and ‖J‖_F is small for uniform
-/// rows too, so neither can tell saturated from uniform. At a spread of 10 % of 16 keys the largest
+/// rows too, so neither can tell saturated from uniform. At an evenness of 10 % of 16 keys the largest
 /// weight is 0.92 to 0.96 and its slope under 0.3 of what it can be. NaN (one key, or a NaN in the scores) is
 /// saturated: no gradient passes.
 enum class Verdict : std::uint8_t { healthy, saturating, saturated };
-inline constexpr double kHealthySpread = 0.5;
-inline constexpr double kSaturatedSpread = 0.1;
-Verdict judge(double spread);
+inline constexpr double kHealthyEvenness = 0.5;
+inline constexpr double kSaturatedEvenness = 0.1;
+Verdict verdict_of(double evenness);
 
 struct BarView {
     std::string label;  // key
@@ -41,7 +41,7 @@ struct SaturationSideView {
     std::vector<Readout> readouts;
     Verdict verdict = Verdict::healthy;
     std::string verdict_words;  // "saturating"
-    std::string verdict_rule;   // "spread ≥ 50 % is healthy, < 10 % saturated"
+    std::string verdict_rule;   // "evenness ≥ 50 % is healthy, < 10 % saturated"
 };
 
 struct CurveView {
@@ -51,7 +51,7 @@ struct CurveView {
     std::vector<double> x, y, low, high;  // low/high empty: no band
 };
 struct PlotView {
-    std::string title;  // "spread = H / ln n"
+    std::string title;  // "evenness = H / ln n"
     std::string tooltip;
     std::vector<CurveView> curves;
     double x_low, x_high;  // d_k, log axis

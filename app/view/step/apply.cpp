@@ -104,18 +104,17 @@ void carry_out(AppState& state, const TogglePlay&) {
 void carry_out(AppState& state, const SelectCell& action) {
     if (!has_cell(state, action.cell)) {
         const Sheet sheet = sheet_of(state, action.cell.tensor);
-        return say(
-            state,
-            fmt::format("{} has no cell at row {}, column {}: it is {}",
-                        name_of(action.cell.tensor), action.cell.row + 1, action.cell.column + 1,
-                        size(sheet.values.rows, sheet.values.columns)),
-            Severity::warning);
+        return say(state,
+                   fmt::format("{} has no cell at row {}, column {}, counted from 0: it is {}",
+                               name_of(action.cell.tensor), action.cell.row, action.cell.column,
+                               size(sheet.values.rows, sheet.values.columns)),
+                   Severity::warning);
     }
     CellRef cell = action.cell;
     show_head_of(state, cell);
     state.step.selected = cell;
     state.step.editing.reset();
-    say(state, fmt::format("{} = {}", cell_name(state, cell), number(value_at(state, cell))));
+    say(state, fmt::format("{} = {}", cell_name(state, cell), number(*value_at(state, cell))));
 }
 
 void carry_out(AppState& state, const MoveSelection& action) {

@@ -47,8 +47,8 @@ std::string not_editable(const AppState& state, const CellRef& cell) {
         return fmt::format("{} is computed: edit a number of X or of a W instead",
                            name_of(cell.tensor));
     if (!has_cell(state, cell))
-        return fmt::format("{} has no cell at row {}, column {}", name_of(cell.tensor),
-                           cell.row + 1, cell.column + 1);
+        return fmt::format("{} has no cell at row {}, column {}, counted from 0",
+                           name_of(cell.tensor), cell.row, cell.column);
     return {};
 }
 
@@ -70,7 +70,7 @@ void carry_out(AppState& state, const BeginCellEdit& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::warning);
     state.step.selected = action.cell;
-    state.step.editing = CellEdit{action.cell, exact(value_at(state, action.cell))};
+    state.step.editing = CellEdit{action.cell, exact(*value_at(state, action.cell))};
 }
 
 void carry_out(AppState& state, const DraftCell& action) {
@@ -80,9 +80,10 @@ void carry_out(AppState& state, const DraftCell& action) {
 void carry_out(AppState& state, const CommitCellEdit&) {
     if (!state.step.editing) return;
     const CellEdit edit = *std::exchange(state.step.editing, std::nullopt);
+    const auto before = value_at(state, edit.cell);
+    if (!before) return;
     const auto stays = [&] {
-        return fmt::format("{} stays {}", cell_name(state, edit.cell),
-                           exact(value_at(state, edit.cell)));
+        return fmt::format("{} stays {}", cell_name(state, edit.cell), exact(*before));
     };
     const auto value = parse_number(edit.draft);
     if (!value)
@@ -101,7 +102,7 @@ void carry_out(AppState& state, const CancelCellEdit&) { state.step.editing.rese
 void carry_out(AppState& state, const SetCell& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::error);
-    const float before = value_at(state, action.cell);
+    const float before = *value_at(state, action.cell);
     const float after = static_cast<float>(action.value);
     if (before == after) return;
     Document document = state.document();

@@ -5,10 +5,12 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/view/common/format.h"
 #include "app/view/document/toy.h"
 #include "app/view/step/grids.h"
+#include "core/check.h"
 #include "core/dropout.h"
 #include "core/masks.h"
 #include "core/softmax.h"
@@ -31,9 +33,12 @@ Expr plain(double value) {
     return expr;
 }
 
+/// Of a cell that the trace holds: explain() asks first.
 Expr cell_expr(const AppState& state, const CellRef& cell) {
+    const auto value = value_at(state, cell);
+    ATTN_CHECK(value, "an operand that the trace does not hold");
     Expr expr;
-    expr.value = value_at(state, cell);
+    expr.value = *value;
     expr.role = std::visit([](auto key) { return info(key).role; }, cell.tensor);
     expr.link = cell;
     return expr;
@@ -117,7 +122,7 @@ void explain_projection(const AppState& state, Explanation& explanation, Stage i
     const Index width = sheet_of(state, input).values.columns;
     const std::string token = label_of(state, info(input).rows, cell.row);
     Side left{"x", fmt::format("{}[{}, c]", name_of(input), token), {}};
-    Side right{"w", fmt::format("{}[c, {}]", name_of(w), cell.column + 1), {}};
+    Side right{"w", fmt::format("{}[c, {}]", name_of(w), cell.column), {}};
     for (Index c = 0; c < width; ++c) {
         left.cells.push_back({input, cell.row, c});
         right.cells.push_back({w, c, cell.column});
@@ -152,7 +157,7 @@ void explain_context(const AppState& state, Explanation& explanation) {
     Side left{"a",
               fmt::format("{}[{}, j]", name_of(weights), label_of(state, Axis::query, cell.row)),
               {}};
-    Side right{"v", fmt::format("V[j, {}]", cell.column + 1), {}};
+    Side right{"v", fmt::format("V[j, {}]", cell.column), {}};
     std::vector<std::string> labels;
     for (Index j = 0; j < size.tk; ++j) {
         if (takes_part[static_cast<std::size_t>(j)] == 0) continue;
@@ -184,7 +189,7 @@ void explain_output(const AppState& state, Explanation& explanation) {
         return;
     }
     Side left{"c", fmt::format("concat[{}, n]", label_of(state, Axis::query, cell.row)), {}};
-    Side right{"w", fmt::format("W_O[n, {}]", cell.column + 1), {}};
+    Side right{"w", fmt::format("W_O[n, {}]", cell.column), {}};
     for (Index n = 0; n < joined; ++n) {
         left.cells.push_back({Stage::context, cell.row, n + first});
         right.cells.push_back({Param::w_o, n, cell.column});
@@ -369,8 +374,8 @@ void explain_param(Explanation& explanation, Param param) {
         explanation.notes.push_back(
             fmt::format("Row {} takes column {} of the joined heads; column {} goes to column {} "
                         "of the output.",
-                        explanation.cell.row + 1, explanation.cell.row + 1,
-                        explanation.cell.column + 1, explanation.cell.column + 1));
+                        explanation.cell.row, explanation.cell.row, explanation.cell.column,
+                        explanation.cell.column));
         return;
     }
     const char letter = std::string_view(row.symbol).back();
@@ -382,10 +387,32 @@ void explain_param(Explanation& explanation, Param param) {
     }
     explanation.notes.push_back(
         fmt::format("It multiplies column {} of X and adds to column {} of {}, for every token.",
-                    explanation.cell.row + 1, explanation.cell.column + 1, letter));
+                    explanation.cell.row, explanation.cell.column, letter));
+}
+
+/// "weights", "q and k": the operands that the backend does not keep; "" when it keeps all.
+std::string missing_operands(const AppState& state, Stage stage) {
+    std::vector<std::string_view> missing;
+    for (const auto& operand : info(stage).operands) {
+        if (!operand) continue;
+        const OperandId id = operand_of(state.document(), stage, operand->id);
+        if (!is_kept(state, id)) missing.push_back(key_of(id));
+    }
+    return fmt::format("{}", fmt::join(missing, " and "));
+}
+
+void explain_without(const AppState& state, Explanation& explanation, Stage stage,
+                     const std::string& missing) {
+    explanation.formula = info(stage).formula;
+    explanation.notes.push_back(
+        fmt::format("{} are not kept by the backend {}: choose another backend, such as "
+                    "reference, to see the arithmetic of this number.",
+                    missing, state.backend_used));
 }
 
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
+    if (const std::string missing = missing_operands(state, stage); !missing.empty())
+        return explain_without(state, explanation, stage, missing);
     switch (stage) {
         case Stage::x:
         case Stage::x_kv:
@@ -420,7 +447,9 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
 Explanation explain(const AppState& state, const CellRef& cell) {
     Explanation explanation;
     explanation.cell = cell;
-    explanation.value = value_at(state, cell);
+    const auto value = value_at(state, cell);
+    ATTN_CHECK(value, "a cell that does not exist");
+    explanation.value = *value;
     if (const Param* param = std::get_if<Param>(&cell.tensor))
         explain_param(explanation, *param);
     else

@@ -16,10 +16,10 @@ constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands ou
 
 std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
 
-std::string head_words(const AppState& state, const StageInfo& stage) {
+std::string shown_head_words(const AppState& state, const StageInfo& stage) {
     const Index heads = state.document().size.heads;
     if (heads == 1 || stage.heads == HeadAxis::none) return {};
-    return fmt::format(", head {} of {}", state.head + 1, heads);
+    return ", " + head_words(state.head, heads);
 }
 
 /// Forbidden pairs look masked from the masked stage on.
@@ -112,7 +112,7 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     GridView grid = make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage)});
     if (transposed) grid.title += "ᵀ";
     grid.tooltip = fmt::format("{}: {}\n{}{}", row.title, row.formula,
-                               full_shape((*state.trace)[stage]), head_words(state, row));
+                               full_shape((*state.trace)[stage]), shown_head(state, row));
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
     if (stage == Stage::masked && state.step.stage == Stage::weights)
         add_softmax_sides(grid, sheet.values);
@@ -124,14 +124,12 @@ GridView param_grid(const AppState& state, Param param) {
     const bool part = state.document().size.heads > 1 && param != Param::w_o;
     grid.tooltip = fmt::format("{}: input width × output width\n{}{}", info(param).symbol,
                                full_shape(state.document().inputs->params[param]),
-                               part ? fmt::format(", the columns of head {}", state.head + 1) : "");
+                               part ? fmt::format(", the columns of head {}", state.head) : "");
     return grid;
 }
 
 GridView gradient_grid(const AppState& state, Stage stage) {
-    Sheet sheet = sheet_of(state, stage);
-    sheet.values = gradient_of(state, stage);
-    GridView grid = make_grid(state, sheet, {});
+    GridView grid = make_grid(state, gradient_sheet_of(state, stage), {});
     grid.title = "∂L/∂" + name_of(stage);
     grid.tooltip = fmt::format("gradient of L = Σ output with respect to {}", name_of(stage));
     grid.editable = false;

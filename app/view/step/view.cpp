@@ -50,7 +50,8 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     RibbonItem item;
     item.stage = stage;
     item.label = step_label(state.document(), row);
-    item.shape = size(sheet.values.rows, sheet.values.columns);
+    item.shape = "not kept";
+    if (is_kept(state, stage)) item.shape = size(sheet.values.rows, sheet.values.columns);
     item.tooltip =
         fmt::format("{}\n{}\n{}", row.title, row.formula, to_string((*state.trace)[stage].shape()));
     item.role = row.role;
@@ -61,14 +62,6 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
 }
 
 // ---- operands
-
-/// Where X_kv stands in for X.
-OperandId actual(const Document& document, Stage result, const OperandId& id) {
-    const bool projects_source = result == Stage::k || result == Stage::v;
-    if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
-    if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
-    return id;
-}
 
 GridView operand_grid(const AppState& state, Stage result, const OperandId& id) {
     if (const Param* param = std::get_if<Param>(&id)) return param_grid(state, *param);
@@ -137,13 +130,20 @@ std::string operator_after(const AppState& state, Stage stage, bool last) {
 
 bool mixes(const Document& document) { return !document.inputs->params[Param::w_o].empty(); }
 
+bool are_operands_kept(const AppState& state, Stage stage) {
+    return std::ranges::all_of(info(stage).operands, [&](const auto& operand) {
+        return !operand || is_kept(state, operand_of(state.document(), stage, operand->id));
+    });
+}
+
 Canvas table_canvas(const AppState& state, Stage stage) {
     Canvas canvas;
     const auto focus = focus_of(state);
     const bool copied = stage == Stage::output && !mixes(state.document());
     for (const auto& operand : info(stage).operands) {
         if (!operand || (copied && operand->id == OperandId(Param::w_o))) continue;
-        const OperandId id = actual(state.document(), stage, operand->id);
+        const OperandId id = operand_of(state.document(), stage, operand->id);
+        if (!is_kept(state, id)) continue;
         GridView grid = operand_grid(state, stage, id);
         if (focus && copied)
             light(grid, {grid.id, focus->row, focus->column + grid.first_column});
@@ -152,9 +152,13 @@ Canvas table_canvas(const AppState& state, Stage stage) {
         light_hovered(state, grid);
         canvas.operands.push_back(std::move(grid));
     }
-    if (stage == Stage::masked) {
+    if (stage == Stage::masked && is_kept(state, Stage::masked)) {
         canvas.operands.push_back(mask_grid(state));
         if (focus) light(canvas.operands.back(), *focus);
+    }
+    if (!are_operands_kept(state, stage)) {  // no product is shown without its factors
+        canvas.operators.assign(canvas.operands.size(), "→");
+        return canvas;
     }
     for (std::size_t n = 0; n < canvas.operands.size(); ++n)
         canvas.operators.push_back(operator_after(state, stage, n + 1 == canvas.operands.size()));
@@ -173,14 +177,14 @@ GridView result_of(const AppState& state, Stage stage) {
 
 // ---- rows of weights
 
-/// A row of one key has no spread, which is not the NaN of a row that went wrong.
-std::string spread_text(const RowMetrics& row, Index allowed) {
-    return allowed < 2 && !std::isnan(row.entropy) ? "–" : percent(row.spread);
+/// A row of one key has no evenness, which is not the NaN of a row that went wrong.
+std::string evenness_text(const RowMetrics& row, Index allowed) {
+    return allowed < 2 && !std::isnan(row.entropy) ? "–" : percent(row.evenness);
 }
 
 std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed) {
     return {
-        {"spread", "H / ln n", spread_text(row, allowed),
+        {"evenness", "H / ln n", evenness_text(row, allowed),
          "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
          "– where the row may attend to one key only"},
         {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},

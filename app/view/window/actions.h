@@ -141,9 +141,10 @@ struct Tick {
     friend void carry_out(AppState& state, const Tick& action);
 };
 
-using WindowActions = ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection,
-                                 CopyArithmetic, SetTheme, SetUiScale, SetReducedMotion, ShowHelp,
-                                 ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt, DraftPrompt,
-                                 SaveSession, ExportFigure, Notify, JobProgress, TakeScreenshot, Quit, Tick>;
+using WindowActions =
+    ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
+               SetTheme, SetUiScale, SetReducedMotion, ShowHelp, ShowPalette, SetPaletteQuery,
+               MovePalette, ShowPrompt, DraftPrompt, SaveSession, ExportFigure, Notify, JobProgress,
+               TakeScreenshot, Quit, Tick>;
 
 }  // namespace attn::view

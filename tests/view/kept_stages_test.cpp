@@ -1,0 +1,86 @@
+// A backend may keep less than every stage: whoever reads the trace must ask first.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/view/common/inspector.h"
+#include "app/view/common/sheet.h"
+#include "app/view/session.h"
+#include "app/view/step/explain.h"
+#include "app/view/step/view.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState fused_state(const std::string& preset) {
+    return after(preset_state(preset), {SetBackend{"fused"}});
+}
+
+std::string words_of(const InspectorView& view) {
+    std::string words;
+    for (const Line& line : view.lines)
+        for (const Piece& piece : line.pieces) words += piece.text + "\n";
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("the inspector says what the backend does not keep") {
+    const CellRef cell{Stage::context, 0, 0};
+    const AppState state =
+        after(fused_state("the-cat-sat-down"), {GoToStage{Stage::context}, SelectCell{cell}});
+    REQUIRE(state.step.selected);
+    const InspectorView view = build_inspector_view(state);
+    CHECK(
+        words_of(view).find("weights are not kept by the backend fused: choose another backend") !=
+        std::string::npos);
+    CHECK(view.as_python.find("print(") != std::string::npos);
+    CHECK(view.strip == std::nullopt);
+}
+
+TEST_CASE("every cell of every stage is read safely from a trace that lacks stages") {
+    for (const char* preset : {"the-cat-sat-down", "two-heads", "cross-attention", "eight-heads"})
+        for (const Stage missing : ribbon_stages(preset_state(preset).document())) {
+            AppState state = preset_state(preset);
+            Trace less = *state.trace;
+            less[missing] = {};
+            state.trace = std::make_shared<const Trace>(std::move(less));
+            for (const Stage stage : ribbon_stages(state.document()))
+                for (const bool gradients : {false, true}) {
+                    CAPTURE(preset);
+                    CAPTURE(info(missing).key);
+                    CAPTURE(info(stage).key);
+                    const AppState there =
+                        after(state, {GoToStage{stage}, ShowGradients{gradients},
+                                      SelectCell{{stage, 0, 1}}, HoverCell{CellRef{stage, 1, 0}},
+                                      CopyArithmetic{CopyAs::python}});
+                    const StepView view = build_step_view(there);
+                    CHECK(view.unavailable.empty() == (stage != missing));
+                    for (const GridView& grid : view.operands) CHECK(!grid.cells.empty());
+                    CHECK(view.result.column_labels.size() ==
+                          static_cast<std::size_t>(view.result.columns));
+                    build_inspector_view(there);
+                }
+        }
+}
+
+TEST_CASE("a value that the trace does not hold is none") {
+    const AppState state = fused_state("the-cat-sat-down");
+    CHECK(value_at(state, {Stage::weights, 0, 0}) == std::nullopt);
+    CHECK(value_at(state, {Stage::context, 0, 0}).has_value());
+    CHECK(value_at(state, {Stage::context, 99, 0}) == std::nullopt);
+    CHECK(value_at(state, {Stage::context, -1, 0}) == std::nullopt);
+}
+
+TEST_CASE("a session that selects or hovers a cell of the backend fused opens") {
+    AppState state = after(fused_state("two-heads"), {GoToStage{Stage::context}});
+    state.step.selected = state.step.hovered = CellRef{Stage::context, 1, 0};
+    const auto opened = session_from_json(session_to_json(state), "fused.json");
+    REQUIRE(opened);
+    CHECK(!build_inspector_view(*opened).empty);
+    build_step_view(*opened);
+}
