@@ -307,10 +307,10 @@ Result<void> check(const PlantedSpec& spec) {
     return {};
 }
 
-WeightSource source_of(const PlantedSpec& spec, Planter&& planter) {
+WeightSource source_of(const PlantedSpec& spec, const std::shared_ptr<const Inputs>& inputs) {
     WeightSource source;
-    source.q = std::make_shared<const Tensor>(std::move(planter).q());
-    source.k = std::make_shared<const Tensor>(std::move(planter).k());
+    source.q = std::shared_ptr<const Tensor>(inputs, &inputs->q);
+    source.k = std::shared_ptr<const Tensor>(inputs, &inputs->k);
     if (spec.causal) source.spec.mask.causal = CausalAlign::top_left;
     source.size.batch = source.size.heads = source.size.kv_heads = 1;
     source.size.tq = source.size.tk = spec.tokens;
@@ -325,7 +325,10 @@ Result<MapInput> plant(const PlantedSpec& spec, const RunControl& control) {
     PlantedLayout layout = lay_out(spec);
     Planter planter(spec, layout, control);
     if (!planter.plant()) return failed("making the queries and keys was stopped");
-    MapInput input{source_of(spec, std::move(planter)), {}, {}, layout.needle};
+    const auto made = std::make_shared<Inputs>();
+    made->q = std::move(planter).q();
+    made->k = std::move(planter).k();
+    MapInput input{source_of(spec, made), {}, {}, layout.needle, made};
     input.token_ids = std::move(layout.token_ids);
     if (spec.documents) input.document_starts = std::move(layout.document_starts);
     return input;

@@ -112,7 +112,7 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     GridView grid = make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage)});
     if (transposed) grid.title += "ᵀ";
     grid.tooltip = fmt::format("{}: {}\n{}{}", row.title, row.formula,
-                               full_shape((*state.trace)[stage]), shown_head(state, row));
+                               full_shape((*state.trace)[stage]), shown_head_words(state, row));
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
     if (stage == Stage::masked && state.step.stage == Stage::weights)
         add_softmax_sides(grid, sheet.values);

@@ -1,0 +1,103 @@
+#include "app/files/open.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/view/large/words.h"
+#include "app/view/session.h"
+#include "core/io/file.h"
+#include "core/io/json.h"
+
+namespace attn::files {
+namespace {
+
+using view::Document;
+using view::Opened;
+
+Opened alone(Document document, std::string notes = {}) {
+    return {std::make_shared<const Document>(std::move(document)), nullptr, std::move(notes)};
+}
+
+std::string sizes_words(const Dimensions& size) {
+    std::string words = fmt::format("{} head{}", size.heads, size.heads == 1 ? "" : "s");
+    if (size.batch > 1) words = fmt::format("{} sequences, {}", size.batch, words);
+    if (size.kv_heads != size.heads) words += fmt::format(", {} of keys and values", size.kv_heads);
+    words += fmt::format(", {} × {}, d_k {}", view::grouped(size.tq), view::grouped(size.tk),
+                         size.d_k);
+    return words;
+}
+
+Result<Opened> open_tensors(const std::string& path) {
+    auto call = read_call(path, {});
+    if (!call) return tl::unexpected(call.error());
+    const std::string notes = fmt::format("{}", fmt::join(call->notes, "; "));
+    return document_of(*std::move(call), path).map([&](Document document) {
+        return alone(std::move(document), notes);
+    });
+}
+
+/// A session holds a document; a preset is one.
+Result<Opened> open_json(const std::string& path, const view::SessionContext& context) {
+    auto text = read_text_file(path);
+    if (!text) return tl::unexpected(text.error());
+    const auto json = parse_json(*text, path);
+    if (!json) return tl::unexpected(json.error());
+    if (!json->contains("document"))
+        return view::document_from_json(*text, path).map([](Document document) {
+            return alone(std::move(document));
+        });
+    auto state = view::session_from_json(*text, path, context);
+    if (!state) return tl::unexpected(state.error());
+    const auto document = state->shared_document();
+    return Opened{document, std::make_shared<const view::AppState>(*std::move(state)), ""};
+}
+
+Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& control) {
+    auto made = large::plant(spec, control);
+    if (!made) return tl::unexpected(made.error());
+    Document document;
+    document.origin = spec;
+    document.name = "generated";
+    document.title = fmt::format("generated, seed {}", spec.seed);
+    document.note = fmt::format("{} tokens with planted structure{}", view::grouped(spec.tokens),
+                                spec.causal ? ", causal" : "");
+    document.spec = made->source.spec;
+    document.size = made->source.size;
+    document.heads = document.size.heads;
+    document.d_k = document.size.d_k;
+    document.landmarks = std::make_shared<const view::Landmarks>(
+        view::Landmarks{std::move(made->token_ids), std::move(made->document_starts), made->needle});
+    document.layers = {made->inputs};
+    document.inputs = made->inputs;
+    return alone(std::move(document));
+}
+
+}  // namespace
+
+Result<Document> document_of(FileCall call, const std::filesystem::path& path) {
+    Document document;
+    document.origin = view::FileOrigin{path.string()};
+    document.name = path.stem().string();
+    document.title = path.filename().string();
+    document.note = sizes_words(call.size);
+    document.spec = call.spec;
+    set_inputs(document, std::move(call.inputs));
+    return with_size(std::move(document));
+}
+
+view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
+    return [=](const view::OpenRequest& request, const RunControl& control) -> Result<Opened> {
+        if (const auto* spec = std::get_if<large::PlantedSpec>(&request.what))
+            return open_planted(*spec, control);
+        const auto& path = std::get<std::string>(request.what);
+        const std::string extension = std::filesystem::path(path).extension().string();
+        if (extension == ".npz") return open_tensors(path);
+        if (extension == ".json")
+            return open_json(path, {backends, workspaces, opener(backends, workspaces)});
+        return bad_input(fmt::format("{}: tensors (.npz), a session or a preset (.json) were "
+                                     "expected",
+                                     path));
+    };
+}
+
+}  // namespace attn::files

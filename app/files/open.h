@@ -1,0 +1,15 @@
+#pragma once
+
+#include "app/files/call.h"
+#include "app/view/document/requests.h"
+
+namespace attn::files {
+
+/// Whatever a person opens: tensors (.npz) or a generated matrix become a document, a session brings everything, a
+/// preset is a document. What cannot be read is an error that names the file. For app/jobs and the command line.
+view::Opener opener(BackendList backends, view::WorkspaceList workspaces = view::workspaces());
+
+/// The document that a file's attention call is.
+Result<view::Document> document_of(FileCall call, const std::filesystem::path& path);
+
+}  // namespace attn::files
