@@ -9,8 +9,8 @@ namespace {
 
 constexpr view::ThemeName kTheme = view::ThemeName::dark;
 
-std::uint64_t no_texture(std::uint64_t, const ui::Paint& paint) {
-    paint();
+std::uint64_t no_texture(const view::Picture& picture) {
+    picture.paint();
     return 1;
 }
 
@@ -44,7 +44,9 @@ void append(view::Actions& to, view::Actions from) {
 }  // namespace
 
 NullUi::NullUi(ImVec2 size, float scale)
-    : context_(ImGui::CreateContext()), frame_{fonts_, view::theme(kTheme), scale, no_texture} {
+    : context_(ImGui::CreateContext()),
+      texture_(no_texture),
+      frame_{fonts_, view::theme(kTheme), scale, painter_} {
     ui::configure_imgui();
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = size;

@@ -3,7 +3,6 @@
 #include <imgui_internal.h>
 
 #include <array>
-#include <cfloat>
 #include <utility>
 
 namespace attn::ui {
@@ -65,9 +64,9 @@ bool any_pressed(const Table& table, Key key, bool repeat) {
 
 void push_font(const Font& font) {
 #if IMGUI_VERSION_NUM < 19200
-    ImGui::PushFont(font.face);
+    ImGui::PushFont(font.imgui);
 #else
-    ImGui::PushFont(font.face, font.px);
+    ImGui::PushFont(font.imgui, font.px);
 #endif
 }
 
@@ -93,13 +92,6 @@ bool is_typed_into(const char* id) { return ImGui::TempInputIsActive(ImGui::GetI
 
 ImTextureID texture_id(std::uint64_t name) {
     return (ImTextureID)(static_cast<std::intptr_t>(name));  // a pointer in 1.86, a number in 1.92
-}
-
-void render_text_unclipped(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color,
-                           const std::string& text) {
-    const ImVec4 everywhere{-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX};
-    font.face->RenderText(&list, font.px, at, color, everywhere, text.data(),
-                          text.data() + text.size());
 }
 
 }  // namespace attn::ui

@@ -28,8 +28,4 @@ bool is_typed_into(const char* id);
 /// A texture name of the renderer as ImGui wants it.
 ImTextureID texture_id(std::uint64_t name);
 
-/// Draws text whose glyphs are never culled by the clip rectangle (to be rotated afterwards).
-void render_text_unclipped(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color,
-                           const std::string& text);
-
 }  // namespace attn::ui

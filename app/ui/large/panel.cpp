@@ -29,7 +29,7 @@ struct Layout {
 
 /// Room for the longest label of a ruler of numbers.
 float row_ruler_width(const Frame& frame) {
-    return text_size(frame.fonts.digits_small, "1,048,576").x + frame.px(12);
+    return frame.text_width(frame.fonts.digits_small, "1,048,576") + frame.px(12);
 }
 
 Area rounded(const Area& area) {

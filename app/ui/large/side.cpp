@@ -143,17 +143,16 @@ void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
     const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kRow)};
     if (ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y}))
         scene.out.push_back(view::GoToCell{cell.cell});
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     const bool selected = scene.look.selected == cell.cell;
-    if (hovered || selected) list.AddRectFilled(low, high, to_u32(frame.theme.raised), frame.px(4));
+    if (hovered || selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
     const view::Color color = selected ? frame.theme.accent : frame.theme.text;
     const Font& font = frame.fonts.digits;
-    const float weight = text_size(font, cell.weight).x + frame.px(4);
-    draw_text_in(list, font, {low.x + frame.px(4), low.y}, high, Align::left, to_u32(color),
-                 fit_text(font, cell.text, high.x - low.x - weight - frame.px(12)));
-    draw_text_in(list, font, low, {high.x - frame.px(4), high.y}, Align::right, to_u32(color),
+    const float weight = frame.text_width(font, cell.weight) + frame.px(4);
+    draw_text_in(frame, font, {low.x + frame.px(4), low.y}, high, Align::left, color,
+                 fit_text(frame, font, cell.text, high.x - low.x - weight - frame.px(12)));
+    draw_text_in(frame, font, low, {high.x - frame.px(4), high.y}, Align::right, color,
                  cell.weight);
     tooltip(frame, cell.text + ": " + cell.weight, "query → key: weight. Click to go there.");
 }

@@ -178,8 +178,7 @@ void draw_note(const SaturationView& view, const Layout& at, const Frame& frame)
     const ImVec2 low{at.origin.x, at.plots.low.y - font.px - frame.px(12)};
     const std::string words = "● the row above, at d_k = " + std::to_string(view.d_k) +
                               "; drag it.   Curves over d_k: " + view.status;
-    draw_text(*ImGui::GetWindowDrawList(), font, low, to_u32(frame.theme.muted),
-              fit_text(font, words, at.width));
+    frame.painter.text(font, low, frame.theme.muted, fit_text(frame, font, words, at.width));
 }
 
 void draw_body(const SaturationView& view, const Frame& frame, view::Actions& out) {
