@@ -27,8 +27,9 @@ void Screen::prepare(const view::AppState& state, double device_scale) {
 view::Actions Screen::build(const view::AppState& state) {
     view::Actions actions;
     ImGui::NewFrame();
-    ui::draw_window(state, {fonts_, view::theme(state.theme), static_cast<float>(scale_), painter_},
-                    actions);
+    ui::draw_window(
+        state, {fonts_, view::theme(state.theme), static_cast<float>(scale_), painter_, painter_},
+        actions);
     return actions;
 }
 

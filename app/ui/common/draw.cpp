@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <vector>
 
 #include "app/ui/common/imgui_compat.h"
 
@@ -28,6 +29,51 @@ std::size_t code_points(std::string_view text) {
     }));
 }
 
+/// The end of as many characters as fit in `width`. Widths add up: no letter leans on the next.
+std::size_t fitting_bytes(const Frame& frame, const view::Font& font, std::string_view text,
+                          float width) {
+    std::size_t end = 0;
+    while (end < text.size()) {
+        const std::size_t next = prefix_bytes(text.substr(end), 1);
+        width -= frame.text_width(font, text.substr(end, next));
+        if (width < 0.0F) break;
+        end += next;
+    }
+    return end;
+}
+
+/// Where a line of at most `width` ends: before a blank, or within a word that is too wide for any
+/// line, after a character at least.
+std::size_t line_end(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width) {
+    std::size_t end = 0;
+    float room = width;
+    while (end < text.size() && text[end] != '\n') {
+        const std::size_t stop = std::min(text.find_first_of(" \n", end + 1), text.size());
+        room -= frame.text_width(font, text.substr(end, stop - end));
+        if (room < 0.0F)
+            return end > 0 ? end
+                           : std::max(fitting_bytes(frame, font, text.substr(0, stop), width),
+                                      prefix_bytes(text, 1));
+        end = stop;
+    }
+    return end;
+}
+
+/// Lines without the blanks and line breaks between them.
+std::vector<std::string_view> wrap(const Frame& frame, const view::Font& font,
+                                   std::string_view text, float width) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = line_end(frame, font, text, width);
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+        while (text.starts_with(' ')) text.remove_prefix(1);
+        if (text.starts_with('\n')) text.remove_prefix(1);
+    }
+    return lines;
+}
+
 }  // namespace
 
 ImU32 to_u32(view::Color color, double alpha) {
@@ -47,12 +93,8 @@ void draw_text_in(const Frame& frame, const view::Font& font, Point low, Point h
 std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
                      float width) {
     if (frame.text_width(font, text) <= width) return std::string(text);
-    for (std::size_t count = code_points(text); count > 1; --count) {
-        const std::string shorter =
-            std::string(text.substr(0, prefix_bytes(text, count - 1))) + "…";
-        if (frame.text_width(font, shorter) <= width) return shorter;
-    }
-    return "…";
+    const float room = width - frame.text_width(font, "…");
+    return std::string(text.substr(0, fitting_bytes(frame, font, text, room))) + "…";
 }
 
 std::string middle_ellipsis(std::string_view text, std::size_t most) {
@@ -105,6 +147,25 @@ std::string fit_text(const Font& font, std::string_view text, float width) {
         if (text_size(font, shorter).x <= width) return shorter;
     }
     return "…";
+}
+
+void words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
+    const Point size = frame.painter.text_size(font, text);
+    const ImVec2 at = place_text({std::ceil(size.x), size.y});
+    frame.painter.text(font, at, color, text);
+}
+
+void wrapped_words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
+    if (text.empty()) return;
+    const auto lines = wrap(frame, font, text, ImGui::GetContentRegionAvail().x);
+    float width = 0.0F;
+    for (const std::string_view line : lines)
+        width = std::max(width, std::ceil(frame.text_width(font, line)));
+    ImVec2 at = place_text({width, font.px * static_cast<float>(lines.size())});
+    for (const std::string_view line : lines) {
+        frame.painter.text(font, at, color, line);
+        at.y += font.px;
+    }
 }
 
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {

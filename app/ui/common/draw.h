@@ -42,6 +42,12 @@ void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, A
                   ImU32 color, std::string_view text);
 std::string fit_text(const Font& font, std::string_view text, float width);
 
+/// One line of text as an item.
+void words(const Frame& frame, const view::Font& font, view::Color color, std::string_view text);
+/// The same, wrapped at the window's edge; "" is no item.
+void wrapped_words(const Frame& frame, const view::Font& font, view::Color color,
+                   std::string_view text);
+
 /// A tooltip on the last item: a heading and, beneath it, muted lines. Either may be empty.
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words = {});
 

@@ -14,6 +14,9 @@ struct Frame {
     const view::Theme& theme;
     float scale = 1.0F;  // px of one design unit
     view::Painter& painter;
+    view::Painter& around;  // of what stands around the canvas: another one in a figure of it alone
+    /// A figure: what ImGui draws of its own is not in it, so that widgets draw themselves.
+    bool still = false;
 
     /// Design units (8-px grid) to pixels.
     float px(float units) const { return units * scale; }
@@ -21,5 +24,10 @@ struct Frame {
         return painter.text_size(font, text).x;
     }
 };
+
+/// The frame for what stands around the canvas.
+inline Frame around(const Frame& frame) {
+    return {frame.fonts, frame.theme, frame.scale, frame.around, frame.around, frame.still};
+}
 
 }  // namespace attn::ui

@@ -127,17 +127,13 @@ void draw_color_bar(const GridCanvas& canvas, view::ThemeName name) {
     const ImVec2 low{canvas.place.origin.x, end.y + canvas.frame.px(kBarGap)};
     const float width = std::max(end.x - low.x, margins.width);
     const view::ColorRange& range = canvas.grid.range;
-    for (int step = 0; step < kBarSteps; ++step) {
-        const auto at = [&](int s) { return low.x + width * static_cast<float>(s) / kBarSteps; };
-        const auto color = [&](int s) {
-            const double t = static_cast<double>(s) / kBarSteps;
-            return color_of(range, range.low + (range.high - range.low) * t, name);
-        };
-        const view::Color left = color(step);
-        const view::Color right = color(step + 1);
-        canvas.frame.painter.gradient(
-            {at(step), low.y}, {at(step + 1), low.y + canvas.frame.px(kBarHeight)}, left, right);
+    std::vector<view::Color> colors;
+    for (int step = 0; step <= kBarSteps; ++step) {
+        const double t = static_cast<double>(step) / kBarSteps;
+        colors.push_back(color_of(range, range.low + (range.high - range.low) * t, name));
     }
+    canvas.frame.painter.gradient(low, {low.x + width, low.y + canvas.frame.px(kBarHeight)},
+                                  colors);
     draw_bar_labels(canvas, low, width);
 }
 

@@ -69,10 +69,16 @@ void ImguiPainter::outline(Point low, Point high, Color color, float thickness, 
     list().AddRect(vec(low), vec(high), to_u32(color), radius, 0, thickness);
 }
 
-void ImguiPainter::gradient(Point low, Point high, Color left, Color right) {
-    const ImU32 from = to_u32(left);
-    const ImU32 to = to_u32(right);
-    list().AddRectFilledMultiColor(vec(low), vec(high), from, to, to, from);
+void ImguiPainter::gradient(Point low, Point high, std::span<const Color> colors) {
+    const auto steps = static_cast<float>(colors.size() - 1);
+    const auto x = [&](std::size_t n) {
+        return low.x + (high.x - low.x) * static_cast<float>(n) / steps;
+    };
+    for (std::size_t n = 1; n < colors.size(); ++n) {
+        const ImU32 from = to_u32(colors[n - 1]);
+        const ImU32 to = to_u32(colors[n]);
+        list().AddRectFilledMultiColor({x(n - 1), low.y}, {x(n), high.y}, from, to, to, from);
+    }
 }
 
 void ImguiPainter::line(Point from, Point to, Color color, float thickness) {

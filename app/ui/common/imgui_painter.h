@@ -23,7 +23,7 @@ class ImguiPainter : public view::Painter {
     void rect(view::Point low, view::Point high, view::Color fill, float radius) override;
     void outline(view::Point low, view::Point high, view::Color color, float thickness,
                  float radius) override;
-    void gradient(view::Point low, view::Point high, view::Color left, view::Color right) override;
+    void gradient(view::Point low, view::Point high, std::span<const view::Color> colors) override;
     void line(view::Point from, view::Point to, view::Color color, float thickness) override;
     void polyline(std::span<const view::Point> points, view::Color color, float thickness) override;
     void polygon(std::span<const view::Point> corners, view::Color fill) override;

@@ -114,8 +114,8 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
             const view::Color color = color_of(fragment.piece, frame.theme);
             const float room = ImGui::GetContentRegionAvail().x;
             frame.text_width(font, fragment.text) <= room
-                ? words(font, color, fragment.text)
-                : wrapped_words(font, color, fragment.text);
+                ? words(frame, font, color, fragment.text)
+                : wrapped_words(frame, font, color, fragment.text);
             if (fragment.piece.link) link(fragment.piece, frame, hovered, out);
         }
     }
@@ -125,7 +125,7 @@ void draw_lines(const std::vector<Line>& lines, const Frame& frame, std::optiona
                 view::Actions& out) {
     for (const Line& line : lines) {
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
-        if (!line.label.empty()) words(frame.fonts.small, frame.theme.muted, line.label);
+        if (!line.label.empty()) words(frame, frame.fonts.small, frame.theme.muted, line.label);
         draw_pieces(line.pieces, frame, hovered, out);
         ImGui::PopStyleVar();
         ImGui::Dummy({0.0F, frame.px(2)});
@@ -168,7 +168,7 @@ void draw_bar(const ProductStrip& strip, const StripRow& row, const Frame& frame
 }
 
 void draw_strip(const ProductStrip& strip, const Frame& frame) {
-    words(frame.fonts.small, frame.theme.muted, strip.title);
+    words(frame, frame.fonts.small, frame.theme.muted, strip.title);
     const float row = frame.px(kStripRow);
     const auto shown = std::min(strip.products.size(), kMostBars);
     ImGui::BeginChild("products", {0.0F, row * static_cast<float>(shown)});
@@ -183,7 +183,7 @@ void draw_strip(const ProductStrip& strip, const Frame& frame) {
 }
 
 void draw_copy_buttons(const Frame& frame, view::Actions& out) {
-    words(frame.fonts.small, frame.theme.muted, "Copy as");
+    words(frame, frame.fonts.small, frame.theme.muted, "Copy as");
     if (button(frame, "copy text", "text", {"Copy the arithmetic as plain text", "Ctrl+C"}))
         out.push_back(view::CopyArithmetic{view::CopyAs::text});
     ImGui::SameLine();
@@ -195,10 +195,10 @@ void draw_copy_buttons(const Frame& frame, view::Actions& out) {
 }
 
 void draw_heading(const InspectorView& view, const Frame& frame) {
-    wrapped_words(frame.fonts.strong, frame.theme.role(view.role), view.title);
-    wrapped_words(frame.fonts.title, frame.theme.text, view.value);
+    wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, view.value);
     if (view.editable)
-        wrapped_words(frame.fonts.small, frame.theme.muted,
+        wrapped_words(frame, frame.fonts.small, frame.theme.muted,
                       "Double-click the cell, or press Enter, to change this number.");
     ImGui::Dummy({0.0F, frame.px(4)});
 }
@@ -208,7 +208,7 @@ void draw_heading(const InspectorView& view, const Frame& frame) {
 std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& frame,
                                       view::Actions& out) {
     if (view.empty) {
-        wrapped_words(frame.fonts.body, frame.theme.muted, view.hint);
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.hint);
         return std::nullopt;
     }
     std::optional<CellRef> hovered;
@@ -217,7 +217,7 @@ std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& fr
     if (view.strip) draw_strip(*view.strip, frame);
     ImGui::Dummy({0.0F, frame.px(4)});
     draw_lines(view.geometry, frame, hovered, out);
-    wrapped_words(frame.fonts.digits_small, frame.theme.muted, view.gradient);
+    wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
     ImGui::Dummy({0.0F, frame.px(8)});
     draw_copy_buttons(frame, out);
     return hovered;

@@ -113,7 +113,7 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
         right -= button_width(scene.frame, words);
         ImGui::SetCursorScreenPos(
             {right, std::round((line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2)});
-        if (button(scene.frame, "pass", words, offered->tip))
+        if (button(around(scene.frame), "pass", words, offered->tip))
             scene.out.push_back(view::SetFullPass{offered->starts});
         right -= scene.frame.px(16);
     }

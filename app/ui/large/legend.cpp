@@ -12,19 +12,6 @@ constexpr float kBarWidth = 320.0F;
 constexpr float kBarHeight = 10.0F;
 constexpr float kSwatch = 12.0F;
 
-void draw_color_bar(const view::MapLegend& legend, const Area& bar, const Frame& frame) {
-    const std::size_t last = legend.colors.size() - 1;
-    const auto x = [&](std::size_t n) {
-        return std::round(bar.low.x +
-                          bar.width() * static_cast<float>(n) / static_cast<float>(last));
-    };
-    for (std::size_t n = 0; n < last; ++n) {
-        const view::Color left = legend.colors[n];
-        const view::Color right = legend.colors[n + 1];
-        frame.painter.gradient({x(n), bar.low.y}, {x(n + 1), bar.high.y}, left, right);
-    }
-}
-
 /// Labels below the bar, kept within its ends; one that would touch the one before is left out.
 void draw_ticks(const view::MapLegend& legend, const Area& bar, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
@@ -72,7 +59,7 @@ void draw_map_legend(const LargeScene& scene, const Area& area) {
     const Area bar{
         {area.low.x, top},
         {area.low.x + std::min(frame.px(kBarWidth), area.width()), top + frame.px(kBarHeight)}};
-    draw_color_bar(legend, bar, frame);
+    frame.painter.gradient(bar.low, bar.high, legend.colors);
     draw_ticks(legend, bar, frame);
     draw_masked(legend, bar, area.high.x, frame);
     ImGui::SetCursorScreenPos(area.low);

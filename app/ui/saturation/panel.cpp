@@ -79,7 +79,7 @@ void draw_controls(const SaturationView& view, const Frame& frame, view::Actions
     draw_width(view, frame, out);
     draw_scaling(view, frame, out);
     if (view.drawn) draw_draws(view, frame, out);
-    wrapped_words(frame.fonts.small, frame.theme.muted, view.model_words);
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.model_words);
 }
 
 // --- the Jacobian
@@ -199,7 +199,7 @@ void draw_body(const SaturationView& view, const Frame& frame, view::Actions& ou
 
 void draw_saturation_panel(const SaturationView& view, const Frame& frame, view::Actions& out) {
     ImGui::BeginChild("saturation", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
-    draw_controls(view, frame, out);
+    draw_controls(view, around(frame), out);
     ImGui::Dummy({1.0F, frame.px(4)});
     draw_body(view, frame, out);
     ImGui::EndChild();

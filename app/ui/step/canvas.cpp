@@ -67,14 +67,14 @@ void draw_heading(const StepView& view, const Frame& frame) {
     const float room = ImGui::GetContentRegionAvail().x;
     const float title = frame.text_width(frame.fonts.title, view.title);
     const float both = title + frame.px(24) + frame.text_width(frame.fonts.digits, view.formula);
-    words(frame.fonts.title, theme.text, view.title);
+    words(frame, frame.fonts.title, theme.text, view.title);
     if (both <= room) {
         ImGui::SameLine(0.0F, frame.px(24));
         const float drop = (frame.fonts.title.px - frame.fonts.digits.px) * 0.75F;
         ImGui::SetCursorPosY(ImGui::GetCursorPosY() + drop);
     }
-    wrapped_words(frame.fonts.digits, theme.role(view.result.role), view.formula);
-    wrapped_words(frame.fonts.body, theme.muted, view.words);
+    wrapped_words(frame, frame.fonts.digits, theme.role(view.result.role), view.formula);
+    wrapped_words(frame, frame.fonts.body, theme.muted, view.words);
     draw_badge(view, frame, both <= room ? both : title, line);
     keep_heading_height(frame, line.y, room);
 }
@@ -223,7 +223,7 @@ void draw_reason(const std::string& reason, const Frame& frame) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const Font& font = frame.fonts.title;
     const bool fits = frame.text_width(font, reason) <= room.x;
-    if (!fits) return wrapped_words(frame.fonts.body, frame.theme.muted, reason);
+    if (!fits) return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reason);
     draw_centered(frame, font, {at.x + room.x / 2, at.y + room.y * kHeight}, frame.theme.muted,
                   reason);
 }

@@ -63,8 +63,8 @@ class Painter {
     /// Lines along the inner side of the edges when they are one pixel thick.
     virtual void outline(Point low, Point high, Color color, float thickness,
                          float radius = 0.0F) = 0;
-    /// From the left color to the right one.
-    virtual void gradient(Point low, Point high, Color left, Color right) = 0;
+    /// Colours evenly from left to right; two at least.
+    virtual void gradient(Point low, Point high, std::span<const Color> colors) = 0;
     /// Fills the pixels right of and below its points when it is one pixel thick.
     virtual void line(Point from, Point to, Color color, float thickness) = 0;
     virtual void polyline(std::span<const Point> points, Color color, float thickness) = 0;
