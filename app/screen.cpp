@@ -4,7 +4,11 @@
 
 namespace attn {
 
-Screen::Screen(gl::ImguiRenderer& renderer) : renderer_(renderer) { ui::configure_imgui(); }
+Screen::Screen(gl::ImguiRenderer& renderer)
+    : renderer_(renderer),
+      texture_([this](const view::Picture& picture) { return texture_of(picture); }) {
+    ui::configure_imgui();
+}
 
 void Screen::prepare(const view::AppState& state, double device_scale) {
     const double scale = device_scale * state.ui_scale;
@@ -21,16 +25,18 @@ void Screen::prepare(const view::AppState& state, double device_scale) {
 }
 
 view::Actions Screen::build(const view::AppState& state) {
-    const auto texture = [this](std::uint64_t key, const ui::Paint& paint) -> std::uint64_t {
-        if (const std::uint32_t name = textures_.find(key)) return name;
-        const view::Image image = paint();
-        return textures_.add(key, {image.width, image.height}, image.rgba);
-    };
     view::Actions actions;
     ImGui::NewFrame();
-    ui::draw_window(state, {fonts_, view::theme(state.theme), static_cast<float>(scale_), texture},
-                    actions);
+    ui::draw_window(
+        state, {fonts_, view::theme(state.theme), static_cast<float>(scale_), painter_, painter_},
+        actions);
     return actions;
+}
+
+std::uint64_t Screen::texture_of(const view::Picture& picture) {
+    if (const std::uint32_t name = textures_.find(picture.key)) return name;
+    const view::Image image = picture.paint();
+    return textures_.add(picture.key, {image.width, image.height}, image.rgba);
 }
 
 gl::Rgb background(const view::AppState& state) {

@@ -4,6 +4,7 @@
 
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/textures.h"
+#include "app/ui/common/imgui_painter.h"
 #include "app/ui/window.h"
 #include "app/view/actions.h"
 
@@ -13,6 +14,8 @@ namespace attn {
 class Screen {
   public:
     explicit Screen(gl::ImguiRenderer& renderer);
+    Screen(const Screen&) = delete;
+    Screen& operator=(const Screen&) = delete;
 
     /// Fonts, style and colours of the state; between two frames.
     void prepare(const view::AppState& state, double device_scale);
@@ -24,9 +27,13 @@ class Screen {
     const std::string& font_warning() const { return fonts_.warning; }
 
   private:
+    std::uint64_t texture_of(const view::Picture& picture);
+
     gl::ImguiRenderer& renderer_;
     gl::TextureCache textures_;
     ui::Fonts fonts_;
+    ui::Texture texture_;
+    ui::ImguiPainter painter_{fonts_, texture_};
     double scale_ = 0.0;
     std::optional<view::ThemeName> theme_;
 };

@@ -3,12 +3,12 @@
 
 build_packages=(
     g++ cmake ninja-build pkg-config
-    libglfw3-dev libimgui-dev libepoxy-dev libfontconfig-dev
+    libglfw3-dev libimgui-dev libepoxy-dev libfontconfig-dev libcairo2-dev
     libeigen3-dev libcli11-dev nlohmann-json3-dev libfmt-dev libexpected-dev libzip-dev libstb-dev
     libhwy-dev libtbb-dev
     libgl1 libegl1 libgl1-mesa-dri fonts-dejavu-core
 )
-test_packages=(doctest-dev clang-format glslang-tools xvfb xauth xdotool)
+test_packages=(doctest-dev clang-format glslang-tools xvfb xauth xdotool poppler-utils)
 
 # Prints those of the named packages that are not installed, each after a space.
 missing_packages() {

@@ -36,6 +36,12 @@ if(NOT TARGET attn::epoxy)
   include(epoxy.cmake)
 endif()
 
+# Only from the system, as fontconfig.
+attn_find_module(cairo cairo>=1.16)
+if(NOT TARGET attn::cairo)
+  message(FATAL_ERROR "cairo 1.16 or later is wanted: install libcairo2-dev and pkg-config")
+endif()
+
 # Only from the system: a private copy would not know the fonts that the system has.
 attn_find_module(fontconfig fontconfig>=2.13)
 if(NOT TARGET attn::fontconfig)

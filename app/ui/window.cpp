@@ -68,12 +68,12 @@ Regions regions(const Frame& frame) {
             std::clamp(display.x * 0.24F, frame.px(kInspectorLeast), frame.px(kInspectorMost))};
 }
 
-void fill(const Box& box, view::Color color) {
-    ImGui::GetWindowDrawList()->AddRectFilled(box.low, box.high, to_u32(color));
+void fill(const Box& box, view::Color color, const Frame& frame) {
+    frame.painter.rect(box.low, box.high, color);
 }
 
 void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
-    ImGui::GetWindowDrawList()->AddLine(from, to, to_u32(frame.theme.line), frame.px(1));
+    frame.painter.line(from, to, frame.theme.line, frame.px(1));
 }
 
 /// Controls and ribbon; returns where they end.
@@ -94,16 +94,16 @@ float draw_top(const view::StepView& view, const Regions& r, const Frame& frame,
 std::optional<CellRef> draw_step(const AppState& state, const Regions& r, const Frame& frame,
                                  Actions& out) {
     const view::StepView view = build_step_view(state);
-    const float top = draw_top(view, r, frame, out);
+    const float top = draw_top(view, r, around(frame), out);
     const float split = r.work.high.x - r.inspector;
-    fill({{split, top + frame.px(1)}, r.work.high}, frame.theme.surface);
+    fill({{split, top + frame.px(1)}, r.work.high}, frame.theme.surface, around(frame));
     std::optional<CellRef> hovered;
     const float above = std::min(r.margin, frame.px(16));
     panel("canvas", {{r.work.low.x + r.margin, top + above}, {split - r.margin, r.work.high.y}},
           [&] { hovered = draw_canvas(view, state.step.editing, frame, out); });
     panel("inspector",
           {{split + r.margin, top + above}, {r.work.high.x - frame.px(16), r.work.high.y}}, [&] {
-              const auto linked = draw_inspector(build_inspector_view(state), frame, out);
+              const auto linked = draw_inspector(build_inspector_view(state), around(frame), out);
               if (linked) hovered = linked;
           });
     return hovered;
@@ -123,21 +123,24 @@ std::string draw_large_workspace(const AppState& state, const Regions& r, const 
     const view::LargeView view = build_large_view(state);
     const LargeScene scene{view, state.large, frame, out};
     const float split = r.work.high.x - (has_map(view) ? r.inspector : 0.0F);
-    fill({{split, 0.0F}, r.work.high}, frame.theme.surface);
+    fill({{split, 0.0F}, r.work.high}, frame.theme.surface, around(frame));
     panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
           [&] { draw_large_map(scene); });
     if (!has_map(view)) return {};
     panel("map side",
           {{split + frame.px(24), frame.px(16)}, {r.work.high.x - frame.px(16), r.work.high.y}},
-          [&] { draw_large_side(scene); });
+          [&] {
+              draw_large_side({view, state.large, around(frame), out});
+          });
     return view.bottom_line;
 }
 
 void draw_base(const AppState& state, const Frame& frame, Actions& out) {
     const Regions r = regions(frame);
-    fill(r.rail, frame.theme.surface);
-    hairline({r.work.low.x, r.work.high.y}, r.work.high, frame);
-    panel("rail", {{0.0F, frame.px(8)}, r.rail.high}, [&] { draw_rail(state, frame, out); });
+    const Frame chrome = around(frame);
+    fill(r.rail, frame.theme.surface, chrome);
+    hairline({r.work.low.x, r.work.high.y}, r.work.high, chrome);
+    panel("rail", {{0.0F, frame.px(8)}, r.rail.high}, [&] { draw_rail(state, chrome, out); });
     std::optional<CellRef> hovered;
     if (state.workspace == Workspace::step) hovered = draw_step(state, r, frame, out);
     if (state.workspace == Workspace::saturation) draw_saturation_workspace(state, r, frame, out);
@@ -145,7 +148,7 @@ void draw_base(const AppState& state, const Frame& frame, Actions& out) {
     const std::string aside =
         large ? draw_large_workspace(state, r, frame, out) : view::computed_words(state);
     if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
-    panel("bottom line", r.bottom, [&] { draw_bottom_line(state.message, aside, frame); });
+    panel("bottom line", r.bottom, [&] { draw_bottom_line(state.message, aside, chrome); });
 }
 
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
@@ -168,7 +171,7 @@ void draw_window(const AppState& state, const Frame& frame, Actions& out) {
     draw_base(state, frame, out);
     ImGui::PopClipRect();
     ImGui::End();
-    draw_overlays(state, frame, out);
+    draw_overlays(state, around(frame), out);
     read_keyboard(state, out);
     pop_font();
 }

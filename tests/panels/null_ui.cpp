@@ -9,33 +9,10 @@ namespace {
 
 constexpr view::ThemeName kTheme = view::ThemeName::dark;
 
-std::uint64_t no_texture(std::uint64_t, const ui::Paint& paint) {
-    paint();
+std::uint64_t no_texture(const view::Picture& picture) {
+    picture.paint();
     return 1;
 }
-
-#if IMGUI_VERSION_NUM < 19200
-void upload_fonts() {
-    unsigned char* pixels = nullptr;
-    int width = 0;
-    int height = 0;
-    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-    ImGui::GetIO().Fonts->SetTexID(ui::texture_id(1));
-}
-void set_up_backend(ImGuiIO&) {}
-void acknowledge_textures() {}
-#else
-void upload_fonts() {}
-void set_up_backend(ImGuiIO& io) { io.BackendFlags |= ImGuiBackendFlags_RendererHasTextures; }
-void acknowledge_textures() {
-    for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
-        if (texture->Status == ImTextureStatus_OK) continue;
-        const bool gone = texture->Status == ImTextureStatus_WantDestroy;
-        texture->SetTexID(gone ? ImTextureID_Invalid : ui::texture_id(1));
-        texture->SetStatus(gone ? ImTextureStatus_Destroyed : ImTextureStatus_OK);
-    }
-}
-#endif
 
 void append(view::Actions& to, view::Actions from) {
     for (view::Action& action : from) to.push_back(std::move(action));
@@ -44,15 +21,17 @@ void append(view::Actions& to, view::Actions from) {
 }  // namespace
 
 NullUi::NullUi(ImVec2 size, float scale)
-    : context_(ImGui::CreateContext()), frame_{fonts_, view::theme(kTheme), scale, no_texture} {
+    : context_(ImGui::CreateContext()),
+      texture_(no_texture),
+      frame_{fonts_, view::theme(kTheme), scale, painter_, painter_} {
     ui::configure_imgui();
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = size;
     io.DeltaTime = 1.0F / 60.0F;
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    set_up_backend(io);
+    ui::pretend_renderer();
     fonts_ = ui::load_fonts(scale);
-    upload_fonts();
+    ui::pretend_fonts();
     ui::apply_style(view::theme(kTheme), scale);
 }
 
@@ -73,7 +52,7 @@ view::Actions NullUi::frame() {
     ImGui::NewFrame();
     draw_(frame_, out);
     ImGui::Render();
-    acknowledge_textures();
+    ui::pretend_textures();
     return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "app/ui/common/frame.h"
 #include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/imgui_painter.h"
 #include "app/view/actions.h"
 
 namespace attn::test {
@@ -51,6 +52,8 @@ class NullUi {
 
     ImGuiContext* context_;
     ui::Fonts fonts_;
+    ui::Texture texture_;
+    ui::ImguiPainter painter_{fonts_, texture_};
     ui::Frame frame_;
     Draw draw_;
 };

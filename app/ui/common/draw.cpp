@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <numbers>
+#include <vector>
 
 #include "app/ui/common/imgui_compat.h"
 
 namespace attn::ui {
 namespace {
+
+using view::Color;
+using view::Point;
 
 /// The end of the first `count` code points of UTF-8 `text`.
 std::size_t prefix_bytes(std::string_view text, std::size_t count) {
@@ -26,15 +29,49 @@ std::size_t code_points(std::string_view text) {
     }));
 }
 
-void rotate_vertices(ImDrawList& list, int first, ImVec2 about, float degrees) {
-    const float radians = degrees * std::numbers::pi_v<float> / 180.0F;
-    const float c = std::cos(radians);
-    const float s = std::sin(radians);
-    for (int v = first; v < list.VtxBuffer.Size; ++v) {
-        ImVec2& p = list.VtxBuffer[v].pos;
-        const ImVec2 d{p.x - about.x, p.y - about.y};
-        p = {about.x + d.x * c - d.y * s, about.y + d.x * s + d.y * c};
+/// The end of as many characters as fit in `width`. Widths add up: no letter leans on the next.
+std::size_t fitting_bytes(const Frame& frame, const view::Font& font, std::string_view text,
+                          float width) {
+    std::size_t end = 0;
+    while (end < text.size()) {
+        const std::size_t next = prefix_bytes(text.substr(end), 1);
+        width -= frame.text_width(font, text.substr(end, next));
+        if (width < 0.0F) break;
+        end += next;
     }
+    return end;
+}
+
+/// Where a line of at most `width` ends: before a blank, or within a word that is too wide for any
+/// line, after a character at least.
+std::size_t line_end(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width) {
+    std::size_t end = 0;
+    float room = width;
+    while (end < text.size() && text[end] != '\n') {
+        const std::size_t stop = std::min(text.find_first_of(" \n", end + 1), text.size());
+        room -= frame.text_width(font, text.substr(end, stop - end));
+        if (room < 0.0F)
+            return end > 0 ? end
+                           : std::max(fitting_bytes(frame, font, text.substr(0, stop), width),
+                                      prefix_bytes(text, 1));
+        end = stop;
+    }
+    return end;
+}
+
+/// Lines without the blanks and line breaks between them.
+std::vector<std::string_view> wrap(const Frame& frame, const view::Font& font,
+                                   std::string_view text, float width) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = line_end(frame, font, text, width);
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+        while (text.starts_with(' ')) text.remove_prefix(1);
+        if (text.starts_with('\n')) text.remove_prefix(1);
+    }
+    return lines;
 }
 
 }  // namespace
@@ -45,12 +82,52 @@ ImU32 to_u32(view::Color color, double alpha) {
 
 ImVec4 to_vec4(view::Color color) { return ImGui::ColorConvertU32ToFloat4(to_u32(color)); }
 
+void draw_text_in(const Frame& frame, const view::Font& font, Point low, Point high, Align align,
+                  Color color, std::string_view text) {
+    const Point size = frame.painter.text_size(font, text);
+    const float slack = high.x - low.x - size.x;
+    const float share = align == Align::left ? 0.0F : align == Align::center ? 0.5F : 1.0F;
+    frame.painter.text(font, {low.x + slack * share, (low.y + high.y - size.y) / 2}, color, text);
+}
+
+std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width) {
+    if (frame.text_width(font, text) <= width) return std::string(text);
+    const float room = width - frame.text_width(font, "…");
+    return std::string(text.substr(0, fitting_bytes(frame, font, text, room))) + "…";
+}
+
+std::string middle_ellipsis(std::string_view text, std::size_t most) {
+    const std::size_t count = code_points(text);
+    if (count <= most) return std::string(text);
+    const std::size_t tail = (most - 1) / 2;
+    const std::size_t head = prefix_bytes(text, most - 1 - tail);
+    return std::string(text.substr(0, head)) + "…" +
+           std::string(text.substr(prefix_bytes(text, count - tail)));
+}
+
+void draw_rotated_text(const Frame& frame, const view::Font& font, Point at, float degrees,
+                       Color color, std::string_view text) {
+    const float height = frame.painter.text_size(font, text).y;
+    frame.painter.push_rotation(at, degrees);
+    frame.painter.text(font, {at.x, at.y - height / 2}, color, text);
+    frame.painter.pop_rotation();
+}
+
+void draw_arrow(const Frame& frame, Point from, Point to, Color color, float thickness) {
+    const float head = 3.0F * thickness;
+    frame.painter.line(from, to, color, thickness);
+    frame.painter.line({to.x - head, to.y - head}, to, color, thickness);
+    frame.painter.line({to.x - head, to.y + head}, to, color, thickness);
+}
+
 ImVec2 text_size(const Font& font, std::string_view text) {
-    return font.face->CalcTextSizeA(font.px, FLT_MAX, 0.0F, text.data(), text.data() + text.size());
+    return font.imgui->CalcTextSizeA(font.px, FLT_MAX, 0.0F, text.data(),
+                                     text.data() + text.size());
 }
 
 void draw_text(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, std::string_view text) {
-    list.AddText(font.face, font.px, {std::round(at.x), std::round(at.y)}, color, text.data(),
+    list.AddText(font.imgui, font.px, {std::round(at.x), std::round(at.y)}, color, text.data(),
                  text.data() + text.size());
 }
 
@@ -72,27 +149,23 @@ std::string fit_text(const Font& font, std::string_view text, float width) {
     return "…";
 }
 
-std::string middle_ellipsis(std::string_view text, std::size_t most) {
-    const std::size_t count = code_points(text);
-    if (count <= most) return std::string(text);
-    const std::size_t tail = (most - 1) / 2;
-    const std::size_t head = prefix_bytes(text, most - 1 - tail);
-    return std::string(text.substr(0, head)) + "…" +
-           std::string(text.substr(prefix_bytes(text, count - tail)));
+void words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
+    const Point size = frame.painter.text_size(font, text);
+    const ImVec2 at = place_text({std::ceil(size.x), size.y});
+    frame.painter.text(font, at, color, text);
 }
 
-void draw_rotated_text(ImDrawList& list, const Font& font, ImVec2 at, float degrees, ImU32 color,
-                       const std::string& text) {
-    const int first = list.VtxBuffer.Size;
-    render_text_unclipped(list, font, {at.x, at.y - text_size(font, text).y / 2}, color, text);
-    rotate_vertices(list, first, at, degrees);
-}
-
-void draw_arrow(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float thickness) {
-    const float head = 3.0F * thickness;
-    list.AddLine(from, to, color, thickness);
-    list.AddLine({to.x - head, to.y - head}, to, color, thickness);
-    list.AddLine({to.x - head, to.y + head}, to, color, thickness);
+void wrapped_words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
+    if (text.empty()) return;
+    const auto lines = wrap(frame, font, text, ImGui::GetContentRegionAvail().x);
+    float width = 0.0F;
+    for (const std::string_view line : lines)
+        width = std::max(width, std::ceil(frame.text_width(font, line)));
+    ImVec2 at = place_text({width, font.px * static_cast<float>(lines.size())});
+    for (const std::string_view line : lines) {
+        frame.painter.text(font, at, color, line);
+        at.y += font.px;
+    }
 }
 
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {

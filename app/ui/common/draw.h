@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/ui/common/frame.h"
+#include "app/view/common/painter.h"
 
 namespace attn::ui {
 
@@ -14,27 +15,38 @@ namespace attn::ui {
 ImU32 to_u32(view::Color color, double alpha = 1.0);
 ImVec4 to_vec4(view::Color color);
 
-ImVec2 text_size(const Font& font, std::string_view text);
-/// Top left at `at`.
-void draw_text(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, std::string_view text);
-
 enum class Align { left, center, right };
 /// One line inside a box: vertically in the middle.
-void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, Align align,
-                  ImU32 color, std::string_view text);
+void draw_text_in(const Frame& frame, const view::Font& font, view::Point low, view::Point high,
+                  Align align, view::Color color, std::string_view text);
 
 /// `text`, or as much of it as fits in `width` followed by "…".
-std::string fit_text(const Font& font, std::string_view text, float width);
+std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width);
 
 /// `text`, or its beginning and end around a "…" when it has more than `most` characters.
 std::string middle_ellipsis(std::string_view text, std::size_t most);
 
 /// Text turned about its left middle, which stands at `at`; up is negative.
-void draw_rotated_text(ImDrawList& list, const Font& font, ImVec2 at, float degrees, ImU32 color,
-                       const std::string& text);
+void draw_rotated_text(const Frame& frame, const view::Font& font, view::Point at, float degrees,
+                       view::Color color, std::string_view text);
 
 /// An arrow "→" with a thin shaft.
-void draw_arrow(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float thickness);
+void draw_arrow(const Frame& frame, view::Point from, view::Point to, view::Color color,
+                float thickness);
+
+// The same into a list of ImGui's: for what is not drawn by a Painter yet.
+ImVec2 text_size(const Font& font, std::string_view text);
+void draw_text(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, std::string_view text);
+void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, Align align,
+                  ImU32 color, std::string_view text);
+std::string fit_text(const Font& font, std::string_view text, float width);
+
+/// One line of text as an item.
+void words(const Frame& frame, const view::Font& font, view::Color color, std::string_view text);
+/// The same, wrapped at the window's edge; "" is no item.
+void wrapped_words(const Frame& frame, const view::Font& font, view::Color color,
+                   std::string_view text);
 
 /// A tooltip on the last item: a heading and, beneath it, muted lines. Either may be empty.
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words = {});

@@ -3,12 +3,16 @@
 #include <fontconfig/fontconfig.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string_view>
 
 namespace attn::ui {
 namespace {
+
+using view::Face;
 
 // Typed words need their letters only at the body size; mathematics stands in every size. Fewer
 // glyphs, faster start.
@@ -63,30 +67,41 @@ std::optional<std::string> font_file(const char* family, int weight) {
     return reinterpret_cast<const char*>(file);
 }
 
-/// face == nullptr when the file is not there or cannot be read.
-Font load(const std::optional<std::string>& file, float px, const ImWchar* ranges) {
+/// No ImGui font when the file is not there or cannot be read.
+Font load(const std::optional<std::string>& file, Face face, float px, const ImWchar* ranges) {
     ImFontConfig config;
     config.OversampleH = px < 20.0F ? 2 : 1;
     config.OversampleV = 1;
-    if (!file) return {nullptr, px};
-    return {ImGui::GetIO().Fonts->AddFontFromFileTTF(file->c_str(), px, &config, ranges), px};
+    if (!file) return {{face, px}, nullptr};
+    return {{face, px},
+            ImGui::GetIO().Fonts->AddFontFromFileTTF(file->c_str(), px, &config, ranges)};
 }
 
 /// Letters without mathematics: the best that a machine without fonts can do.
 Fonts built_in(float scale) {
     ImFontConfig config;
     config.SizePixels = 13.0F * scale;
-    const Font font{ImGui::GetIO().Fonts->AddFontDefault(&config), config.SizePixels};
-    return {font,
-            font,
-            font,
-            font,
-            font,
-            font,
-            font,
-            font,
+    ImFont* const built_in = ImGui::GetIO().Fonts->AddFontDefault(&config);
+    const auto font = [&](Face face) { return Font{{face, config.SizePixels}, built_in}; };
+    return {font(Face::sans),
+            font(Face::sans),
+            font(Face::sans),
+            font(Face::bold),
+            font(Face::mono),
+            font(Face::mono),
+            font(Face::mono),
+            font(Face::mono),
             "The fonts DejaVu Sans and DejaVu Sans Mono were not found, so that mathematical signs "
             "show as \"?\": install fonts-dejavu-core."};
+}
+
+std::array<const Font*, 8> all_of(const Fonts& fonts) {
+    return {&fonts.small,        &fonts.body,   &fonts.title,         &fonts.strong,
+            &fonts.digits_small, &fonts.digits, &fonts.digits_medium, &fonts.digits_large};
+}
+
+bool is_complete(const Fonts& fonts) {
+    return std::ranges::all_of(all_of(fonts), [](const Font* font) { return font->imgui; });
 }
 
 }  // namespace
@@ -98,20 +113,29 @@ Fonts load_fonts(float scale) {
     const auto mono = font_file("DejaVu Sans Mono", FC_WEIGHT_REGULAR);
     if (!sans || !mono) return built_in(scale);
     Fonts fonts;
-    fonts.body = load(sans, kBody * scale, kWordsAndMathematics);
-    fonts.small = load(sans, kSmall * scale, kMathematics);
-    fonts.title = load(sans, kTitle * scale, kMathematics);
-    fonts.strong = load(bold ? bold : sans, kBody * scale, kMathematics);
-    fonts.digits = load(mono, kBody * scale, kMathematics);
-    fonts.digits_small = load(mono, kSmall * scale, kMathematics);
-    fonts.digits_medium = load(mono, kMediumDigits * scale, kFigures);
-    fonts.digits_large = load(mono, kLargeDigits * scale, kFigures);
-    const bool complete = fonts.body.face && fonts.small.face && fonts.title.face &&
-                          fonts.strong.face && fonts.digits.face && fonts.digits_small.face &&
-                          fonts.digits_medium.face && fonts.digits_large.face;
-    if (complete) return fonts;
+    fonts.body = load(sans, Face::sans, kBody * scale, kWordsAndMathematics);
+    fonts.small = load(sans, Face::sans, kSmall * scale, kMathematics);
+    fonts.title = load(sans, Face::sans, kTitle * scale, kMathematics);
+    fonts.strong = load(bold ? bold : sans, Face::bold, kBody * scale, kMathematics);
+    fonts.digits = load(mono, Face::mono, kBody * scale, kMathematics);
+    fonts.digits_small = load(mono, Face::mono, kSmall * scale, kMathematics);
+    fonts.digits_medium = load(mono, Face::mono, kMediumDigits * scale, kFigures);
+    fonts.digits_large = load(mono, Face::mono, kLargeDigits * scale, kFigures);
+    if (is_complete(fonts)) return fonts;
     ImGui::GetIO().Fonts->Clear();
     return built_in(scale);
+}
+
+ImFont& loaded(const Fonts& fonts, const view::Font& font) {
+    const Font* nearest = nullptr;
+    const auto is_nearer = [&](const Font& one) {
+        if (!nearest) return true;
+        const bool large_enough = nearest->px >= font.px;
+        return large_enough ? one.px >= font.px && one.px < nearest->px : one.px > nearest->px;
+    };
+    for (const Font* const one : all_of(fonts))
+        if (one->face == font.face && is_nearer(*one)) nearest = one;
+    return *nearest->imgui;
 }
 
 }  // namespace attn::ui

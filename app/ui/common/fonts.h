@@ -2,14 +2,15 @@
 
 #include <string>
 
+#include "app/view/common/painter.h"
+
 struct ImFont;
 
 namespace attn::ui {
 
-/// One face at one size.
-struct Font {
-    ImFont* face = nullptr;
-    float px = 13.0F;
+/// One face at one size, and what ImGui loaded of it for its own widgets.
+struct Font : view::Font {
+    ImFont* imgui = nullptr;
 };
 
 /// DejaVu Sans for words, DejaVu Sans Mono for numbers, three sizes, and two larger ones for
@@ -26,5 +27,8 @@ struct Fonts {
 /// was there: before ImGui 1.92 the renderer's font texture must be made anew after this.
 /// With no DejaVu on the machine: ImGui's built-in font, and `warning` says so.
 Fonts load_fonts(float scale);
+
+/// The loaded font of that face that is nearest in size, rather larger than smaller.
+ImFont& loaded(const Fonts& fonts, const view::Font& font);
 
 }  // namespace attn::ui

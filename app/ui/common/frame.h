@@ -1,28 +1,33 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
+#include <string_view>
 
 #include "app/ui/common/fonts.h"
-#include "app/view/common/image.h"
+#include "app/view/common/painter.h"
 #include "app/view/common/theme.h"
 
 namespace attn::ui {
-
-using Paint = std::function<view::Image()>;
 
 /// What every panel is given besides its view. Lives as long as one frame.
 struct Frame {
     const Fonts& fonts;
     const view::Theme& theme;
     float scale = 1.0F;  // px of one design unit
-    /// The id (as ImGui's ImTextureID) of a texture that holds what `paint` makes, drawn with
-    /// nearest neighbours. `content_key` names the pixels: while the frames in a row ask for one key,
-    /// it is painted once. Never empty.
-    std::function<std::uint64_t(std::uint64_t content_key, const Paint& paint)> texture;
+    view::Painter& painter;
+    view::Painter& around;  // of what stands around the canvas: another one in a figure of it alone
+    /// A figure: what ImGui draws of its own is not in it, so that widgets draw themselves.
+    bool still = false;
 
     /// Design units (8-px grid) to pixels.
     float px(float units) const { return units * scale; }
+    float text_width(const view::Font& font, std::string_view text) const {
+        return painter.text_size(font, text).x;
+    }
 };
+
+/// The frame for what stands around the canvas.
+inline Frame around(const Frame& frame) {
+    return {frame.fonts, frame.theme, frame.scale, frame.around, frame.around, frame.still};
+}
 
 }  // namespace attn::ui

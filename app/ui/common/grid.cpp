@@ -51,15 +51,16 @@ void act(const GridView& grid, Place at, view::Actions& out) {
         out.push_back(view::BeginCellEdit{ref});
 }
 
-void outline(const GridCanvas& canvas, Place at, ImU32 color, float thickness) {
+void outline(const GridCanvas& canvas, Place at, view::Color color, float thickness) {
     const ImVec2 low = canvas.corner(at.row, at.column);
     const float out = thickness / 2;
     const ImVec2 high{low.x + canvas.place.cell.x + out - 1, low.y + canvas.place.cell.y + out - 1};
-    canvas.list.AddRect({low.x - out, low.y - out}, high, color, canvas.frame.px(2), 0, thickness);
+    canvas.frame.painter.outline({low.x - out, low.y - out}, high, color, thickness,
+                                 canvas.frame.px(2));
 }
 
 /// The border between lit cells and the rest.
-void outline_lit(const GridCanvas& canvas, Place at, ImU32 color, float thickness) {
+void outline_lit(const GridCanvas& canvas, Place at, view::Color color, float thickness) {
     const GridView& grid = canvas.grid;
     const auto lit = [&](Index row, Index column) {
         return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
@@ -68,7 +69,7 @@ void outline_lit(const GridCanvas& canvas, Place at, ImU32 color, float thicknes
     const ImVec2 a = canvas.corner(at.row, at.column);
     const ImVec2 b = canvas.corner(at.row + 1, at.column + 1);
     const auto edge = [&](Index row, Index column, ImVec2 from, ImVec2 to) {
-        if (!lit(row, column)) canvas.list.AddLine(from, to, color, thickness);
+        if (!lit(row, column)) canvas.frame.painter.line(from, to, color, thickness);
     };
     edge(at.row - 1, at.column, a, {b.x, a.y});
     edge(at.row + 1, at.column, {a.x, b.y}, b);
@@ -79,26 +80,27 @@ void outline_lit(const GridCanvas& canvas, Place at, ImU32 color, float thicknes
 /// The ends of the scale, and its zero where that stays clear of them.
 void draw_bar_labels(const GridCanvas& canvas, ImVec2 low, float width) {
     const Font& font = canvas.frame.fonts.digits_small;
-    const ImU32 color = to_u32(canvas.frame.theme.muted);
+    const view::Color color = canvas.frame.theme.muted;
     const float y = low.y + canvas.frame.px(kBarHeight + 2);
     const ImVec2 high{low.x + width, y + font.px + 2};
-    draw_text_in(canvas.list, font, {low.x, y}, high, Align::left, color, canvas.grid.low_label);
-    draw_text_in(canvas.list, font, {low.x, y}, high, Align::right, color, canvas.grid.high_label);
+    draw_text_in(canvas.frame, font, {low.x, y}, high, Align::left, color, canvas.grid.low_label);
+    draw_text_in(canvas.frame, font, {low.x, y}, high, Align::right, color, canvas.grid.high_label);
     if (canvas.grid.range.low >= 0.0) return;
     const float middle = low.x + width / 2;
-    canvas.list.AddLine({middle, low.y - 2}, {middle, low.y + canvas.frame.px(kBarHeight) + 2},
-                        to_u32(canvas.frame.theme.text), canvas.frame.px(1));
-    const float longest = std::max(text_size(font, canvas.grid.low_label).x,
-                                   text_size(font, canvas.grid.high_label).x);
-    if (width / 2 < longest + text_size(font, "0").x / 2 + canvas.frame.px(6)) return;
-    draw_text_in(canvas.list, font, {low.x, y}, high, Align::center, color, "0");
+    canvas.frame.painter.line({middle, low.y - 2},
+                              {middle, low.y + canvas.frame.px(kBarHeight) + 2},
+                              canvas.frame.theme.text, canvas.frame.px(1));
+    const float longest = std::max(canvas.frame.text_width(font, canvas.grid.low_label),
+                                   canvas.frame.text_width(font, canvas.grid.high_label));
+    if (width / 2 < longest + canvas.frame.text_width(font, "0") / 2 + canvas.frame.px(6)) return;
+    draw_text_in(canvas.frame, font, {low.x, y}, high, Align::center, color, "0");
 }
 
 void draw_legend(const GridCanvas& canvas) {
     const Font& font = canvas.frame.fonts.digits_small;
     ImVec2 at{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
     for (const std::string& line : canvas.grid.legend) {
-        draw_text(canvas.list, font, at, to_u32(canvas.frame.theme.muted), line);
+        canvas.frame.painter.text(font, at, canvas.frame.theme.muted, line);
         at.y += font.px * 1.25F;
     }
 }
@@ -106,7 +108,7 @@ void draw_legend(const GridCanvas& canvas) {
 }  // namespace
 
 void draw_marks(const GridCanvas& canvas) {
-    const ImU32 accent = to_u32(canvas.frame.theme.accent);
+    const view::Color accent = canvas.frame.theme.accent;
     const GridView& grid = canvas.grid;
     for (std::size_t n = 0; n < grid.lit.size(); ++n) {
         const auto cell = static_cast<Index>(n);
@@ -125,25 +127,20 @@ void draw_color_bar(const GridCanvas& canvas, view::ThemeName name) {
     const ImVec2 low{canvas.place.origin.x, end.y + canvas.frame.px(kBarGap)};
     const float width = std::max(end.x - low.x, margins.width);
     const view::ColorRange& range = canvas.grid.range;
-    for (int step = 0; step < kBarSteps; ++step) {
-        const auto at = [&](int s) { return low.x + width * static_cast<float>(s) / kBarSteps; };
-        const auto color = [&](int s) {
-            const double t = static_cast<double>(s) / kBarSteps;
-            return to_u32(color_of(range, range.low + (range.high - range.low) * t, name));
-        };
-        const ImU32 left = color(step);
-        const ImU32 right = color(step + 1);
-        canvas.list.AddRectFilledMultiColor({at(step), low.y},
-                                            {at(step + 1), low.y + canvas.frame.px(kBarHeight)},
-                                            left, right, right, left);
+    std::vector<view::Color> colors;
+    for (int step = 0; step <= kBarSteps; ++step) {
+        const double t = static_cast<double>(step) / kBarSteps;
+        colors.push_back(color_of(range, range.low + (range.high - range.low) * t, name));
     }
+    canvas.frame.painter.gradient(low, {low.x + width, low.y + canvas.frame.px(kBarHeight)},
+                                  colors);
     draw_bar_labels(canvas, low, width);
 }
 
 std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const GridPlace& place,
                                  const Frame& frame, view::Actions& out) {
     if (grid.rows == 0 || grid.columns == 0) return std::nullopt;
-    const GridCanvas canvas{*ImGui::GetWindowDrawList(), grid, place, frame};
+    const GridCanvas canvas{grid, place, frame};
     ImGui::PushID(operand_key(grid.id));
     ImGui::PushID(grid.transposed ? "transposed" : "upright");
     ImGui::SetCursorScreenPos(place.origin);

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "app/ui/common/grid_parts.h"
-#include "app/ui/common/imgui_compat.h"
 #include "app/view/common/format.h"
 
 namespace attn::ui {
@@ -13,8 +12,6 @@ using view::CellView;
 using view::Color;
 using view::GridView;
 
-// Rectangles up to here, one texture above: PLATFORM measured 56 ms for 65 k rectangles.
-constexpr Index kMostRectangles = 1024;
 constexpr int kUsualChars = 6;  // "−0.603": large figures are of one size in all matrices
 constexpr double kUnlit = 0.6;  // how far cells that are no source fade into the background
 
@@ -22,7 +19,7 @@ constexpr float kHatch = 10.0F;  // design units between the lines of a masked c
 
 /// How the numbers of one grid are set: all on one decimal point.
 struct NumberSetting {
-    Font font;
+    view::Font font;
     float char_width = 0.0F;
     int before = 0;  // characters before the point, at most
     int after = 0;   // from the point on, at most
@@ -60,11 +57,12 @@ NumberSetting measure(const GridView& grid, int decimals) {
     return setting;
 }
 
-Font tiny_digits(const Frame& frame) { return {frame.fonts.digits_small.face, frame.px(10)}; }
+view::Font tiny_digits(const Frame& frame) { return {view::Face::mono, frame.px(10)}; }
 
-bool try_font(NumberSetting& setting, const Font& font, ImVec2 cell, float gap, int least_chars) {
+bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font, ImVec2 cell,
+              float gap, int least_chars) {
     setting.font = font;
-    setting.char_width = text_size(font, "0").x;
+    setting.char_width = frame.text_width(font, "0");
     const int chars = std::max(setting.before + setting.after, least_chars);
     const float width = setting.char_width * static_cast<float>(chars);
     setting.fits = setting.before > 0 && width + gap <= cell.x && font.px + 2.0F <= cell.y;
@@ -77,9 +75,9 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
     const Fonts& fonts = frame.fonts;
     const float gap = frame.px(4);
     NumberSetting setting = measure(grid, grid.decimals);
-    const auto fits = [&](const Font& font, int decimals, float room, int least_chars = 0) {
+    const auto fits = [&](const view::Font& font, int decimals, float room, int least_chars = 0) {
         if (setting.decimals != decimals) setting = measure(grid, decimals);
-        return try_font(setting, font, place.cell, room, least_chars);
+        return try_font(setting, frame, font, place.cell, room, least_chars);
     };
     const int full = grid.decimals;
     const int two = std::min(full, 2);
@@ -112,7 +110,7 @@ void fill_rectangles(const GridCanvas& canvas, const Fade& fade) {
             const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
             const ImVec2 low = canvas.corner(row, column);
             const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
-            canvas.list.AddRectFilled(low, high, to_u32(fill_of(canvas, fade, n)));
+            canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
         }
 }
 
@@ -134,25 +132,26 @@ std::uint64_t content_key(const view::Image& image) {
     return key;
 }
 
-void fill_texture(const GridCanvas& canvas, const Fade& fade) {
+void fill_picture(const GridCanvas& canvas, const Fade& fade) {
     const view::Image image = picture(canvas, fade);
-    const std::uint64_t name = canvas.frame.texture(content_key(image), [&] { return image; });
-    canvas.list.AddImage(texture_id(name), canvas.place.origin, canvas.end());
+    canvas.frame.painter.image({content_key(image), [&] { return image; }}, canvas.place.origin,
+                               canvas.end());
 }
 
 /// Lines x + y = n · step over the cell: they go on from cell to cell.
-void draw_hatch(ImDrawList& list, ImVec2 low, ImVec2 size, float step, ImU32 color,
+void draw_hatch(view::Painter& painter, ImVec2 low, ImVec2 size, float step, view::Color color,
                 float thickness) {
     const ImVec2 high{low.x + size.x, low.y + size.y};
     for (float sum = std::ceil((low.x + low.y) / step) * step; sum < high.x + high.y; sum += step)
-        list.AddLine({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
+        painter.line({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
                      {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
                      thickness);
 }
 
-void draw_cross(ImDrawList& list, ImVec2 low, ImVec2 size, ImU32 color, float thickness) {
-    list.AddLine(low, {low.x + size.x, low.y + size.y}, color, thickness);
-    list.AddLine({low.x + size.x, low.y}, {low.x, low.y + size.y}, color, thickness);
+void draw_cross(view::Painter& painter, ImVec2 low, ImVec2 size, view::Color color,
+                float thickness) {
+    painter.line(low, {low.x + size.x, low.y + size.y}, color, thickness);
+    painter.line({low.x + size.x, low.y}, {low.x, low.y + size.y}, color, thickness);
 }
 
 /// Masked: hatched. NaN: crossed in its own colour. −∞: a frame. 0 is a plain cell.
@@ -161,27 +160,28 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
     const float thin = canvas.frame.px(1);
     const ImVec2 size{canvas.place.cell.x - thin, canvas.place.cell.y - thin};
     if (cell.look == CellLook::masked)
-        draw_hatch(canvas.list, low, size, canvas.frame.px(kHatch), to_u32(theme.muted, 0.4), thin);
+        draw_hatch(canvas.frame.painter, low, size, canvas.frame.px(kHatch),
+                   view::translucent(theme.muted, 0.4), thin);
     if (cell.look == CellLook::not_a_number && !numbers)
-        draw_cross(canvas.list, low, size, to_u32(cell.ink), thin);
+        draw_cross(canvas.frame.painter, low, size, cell.ink, thin);
     if (cell.look == CellLook::infinite)
-        canvas.list.AddRect({low.x + thin, low.y + thin},
-                            {low.x + size.x - thin, low.y + size.y - thin}, to_u32(cell.ink), 0.0F,
-                            0, thin);
+        canvas.frame.painter.outline({low.x + thin, low.y + thin},
+                                     {low.x + size.x - thin, low.y + size.y - thin}, cell.ink,
+                                     thin);
 }
 
 void draw_number(const GridCanvas& canvas, const NumberSetting& setting, const CellView& cell,
-                 ImVec2 low, ImU32 ink) {
+                 ImVec2 low, view::Color ink) {
     const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
     if (cell.look != CellLook::number) {
-        draw_text_in(canvas.list, setting.font, low, high, Align::center, ink, cell.text);
+        draw_text_in(canvas.frame, setting.font, low, high, Align::center, ink, cell.text);
         return;
     }
     const std::string text = text_of(canvas.grid, cell, setting.decimals);
     const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
     const int indent = setting.before - chars_before_point(text);
     const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
-    draw_text(canvas.list, setting.font, {x, (low.y + high.y - setting.font.px) / 2}, ink, text);
+    canvas.frame.painter.text(setting.font, {x, (low.y + high.y - setting.font.px) / 2}, ink, text);
 }
 
 /// The old number leaves while the new one comes; one that stays the same stays still.
@@ -195,8 +195,9 @@ void draw_fading_number(const GridCanvas& canvas, const Fade& fade, const Number
                           ? cell.ink
                           : ink_on(blend(cell.fill, base, kUnlit), canvas.frame.theme.name);
     const bool still = fade.fade >= 1.0 || (old && old->text == cell.text);
-    draw_number(canvas, setting, cell, low, to_u32(ink, still ? dim : fade.fade * dim));
-    if (!still && old) draw_number(canvas, setting, *old, low, to_u32(old->ink, 1.0 - fade.fade));
+    draw_number(canvas, setting, cell, low, view::translucent(ink, still ? dim : fade.fade * dim));
+    if (!still && old)
+        draw_number(canvas, setting, *old, low, view::translucent(old->ink, 1.0 - fade.fade));
 }
 
 bool same_size(const GridView& a, const GridView* b) {
@@ -207,7 +208,7 @@ bool same_size(const GridView& a, const GridView* b) {
 
 float readable_cell_width(const GridView& grid, const Frame& frame) {
     const NumberSetting setting = measure(grid, std::min(grid.decimals, 1));
-    return text_size(tiny_digits(frame), "0").x *
+    return frame.text_width(tiny_digits(frame), "0") *
                static_cast<float>(setting.before + setting.after) +
            frame.px(3);
 }
@@ -215,8 +216,8 @@ float readable_cell_width(const GridView& grid, const Frame& frame) {
 void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
     const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
                     wanted.fade};
-    const bool many = canvas.grid.rows * canvas.grid.columns > kMostRectangles;
-    many ? fill_texture(canvas, fade) : fill_rectangles(canvas, fade);
+    const bool many = canvas.grid.rows * canvas.grid.columns > canvas.frame.painter.most_cells();
+    many ? fill_picture(canvas, fade) : fill_rectangles(canvas, fade);
     const NumberSetting setting = set_numbers(canvas.grid, canvas.place, canvas.frame);
     for (Index row = 0; row < canvas.grid.rows; ++row)
         for (Index column = 0; column < canvas.grid.columns; ++column) {

@@ -10,11 +10,11 @@ namespace {
 
 using view::GridView;
 
-float widest(const std::vector<std::string>& words, const Font& font,
+float widest(const Frame& frame, const std::vector<std::string>& words, const view::Font& font,
              std::size_t most = std::string::npos) {
     float width = 0.0F;
     for (const std::string& word : words)
-        width = std::max(width, text_size(font, middle_ellipsis(word, most)).x);
+        width = std::max(width, frame.text_width(font, middle_ellipsis(word, most)));
     return width;
 }
 
@@ -23,9 +23,9 @@ Index label_stride(float cell, float needed) {
     return std::max<Index>(1, static_cast<Index>(std::ceil(needed / cell)));
 }
 
-ImU32 label_color(const GridCanvas& canvas, Role role, bool selected) {
+view::Color label_color(const GridCanvas& canvas, Role role, bool selected) {
     const view::Theme& theme = canvas.frame.theme;
-    return to_u32(selected ? theme.accent : theme.role(role));
+    return selected ? theme.accent : theme.role(role);
 }
 
 void draw_title(const GridCanvas& canvas) {
@@ -33,12 +33,12 @@ void draw_title(const GridCanvas& canvas) {
     const GridMargins margins = grid_margins(canvas.grid, frame, canvas.place.cell.x);
     const float y = canvas.place.origin.y - margins.top;
     const ImVec2 at{canvas.place.origin.x, y};
-    draw_text(canvas.list, frame.fonts.strong, at, to_u32(frame.theme.role(canvas.grid.role)),
-              canvas.grid.title);
-    const float after = text_size(frame.fonts.strong, canvas.grid.title).x + frame.px(8);
+    frame.painter.text(frame.fonts.strong, at, frame.theme.role(canvas.grid.role),
+                       canvas.grid.title);
+    const float after = frame.text_width(frame.fonts.strong, canvas.grid.title) + frame.px(8);
     const float drop = frame.fonts.strong.px - frame.fonts.small.px;
-    draw_text(canvas.list, frame.fonts.small, {at.x + after, y + drop}, to_u32(frame.theme.muted),
-              canvas.grid.shape);
+    frame.painter.text(frame.fonts.small, {at.x + after, y + drop}, frame.theme.muted,
+                       canvas.grid.shape);
 }
 
 void draw_row_labels(const GridCanvas& canvas) {
@@ -49,7 +49,7 @@ void draw_row_labels(const GridCanvas& canvas) {
     for (Index row = 0; row < canvas.grid.rows; row += stride) {
         const ImVec2 low = canvas.corner(row, 0);
         const bool selected = canvas.grid.selected && canvas.grid.selected->first == row;
-        draw_text_in(canvas.list, font, {low.x - width, low.y},
+        draw_text_in(frame, font, {low.x - width, low.y},
                      {low.x - frame.px(kLabelGap), low.y + canvas.place.cell.y}, Align::right,
                      label_color(canvas, canvas.grid.row_role, selected),
                      middle_ellipsis(canvas.grid.row_labels[static_cast<std::size_t>(row)],
@@ -62,15 +62,15 @@ void draw_column_label(const GridCanvas& canvas, Index column, bool turned) {
     const Font font = label_font(frame, canvas.place.cell.x);
     const ImVec2 low = canvas.corner(0, column);
     const bool selected = canvas.grid.selected && canvas.grid.selected->second == column;
-    const ImU32 color = label_color(canvas, canvas.grid.column_role, selected);
+    const view::Color color = label_color(canvas, canvas.grid.column_role, selected);
     const std::string label = middle_ellipsis(
         canvas.grid.column_labels[static_cast<std::size_t>(column)], kLongestColumnLabel);
     if (turned) {
         const ImVec2 foot{low.x + canvas.place.cell.x / 2, low.y - frame.px(8)};
-        draw_rotated_text(canvas.list, font, foot, kTurnDegrees, color, label);
+        draw_rotated_text(frame, font, foot, kTurnDegrees, color, label);
         return;
     }
-    draw_text_in(canvas.list, font, {low.x, low.y - frame.px(kLabelHeight)},
+    draw_text_in(frame, font, {low.x, low.y - frame.px(kLabelHeight)},
                  {low.x + canvas.place.cell.x, low.y}, Align::center, color, label);
 }
 
@@ -86,7 +86,7 @@ void draw_column_labels(const GridCanvas& canvas) {
 float column_label_height(const GridView& grid, const Frame& frame, float cell_width) {
     if (!has_turned_labels(grid, frame, cell_width)) return frame.px(kLabelHeight);
     const Font font = label_font(frame, cell_width);
-    const float longest = widest(grid.column_labels, font, kLongestColumnLabel) + font.px;
+    const float longest = widest(frame, grid.column_labels, font, kLongestColumnLabel) + font.px;
     return longest * std::sin(-kTurnDegrees * std::numbers::pi_v<float> / 180.0F) + frame.px(8);
 }
 
@@ -97,14 +97,16 @@ const Font& side_font(const Frame& frame, float cell_width) {
 /// What stands below the cells: the ends of the colour bar, or the legend.
 float foot_width(const GridView& grid, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    if (!grid.legend.empty()) return widest(grid.legend, font);
-    return text_size(font, grid.low_label).x + text_size(font, grid.high_label).x + frame.px(8);
+    if (!grid.legend.empty()) return widest(frame, grid.legend, font);
+    return frame.text_width(font, grid.low_label) + frame.text_width(font, grid.high_label) +
+           frame.px(8);
 }
 
 }  // namespace
 
 bool has_turned_labels(const GridView& grid, const Frame& frame, float cell_width) {
-    return widest(grid.column_labels, label_font(frame, cell_width)) > cell_width - frame.px(1);
+    return widest(frame, grid.column_labels, label_font(frame, cell_width)) >
+           cell_width - frame.px(1);
 }
 
 Font label_font(const Frame& frame, float cell_width) {
@@ -112,13 +114,13 @@ Font label_font(const Frame& frame, float cell_width) {
 }
 
 float row_label_width(const GridView& grid, const Frame& frame, float cell_width) {
-    return widest(grid.row_labels, label_font(frame, cell_width), kLongestRowLabel) +
+    return widest(frame, grid.row_labels, label_font(frame, cell_width), kLongestRowLabel) +
            frame.px(kLabelGap);
 }
 
 float side_width(const view::SideVector& side, const Frame& frame, float cell_width) {
-    return std::max(widest(side.cells, side_font(frame, cell_width)),
-                    text_size(label_font(frame, cell_width), side.title).x) +
+    return std::max(widest(frame, side.cells, side_font(frame, cell_width)),
+                    frame.text_width(label_font(frame, cell_width), side.title)) +
            frame.px(16);
 }
 
@@ -129,8 +131,8 @@ GridMargins grid_margins(const GridView& grid, const Frame& frame, float cell_wi
     for (const view::SideVector& side : grid.sides)
         margins.right += side_width(side, frame, cell_width);
     margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px * 1.5F;
-    const float title = text_size(frame.fonts.strong, grid.title).x + frame.px(8) +
-                        text_size(frame.fonts.small, grid.shape).x;
+    const float title = frame.text_width(frame.fonts.strong, grid.title) + frame.px(8) +
+                        frame.text_width(frame.fonts.small, grid.shape);
     margins.width = std::max(title, foot_width(grid, frame));
     return margins;
 }
@@ -148,15 +150,14 @@ void draw_sides(const GridCanvas& canvas) {
     float x = canvas.end().x;
     for (const view::SideVector& side : canvas.grid.sides) {
         const float right = x + side_width(side, frame, cell);
-        const ImU32 color = to_u32(frame.theme.role(side.role));
-        draw_text_in(canvas.list, label_font(frame, cell),
+        const view::Color color = frame.theme.role(side.role);
+        draw_text_in(frame, label_font(frame, cell),
                      {x, canvas.place.origin.y - frame.px(kLabelHeight)},
                      {right, canvas.place.origin.y}, Align::right, color, side.title);
         for (std::size_t row = 0; row < side.cells.size(); ++row) {
             const float y = canvas.corner(static_cast<Index>(row), 0).y;
-            draw_text_in(canvas.list, side_font(frame, cell), {x, y},
-                         {right, y + canvas.place.cell.y}, Align::right, to_u32(frame.theme.text),
-                         side.cells[row]);
+            draw_text_in(frame, side_font(frame, cell), {x, y}, {right, y + canvas.place.cell.y},
+                         Align::right, frame.theme.text, side.cells[row]);
         }
         x = right;
     }

@@ -8,7 +8,6 @@ namespace attn::ui {
 // The layers of a grid, each drawn over the one before.
 
 struct GridCanvas {
-    ImDrawList& list;
     const view::GridView& grid;
     const GridPlace& place;
     const Frame& frame;

@@ -3,8 +3,8 @@
 #include <imgui_internal.h>
 
 #include <array>
-#include <cfloat>
 #include <cstddef>
+#include <utility>
 
 namespace attn::ui {
 namespace {
@@ -94,9 +94,9 @@ bool native_pressed(int native, bool repeat) {
 
 void push_font(const Font& font) {
 #if IMGUI_VERSION_NUM < 19200
-    ImGui::PushFont(font.face);
+    ImGui::PushFont(font.imgui);
 #else
-    ImGui::PushFont(font.face, font.px);
+    ImGui::PushFont(font.imgui, font.px);
 #endif
 }
 
@@ -115,11 +115,36 @@ ImTextureID texture_id(std::uint64_t name) {
     return (ImTextureID)(static_cast<std::intptr_t>(name));  // a pointer in 1.86, a number in 1.92
 }
 
-void render_text_unclipped(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color,
-                           const std::string& text) {
-    const ImVec4 everywhere{-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX};
-    font.face->RenderText(&list, font.px, at, color, everywhere, text.data(),
-                          text.data() + text.size());
+#if IMGUI_VERSION_NUM < 19200
+void pretend_renderer() {}
+void pretend_fonts() {
+    unsigned char* pixels = nullptr;
+    int width = 0;
+    int height = 0;
+    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+    ImGui::GetIO().Fonts->SetTexID(texture_id(1));
+}
+void pretend_textures() {}
+#else
+void pretend_renderer() { ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasTextures; }
+void pretend_fonts() {}
+void pretend_textures() {
+    for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
+        if (texture->Status == ImTextureStatus_OK) continue;
+        const bool gone = texture->Status == ImTextureStatus_WantDestroy;
+        texture->SetTexID(gone ? ImTextureID_Invalid : texture_id(1));
+        texture->SetStatus(gone ? ImTextureStatus_Destroyed : ImTextureStatus_OK);
+    }
+}
+#endif
+
+ImVec2 place_text(ImVec2 size) {
+    const ImGuiWindow& window = *ImGui::GetCurrentWindow();
+    const ImVec2 at{window.DC.CursorPos.x,
+                    window.DC.CursorPos.y + window.DC.CurrLineTextBaseOffset};
+    ImGui::ItemSize(size, 0.0F);
+    ImGui::ItemAdd({at, {at.x + size.x, at.y + size.y}}, 0);
+    return at;
 }
 
 }  // namespace attn::ui

@@ -28,8 +28,13 @@ bool is_typed_into(const char* id);
 /// A texture name of the renderer as ImGui wants it.
 ImTextureID texture_id(std::uint64_t name);
 
-/// Draws text whose glyphs are never culled by the clip rectangle (to be rotated afterwards).
-void render_text_unclipped(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color,
-                           const std::string& text);
+/// Tell the current context that something would draw it: before its fonts are loaded, after, and
+/// after every frame.
+void pretend_renderer();
+void pretend_fonts();
+void pretend_textures();
+
+/// An item as ImGui makes one of a line of text: on the base line of what stands beside it. Its top left.
+ImVec2 place_text(ImVec2 size);
 
 }  // namespace attn::ui

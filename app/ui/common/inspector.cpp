@@ -32,8 +32,7 @@ void link(const Piece& piece, const Frame& frame, std::optional<CellRef>& hovere
     if (!ImGui::IsItemHovered()) return;
     hovered = *piece.link;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    ImGui::GetWindowDrawList()->AddLine({low.x, high.y}, high, to_u32(frame.theme.accent),
-                                        frame.px(1));
+    frame.painter.line({low.x, high.y}, high, frame.theme.accent, frame.px(1));
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{*piece.link});
 }
 
@@ -88,9 +87,9 @@ std::vector<Token> tokens_of(const std::vector<Piece>& pieces) {
     return tokens;
 }
 
-float width_of(const Token& token, const Font& font) {
+float width_of(const Token& token, const Font& font, const Frame& frame) {
     float width = 0.0F;
-    for (const Fragment& fragment : token) width += text_size(font, fragment.text).x;
+    for (const Fragment& fragment : token) width += frame.text_width(font, fragment.text);
     return width;
 }
 
@@ -103,7 +102,7 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
         if (token.empty()) continue;
         if (!starts_line) {
             ImGui::SameLine(0.0F, 0.0F);
-            starts_line = ImGui::GetContentRegionAvail().x < width_of(token, font);
+            starts_line = ImGui::GetContentRegionAvail().x < width_of(token, font, frame);
             if (starts_line) ImGui::NewLine();
         }
         std::string& first = token.front().text;
@@ -114,8 +113,9 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
             starts_line = false;
             const view::Color color = color_of(fragment.piece, frame.theme);
             const float room = ImGui::GetContentRegionAvail().x;
-            text_size(font, fragment.text).x <= room ? words(font, color, fragment.text)
-                                                     : wrapped_words(font, color, fragment.text);
+            frame.text_width(font, fragment.text) <= room
+                ? words(frame, font, color, fragment.text)
+                : wrapped_words(frame, font, color, fragment.text);
             if (fragment.piece.link) link(fragment.piece, frame, hovered, out);
         }
     }
@@ -125,7 +125,7 @@ void draw_lines(const std::vector<Line>& lines, const Frame& frame, std::optiona
                 view::Actions& out) {
     for (const Line& line : lines) {
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
-        if (!line.label.empty()) words(frame.fonts.small, frame.theme.muted, line.label);
+        if (!line.label.empty()) words(frame, frame.fonts.small, frame.theme.muted, line.label);
         draw_pieces(line.pieces, frame, hovered, out);
         ImGui::PopStyleVar();
         ImGui::Dummy({0.0F, frame.px(2)});
@@ -139,15 +139,13 @@ struct StripRow {
 
 /// "1   0.30 · 0.54   [bar]   0.16": left of the middle negative, right of it positive.
 void draw_bar(const ProductStrip& strip, const StripRow& row, const Frame& frame) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const view::Theme& theme = frame.theme;
     const Font& font = frame.fonts.digits_small;
     const float width = row.high.x - row.low.x;
     const auto at = [&](float share) { return row.low.x + width * share; };
     const auto put = [&](float from, float to, Align align, view::Color color,
                          const std::string& s) {
-        draw_text_in(list, font, {at(from), row.low.y}, {at(to), row.high.y}, align, to_u32(color),
-                     s);
+        draw_text_in(frame, font, {at(from), row.low.y}, {at(to), row.high.y}, align, color, s);
     };
     put(0.0F, 0.1F, Align::left, theme.muted, strip.labels[row.n]);
     put(0.08F, 0.25F, Align::right, theme.role(strip.left_role),
@@ -163,14 +161,14 @@ void draw_bar(const ProductStrip& strip, const StripRow& row, const Frame& frame
     const float tip = middle + half * static_cast<float>(std::clamp(share, -1.0, 1.0));
     const float pad = frame.px(5);
     const view::ColorRange range{ColorScale::diverging, -1.0, 1.0};
-    list.AddRectFilled({std::min(middle, tip), row.low.y + pad},
+    frame.painter.rect({std::min(middle, tip), row.low.y + pad},
                        {std::max(middle, tip), row.high.y - pad},
-                       to_u32(view::color_of(range, share < 0.0 ? -1.0 : 1.0, theme.name)));
-    list.AddLine({middle, row.low.y}, {middle, row.high.y}, to_u32(theme.line), frame.px(1));
+                       view::color_of(range, share < 0.0 ? -1.0 : 1.0, theme.name));
+    frame.painter.line({middle, row.low.y}, {middle, row.high.y}, theme.line, frame.px(1));
 }
 
 void draw_strip(const ProductStrip& strip, const Frame& frame) {
-    words(frame.fonts.small, frame.theme.muted, strip.title);
+    words(frame, frame.fonts.small, frame.theme.muted, strip.title);
     const float row = frame.px(kStripRow);
     const auto shown = std::min(strip.products.size(), kMostBars);
     ImGui::BeginChild("products", {0.0F, row * static_cast<float>(shown)});
@@ -185,7 +183,7 @@ void draw_strip(const ProductStrip& strip, const Frame& frame) {
 }
 
 void draw_copy_buttons(const Frame& frame, view::Actions& out) {
-    words(frame.fonts.small, frame.theme.muted, "Copy as");
+    words(frame, frame.fonts.small, frame.theme.muted, "Copy as");
     if (button(frame, "copy text", "text", {"Copy the arithmetic as plain text", "Ctrl+C"}))
         out.push_back(view::CopyArithmetic{view::CopyAs::text});
     ImGui::SameLine();
@@ -197,10 +195,10 @@ void draw_copy_buttons(const Frame& frame, view::Actions& out) {
 }
 
 void draw_heading(const InspectorView& view, const Frame& frame) {
-    wrapped_words(frame.fonts.strong, frame.theme.role(view.role), view.title);
-    wrapped_words(frame.fonts.title, frame.theme.text, view.value);
+    wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, view.value);
     if (view.editable)
-        wrapped_words(frame.fonts.small, frame.theme.muted,
+        wrapped_words(frame, frame.fonts.small, frame.theme.muted,
                       "Double-click the cell, or press Enter, to change this number.");
     ImGui::Dummy({0.0F, frame.px(4)});
 }
@@ -210,7 +208,7 @@ void draw_heading(const InspectorView& view, const Frame& frame) {
 std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& frame,
                                       view::Actions& out) {
     if (view.empty) {
-        wrapped_words(frame.fonts.body, frame.theme.muted, view.hint);
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.hint);
         return std::nullopt;
     }
     std::optional<CellRef> hovered;
@@ -219,7 +217,7 @@ std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& fr
     if (view.strip) draw_strip(*view.strip, frame);
     ImGui::Dummy({0.0F, frame.px(4)});
     draw_lines(view.geometry, frame, hovered, out);
-    wrapped_words(frame.fonts.digits_small, frame.theme.muted, view.gradient);
+    wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
     ImGui::Dummy({0.0F, frame.px(8)});
     draw_copy_buttons(frame, out);
     return hovered;

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/common/imgui_compat.h"
 #include "app/ui/large/parts.h"
 #include "app/view/large/camera.h"
 
@@ -23,11 +22,10 @@ constexpr float kMarkRadius = 8.0F;
 
 // --- drawing
 
-/// Rectangles of the view on screen, within one list.
+/// Rectangles of the view on screen.
 struct Canvas {
     const LargeScene& scene;
     Area area;
-    ImDrawList& list;
 
     ImVec2 at(double x, double y) const {
         return {area.low.x + static_cast<float>(x), area.low.y + static_cast<float>(y)};
@@ -58,10 +56,10 @@ void draw_picture(const Canvas& canvas, const view::MapPicture& picture) {
     const auto v = [&](double y) {
         return static_cast<float>((y - whole.top) / (whole.bottom - whole.top));
     };
-    const std::uint64_t name = canvas.scene.frame.texture(picture.content_key, picture.paint);
-    canvas.list.AddImage(texture_id(name), canvas.at(part.left, part.top),
-                         canvas.at(part.right, part.bottom), {u(part.left), v(part.top)},
-                         {u(part.right), v(part.bottom)});
+    canvas.scene.frame.painter.image(
+        {picture.content_key, picture.paint}, canvas.at(part.left, part.top),
+        canvas.at(part.right, part.bottom),
+        {{u(part.left), v(part.top)}, {u(part.right), v(part.bottom)}});
 }
 
 /// Lines between cells, fading in as the cells grow.
@@ -73,17 +71,17 @@ void draw_grid_lines(const Canvas& canvas) {
     const PixelRect shown = canvas.visible(matrix);
     if (is_empty(shown)) return;
     const double share = std::min(1.0, cell / frame.px(2 * kGridCell) - 0.25);
-    const ImU32 color = to_u32(frame.theme.background, share);
+    const view::Color color = view::translucent(frame.theme.background, share);
     const auto first = [cell](double from, double start) {
         return start + std::ceil((from - start) / cell) * cell;
     };
     for (double x = first(shown.left, matrix.left); x <= shown.right; x += cell) {
         const ImVec2 low = canvas.at(std::round(x), shown.top);
-        canvas.list.AddRectFilled(low, {low.x + 1.0F, canvas.at(0.0, shown.bottom).y}, color);
+        frame.painter.rect(low, {low.x + 1.0F, canvas.at(0.0, shown.bottom).y}, color);
     }
     for (double y = first(shown.top, matrix.top); y <= shown.bottom; y += cell) {
         const ImVec2 low = canvas.at(shown.left, std::round(y));
-        canvas.list.AddRectFilled(low, {canvas.at(shown.right, 0.0).x, low.y + 1.0F}, color);
+        frame.painter.rect(low, {canvas.at(shown.right, 0.0).x, low.y + 1.0F}, color);
     }
 }
 
@@ -97,7 +95,8 @@ const Font* figure_font(const Canvas& canvas) {
     const auto width = static_cast<float>(longest->where.right - longest->where.left);
     for (const Font* font :
          {&fonts.digits_large, &fonts.digits_medium, &fonts.digits, &fonts.digits_small})
-        if (text_size(*font, longest->text).x <= width - canvas.scene.frame.px(4)) return font;
+        if (canvas.scene.frame.text_width(*font, longest->text) <= width - canvas.scene.frame.px(4))
+            return font;
     return nullptr;
 }
 
@@ -106,12 +105,12 @@ void draw_figures(const Canvas& canvas) {
     const Font* const font = figure_font(canvas);
     if (!font) return;
     for (const view::MapFigure& figure : canvas.scene.view.figures) {
-        const double half = text_size(*font, figure.text).x / 2.0F;
+        const double half = canvas.scene.frame.text_width(*font, figure.text) / 2.0F;
         const double middle = (figure.where.left + figure.where.right) / 2.0;
         if (middle < half || middle + half > canvas.area.width()) continue;
-        draw_text_in(canvas.list, *font, canvas.at(figure.where.left, figure.where.top),
-                     canvas.at(figure.where.right, figure.where.bottom), Align::center,
-                     to_u32(figure.ink), figure.text);
+        draw_text_in(canvas.scene.frame, *font, canvas.at(figure.where.left, figure.where.top),
+                     canvas.at(figure.where.right, figure.where.bottom), Align::center, figure.ink,
+                     figure.text);
     }
 }
 
@@ -122,9 +121,9 @@ void draw_outline(const Canvas& canvas, const PixelRect& rect, view::Color color
     const double pad_y = std::max(0.0, (least - (rect.bottom - rect.top)) / 2.0);
     const ImVec2 low = canvas.at(std::round(rect.left - pad_x), std::round(rect.top - pad_y));
     const ImVec2 high = canvas.at(std::round(rect.right + pad_x), std::round(rect.bottom + pad_y));
-    canvas.list.AddRect({low.x - 1.0F, low.y - 1.0F}, {high.x + 2.0F, high.y + 2.0F},
-                        to_u32(canvas.scene.frame.theme.background), 0.0F, 0, 1.0F);
-    canvas.list.AddRect(low, {high.x + 1.0F, high.y + 1.0F}, to_u32(color), 0.0F, 0, thickness);
+    canvas.scene.frame.painter.outline({low.x - 1.0F, low.y - 1.0F}, {high.x + 2.0F, high.y + 2.0F},
+                                       canvas.scene.frame.theme.background, 1.0F);
+    canvas.scene.frame.painter.outline(low, {high.x + 1.0F, high.y + 1.0F}, color, thickness);
 }
 
 /// The hairline around the matrix, in the warning's colour while it is not exact.
@@ -135,26 +134,26 @@ void draw_matrix_edge(const Canvas& canvas) {
     const double width = canvas.area.width() + far;
     const double height = canvas.area.height() + far;
     const view::Color color = canvas.scene.view.sampled ? theme.warning : theme.muted;
-    canvas.list.AddRect(
+    canvas.scene.frame.painter.outline(
         canvas.at(std::max(std::floor(matrix.left), -far), std::max(std::floor(matrix.top), -far)),
         canvas.at(std::min(std::ceil(matrix.right), width),
                   std::min(std::ceil(matrix.bottom), height)),
-        to_u32(color), 0.0F, 0, canvas.scene.frame.px(1));
+        color, canvas.scene.frame.px(1));
 }
 
 /// Words on a small plate, inside the canvas.
 void draw_plate(const Canvas& canvas, ImVec2 low, const Font& font, const std::string& text) {
     const Frame& frame = canvas.scene.frame;
-    const ImVec2 size{text_size(font, text).x + frame.px(16), font.px + frame.px(12)};
+    const ImVec2 size{frame.text_width(font, text) + frame.px(16), font.px + frame.px(12)};
     const float pad = frame.px(4);
     low.x = std::clamp(low.x, canvas.area.low.x + pad,
                        std::max(canvas.area.low.x + pad, canvas.area.high.x - pad - size.x));
     low.y = std::clamp(low.y, canvas.area.low.y + pad,
                        std::max(canvas.area.low.y + pad, canvas.area.high.y - pad - size.y));
     const ImVec2 high{low.x + size.x, low.y + size.y};
-    canvas.list.AddRectFilled(low, high, to_u32(frame.theme.raised, 0.94), frame.px(4));
-    canvas.list.AddRect(low, high, to_u32(frame.theme.line), frame.px(4), 0, frame.px(1));
-    draw_text_in(canvas.list, font, low, high, Align::center, to_u32(frame.theme.text), text);
+    frame.painter.rect(low, high, view::translucent(frame.theme.raised, 0.94), frame.px(4));
+    frame.painter.outline(low, high, frame.theme.line, frame.px(1), frame.px(4));
+    draw_text_in(frame, font, low, high, Align::center, frame.theme.text, text);
 }
 
 void draw_mark(const Canvas& canvas, const view::MapMark& mark) {
@@ -164,10 +163,10 @@ void draw_mark(const Canvas& canvas, const view::MapMark& mark) {
     const ImVec2 middle = canvas.at(mark.x, mark.y);
     const auto ring = [&](view::Color color, float thickness) {  // square about a cell with figures
         if (cell < frame.px(2 * kMarkRadius))
-            return canvas.list.AddCircle(middle, radius, to_u32(color), 0, thickness);
-        canvas.list.AddRect({middle.x - radius, middle.y - radius},
-                            {middle.x + radius, middle.y + radius}, to_u32(color), frame.px(4), 0,
-                            thickness);
+            return frame.painter.ring(middle, radius, color, thickness);
+        frame.painter.outline({middle.x - radius, middle.y - radius},
+                              {middle.x + radius, middle.y + radius}, color, thickness,
+                              frame.px(4));
     };
     ring(frame.theme.background, frame.px(4));
     ring(frame.theme.accent, frame.px(1.5F));
@@ -197,8 +196,8 @@ void draw_hover_words(const Canvas& canvas) {
 void draw_waiting(const Canvas& canvas) {
     if (!canvas.scene.view.pictures.empty()) return;
     const Frame& frame = canvas.scene.frame;
-    draw_text_in(canvas.list, frame.fonts.title, canvas.area.low, canvas.area.high, Align::center,
-                 to_u32(frame.theme.muted), canvas.scene.view.pass.words);
+    draw_text_in(frame, frame.fonts.title, canvas.area.low, canvas.area.high, Align::center,
+                 frame.theme.muted, canvas.scene.view.pass.words);
 }
 
 void draw_content(const Canvas& canvas) {
@@ -259,15 +258,15 @@ void read_hand(const LargeScene& scene, const Area& canvas) {
 }  // namespace
 
 void draw_map_canvas(const LargeScene& scene, const Area& area) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const Canvas canvas{scene, area, list};
-    list.PushClipRect(area.low, area.high, true);
+    const Canvas canvas{scene, area};
+    scene.frame.painter.push_clip(area.low, area.high);
     draw_content(canvas);
     read_hand(scene, area);
     draw_hover_words(canvas);
-    list.PopClipRect();
-    list.AddRect({area.low.x - 1.0F, area.low.y - 1.0F}, {area.high.x + 1.0F, area.high.y + 1.0F},
-                 to_u32(scene.frame.theme.line), 0.0F, 0, 1.0F);
+    scene.frame.painter.pop_clip();
+    scene.frame.painter.outline({area.low.x - 1.0F, area.low.y - 1.0F},
+                                {area.high.x + 1.0F, area.high.y + 1.0F}, scene.frame.theme.line,
+                                1.0F);
 }
 
 }  // namespace attn::ui

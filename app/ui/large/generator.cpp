@@ -17,7 +17,7 @@ void draw_sizes(const LargeScene& scene, PlantedSpec& draft) {
     const auto& names = scene.view.size_names;
     const auto current = static_cast<std::size_t>(scene.view.size);
     ImGui::AlignTextToFramePadding();
-    words(scene.frame.fonts.body, scene.frame.theme.text, "tokens");
+    words(scene.frame, scene.frame.fonts.body, scene.frame.theme.text, "tokens");
     ImGui::SameLine();
     ImGui::SetNextItemWidth(scene.frame.px(kSizes));
     const char* shown = current < names.size() ? names[current].c_str() : "";

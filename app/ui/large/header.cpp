@@ -19,45 +19,43 @@ constexpr float kBadgeGap = 16.0F;
 float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
     const Frame& frame = scene.frame;
     const Font& font = frame.fonts.strong;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     if (scene.view.quality.empty()) return 0.0F;
     const std::string words = (scene.view.sampled ? "" : "● ") + scene.view.quality;
     const float pad = scene.view.sampled ? frame.px(10) : 0.0F;
-    const float width = text_size(font, words).x + 2 * pad;
+    const float width = frame.text_width(font, words) + 2 * pad;
     const ImVec2 high{at.x + width, at.y + height};
-    if (scene.view.sampled) list.AddRectFilled(at, high, to_u32(frame.theme.warning), frame.px(4));
+    if (scene.view.sampled) frame.painter.rect(at, high, frame.theme.warning, frame.px(4));
     const view::Color quiet = scene.view.pictures.empty() ? frame.theme.muted : frame.theme.good;
-    draw_text_in(list, font, at, high, Align::center,
-                 to_u32(scene.view.sampled ? frame.theme.background : quiet), words);
+    draw_text_in(frame, font, at, high, Align::center,
+                 scene.view.sampled ? frame.theme.background : quiet, words);
     return width;
 }
 
 float badge_width(const LargeScene& scene) {
     const Font& font = scene.frame.fonts.strong;
     if (scene.view.quality.empty()) return 0.0F;
-    return text_size(font, "● " + scene.view.quality).x + scene.frame.px(20);
+    return scene.frame.text_width(font, "● " + scene.view.quality) + scene.frame.px(20);
 }
 
 /// Title, badge, and what a pixel stands for at the right end, as far as each has room.
 void draw_title_line(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const float gap = frame.px(kBadgeGap);
     const Font& large = frame.fonts.title;
     const float badge = badge_width(scene) + gap;
-    const bool roomy = text_size(large, scene.view.title).x + badge <= line.width();
+    const bool roomy = frame.text_width(large, scene.view.title) + badge <= line.width();
     const Font& font = roomy ? large : frame.fonts.strong;
-    const std::string title = fit_text(font, scene.view.title, line.width() - badge);
-    draw_text_in(list, font, line.low, line.high, Align::left, to_u32(frame.theme.text), title);
-    float x = line.low.x + text_size(font, title).x;
+    const std::string title = fit_text(frame, font, scene.view.title, line.width() - badge);
+    draw_text_in(frame, font, line.low, line.high, Align::left, frame.theme.text, title);
+    float x = line.low.x + frame.text_width(font, title);
     const float plate = std::min(frame.px(24), line.height() - frame.px(4));
     x += gap;
     x += draw_badge(scene, {std::round(x), std::round((line.low.y + line.high.y - plate) / 2)},
                     plate);
-    const float zoom = text_size(frame.fonts.small, scene.view.zoom_words).x;
+    const float zoom = frame.text_width(frame.fonts.small, scene.view.zoom_words);
     if (x + frame.px(24) + zoom <= line.high.x)
-        draw_text_in(list, frame.fonts.small, line.low, line.high, Align::right,
-                     to_u32(frame.theme.muted), scene.view.zoom_words);
+        draw_text_in(frame, frame.fonts.small, line.low, line.high, Align::right, frame.theme.muted,
+                     scene.view.zoom_words);
     ImGui::SetCursorScreenPos(line.low);
     ImGui::InvisibleButton("title", line.size());
     tooltip(frame, scene.view.title, scene.view.quality + "; " + scene.view.zoom_words);
@@ -91,15 +89,14 @@ view::Color pass_color(const view::PassView& pass, const view::Theme& theme) {
 
 void draw_bar(const LargeScene& scene, const Area& room) {
     const Frame& frame = scene.frame;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const float height = frame.px(kBar);
     const float top = std::round((room.low.y + room.high.y - height) / 2);
     const auto fill = [&](double share, view::Color color) {
-        list.AddRectFilled(
+        frame.painter.rect(
             {room.low.x, top},
             {room.low.x + room.width() * static_cast<float>(std::clamp(share, 0.0, 1.0)),
              top + height},
-            to_u32(color), height / 2);
+            color, height / 2);
     };
     fill(1.0, frame.theme.line);
     if (scene.view.pass.fraction > 0.0)
@@ -112,11 +109,11 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
     float right = line.high.x;
     if (offered) {
         const std::string words =
-            fit_text(scene.frame.fonts.body, offered->words, line.width() * 0.6F);
+            fit_text(scene.frame, scene.frame.fonts.body, offered->words, line.width() * 0.6F);
         right -= button_width(scene.frame, words);
         ImGui::SetCursorScreenPos(
             {right, std::round((line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2)});
-        if (button(scene.frame, "pass", words, offered->tip))
+        if (button(around(scene.frame), "pass", words, offered->tip))
             scene.out.push_back(view::SetFullPass{offered->starts});
         right -= scene.frame.px(16);
     }
@@ -127,14 +124,13 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
 void draw_pass_words(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
     const view::PassView& pass = scene.view.pass;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const Font& font = frame.fonts.small;
-    const std::string words = fit_text(font, pass.words, line.width());
-    draw_text_in(list, font, line.low, line.high, Align::left, to_u32(frame.theme.text), words);
-    const float x = line.low.x + text_size(font, words).x + frame.px(16);
+    const std::string words = fit_text(frame, font, pass.words, line.width());
+    draw_text_in(frame, font, line.low, line.high, Align::left, frame.theme.text, words);
+    const float x = line.low.x + frame.text_width(font, words) + frame.px(16);
     if (line.high.x - x > frame.px(40))
-        draw_text_in(list, font, {x, line.low.y}, line.high, Align::left, to_u32(frame.theme.muted),
-                     fit_text(font, pass.detail, line.high.x - x));
+        draw_text_in(frame, font, {x, line.low.y}, line.high, Align::left, frame.theme.muted,
+                     fit_text(frame, font, pass.detail, line.high.x - x));
     ImGui::SetCursorScreenPos(line.low);
     ImGui::InvisibleButton("pass words", line.size());
     tooltip(frame, pass.words, pass.detail);

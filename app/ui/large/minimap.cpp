@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/common/imgui_compat.h"
 #include "app/ui/large/parts.h"
 #include "app/view/large/camera.h"
 
@@ -22,7 +21,7 @@ Area fitted(const view::PixelRect& matrix, const Area& area) {
     return {low, {low.x + w, low.y + h}};
 }
 
-void draw_view(const LargeScene& scene, const Area& map, ImDrawList& list) {
+void draw_view(const LargeScene& scene, const Area& map) {
     const view::PixelRect& seen = scene.view.minimap.view;
     const auto span = [&](double from, double to, float low, float high) {
         const double length = high - low;
@@ -35,10 +34,10 @@ void draw_view(const LargeScene& scene, const Area& map, ImDrawList& list) {
     };
     const auto [left, right] = span(seen.left, seen.right, map.low.x, map.high.x);
     const auto [top, bottom] = span(seen.top, seen.bottom, map.low.y, map.high.y);
-    list.AddRect({left - 1, top - 1}, {right + 1, bottom + 1}, to_u32(scene.frame.theme.background),
-                 0.0F, 0, scene.frame.px(3));
-    list.AddRect({left, top}, {right, bottom}, to_u32(scene.frame.theme.accent), 0.0F, 0,
-                 scene.frame.px(1.5F));
+    scene.frame.painter.outline({left - 1, top - 1}, {right + 1, bottom + 1},
+                                scene.frame.theme.background, scene.frame.px(3));
+    scene.frame.painter.outline({left, top}, {right, bottom}, scene.frame.theme.accent,
+                                scene.frame.px(1.5F));
 }
 
 void read_hand(const LargeScene& scene, const Area& map) {
@@ -58,14 +57,12 @@ void read_hand(const LargeScene& scene, const Area& map) {
 }  // namespace
 
 void draw_minimap(const LargeScene& scene, const Area& area) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area map = fitted(scene.view.matrix, area);
-    list.AddRectFilled(map.low, map.high, to_u32(scene.frame.theme.raised));
+    scene.frame.painter.rect(map.low, map.high, scene.frame.theme.raised);
     if (const auto& picture = scene.view.minimap.picture)
-        list.AddImage(texture_id(scene.frame.texture(picture->content_key, picture->paint)),
-                      map.low, map.high);
-    list.AddRect(map.low, map.high, to_u32(scene.frame.theme.line), 0.0F, 0, 1.0F);
-    draw_view(scene, map, list);
+        scene.frame.painter.image({picture->content_key, picture->paint}, map.low, map.high);
+    scene.frame.painter.outline(map.low, map.high, scene.frame.theme.line, 1.0F);
+    draw_view(scene, map);
     read_hand(scene, map);
 }
 

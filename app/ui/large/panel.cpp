@@ -29,7 +29,7 @@ struct Layout {
 
 /// Room for the longest label of a ruler of numbers.
 float row_ruler_width(const Frame& frame) {
-    return text_size(frame.fonts.digits_small, "1,048,576").x + frame.px(12);
+    return frame.text_width(frame.fonts.digits_small, "1,048,576") + frame.px(12);
 }
 
 Area rounded(const Area& area) {
@@ -73,9 +73,9 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     const float y = std::max(room.low.y, (room.low.y + room.high.y - form) * 0.5F);
     ImGui::SetCursorScreenPos({std::round((room.low.x + room.high.x - width) / 2), std::round(y)});
     ImGui::BeginChild("empty", {width, room.high.y - y});
-    wrapped_words(frame.fonts.title, frame.theme.text, scene.view.title);
-    wrapped_words(frame.fonts.body, frame.theme.bad, scene.view.fault);
-    wrapped_words(frame.fonts.body, frame.theme.muted, scene.view.hint);
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, scene.view.title);
+    wrapped_words(frame, frame.fonts.body, frame.theme.bad, scene.view.fault);
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted, scene.view.hint);
     ImGui::Dummy({1.0F, frame.px(8)});
     if (!scene.view.loading) draw_generator(scene);
     ImGui::EndChild();

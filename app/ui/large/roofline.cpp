@@ -61,23 +61,21 @@ Axes axes_of(const RooflineView& roofline, const Area& area) {
 }
 
 /// bandwidth · intensity up to the ridge, the peak from there on.
-void draw_roof(const RooflineView& roofline, const Axes& axes, const Frame& frame,
-               ImDrawList& list) {
+void draw_roof(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
     const double start = std::max(axes.x_low, axes.y_low / roofline.bandwidth);
-    const ImU32 color = to_u32(frame.theme.text);
+    const view::Color color = frame.theme.text;
     const ImVec2 ridge = axes.at(roofline.peak / roofline.bandwidth, roofline.peak);
-    list.AddLine(axes.at(start, start * roofline.bandwidth), ridge, color, frame.px(1.5F));
-    list.AddLine(ridge, axes.at(axes.x_high, roofline.peak), color, frame.px(1.5F));
-    list.AddLine({axes.area.low.x, axes.area.high.y}, axes.area.high, to_u32(frame.theme.line),
-                 frame.px(1));
+    frame.painter.line(axes.at(start, start * roofline.bandwidth), ridge, color, frame.px(1.5F));
+    frame.painter.line(ridge, axes.at(axes.x_high, roofline.peak), color, frame.px(1.5F));
+    frame.painter.line({axes.area.low.x, axes.area.high.y}, axes.area.high, frame.theme.line,
+                       frame.px(1));
 }
 
-void draw_roof_labels(const RooflineView& roofline, const Axes& axes, const Frame& frame,
-                      ImDrawList& list) {
+void draw_roof_labels(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const ImU32 color = to_u32(frame.theme.muted);
+    const view::Color color = frame.theme.muted;
     const float roof = axes.y(roofline.peak);
-    draw_text_in(list, font, {axes.area.low.x, roof - font.px - frame.px(6)},
+    draw_text_in(frame, font, {axes.area.low.x, roof - font.px - frame.px(6)},
                  {axes.area.high.x, roof - frame.px(2)}, Align::right, color,
                  view::tick(roofline.peak) + " GFLOP/s");
     const float foot = axes.area.high.y - frame.px(2);
@@ -85,24 +83,22 @@ void draw_roof_labels(const RooflineView& roofline, const Axes& axes, const Fram
     const double above = axes.y_low * std::pow(axes.y_high / axes.y_low,
                                                (font.px + frame.px(6)) / axes.area.height());
     const double clear = std::max(start, above / roofline.bandwidth);  // right of the slope there
-    draw_text(list, font, {axes.x(clear) + frame.px(6), foot - font.px}, color,
-              view::tick(roofline.bandwidth) + " GB/s");
+    frame.painter.text(font, {axes.x(clear) + frame.px(6), foot - font.px}, color,
+                       view::tick(roofline.bandwidth) + " GB/s");
 }
 
-void draw_points(const RooflineView& roofline, const Axes& axes, const Frame& frame,
-                 ImDrawList& list) {
+void draw_points(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
     for (const RooflineView::Point& point : roofline.points) {
         if (!is_drawable(point)) continue;
         const ImVec2 at = axes.at(point.intensity, point.gflops);
-        list.AddLine({at.x, at.y}, {at.x, axes.area.high.y}, to_u32(frame.theme.accent, 0.35),
-                     frame.px(1));
-        list.AddCircleFilled(at, frame.px(kPoint), to_u32(frame.theme.accent), 16);
+        frame.painter.line({at.x, at.y}, {at.x, axes.area.high.y},
+                           view::translucent(frame.theme.accent, 0.35), frame.px(1));
+        frame.painter.circle(at, frame.px(kPoint), frame.theme.accent);
     }
 }
 
 /// Left of each point, or right of it; a label that would touch another is left out.
-void draw_point_labels(const RooflineView& roofline, const Axes& axes, const Frame& frame,
-                       ImDrawList& list) {
+void draw_point_labels(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
     const Font& font = frame.fonts.small;
     std::vector<float> taken;
     for (const RooflineView::Point& point : roofline.points) {
@@ -113,42 +109,42 @@ void draw_point_labels(const RooflineView& roofline, const Axes& axes, const Fra
             taken, [&](float other) { return std::abs(other - y) < font.px + frame.px(2); });
         if (touches) continue;
         taken.push_back(y);
-        const float width = text_size(font, point.label).x;
+        const float width = frame.text_width(font, point.label);
         const float right = at.x + frame.px(8) + width;
         const float x = right <= axes.area.high.x ? at.x + frame.px(8) : at.x - frame.px(8) - width;
-        draw_text(list, font, {x, y}, to_u32(frame.theme.accent), point.label);
+        frame.painter.text(font, {x, y}, frame.theme.accent, point.label);
     }
 }
 
 /// Powers of ten below and left of a large plot.
-void draw_ticks(const Axes& axes, const Frame& frame, ImDrawList& list) {
+void draw_ticks(const Axes& axes, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    const ImU32 color = to_u32(frame.theme.muted);
-    const ImU32 line = to_u32(frame.theme.line);
+    const view::Color color = frame.theme.muted;
+    const view::Color line = frame.theme.line;
     for (double x = std::pow(10.0, std::ceil(std::log10(axes.x_low))); x <= axes.x_high; x *= 10) {
         const float at = axes.x(x);
-        list.AddLine({at, axes.area.low.y}, {at, axes.area.high.y}, line, 1.0F);
-        draw_text_in(list, font, {at - frame.px(40), axes.area.high.y + frame.px(2)},
+        frame.painter.line({at, axes.area.low.y}, {at, axes.area.high.y}, line, 1.0F);
+        draw_text_in(frame, font, {at - frame.px(40), axes.area.high.y + frame.px(2)},
                      {at + frame.px(40), axes.area.high.y + font.px + frame.px(6)}, Align::center,
                      color, view::tick(x));
     }
     for (double y = std::pow(10.0, std::ceil(std::log10(axes.y_low))); y <= axes.y_high; y *= 10) {
         const float at = axes.y(y);
-        list.AddLine({axes.area.low.x, at}, {axes.area.high.x, at}, line, 1.0F);
-        draw_text_in(list, font, {axes.area.low.x - frame.px(60), at - font.px},
+        frame.painter.line({axes.area.low.x, at}, {axes.area.high.x, at}, line, 1.0F);
+        draw_text_in(frame, font, {axes.area.low.x - frame.px(60), at - font.px},
                      {axes.area.low.x - frame.px(4), at + font.px}, Align::right, color,
                      view::tick(y));
     }
 }
 
-void draw_plot(const RooflineView& roofline, const Area& area, const Frame& frame, ImDrawList& list,
+void draw_plot(const RooflineView& roofline, const Area& area, const Frame& frame,
                bool with_ticks) {
     const Axes axes = axes_of(roofline, area);
-    if (with_ticks) draw_ticks(axes, frame, list);
-    draw_roof(roofline, axes, frame, list);
-    draw_roof_labels(roofline, axes, frame, list);
-    draw_points(roofline, axes, frame, list);
-    draw_point_labels(roofline, axes, frame, list);
+    if (with_ticks) draw_ticks(axes, frame);
+    draw_roof(roofline, axes, frame);
+    draw_roof_labels(roofline, axes, frame);
+    draw_points(roofline, axes, frame);
+    draw_point_labels(roofline, axes, frame);
 }
 
 /// The same plot with its axes, each point in numbers, and what is counted.
@@ -163,7 +159,7 @@ void draw_large_tooltip(const RooflineView& roofline, const Frame& frame) {
     const ImVec2 high{low.x + frame.px(kLargeWidth), low.y + frame.px(kLargeHeight)};
     draw_plot(roofline,
               {{low.x + frame.px(56), low.y + frame.px(24)}, {high.x, high.y - frame.px(24)}},
-              frame, *ImGui::GetWindowDrawList(), true);
+              frame, true);
     ImGui::Dummy({high.x - low.x, high.y - low.y});
     for (const RooflineView::Point& point : roofline.points)
         ImGui::TextUnformatted((point.label + ": " + view::tick(point.gflops) + " GFLOP/s at " +
@@ -179,17 +175,16 @@ void draw_large_tooltip(const RooflineView& roofline, const Frame& frame) {
 }  // namespace
 
 void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& frame) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const Font& font = frame.fonts.small;
     const float line = font.px + frame.px(6);
     const ImVec2 caption{area.low.x, area.high.y - line};
-    draw_text_in(list, font, caption, area.high, Align::left, to_u32(frame.theme.muted),
-                 fit_text(font, roofline.words, area.width()));
+    draw_text_in(frame, font, caption, area.high, Align::left, frame.theme.muted,
+                 fit_text(frame, font, roofline.words, area.width()));
     const bool known = roofline.ready && roofline.peak > 0.0 && roofline.bandwidth > 0.0;
     if (known)
         draw_plot(roofline,
                   {{area.low.x, area.low.y + line}, {area.high.x, caption.y - frame.px(2)}}, frame,
-                  list, false);
+                  false);
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton("roofline", area.size());
     if (known && ImGui::IsItemHovered()) draw_large_tooltip(roofline, frame);

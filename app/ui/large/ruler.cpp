@@ -45,11 +45,8 @@ struct Ruler {
     const Area& area;
     const Frame& frame;
     view::Color role;
-    ImDrawList& list;
 
-    ImU32 ink(const RulerMark& mark) const {
-        return to_u32(mark.strong ? role : frame.theme.muted);
-    }
+    view::Color ink(const RulerMark& mark) const { return mark.strong ? role : frame.theme.muted; }
     float tick(const RulerMark& mark) const { return frame.px(mark.strong ? kStrongTick : kTick); }
 };
 
@@ -63,14 +60,15 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) 
     for (const RulerMark* mark : by_strength(marks)) {
         const float x = std::round(area.low.x + static_cast<float>(mark->at));
         if (!is_inside(x, area.low.x, area.high.x)) continue;
-        ruler.list.AddLine({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
-                           ruler.ink(*mark), ruler.frame.px(1));
-        const float width = text_size(font, mark->label).x;
+        ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
+                                 ruler.ink(*mark), ruler.frame.px(1));
+        const float width = ruler.frame.text_width(font, mark->label);
         const float left =
             std::clamp(x - width / 2, area.low.x, std::max(area.low.x, area.high.x - width));
         if (!places.take(left, left + width)) continue;
-        draw_text(ruler.list, font, {left, area.high.y - font.px - ruler.frame.px(kStrongTick + 2)},
-                  ruler.ink(*mark), mark->label);
+        ruler.frame.painter.text(font,
+                                 {left, area.high.y - font.px - ruler.frame.px(kStrongTick + 2)},
+                                 ruler.ink(*mark), mark->label);
     }
 }
 
@@ -82,23 +80,23 @@ void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
     for (const RulerMark* mark : by_strength(marks)) {
         const float y = std::round(area.low.y + static_cast<float>(mark->at));
         if (!is_inside(y, area.low.y, area.high.y)) continue;
-        ruler.list.AddLine({area.high.x - ruler.tick(*mark), y}, {area.high.x - 1.0F, y},
-                           ruler.ink(*mark), ruler.frame.px(1));
+        ruler.frame.painter.line({area.high.x - ruler.tick(*mark), y}, {area.high.x - 1.0F, y},
+                                 ruler.ink(*mark), ruler.frame.px(1));
         const float half = font.px * 0.6F;
         const float middle =
             std::clamp(y, area.low.y + half, std::max(area.low.y + half, area.high.y - half));
         if (!places.take(middle - half, middle + half)) continue;
-        draw_text_in(ruler.list, font, {area.low.x, middle - half}, {right, middle + half},
+        draw_text_in(ruler.frame, font, {area.low.x, middle - half}, {right, middle + half},
                      Align::right, ruler.ink(*mark),
-                     fit_text(font, mark->label, right - area.low.x));
+                     fit_text(ruler.frame, font, mark->label, right - area.low.x));
     }
 }
 
 /// Where the pointer's cell is, on both rulers.
-void draw_pointer(const LargeScene& scene, const Rulers& at, ImDrawList& list) {
+void draw_pointer(const LargeScene& scene, const Rulers& at) {
     if (!scene.view.hovered) return;
     const view::PixelRect& cell = *scene.view.hovered;
-    const ImU32 color = to_u32(scene.frame.theme.accent);
+    const view::Color color = scene.frame.theme.accent;
     const float thick = scene.frame.px(2);
     const auto span = [thick](float origin, double from, double to, float low, float high) {
         const float a = std::round(origin + static_cast<float>(from));
@@ -109,23 +107,23 @@ void draw_pointer(const LargeScene& scene, const Rulers& at, ImDrawList& list) {
         span(at.canvas.low.x, cell.left, cell.right, at.canvas.low.x, at.canvas.high.x);
     const auto [top, bottom] =
         span(at.canvas.low.y, cell.top, cell.bottom, at.canvas.low.y, at.canvas.high.y);
-    list.AddRectFilled({left, at.columns.high.y - 1.0F - thick}, {right, at.columns.high.y - 1.0F},
-                       color);
-    list.AddRectFilled({at.rows.high.x - 1.0F - thick, top}, {at.rows.high.x - 1.0F, bottom},
-                       color);
+    scene.frame.painter.rect({left, at.columns.high.y - 1.0F - thick},
+                             {right, at.columns.high.y - 1.0F}, color);
+    scene.frame.painter.rect({at.rows.high.x - 1.0F - thick, top}, {at.rows.high.x - 1.0F, bottom},
+                             color);
 }
 
 /// "query i" left of the column ruler, "key j" right of it.
-void draw_titles(const LargeScene& scene, const Rulers& at, ImDrawList& list) {
+void draw_titles(const LargeScene& scene, const Rulers& at) {
     const Font& font = scene.frame.fonts.small;
     const float foot = at.columns.high.y - scene.frame.px(kStrongTick);
     const ImVec2 left_high{at.rows.high.x - scene.frame.px(kStrongTick + 3), foot};
-    draw_text_in(list, font, {at.rows.low.x, at.columns.low.y}, left_high, Align::right,
-                 to_u32(scene.frame.theme.query),
-                 fit_text(font, scene.view.row_title, left_high.x - at.rows.low.x));
-    draw_text_in(list, font, {at.columns.high.x + scene.frame.px(4), at.columns.low.y},
-                 {at.columns.high.x + scene.frame.px(80), foot}, Align::left,
-                 to_u32(scene.frame.theme.key), scene.view.column_title);
+    draw_text_in(scene.frame, font, {at.rows.low.x, at.columns.low.y}, left_high, Align::right,
+                 scene.frame.theme.query,
+                 fit_text(scene.frame, font, scene.view.row_title, left_high.x - at.rows.low.x));
+    draw_text_in(scene.frame, font, {at.columns.high.x + scene.frame.px(4), at.columns.low.y},
+                 {at.columns.high.x + scene.frame.px(80), foot}, Align::left, scene.frame.theme.key,
+                 scene.view.column_title);
 }
 
 // --- profiles
@@ -142,11 +140,10 @@ void explain(const LargeScene& scene, const char* id, const Area& area,
 /// Bars from the canvas outwards; `at` makes the corners of one of them.
 template <class Corners>
 void draw_bars(const LargeScene& scene, const view::MapProfile& profile, Corners corners) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ImU32 color = to_u32(scene.frame.theme.weight, kBarInk);
+    const view::Color color = view::translucent(scene.frame.theme.weight, kBarInk);
     for (const view::PixelRect& bar : profile.bars) {
         const Area area = corners(bar);
-        list.AddRectFilled(area.low, area.high, color);
+        scene.frame.painter.rect(area.low, area.high, color);
     }
 }
 
@@ -155,19 +152,17 @@ float share(double part) { return static_cast<float>(std::clamp(part, 0.0, 1.0))
 }  // namespace
 
 void draw_rulers(const LargeScene& scene, const Rulers& at) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const view::Theme& theme = scene.frame.theme;
-    draw_column_marks({at.columns, scene.frame, theme.key, list}, scene.view.column_ruler);
-    draw_row_marks({at.rows, scene.frame, theme.query, list}, scene.view.row_ruler);
-    draw_pointer(scene, at, list);
-    draw_titles(scene, at, list);
+    draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler);
+    draw_row_marks({at.rows, scene.frame, theme.query}, scene.view.row_ruler);
+    draw_pointer(scene, at);
+    draw_titles(scene, at);
 }
 
 void draw_profiles(const LargeScene& scene, const Profiles& at) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const float gap = scene.frame.px(3);  // from the canvas
     if (const auto& profile = scene.view.row_profile) {
-        list.PushClipRect(at.rows.low, at.rows.high, true);
+        scene.frame.painter.push_clip(at.rows.low, at.rows.high);
         const float length = at.rows.width() - gap;
         draw_bars(scene, *profile, [&](const view::PixelRect& bar) {
             const float x = at.rows.low.x + gap;
@@ -175,11 +170,11 @@ void draw_profiles(const LargeScene& scene, const Profiles& at) {
                 {x, at.rows.low.y + static_cast<float>(bar.top)},
                 {x + length * share(bar.right), at.rows.low.y + static_cast<float>(bar.bottom)}};
         });
-        list.PopClipRect();
+        scene.frame.painter.pop_clip();
         explain(scene, "row profile", at.rows, *profile);
     }
     if (const auto& profile = scene.view.column_profile) {
-        list.PushClipRect(at.columns.low, at.columns.high, true);
+        scene.frame.painter.push_clip(at.columns.low, at.columns.high);
         const float length = at.columns.height() - gap;
         draw_bars(scene, *profile, [&](const view::PixelRect& bar) {
             const float y = at.columns.low.y + gap;
@@ -187,21 +182,20 @@ void draw_profiles(const LargeScene& scene, const Profiles& at) {
                 {at.columns.low.x + static_cast<float>(bar.left), y},
                 {at.columns.low.x + static_cast<float>(bar.right), y + length * share(bar.bottom)}};
         });
-        list.PopClipRect();
+        scene.frame.painter.pop_clip();
         explain(scene, "column profile", at.columns, *profile);
     }
 }
 
 void draw_profile_captions(const LargeScene& scene, const Area& line) {
     const Font& font = scene.frame.fonts.small;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const float half = line.width() / 2 - scene.frame.px(8);
     const auto put = [&](const std::optional<view::MapProfile>& profile, Align align,
                          const char* where) {
         if (!profile) return;
         const std::string words = where + profile->title + ", up to " + profile->largest;
-        draw_text_in(list, font, line.low, line.high, align, to_u32(scene.frame.theme.muted),
-                     fit_text(font, words, half));
+        draw_text_in(scene.frame, font, line.low, line.high, align, scene.frame.theme.muted,
+                     fit_text(scene.frame, font, words, half));
     };
     put(scene.view.column_profile, Align::left, "below: ");
     put(scene.view.row_profile, Align::right, "right: ");

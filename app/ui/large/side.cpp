@@ -23,7 +23,7 @@ constexpr double kStep = 2.0;  // zoom of − and +
 
 void section(const LargeScene& scene, const std::string& title) {
     ImGui::Dummy({1.0F, scene.frame.px(kSection)});
-    wrapped_words(scene.frame.fonts.small, scene.frame.theme.muted, title);
+    wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted, title);
 }
 
 // --- where it is
@@ -44,7 +44,8 @@ void draw_zoom_buttons(const LargeScene& scene) {
 void draw_needle(const LargeScene& scene) {
     const view::LargeView& view = scene.view;
     if (!view.has_needle)
-        return wrapped_words(scene.frame.fonts.small, scene.frame.theme.muted, view.needle_reason);
+        return wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted,
+                             view.needle_reason);
     if (button(scene.frame, "needle", "to the needle",
                {"The planted needle", "One query that finds one key far from it.  Key: N"}))
         scene.out.push_back(view::GoToNeedle{});
@@ -60,7 +61,7 @@ void draw_where(const LargeScene& scene) {
     draw_minimap(scene, {low, {low.x + side, low.y + side}});
     ImGui::SetCursorScreenPos({low.x + side + frame.px(16), low.y});
     ImGui::BeginGroup();
-    wrapped_words(frame.fonts.small, frame.theme.muted, scene.view.zoom_words);
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, scene.view.zoom_words);
     draw_zoom_buttons(scene);
     draw_needle(scene);
     ImGui::EndGroup();
@@ -84,7 +85,7 @@ void draw_go_to(const LargeScene& scene) {
     if (entered && view.go_to) scene.out.push_back(view::GoToCell{*view.go_to});
     const bool left = ImGui::IsItemDeactivated() && !(entered && !view.go_to);
     if (view.go_to_open && left) scene.out.push_back(view::ShowGoTo{false});
-    wrapped_words(scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
+    wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
 }
 
 // --- how it looks
@@ -143,17 +144,16 @@ void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
     const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kRow)};
     if (ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y}))
         scene.out.push_back(view::GoToCell{cell.cell});
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     const bool selected = scene.look.selected == cell.cell;
-    if (hovered || selected) list.AddRectFilled(low, high, to_u32(frame.theme.raised), frame.px(4));
+    if (hovered || selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
     const view::Color color = selected ? frame.theme.accent : frame.theme.text;
     const Font& font = frame.fonts.digits;
-    const float weight = text_size(font, cell.weight).x + frame.px(4);
-    draw_text_in(list, font, {low.x + frame.px(4), low.y}, high, Align::left, to_u32(color),
-                 fit_text(font, cell.text, high.x - low.x - weight - frame.px(12)));
-    draw_text_in(list, font, low, {high.x - frame.px(4), high.y}, Align::right, to_u32(color),
+    const float weight = frame.text_width(font, cell.weight) + frame.px(4);
+    draw_text_in(frame, font, {low.x + frame.px(4), low.y}, high, Align::left, color,
+                 fit_text(frame, font, cell.text, high.x - low.x - weight - frame.px(12)));
+    draw_text_in(frame, font, low, {high.x - frame.px(4), high.y}, Align::right, color,
                  cell.weight);
     tooltip(frame, cell.text + ": " + cell.weight, "query → key: weight. Click to go there.");
 }

@@ -27,58 +27,57 @@ struct Slots {
     }
 };
 
-float widest(const Bars& bars, const Font& font, std::string BarView::*text) {
+float widest(const Frame& frame, const Bars& bars, const Font& font, std::string BarView::*text) {
     float width = 0.0F;
-    for (const BarView& bar : bars) width = std::max(width, text_size(font, bar.*text).x);
+    for (const BarView& bar : bars) width = std::max(width, frame.text_width(font, bar.*text));
     return width;
 }
 
 /// The longest form of the numbers that fits above the bars; nullptr when none does.
-std::string BarView::*number_form(const Bars& bars, float room, const Font& font) {
+std::string BarView::*number_form(const Frame& frame, const Bars& bars, float room) {
     for (const auto form : {&BarView::text, &BarView::bare})
-        if (widest(bars, font, form) <= room) return form;
+        if (widest(frame, bars, frame.fonts.digits_small, form) <= room) return form;
     return nullptr;
 }
 
-void draw_axis(ImDrawList& list, const Slots& slots, const Frame& frame) {
+void draw_axis(const Slots& slots, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
     for (const double share : {0.0, 0.5, 1.0}) {
         const float y = std::round(slots.y(share));
-        list.AddLine({slots.low.x, y}, {slots.high.x, y}, to_u32(frame.theme.line), frame.px(1));
+        frame.painter.line({slots.low.x, y}, {slots.high.x, y}, frame.theme.line, frame.px(1));
         const char* label = share == 0.0 ? "0" : share == 0.5 ? "50 %" : "100 %";
-        draw_text_in(list, font, {slots.low.x - frame.px(kAxisWidth + 8), y - font.px},
-                     {slots.low.x - frame.px(8), y + font.px}, Align::right,
-                     to_u32(frame.theme.muted), label);
+        draw_text_in(frame, font, {slots.low.x - frame.px(kAxisWidth + 8), y - font.px},
+                     {slots.low.x - frame.px(8), y + font.px}, Align::right, frame.theme.muted,
+                     label);
     }
 }
 
-void draw_bar(ImDrawList& list, const BarView& bar, std::size_t j, const Slots& slots, ImU32 color,
+void draw_bar(const BarView& bar, std::size_t j, const Slots& slots, view::Color color,
               const Frame& frame) {
     if (std::isnan(bar.value)) return;
     const float gap = slots.width > frame.px(8) ? frame.px(4) : slots.width * 0.2F;
     const float width = std::min(slots.width - gap, frame.px(kWidestBar));
     const float x = slots.left(j) + (slots.width - width) / 2;
     const float top = std::min(slots.y(bar.value), slots.high.y - frame.px(1));
-    list.AddRectFilled({x, top}, {x + width, slots.high.y}, color);
+    frame.painter.rect({x, top}, {x + width, slots.high.y}, color);
 }
 
-void draw_number(ImDrawList& list, const std::string& text, const BarView& bar, std::size_t j,
-                 const Slots& slots, const Frame& frame) {
+void draw_number(const std::string& text, const BarView& bar, std::size_t j, const Slots& slots,
+                 const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
     const float foot = (std::isnan(bar.value) ? slots.high.y : slots.y(bar.value)) - frame.px(2);
-    draw_text_in(list, font, {slots.left(j), foot - font.px - frame.px(2)},
-                 {slots.left(j) + slots.width, foot}, Align::center, to_u32(frame.theme.text),
-                 text);
+    draw_text_in(frame, font, {slots.left(j), foot - font.px - frame.px(2)},
+                 {slots.left(j) + slots.width, foot}, Align::center, frame.theme.text, text);
 }
 
-void draw_labels(ImDrawList& list, const Bars& bars, const Slots& slots, const Frame& frame) {
+void draw_labels(const Bars& bars, const Slots& slots, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    const float needed = widest(bars, font, &BarView::label) + frame.px(6);
+    const float needed = widest(frame, bars, font, &BarView::label) + frame.px(6);
     const auto stride = static_cast<std::size_t>(std::max(1.0F, std::ceil(needed / slots.width)));
     for (std::size_t j = 0; j < bars.size(); j += stride)
-        draw_text_in(list, font, {slots.left(j), slots.high.y + frame.px(2)},
+        draw_text_in(frame, font, {slots.left(j), slots.high.y + frame.px(2)},
                      {slots.left(j) + slots.width, slots.high.y + font.px + frame.px(6)},
-                     Align::center, to_u32(frame.theme.key), bars[j].label);
+                     Align::center, frame.theme.key, bars[j].label);
 }
 
 /// The tooltip of the bar under the pointer; the area is an item of its own.
@@ -95,17 +94,16 @@ void explain(const Bars& bars, const Slots& slots, const Frame& frame) {
 
 bool draw_bars(const Bars& bars, view::Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
     if (bars.empty()) return false;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = frame.fonts.digits_small.px + frame.px(6);
     Slots slots{{low.x + frame.px(kAxisWidth + 8), low.y + line}, {high.x, high.y - line}, 0.0F};
     slots.width = (slots.high.x - slots.low.x) / static_cast<float>(bars.size());
-    draw_axis(list, slots, frame);
-    const auto form = number_form(bars, slots.width - frame.px(2), frame.fonts.digits_small);
+    draw_axis(slots, frame);
+    const auto form = number_form(frame, bars, slots.width - frame.px(2));
     for (std::size_t j = 0; j < bars.size(); ++j) {
-        draw_bar(list, bars[j], j, slots, to_u32(color), frame);
-        if (form) draw_number(list, bars[j].*form, bars[j], j, slots, frame);
+        draw_bar(bars[j], j, slots, color, frame);
+        if (form) draw_number(bars[j].*form, bars[j], j, slots, frame);
     }
-    draw_labels(list, bars, slots, frame);
+    draw_labels(bars, slots, frame);
     explain(bars, slots, frame);
     return form != nullptr;
 }

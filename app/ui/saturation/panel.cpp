@@ -79,7 +79,7 @@ void draw_controls(const SaturationView& view, const Frame& frame, view::Actions
     draw_width(view, frame, out);
     draw_scaling(view, frame, out);
     if (view.drawn) draw_draws(view, frame, out);
-    wrapped_words(frame.fonts.small, frame.theme.muted, view.model_words);
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.model_words);
 }
 
 // --- the Jacobian
@@ -178,8 +178,7 @@ void draw_note(const SaturationView& view, const Layout& at, const Frame& frame)
     const ImVec2 low{at.origin.x, at.plots.low.y - font.px - frame.px(12)};
     const std::string words = "● the row above, at d_k = " + std::to_string(view.d_k) +
                               "; drag it.   Curves over d_k: " + view.status;
-    draw_text(*ImGui::GetWindowDrawList(), font, low, to_u32(frame.theme.muted),
-              fit_text(font, words, at.width));
+    frame.painter.text(font, low, frame.theme.muted, fit_text(frame, font, words, at.width));
 }
 
 void draw_body(const SaturationView& view, const Frame& frame, view::Actions& out) {
@@ -200,7 +199,7 @@ void draw_body(const SaturationView& view, const Frame& frame, view::Actions& ou
 
 void draw_saturation_panel(const SaturationView& view, const Frame& frame, view::Actions& out) {
     ImGui::BeginChild("saturation", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
-    draw_controls(view, frame, out);
+    draw_controls(view, around(frame), out);
     ImGui::Dummy({1.0F, frame.px(4)});
     draw_body(view, frame, out);
     ImGui::EndChild();

@@ -14,9 +14,9 @@ using view::PlotView;
 void draw_title(const PlotCanvas& canvas, ImVec2 low, float width) {
     const Frame& frame = canvas.frame;
     const std::string& title = canvas.plot.title;
-    const bool fits = text_size(frame.fonts.body, title).x <= width;
+    const bool fits = frame.text_width(frame.fonts.body, title) <= width;
     const Font& font = fits ? frame.fonts.body : frame.fonts.small;
-    draw_text(canvas.list, font, low, to_u32(frame.theme.text), fit_text(font, title, width));
+    frame.painter.text(font, low, frame.theme.text, fit_text(frame, font, title, width));
 }
 
 void draw_y_axis(const PlotCanvas& canvas) {
@@ -24,11 +24,10 @@ void draw_y_axis(const PlotCanvas& canvas) {
     const Font& font = frame.fonts.digits_small;
     for (std::size_t n = 0; n < canvas.plot.y_ticks.size(); ++n) {
         const float y = std::round(canvas.y(canvas.plot.y_ticks[n]));
-        canvas.list.AddLine({canvas.low.x, y}, {canvas.high.x, y}, to_u32(frame.theme.line),
-                            frame.px(1));
-        draw_text_in(canvas.list, font, {canvas.low.x - frame.px(60), y - font.px},
-                     {canvas.low.x - frame.px(6), y + font.px}, Align::right,
-                     to_u32(frame.theme.muted), canvas.plot.y_tick_labels[n]);
+        frame.painter.line({canvas.low.x, y}, {canvas.high.x, y}, frame.theme.line, frame.px(1));
+        draw_text_in(frame, font, {canvas.low.x - frame.px(60), y - font.px},
+                     {canvas.low.x - frame.px(6), y + font.px}, Align::right, frame.theme.muted,
+                     canvas.plot.y_tick_labels[n]);
     }
 }
 
@@ -36,7 +35,7 @@ void draw_y_axis(const PlotCanvas& canvas) {
 std::size_t x_stride(const PlotCanvas& canvas) {
     float widest = 0.0F;
     for (const std::string& label : canvas.plot.x_tick_labels)
-        widest = std::max(widest, text_size(canvas.frame.fonts.digits_small, label).x);
+        widest = std::max(widest, canvas.frame.text_width(canvas.frame.fonts.digits_small, label));
     const float step = canvas.x(canvas.plot.x_ticks[1]) - canvas.x(canvas.plot.x_ticks[0]);
     return step < widest + canvas.frame.px(6) ? 2 : 1;
 }
@@ -46,15 +45,15 @@ void draw_x_axis(const PlotCanvas& canvas) {
     const Font& font = frame.fonts.digits_small;
     const float top = canvas.high.y + frame.px(4);
     const float foot = top + font.px + frame.px(2);
-    const ImU32 color = to_u32(frame.theme.muted);
+    const view::Color color = frame.theme.muted;
     const std::size_t stride = x_stride(canvas);
     for (std::size_t n = 0; n < canvas.plot.x_ticks.size(); n += stride) {
         const float x = canvas.x(canvas.plot.x_ticks[n]);
         const float half = frame.px(24);
-        draw_text_in(canvas.list, font, {x - half, top}, {x + half, foot}, Align::center, color,
+        draw_text_in(frame, font, {x - half, top}, {x + half, foot}, Align::center, color,
                      canvas.plot.x_tick_labels[n]);
     }
-    draw_text_in(canvas.list, frame.fonts.small, {canvas.low.x - frame.px(60), top},
+    draw_text_in(frame, frame.fonts.small, {canvas.low.x - frame.px(60), top},
                  {canvas.low.x - frame.px(12), foot}, Align::right, color, "d_k");
 }
 
@@ -76,7 +75,7 @@ PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
 PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
                     const Frame& frame) {
     const float line = frame.fonts.digits_small.px;
-    PlotCanvas canvas{*ImGui::GetWindowDrawList(), plot, frame, low, high, faded ? 0.45 : 1.0};
+    PlotCanvas canvas{plot, frame, low, high, faded ? 0.45 : 1.0};
     canvas.low = {low.x + y_labels_width(plot, frame), low.y + frame.fonts.body.px + frame.px(14)};
     canvas.high = {high.x - curve_labels_width(plot, frame), high.y - line - frame.px(8)};
     draw_title(canvas, low, high.x - low.x);

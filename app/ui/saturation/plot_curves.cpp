@@ -10,6 +10,7 @@ namespace {
 
 using view::CurveView;
 using view::PlotView;
+using view::Point;
 
 // Design units.
 constexpr float kLine = 2.0F;
@@ -17,28 +18,32 @@ constexpr float kDash = 6.0F;
 constexpr float kPoint = 4.0F;
 constexpr double kBandInk = 0.18;
 
-ImU32 ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {
-    return to_u32(canvas.frame.theme.role(curve.role), strength);
+view::Color ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {
+    return view::translucent(canvas.frame.theme.role(curve.role), strength);
 }
 
-/// One convex quad for each step, without the soft edges that would show as seams.
+/// From the low to the high end of each value; a value without ends parts it.
 void draw_band(const PlotCanvas& canvas, const CurveView& curve) {
-    const ImDrawListFlags flags = canvas.list.Flags;
-    canvas.list.Flags &= ~ImDrawListFlags_AntiAliasedFill;
-    const ImU32 color = ink(canvas, curve, kBandInk * canvas.strength);
-    for (std::size_t n = 1; n < curve.low.size(); ++n) {
-        if (std::isnan(curve.low[n - 1] + curve.low[n])) continue;
-        const float left = canvas.x(curve.x[n - 1]);
-        const float right = canvas.x(curve.x[n]);
-        canvas.list.AddQuadFilled({left, canvas.y(curve.high[n - 1])},
-                                  {right, canvas.y(curve.high[n])}, {right, canvas.y(curve.low[n])},
-                                  {left, canvas.y(curve.low[n - 1])}, color);
+    std::vector<Point> upper, lower;
+    const auto flush = [&] {
+        if (upper.size() > 1)
+            canvas.frame.painter.band(upper, lower, ink(canvas, curve, kBandInk * canvas.strength));
+        upper.clear();
+        lower.clear();
+    };
+    for (std::size_t n = 0; n < curve.low.size(); ++n) {
+        if (std::isnan(curve.low[n])) {
+            flush();
+            continue;
+        }
+        upper.push_back({canvas.x(curve.x[n]), canvas.y(curve.high[n])});
+        lower.push_back({canvas.x(curve.x[n]), canvas.y(curve.low[n])});
     }
-    canvas.list.Flags = flags;
+    flush();
 }
 
-std::vector<ImVec2> points_of(const PlotCanvas& canvas, const CurveView& curve) {
-    std::vector<ImVec2> points;
+std::vector<Point> points_of(const PlotCanvas& canvas, const CurveView& curve) {
+    std::vector<Point> points;
     for (std::size_t n = 0; n < curve.x.size(); ++n)
         if (!std::isnan(curve.y[n])) points.push_back({canvas.x(curve.x[n]), canvas.y(curve.y[n])});
     return points;
@@ -46,31 +51,30 @@ std::vector<ImVec2> points_of(const PlotCanvas& canvas, const CurveView& curve) 
 
 /// The pieces of one straight line that lie on the dashes of a longer one; `walked` is the length of
 /// what came before.
-void draw_dashes(ImDrawList& list, ImVec2 from, ImVec2 to, float walked, float dash, ImU32 color,
-                 float thickness) {
+void draw_dashes(view::Painter& painter, Point from, Point to, float walked, float dash,
+                 view::Color color, float thickness) {
     const float length = std::hypot(to.x - from.x, to.y - from.y);
     const auto at = [&](float along) {
         const float t = std::clamp(along / length, 0.0F, 1.0F);
-        return ImVec2{from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t};
+        return Point{from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t};
     };
     const float period = 1.7F * dash;
     for (float start = -std::fmod(walked, period); start < length; start += period)
-        if (start + dash > 0.0F) list.AddLine(at(start), at(start + dash), color, thickness);
+        if (start + dash > 0.0F) painter.line(at(start), at(start + dash), color, thickness);
 }
 
 void draw_line(const PlotCanvas& canvas, const CurveView& curve) {
-    const std::vector<ImVec2> points = points_of(canvas, curve);
-    const ImU32 color = ink(canvas, curve, canvas.strength);
+    const std::vector<Point> points = points_of(canvas, curve);
+    const view::Color color = ink(canvas, curve, canvas.strength);
     const float thickness = canvas.frame.px(kLine);
     if (!curve.dashed) {
-        canvas.list.AddPolyline(points.data(), static_cast<int>(points.size()), color, 0,
-                                thickness);
+        canvas.frame.painter.polyline(points, color, thickness);
         return;
     }
     float walked = 0.0F;
     for (std::size_t n = 1; n < points.size(); ++n) {
-        draw_dashes(canvas.list, points[n - 1], points[n], walked, canvas.frame.px(kDash), color,
-                    thickness);
+        draw_dashes(canvas.frame.painter, points[n - 1], points[n], walked, canvas.frame.px(kDash),
+                    color, thickness);
         walked += std::hypot(points[n].x - points[n - 1].x, points[n].y - points[n - 1].y);
     }
 }
@@ -122,24 +126,24 @@ double PlotCanvas::value_at(float x) const {
 }
 
 void draw_curves(const PlotCanvas& canvas) {
-    canvas.list.PushClipRect({canvas.low.x, canvas.low.y - canvas.frame.px(2)},
-                             {canvas.high.x, canvas.high.y + canvas.frame.px(2)}, true);
+    canvas.frame.painter.push_clip({canvas.low.x, canvas.low.y - canvas.frame.px(2)},
+                                   {canvas.high.x, canvas.high.y + canvas.frame.px(2)});
     for (const CurveView& curve : canvas.plot.curves) draw_band(canvas, curve);
     for (const CurveView& curve : canvas.plot.curves) draw_line(canvas, curve);
-    canvas.list.PopClipRect();
+    canvas.frame.painter.pop_clip();
 }
 
 void draw_marker(const PlotCanvas& canvas) {
     const float x = std::round(canvas.x(canvas.plot.marker_x));
-    canvas.list.AddLine({x, canvas.low.y}, {x, canvas.high.y}, to_u32(canvas.frame.theme.accent),
-                        canvas.frame.px(1));
+    canvas.frame.painter.line({x, canvas.low.y}, {x, canvas.high.y}, canvas.frame.theme.accent,
+                              canvas.frame.px(1));
     for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
         if (std::isnan(canvas.plot.marker_ys[n])) continue;
         const float y = std::clamp(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
-        canvas.list.AddCircleFilled({x, y}, canvas.frame.px(kPoint + 1.5F),
-                                    to_u32(canvas.frame.theme.background), 16);
-        canvas.list.AddCircleFilled({x, y}, canvas.frame.px(kPoint),
-                                    ink(canvas, canvas.plot.curves[n], 1.0), 16);
+        canvas.frame.painter.circle({x, y}, canvas.frame.px(kPoint + 1.5F),
+                                    canvas.frame.theme.background);
+        canvas.frame.painter.circle({x, y}, canvas.frame.px(kPoint),
+                                    ink(canvas, canvas.plot.curves[n], 1.0));
     }
 }
 
@@ -153,27 +157,27 @@ void draw_curve_labels(const PlotCanvas& canvas) {
     const std::vector<float> tops =
         spread_out(wishes, height, canvas.low.y, canvas.high.y + frame.px(4));
     for (std::size_t n = 0; n < tops.size(); ++n) {
-        const ImU32 color = ink(canvas, canvas.plot.curves[n], 1.0);
+        const view::Color color = ink(canvas, canvas.plot.curves[n], 1.0);
         const ImVec2 at{canvas.high.x + frame.px(6), tops[n]};
-        draw_text(canvas.list, frame.fonts.small, at, color, canvas.plot.curves[n].label);
-        draw_text(canvas.list, frame.fonts.digits_small,
-                  {at.x, at.y + frame.fonts.small.px + frame.px(2)}, color,
-                  value_text(canvas.plot, n));
+        frame.painter.text(frame.fonts.small, at, color, canvas.plot.curves[n].label);
+        frame.painter.text(frame.fonts.digits_small,
+                           {at.x, at.y + frame.fonts.small.px + frame.px(2)}, color,
+                           value_text(canvas.plot, n));
     }
 }
 
 float y_labels_width(const PlotView& plot, const Frame& frame) {
-    float width = text_size(frame.fonts.small, "d_k").x + frame.px(6);
+    float width = frame.text_width(frame.fonts.small, "d_k") + frame.px(6);
     for (const std::string& label : plot.y_tick_labels)
-        width = std::max(width, text_size(frame.fonts.digits_small, label).x);
+        width = std::max(width, frame.text_width(frame.fonts.digits_small, label));
     return width + frame.px(6);
 }
 
 float curve_labels_width(const PlotView& plot, const Frame& frame) {
-    float width = text_size(frame.fonts.digits_small, "● 100.0 %").x;
+    float width = frame.text_width(frame.fonts.digits_small, "● 100.0 %");
     for (std::size_t n = 0; n < plot.curves.size(); ++n)
-        width = std::max({width, text_size(frame.fonts.small, plot.curves[n].label).x,
-                          text_size(frame.fonts.digits_small, value_text(plot, n)).x});
+        width = std::max({width, frame.text_width(frame.fonts.small, plot.curves[n].label),
+                          frame.text_width(frame.fonts.digits_small, value_text(plot, n))});
     return width + frame.px(8);
 }
 

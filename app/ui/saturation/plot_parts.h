@@ -9,7 +9,6 @@ namespace attn::ui {
 
 /// The area between the axes of one plot, and how values become pixels in it.
 struct PlotCanvas {
-    ImDrawList& list;
     const view::PlotView& plot;
     const Frame& frame;
     ImVec2 low, high;

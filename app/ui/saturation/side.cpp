@@ -23,7 +23,7 @@ constexpr float kTwoLines = 38.0F;  // or below it
 float label_column(const SaturationSideView& side, const Frame& frame) {
     float width = 0.0F;
     for (const Readout& readout : side.readouts)
-        width = std::max(width, text_size(frame.fonts.body, readout.label).x);
+        width = std::max(width, frame.text_width(frame.fonts.body, readout.label));
     return width + frame.px(12);
 }
 
@@ -31,8 +31,8 @@ float label_column(const SaturationSideView& side, const Frame& frame) {
 /// widest d_k, so that dragging never changes the layout.
 bool formulas_fit(const SaturationSideView& side, float width, const Frame& frame) {
     const std::string widest = "p_max(1 − p_max) / √4096";
-    return label_column(side, frame) + text_size(frame.fonts.small, widest).x +
-               text_size(frame.fonts.digits, "100.0 %").x + frame.px(8) <=
+    return label_column(side, frame) + frame.text_width(frame.fonts.small, widest) +
+               frame.text_width(frame.fonts.digits, "100.0 %") + frame.px(8) <=
            width;
 }
 
@@ -49,18 +49,16 @@ view::Color verdict_color(view::Verdict verdict, const view::Theme& theme) {
 }
 
 void draw_heading(const SaturationSideView& side, ImVec2 low, float width, const Frame& frame) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const Font& font = frame.fonts.title;
-    const float title = text_size(font, side.title).x;
-    draw_text(list, font, low, to_u32(frame.theme.role(side.role)), side.title);
+    const float title = frame.text_width(font, side.title);
+    frame.painter.text(font, low, frame.theme.role(side.role), side.title);
     if (side.focused)
-        list.AddRectFilled({low.x, low.y + font.px + frame.px(4)},
-                           {low.x + title, low.y + font.px + frame.px(6)},
-                           to_u32(frame.theme.accent));
+        frame.painter.rect({low.x, low.y + font.px + frame.px(4)},
+                           {low.x + title, low.y + font.px + frame.px(6)}, frame.theme.accent);
     const float after = title + frame.px(12);
-    draw_text(list, frame.fonts.body,
-              {low.x + after, low.y + (font.px - frame.fonts.body.px) * 0.85F},
-              to_u32(frame.theme.muted), fit_text(frame.fonts.body, side.formula, width - after));
+    frame.painter.text(
+        frame.fonts.body, {low.x + after, low.y + (font.px - frame.fonts.body.px) * 0.85F},
+        frame.theme.muted, fit_text(frame, frame.fonts.body, side.formula, width - after));
 }
 
 std::string verdict_text(const std::string& words) { return "● " + words; }
@@ -68,25 +66,24 @@ std::string verdict_text(const std::string& words) { return "● " + words; }
 /// Room for the rule beside the longest verdict; asked of that one, so that no verdict changes the
 /// layout.
 bool rule_fits(const SaturationSideView& side, float width, const Frame& frame) {
-    return text_size(frame.fonts.strong, verdict_text("saturating")).x + frame.px(10) +
-               text_size(frame.fonts.small, side.verdict_rule).x <=
+    return frame.text_width(frame.fonts.strong, verdict_text("saturating")) + frame.px(10) +
+               frame.text_width(frame.fonts.small, side.verdict_rule) <=
            width;
 }
 
 /// ● healthy, and the rule beside it or below.
 void draw_verdict(const SaturationSideView& side, ImVec2 low, float width, const Frame& frame) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ImU32 color = to_u32(verdict_color(side.verdict, frame.theme));
+    const view::Color color = verdict_color(side.verdict, frame.theme);
     const float height = frame.px(kVerdict);
     const std::string words = verdict_text(side.verdict_words);
-    draw_text_in(list, frame.fonts.strong, low, {low.x + width, low.y + height}, Align::left, color,
-                 words);
-    const float after = text_size(frame.fonts.strong, words).x + frame.px(10);
+    draw_text_in(frame, frame.fonts.strong, low, {low.x + width, low.y + height}, Align::left,
+                 color, words);
+    const float after = frame.text_width(frame.fonts.strong, words) + frame.px(10);
     const ImVec2 rule = rule_fits(side, width, frame) ? ImVec2{low.x + after, low.y}
                                                       : ImVec2{low.x, low.y + frame.px(kRule)};
-    draw_text_in(list, frame.fonts.small, rule, {low.x + width, rule.y + height}, Align::left,
-                 to_u32(frame.theme.muted),
-                 fit_text(frame.fonts.small, side.verdict_rule, low.x + width - rule.x));
+    draw_text_in(frame, frame.fonts.small, rule, {low.x + width, rule.y + height}, Align::left,
+                 frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, side.verdict_rule, low.x + width - rule.x));
 }
 
 float verdict_height(const SaturationSideView& side, float width, const Frame& frame) {
@@ -95,18 +92,16 @@ float verdict_height(const SaturationSideView& side, float width, const Frame& f
 
 void draw_readout(const Readout& readout, ImVec2 low, float width, float labels, bool one_line,
                   const Frame& frame) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const float height = frame.px(kLine);
     const ImVec2 high{low.x + width, low.y + height};
-    draw_text_in(list, frame.fonts.body, low, high, Align::left, to_u32(frame.theme.text),
-                 readout.label);
-    draw_text_in(list, frame.fonts.digits, low, high, Align::right, to_u32(frame.theme.text),
+    draw_text_in(frame, frame.fonts.body, low, high, Align::left, frame.theme.text, readout.label);
+    draw_text_in(frame, frame.fonts.digits, low, high, Align::right, frame.theme.text,
                  readout.text);
     const ImVec2 formula = one_line ? ImVec2{low.x + labels, low.y}
                                     : ImVec2{low.x, low.y + frame.px(kTwoLines - kLine) + 1};
-    draw_text_in(list, frame.fonts.small, formula, {high.x, formula.y + height}, Align::left,
-                 to_u32(frame.theme.muted),
-                 fit_text(frame.fonts.small, readout.formula, high.x - formula.x));
+    draw_text_in(frame, frame.fonts.small, formula, {high.x, formula.y + height}, Align::left,
+                 frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, readout.formula, high.x - formula.x));
 }
 
 void draw_readouts(const SaturationSideView& side, ImVec2 low, float width, const Frame& frame) {
@@ -140,9 +135,8 @@ void draw_side(const SaturationSideView& side, const SidePlace& place, const Fra
     const bool numbered = draw_bars(side.bars, frame.theme.role(side.role), low, high, frame);
     low.y = high.y;
     if (numbered)
-        draw_text_in(*ImGui::GetWindowDrawList(), frame.fonts.small, low,
-                     {high.x, low.y + frame.px(kNote)}, Align::right, to_u32(frame.theme.muted),
-                     side.rounding_note);
+        draw_text_in(frame, frame.fonts.small, low, {high.x, low.y + frame.px(kNote)}, Align::right,
+                     frame.theme.muted, side.rounding_note);
     low.y += frame.px(kNote);
     draw_verdict(side, low, place.width, frame);
     low.y += verdict_height(side, place.width, frame);

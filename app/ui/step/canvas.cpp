@@ -24,12 +24,12 @@ constexpr float kTwoLines = 640.0F;
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
 /// What fits of "toy weights, not trained: how they came about": from the end, part by part.
-std::string shortened(const Font& font, const std::string& badge, float room) {
+std::string shortened(const Frame& frame, const Font& font, const std::string& badge, float room) {
     for (const char* end : {":", ","}) {
         const std::string part = badge.substr(0, badge.find(end));
-        if (text_size(font, part).x <= room) return part;
+        if (frame.text_width(font, part) <= room) return part;
     }
-    return fit_text(font, badge, room);
+    return fit_text(frame, font, badge, room);
 }
 
 /// At the right end of the title's line, as much of it as fits.
@@ -37,11 +37,11 @@ void draw_badge(const StepView& view, const Frame& frame, float taken, ImVec2 li
     const Font& font = frame.fonts.small;
     const float right = line.x + ImGui::GetContentRegionAvail().x;
     const float room = right - line.x - taken - frame.px(24);
-    const bool fits = text_size(font, view.controls.badge).x <= room;
+    const bool fits = frame.text_width(font, view.controls.badge) <= room;
     const std::string badge =
-        fits ? view.controls.badge : shortened(font, view.controls.badge, room);
-    const ImVec2 at{right - text_size(font, badge).x, line.y + frame.px(8)};
-    draw_text(*ImGui::GetWindowDrawList(), font, at, to_u32(frame.theme.warning), badge);
+        fits ? view.controls.badge : shortened(frame, font, view.controls.badge, room);
+    const ImVec2 at{right - frame.text_width(font, badge), line.y + frame.px(8)};
+    frame.painter.text(font, at, frame.theme.warning, badge);
     if (badge != view.controls.badge && ImGui::IsMouseHoveringRect(at, {right, at.y + font.px}))
         ImGui::SetTooltip("%s", view.controls.badge.c_str());
 }
@@ -65,42 +65,42 @@ void draw_heading(const StepView& view, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const ImVec2 line = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
-    const float title = text_size(frame.fonts.title, view.title).x;
-    const float both = title + frame.px(24) + text_size(frame.fonts.digits, view.formula).x;
-    words(frame.fonts.title, theme.text, view.title);
+    const float title = frame.text_width(frame.fonts.title, view.title);
+    const float both = title + frame.px(24) + frame.text_width(frame.fonts.digits, view.formula);
+    words(frame, frame.fonts.title, theme.text, view.title);
     if (both <= room) {
         ImGui::SameLine(0.0F, frame.px(24));
         const float drop = (frame.fonts.title.px - frame.fonts.digits.px) * 0.75F;
         ImGui::SetCursorPosY(ImGui::GetCursorPosY() + drop);
     }
-    wrapped_words(frame.fonts.digits, theme.role(view.result.role), view.formula);
-    wrapped_words(frame.fonts.body, theme.muted, view.words);
+    wrapped_words(frame, frame.fonts.digits, theme.role(view.result.role), view.formula);
+    wrapped_words(frame, frame.fonts.body, theme.muted, view.words);
     draw_badge(view, frame, both <= room ? both : title, line);
     keep_heading_height(frame, line.y, room);
 }
 
 /// One line of text with its middle at `middle`.
-void draw_centered(const Font& font, ImVec2 middle, view::Color color, const std::string& text) {
-    draw_text_in(*ImGui::GetWindowDrawList(), font, {middle.x, middle.y - font.px},
-                 {middle.x, middle.y + font.px}, Align::center, to_u32(color), text);
+void draw_centered(const Frame& frame, const Font& font, ImVec2 middle, view::Color color,
+                   const std::string& text) {
+    draw_text_in(frame, font, {middle.x, middle.y - font.px}, {middle.x, middle.y + font.px},
+                 Align::center, color, text);
 }
 
 void draw_operator(const Frame& frame, ImVec2 middle, float width, const std::string& sign) {
     const Font font = operator_font(frame, ImGui::GetWindowSize().x);
     const OperatorText text = operator_text(sign);
     const view::Color color = frame.theme.muted;
-    const float words = text_size(font, text.words).x;
-    if (!text.arrow) return draw_centered(font, middle, color, text.words);
+    const float words = frame.text_width(font, text.words);
+    if (!text.arrow) return draw_centered(frame, font, middle, color, text.words);
     const bool alone = text.words.empty();
     const float y = alone ? middle.y : middle.y + frame.px(4);
     const float half =
         std::min(std::max(words, frame.px(alone ? 24 : 48)), width - frame.px(8)) / 2;
-    draw_arrow(*ImGui::GetWindowDrawList(), {middle.x - half, y}, {middle.x + half, y},
-               to_u32(color), frame.px(1.25F));
-    draw_centered(font, {middle.x, y - font.px * 0.5F - frame.px(8)}, color, text.words);
+    draw_arrow(frame, {middle.x - half, y}, {middle.x + half, y}, color, frame.px(1.25F));
+    draw_centered(frame, font, {middle.x, y - font.px * 0.5F - frame.px(8)}, color, text.words);
     const Font& small = frame.fonts.digits_small;
-    if (text_size(small, text.note).x > width) return;
-    draw_centered(small, {middle.x, y + small.px * 0.5F + frame.px(8)}, color, text.note);
+    if (frame.text_width(small, text.note) > width) return;
+    draw_centered(frame, small, {middle.x, y + small.px * 0.5F + frame.px(8)}, color, text.note);
 }
 
 /// Matrices that may scroll sideways when even small cells do not fit.
@@ -203,8 +203,8 @@ void draw_below(const StepView& view, const CanvasLayout& layout, const Shares& 
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     if (!view.hint.empty())
-        draw_centered(frame.fonts.body, {at.x + room.x / 2, at.y + frame.px(16)},
-                      frame.theme.accent, fit_text(frame.fonts.body, view.hint, room.x));
+        draw_centered(frame, frame.fonts.body, {at.x + room.x / 2, at.y + frame.px(16)},
+                      frame.theme.accent, fit_text(frame, frame.fonts.body, view.hint, room.x));
     if (view.rows.empty() || layout.operands.empty()) return;
     const float gap = frame.px(kBelow);
     const float height = std::max(
@@ -222,9 +222,10 @@ void draw_reason(const std::string& reason, const Frame& frame) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const Font& font = frame.fonts.title;
-    const bool fits = text_size(font, reason).x <= room.x;
-    if (!fits) return wrapped_words(frame.fonts.body, frame.theme.muted, reason);
-    draw_centered(font, {at.x + room.x / 2, at.y + room.y * kHeight}, frame.theme.muted, reason);
+    const bool fits = frame.text_width(font, reason) <= room.x;
+    if (!fits) return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reason);
+    draw_centered(frame, font, {at.x + room.x / 2, at.y + room.y * kHeight}, frame.theme.muted,
+                  reason);
 }
 
 }  // namespace

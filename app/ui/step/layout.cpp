@@ -95,7 +95,7 @@ std::vector<Line> score_lines(const StepView& view, const Frame& frame, float av
     Extent matrix = q;
     q.columns = view.controls.d_k;
     Extent k = matrix;
-    k.left = text_size(frame.fonts.body, "00").x + frame.px(8);
+    k.left = frame.text_width(frame.fonts.body, "00") + frame.px(8);
     Extent m = matrix;
     m.right = frame.px(kSoftmaxSides);
     return {{{q, k, result}, 2 * product},
@@ -241,8 +241,8 @@ OperatorText operator_text(const std::string& sign) {
 float operator_width(const Frame& frame, const std::string& sign, float available) {
     const bool narrow = is_narrow(frame, available);
     const OperatorText text = operator_text(sign);
-    const float words = text_size(operator_font(frame, available), text.words).x;
-    const float note = narrow ? 0.0F : text_size(frame.fonts.digits_small, text.note).x;
+    const float words = frame.text_width(operator_font(frame, available), text.words);
+    const float note = narrow ? 0.0F : frame.text_width(frame.fonts.digits_small, text.note);
     return std::max(frame.px(narrow ? kNarrowOperator : kOperator),
                     std::max(words, note) + frame.px(narrow ? 8 : 16));
 }

@@ -18,10 +18,10 @@ constexpr Index kMostRows = 6;  // without scrolling
 
 float width_of(const std::vector<RowReadouts>& rows, std::size_t n, const Frame& frame) {
     const Readout& head = rows.front().readouts[n];
-    float width = std::max(text_size(frame.fonts.body, head.label).x,
-                           text_size(frame.fonts.small, head.formula).x);
+    float width = std::max(frame.text_width(frame.fonts.body, head.label),
+                           frame.text_width(frame.fonts.small, head.formula));
     for (const RowReadouts& row : rows)
-        width = std::max(width, text_size(frame.fonts.digits, row.readouts[n].text).x);
+        width = std::max(width, frame.text_width(frame.fonts.digits, row.readouts[n].text));
     return width;
 }
 
@@ -39,10 +39,9 @@ std::vector<float> column_ends(const std::vector<RowReadouts>& rows, float from,
     return ends;
 }
 
-void put(const Font& font, float end, float y, float height, view::Color color,
+void put(const Frame& frame, const Font& font, float end, float y, float height, view::Color color,
          const std::string& text) {
-    draw_text_in(*ImGui::GetWindowDrawList(), font, {end, y}, {end, y + height}, Align::right,
-                 to_u32(color), text);
+    draw_text_in(frame, font, {end, y}, {end, y + height}, Align::right, color, text);
 }
 
 void draw_head(const std::vector<Readout>& readouts, const std::vector<float>& ends, float y,
@@ -50,10 +49,10 @@ void draw_head(const std::vector<Readout>& readouts, const std::vector<float>& e
     for (std::size_t n = 0; n < readouts.size(); ++n) {
         const Readout& readout = readouts[n];
         const float line = frame.px(kHead / 2 - 2);
-        put(frame.fonts.body, ends[n], y, line, frame.theme.text, readout.label);
-        put(frame.fonts.small, ends[n], y + line, line, frame.theme.muted, readout.formula);
-        const float width = std::max(text_size(frame.fonts.body, readout.label).x,
-                                     text_size(frame.fonts.small, readout.formula).x);
+        put(frame, frame.fonts.body, ends[n], y, line, frame.theme.text, readout.label);
+        put(frame, frame.fonts.small, ends[n], y + line, line, frame.theme.muted, readout.formula);
+        const float width = std::max(frame.text_width(frame.fonts.body, readout.label),
+                                     frame.text_width(frame.fonts.small, readout.formula));
         ImGui::SetCursorScreenPos({ends[n] - width, y});
         ImGui::PushID(static_cast<int>(n));
         ImGui::InvisibleButton("head", {width, frame.px(kHead)});
@@ -67,16 +66,16 @@ std::string label_of(const RowReadouts& row) { return middle_ellipsis(row.row, 1
 /// Of all row labels: smaller where the labels beside the matrices are.
 const Font& label_font(const std::vector<RowReadouts>& rows, float room, const Frame& frame) {
     for (const RowReadouts& row : rows)
-        if (text_size(frame.fonts.body, label_of(row)).x > room) return frame.fonts.small;
+        if (frame.text_width(frame.fonts.body, label_of(row)) > room) return frame.fonts.small;
     return frame.fonts.body;
 }
 
 void draw_row(const RowReadouts& row, const Font& font, const std::vector<float>& ends,
               float label_end, float y, const Frame& frame) {
     const float height = frame.px(kRow);
-    put(font, label_end, y, height, frame.theme.query, label_of(row));
+    put(frame, font, label_end, y, height, frame.theme.query, label_of(row));
     for (std::size_t n = 0; n < row.readouts.size(); ++n)
-        put(frame.fonts.digits, ends[n], y, height, frame.theme.text, row.readouts[n].text);
+        put(frame, frame.fonts.digits, ends[n], y, height, frame.theme.text, row.readouts[n].text);
 }
 
 }  // namespace

@@ -26,18 +26,16 @@ view::Color label_color(const Frame& frame, Progress progress) {
 }
 
 void draw_item(const RibbonItem& item, const Frame& frame, ImVec2 low, ImVec2 size, bool hovered) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const bool current = item.progress == Progress::current;
-    if (hovered && !current) list.AddRectFilled(low, high, to_u32(frame.theme.raised), frame.px(4));
+    if (hovered && !current) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
     const float split = low.y + size.y * 0.56F;
-    draw_text_in(list, frame.fonts.strong, {low.x, low.y + frame.px(4)}, {high.x, split},
-                 Align::center, to_u32(label_color(frame, item.progress)), item.label);
-    draw_text_in(list, frame.fonts.digits_small, {low.x, split}, {high.x, high.y - frame.px(4)},
-                 Align::center, to_u32(frame.theme.muted),
-                 fit_text(frame.fonts.digits_small, item.shape, size.x));
-    if (current)
-        list.AddRectFilled({low.x, high.y - frame.px(2)}, high, to_u32(frame.theme.accent));
+    draw_text_in(frame, frame.fonts.strong, {low.x, low.y + frame.px(4)}, {high.x, split},
+                 Align::center, label_color(frame, item.progress), item.label);
+    draw_text_in(frame, frame.fonts.digits_small, {low.x, split}, {high.x, high.y - frame.px(4)},
+                 Align::center, frame.theme.muted,
+                 fit_text(frame, frame.fonts.digits_small, item.shape, size.x));
+    if (current) frame.painter.rect({low.x, high.y - frame.px(2)}, high, frame.theme.accent);
 }
 
 }  // namespace
@@ -61,8 +59,8 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
         x += width + arrow;
         if (&item == &items.back()) break;
         const float y = origin.y + room.y / 2;
-        draw_arrow(*ImGui::GetWindowDrawList(), {x - arrow + frame.px(1), y}, {x - frame.px(3), y},
-                   to_u32(item.progress == Progress::done ? frame.theme.muted : frame.theme.line),
+        draw_arrow(frame, {x - arrow + frame.px(1), y}, {x - frame.px(3), y},
+                   item.progress == Progress::done ? frame.theme.muted : frame.theme.line,
                    frame.px(1));
     }
 }

@@ -1,0 +1,53 @@
+#include "app/figures/figure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "app/figures/cairo_figure.h"
+#include "app/figures/svg_figure.h"
+
+namespace attn::figures {
+namespace {
+
+constexpr std::array<FormatInfo, 3> kFormats{{
+    {".svg", "vectors for the web and for editing"},
+    {".pdf", "vectors for print and LaTeX"},
+    {".png", "pixels"},
+}};
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+}  // namespace
+
+std::span<const FormatInfo> formats() { return kFormats; }
+
+Result<Format> format_of(const std::filesystem::path& path) {
+    const std::string extension = lower(path.extension().string());
+    const auto* const found = std::ranges::find(kFormats, extension, &FormatInfo::extension);
+    if (found != kFormats.end()) return static_cast<Format>(found - kFormats.begin());
+    return bad_input(fmt::format("'{}' has {}; .svg, .pdf or .png expected", path.string(),
+                                 extension.empty()
+                                     ? "no extension"
+                                     : fmt::format("the extension {}", path.extension().string())));
+}
+
+std::unique_ptr<Figure> make_figure(Format format, const Page& page) {
+    switch (format) {
+        case Format::svg:
+            return make_svg(page);
+        case Format::pdf:
+            return make_pdf(page);
+        case Format::png:
+            return make_png(page);
+    }
+    return nullptr;
+}
+
+}  // namespace attn::figures

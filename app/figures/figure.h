@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/view/common/painter.h"
+#include "core/result.h"
+
+namespace attn::figures {
+
+// Painters that are no screen: what is drawn becomes the bytes of a file. The same drawing gives the
+// same bytes, always: no dates, no random names.
+
+enum class Format : std::uint8_t { svg, pdf, png };
+
+/// One row a format.
+struct FormatInfo {
+    std::string_view extension;  // ".svg"
+    std::string_view words;
+};
+std::span<const FormatInfo> formats();  // in order of the enum
+inline const FormatInfo& info(Format format) { return formats()[static_cast<std::size_t>(format)]; }
+
+/// By the name's extension, in any case of letters. An error names the extension and the known ones.
+Result<Format> format_of(const std::filesystem::path& path);
+
+/// The part of what is drawn that the file shows, and what lies behind it.
+struct Page {
+    view::Point low, high;
+    view::Color background;
+    bool operator==(const Page&) const = default;
+};
+
+class Figure : public view::Painter {
+  public:
+    /// The whole file. The last call: nothing can be drawn afterwards.
+    virtual Result<std::string> finish() = 0;
+};
+
+/// Text is text in SVG and PDF, set in DejaVu Sans and DejaVu Sans Mono; where this machine has them
+/// not, in what fontconfig has instead, else in cairo's own. PNG has kPngScale pixels a length.
+std::unique_ptr<Figure> make_figure(Format format, const Page& page);
+inline constexpr int kPngScale = 2;
+
+/// Grids up to here are drawn cell by cell.
+inline constexpr Index kMostCells = Index{128} * 128;
+
+}  // namespace attn::figures

@@ -1,0 +1,244 @@
+#include "app/figures/svg_figure.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "app/figures/cairo_figure.h"
+#include "app/figures/type.h"
+
+namespace attn::figures {
+namespace {
+
+using view::Color;
+using view::Point;
+
+/// A length to a hundredth of a pixel, as short as it can be said.
+std::string num(double value) {
+    const auto hundredths = std::llround(value * 100.0);
+    std::string text = fmt::format("{:.2f}", static_cast<double>(hundredths) / 100.0);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+std::string escape(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            default:
+                out += c;
+        }
+    return out;
+}
+
+/// ` fill="#6fb1ff"`, and how much of it is seen.
+std::string paint(std::string_view name, Color color) {
+    std::string out = fmt::format(" {}=\"#{:02x}{:02x}{:02x}\"", name, color.r, color.g, color.b);
+    if (color.a < 255) out += fmt::format(" {}-opacity=\"{:.3f}\"", name, color.a / 255.0);
+    return out;
+}
+
+std::string box(Point low, Point high) {
+    return fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", num(low.x), num(low.y),
+                       num(std::fmax(high.x - low.x, 0.0F)), num(std::fmax(high.y - low.y, 0.0F)));
+}
+
+std::string base64(std::string_view bytes) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t n = 0; n < bytes.size(); n += 3) {
+        std::uint32_t three = 0;
+        const std::size_t count = std::min<std::size_t>(3, bytes.size() - n);
+        for (std::size_t b = 0; b < count; ++b)
+            three |= std::uint32_t{static_cast<unsigned char>(bytes[n + b])} << (16U - 8U * b);
+        for (std::size_t d = 0; d < 4; ++d)
+            out += d <= count ? kDigits[three >> (18U - 6U * d) & 0x3FU] : '=';
+    }
+    return out;
+}
+
+constexpr std::string_view kStyle =
+    "<style>text{white-space:pre;font-kerning:none;font-variant-ligatures:none;"
+    "text-rendering:geometricPrecision}"
+    ".sans,.bold{font-family:\"DejaVu Sans\",Verdana,sans-serif}"
+    ".bold{font-weight:bold}"
+    ".mono{font-family:\"DejaVu Sans Mono\",Menlo,Consolas,monospace}"
+    "image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;image-rendering:pixelated}"
+    "</style>\n";
+
+std::string_view class_of(view::Face face) {
+    switch (face) {
+        case view::Face::sans:
+            return "sans";
+        case view::Face::bold:
+            return "bold";
+        case view::Face::mono:
+            return "mono";
+    }
+    return "";
+}
+
+class SvgFigure : public Figure {
+  public:
+    explicit SvgFigure(const Page& page) {
+        const double width = page.high.x - page.low.x;
+        const double height = page.high.y - page.low.y;
+        put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+            "viewBox=\"{2} {3} {0} {1}\">\n",
+            num(width), num(height), num(page.low.x), num(page.low.y));
+        out_ += kStyle;
+        rect(page.low, page.high, page.background, 0.0F);
+    }
+
+    Point text_size(const view::Font& font, std::string_view text) override {
+        return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
+    }
+
+    void text(const view::Font& font, Point at, Color color, std::string_view text) override {
+        const std::string clean = clean_text(text);
+        const double width = type_.width(font, clean);
+        if (width <= 0.0) return;
+        put("<text class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" "
+            "lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>\n",
+            class_of(font.face), num(at.x), num(at.y + type_.ascent(font)), num(type_.em(font)),
+            num(width), paint("fill", color), escape(clean));
+    }
+
+    void rect(Point low, Point high, Color fill, float radius) override {
+        const std::string edges = radius > 0.0F ? fmt::format(" rx=\"{}\"", num(radius))
+                                                : " shape-rendering=\"crispEdges\"";
+        put("<rect {}{}{}/>\n", box(low, high), edges, paint("fill", fill));
+    }
+
+    void outline(Point low, Point high, Color color, float thickness, float radius) override {
+        const std::string round = radius > 0.0F ? fmt::format(" rx=\"{}\"", num(radius)) : "";
+        put("<rect {}{} fill=\"none\"{}/>\n",
+            box({low.x + 0.5F, low.y + 0.5F}, {high.x - 0.5F, high.y - 0.5F}), round,
+            pen(color, thickness));
+    }
+
+    void gradient(Point low, Point high, std::span<const Color> colors) override {
+        put("<linearGradient id=\"g{}\">", ++gradients_);
+        const auto last = static_cast<double>(colors.size() - 1);
+        for (std::size_t n = 0; n < colors.size(); ++n)
+            put("<stop offset=\"{}%\"{}/>", num(100.0 * static_cast<double>(n) / last),
+                paint("stop-color", colors[n]));
+        put("</linearGradient>\n<rect {} fill=\"url(#g{})\"/>\n", box(low, high), gradients_);
+    }
+
+    void line(Point from, Point to, Color color, float thickness) override {
+        put("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"{}/>\n", num(from.x + 0.5),
+            num(from.y + 0.5), num(to.x + 0.5), num(to.y + 0.5), pen(color, thickness));
+    }
+
+    void polyline(std::span<const Point> points, Color color, float thickness) override {
+        if (points.empty()) return;
+        put("<polyline points=\"{}\" fill=\"none\" stroke-linejoin=\"round\"{}/>\n", list(points),
+            pen(color, thickness));
+    }
+
+    void polygon(std::span<const Point> corners, Color fill) override {
+        if (corners.empty()) return;
+        put("<polygon points=\"{}\"{}/>\n", list(corners), paint("fill", fill));
+    }
+
+    void band(std::span<const Point> upper, std::span<const Point> lower, Color fill) override {
+        std::vector<Point> around(upper.begin(), upper.end());
+        around.insert(around.end(), lower.rbegin(), lower.rend());
+        polygon(around, fill);
+    }
+
+    void circle(Point middle, float radius, Color fill) override {
+        put("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", num(middle.x), num(middle.y), num(radius),
+            paint("fill", fill));
+    }
+
+    void ring(Point middle, float radius, Color color, float thickness) override {
+        put("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\"{}/>\n", num(middle.x),
+            num(middle.y), num(std::fmax(radius - 0.5F, 0.0F)), pen(color, thickness));
+    }
+
+    /// In a frame of its own, which shows `part` of it.
+    void image(const view::Picture& picture, Point low, Point high,
+               const view::Part& part) override {
+        const view::Image image = picture.paint();
+        const auto png = encode_png(image);
+        if (!png) {
+            fault_ = png.error();
+            return;
+        }
+        put("<svg {} viewBox=\"{:.4f} {:.4f} {:.4f} {:.4f}\" preserveAspectRatio=\"none\">",
+            box(low, high), part.low.x * static_cast<float>(image.width),
+            part.low.y * static_cast<float>(image.height),
+            (part.high.x - part.low.x) * static_cast<float>(image.width),
+            (part.high.y - part.low.y) * static_cast<float>(image.height));
+        put("<image width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+            "href=\"data:image/png;base64,{}\"/></svg>\n",
+            image.width, image.height, base64(*png));
+    }
+
+    void push_clip(Point low, Point high) override {
+        put("<clipPath id=\"c{0}\"><rect {1}/></clipPath><g clip-path=\"url(#c{0})\">\n", ++clips_,
+            box(low, high));
+    }
+    void pop_clip() override { out_ += "</g>\n"; }
+
+    void push_rotation(Point about, float degrees) override {
+        put("<g transform=\"rotate({} {} {})\">", num(degrees), num(about.x), num(about.y));
+    }
+    void pop_rotation() override { out_ += "</g>\n"; }
+
+    Index most_cells() const override { return kMostCells; }
+
+    Result<std::string> finish() override {
+        if (fault_) return tl::unexpected(*fault_);
+        out_ += "</svg>\n";
+        return std::move(out_);
+    }
+
+  private:
+    template <class... Args>
+    void put(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    }
+
+    static std::string pen(Color color, float thickness) {
+        return paint("stroke", color) + fmt::format(" stroke-width=\"{}\"", num(thickness));
+    }
+
+    static std::string list(std::span<const Point> points) {
+        std::string out;
+        for (const Point& point : points) {
+            if (!out.empty()) out += ' ';
+            out += num(point.x) + ',' + num(point.y);
+        }
+        return out;
+    }
+
+    Type type_;
+    std::string out_;
+    std::optional<Error> fault_;
+    int clips_ = 0;
+    int gradients_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> make_svg(const Page& page) { return std::make_unique<SvgFigure>(page); }
+
+}  // namespace attn::figures
