@@ -27,7 +27,7 @@ void draw_group(const std::string& group, const std::vector<Command>& commands,
     for (const Command& command : commands) {
         if (command.group != group || command.chord.key == view::Key::none) continue;
         const float left = ImGui::GetCursorPosX();
-        words(frame.fonts.digits_small, frame.theme.accent, to_string(command.chord));
+        words(frame.fonts.digits_small, frame.theme.accent, keys_of(command));
         ImGui::SameLine();
         ImGui::SetCursorPosX(left + frame.px(kKeyWidth));  // SameLine counts from the window
         wrapped_words(frame.fonts.body, command.enabled ? frame.theme.text : frame.theme.muted,

@@ -33,11 +33,12 @@ bool is_down(const Chord& chord, const ImGuiIO& io) {
 
 void read_keyboard(const view::AppState& state, view::Actions& out) {
     const ImGuiIO& io = ImGui::GetIO();
-    if (state.show_palette) return;  // the palette reads its own keys
+    if (state.show_palette || state.prompt) return;  // they read their own keys
     const bool typing = io.WantTextInput;
     for (const view::Command& command : commands(state)) {
-        if (!command.enabled || !is_down(command.chord, io)) continue;
-        if (typing && belongs_to_text(command.chord)) continue;
+        const bool also = is_down(command.also, io);
+        if (!command.enabled || !(also || is_down(command.chord, io))) continue;
+        if (typing && belongs_to_text(also ? command.also : command.chord)) continue;
         if (state.show_help && !std::holds_alternative<view::ShowHelp>(command.action)) continue;
         out.push_back(command.action);
         return;

@@ -28,7 +28,7 @@ void draw_query(const view::AppState& state, const Frame& frame, view::Actions& 
 std::string remark_of(const Command& command) {
     if (!command.why_not.empty()) return command.why_not;
     if (command.chord.key == view::Key::none) return command.group;
-    return command.group + "   " + to_string(command.chord);
+    return command.group + "   " + keys_of(command);
 }
 
 bool draw_row(const Command& command, bool current, const Frame& frame) {
@@ -52,6 +52,11 @@ bool draw_row(const Command& command, bool current, const Frame& frame) {
     return clicked;
 }
 
+void choose(const Command& command, view::Actions& out) {
+    const view::Actions actions = chosen(command);
+    out.insert(out.end(), actions.begin(), actions.end());
+}
+
 /// The rows around the current one, so that the list needs no scrolling.
 std::size_t first_row(std::size_t current, std::size_t count) {
     if (count <= kMostRows || current < kMostRows / 2) return 0;
@@ -65,11 +70,7 @@ void draw_rows(const view::AppState& state, const std::vector<Command>& found, c
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
     for (std::size_t n = first; n < last; ++n) {
         ImGui::PushID(static_cast<int>(n));
-        if (draw_row(found[n], n == state.palette_row, frame)) {
-            const int rows = static_cast<int>(n) - static_cast<int>(state.palette_row);
-            out.push_back(view::MovePalette{rows});
-            out.push_back(view::RunPaletteRow{});
-        }
+        if (draw_row(found[n], n == state.palette_row, frame)) choose(found[n], out);
         ImGui::PopID();
     }
     ImGui::PopStyleVar();
@@ -77,12 +78,13 @@ void draw_rows(const view::AppState& state, const std::vector<Command>& found, c
         wrapped_words(frame.fonts.body, frame.theme.muted, "No command has these words.");
 }
 
-void read_keys(view::Actions& out) {
+void read_keys(const view::AppState& state, const std::vector<Command>& found, view::Actions& out) {
     if (is_pressed(view::Key::down, true)) out.push_back(view::MovePalette{1});
     if (is_pressed(view::Key::up, true)) out.push_back(view::MovePalette{-1});
     const float wheel = ImGui::GetIO().MouseWheel;
     if (wheel != 0.0F) out.push_back(view::MovePalette{wheel < 0.0F ? 1 : -1});
-    if (is_pressed(view::Key::enter)) out.push_back(view::RunPaletteRow{});
+    if (is_pressed(view::Key::enter) && state.palette_row < found.size())
+        choose(found[state.palette_row], out);
     const bool again = ImGui::GetIO().KeyCtrl && is_pressed(view::Key::k);
     if (again || is_pressed(view::Key::escape)) out.push_back(view::ShowPalette{false});
 }
@@ -96,7 +98,7 @@ void draw_palette(const view::AppState& state, const std::vector<Command>& found
     draw_query(state, frame, out);
     draw_rows(state, found, frame, out);
     end_overlay();
-    read_keys(out);
+    read_keys(state, found, out);
     if (beside) out.push_back(view::ShowPalette{false});
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/ui/common/frame.h"
+#include "app/ui/workspaces.h"
 #include "app/view/actions.h"
 #include "app/view/commands.h"
 #include "app/view/common/inspector.h"
@@ -17,7 +18,8 @@ namespace attn::ui {
 // The panels around the canvas. Each fills the current window.
 
 /// Workspaces, theme and help.
-void draw_rail(const view::AppState& state, const Frame& frame, view::Actions& out);
+void draw_rail(const view::AppState& state, PanelList panels, const Frame& frame,
+               view::Actions& out);
 /// Preset, sentence, sizes, scaling, temperature, mask, seed.
 void draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
 /// The stages with live shapes; a click goes there.
@@ -34,6 +36,9 @@ void draw_help(const std::vector<view::Command>& commands, const Frame& frame, v
 /// Ctrl+K: type, choose with the arrows, Enter.
 void draw_palette(const view::AppState& state, const std::vector<view::Command>& found,
                   const Frame& frame, view::Actions& out);
+
+/// Asks for a path: type it, Enter. Says what it is for, and when a file of that name is there already.
+void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);
 
 /// The keys pressed in this frame as commands; none while a text field has them.
 void read_keyboard(const view::AppState& state, view::Actions& out);

@@ -76,90 +76,29 @@ void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
     frame.painter.line(from, to, frame.theme.line, frame.px(1));
 }
 
-/// Controls and ribbon; returns where they end.
-float draw_top(const view::StepView& view, const Regions& r, const Frame& frame, Actions& out) {
-    ImGui::SetCursorScreenPos({r.work.low.x + r.margin, frame.px(12)});
-    ImGui::BeginGroup();
-    draw_controls(view.controls, frame, out);
-    ImGui::EndGroup();
-    const float top = ImGui::GetItemRectMax().y + frame.px(12);
-    hairline({r.work.low.x, top}, {r.work.high.x, top}, frame);
-    const Box ribbon{{r.work.low.x + r.margin, top + frame.px(1)},
-                     {r.work.high.x - r.margin, top + frame.px(1 + kRibbon)}};
-    panel("ribbon", ribbon, [&] { draw_ribbon(view.ribbon, frame, out); });
-    hairline({r.work.low.x, ribbon.high.y}, {r.work.high.x, ribbon.high.y}, frame);
-    return ribbon.high.y;
-}
-
-std::optional<CellRef> draw_step(const AppState& state, const Regions& r, const Frame& frame,
-                                 Actions& out) {
-    const view::StepView view = build_step_view(state);
-    const float top = draw_top(view, r, around(frame), out);
-    const float split = r.work.high.x - r.inspector;
-    fill({{split, top + frame.px(1)}, r.work.high}, frame.theme.surface, around(frame));
-    std::optional<CellRef> hovered;
-    const float above = std::min(r.margin, frame.px(16));
-    panel("canvas", {{r.work.low.x + r.margin, top + above}, {split - r.margin, r.work.high.y}},
-          [&] { hovered = draw_canvas(view, state.step.editing, frame, out); });
-    panel("inspector",
-          {{split + r.margin, top + above}, {r.work.high.x - frame.px(16), r.work.high.y}}, [&] {
-              const auto linked = draw_inspector(build_inspector_view(state), around(frame), out);
-              if (linked) hovered = linked;
-          });
-    return hovered;
-}
-
-void draw_saturation_workspace(const AppState& state, const Regions& r, const Frame& frame,
-                               Actions& out) {
-    const Box box{{r.work.low.x + r.margin, frame.px(16)},
-                  {r.work.high.x - r.margin, r.work.high.y}};
-    panel("saturation", box,
-          [&] { draw_saturation_panel(build_saturation_view(state), frame, out); });
-}
-
-/// Returns what stands at the right end of the bottom line.
-std::string draw_large_workspace(const AppState& state, const Regions& r, const Frame& frame,
-                                 Actions& out) {
-    const view::LargeView view = build_large_view(state);
-    const LargeScene scene{view, state.large, frame, out};
-    const float split = r.work.high.x - (has_map(view) ? r.inspector : 0.0F);
-    fill({{split, 0.0F}, r.work.high}, frame.theme.surface, around(frame));
-    panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
-          [&] { draw_large_map(scene); });
-    if (!has_map(view)) return {};
-    panel("map side",
-          {{split + frame.px(24), frame.px(16)}, {r.work.high.x - frame.px(16), r.work.high.y}},
-          [&] {
-              draw_large_side({view, state.large, around(frame), out});
-          });
-    return view.bottom_line;
-}
-
-void draw_base(const AppState& state, const Frame& frame, Actions& out) {
+void draw_base(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
     const Regions r = regions(frame);
     const Frame chrome = around(frame);
     fill(r.rail, frame.theme.surface, chrome);
     hairline({r.work.low.x, r.work.high.y}, r.work.high, chrome);
-    panel("rail", {{0.0F, frame.px(8)}, r.rail.high}, [&] { draw_rail(state, chrome, out); });
-    std::optional<CellRef> hovered;
-    if (state.workspace == Workspace::step) hovered = draw_step(state, r, frame, out);
-    if (state.workspace == Workspace::saturation) draw_saturation_workspace(state, r, frame, out);
-    const bool large = state.workspace == Workspace::large;
-    const std::string aside =
-        large ? draw_large_workspace(state, r, frame, out) : view::computed_words(state);
-    if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
-    panel("bottom line", r.bottom, [&] { draw_bottom_line(state.message, aside, chrome); });
+    panel("rail", {{0.0F, frame.px(8)}, r.rail.high},
+          [&] { draw_rail(state, panels, chrome, out); });
+    const auto shown = static_cast<std::size_t>(state.workspace);
+    const std::string aside = panels[shown].draw(state, r.area, frame, out);
+    panel("bottom line", r.bottom,
+          [&] { draw_bottom_line(state.notice.value_or(state.message), aside, chrome); });
 }
 
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
     if (state.show_help) draw_help(commands(state), frame, out);
     if (state.show_palette)
         draw_palette(state, find_commands(state, state.palette_query), frame, out);
+    if (state.prompt) draw_prompt(*state.prompt, frame, out);
 }
 
 }  // namespace
 
-void draw_window(const AppState& state, const Frame& frame, Actions& out) {
+void draw_window(const AppState& state, const Frame& frame, Actions& out, PanelList panels) {
     push_font(frame.fonts.body);
     ImGui::SetNextWindowPos({0.0F, 0.0F});
     ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
@@ -168,7 +107,7 @@ void draw_window(const AppState& state, const Frame& frame, Actions& out) {
     ImGui::PopStyleVar();
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     ImGui::PushClipRect({0.0F, 0.0F}, display, false);  // padding is no reason to clip the rail
-    draw_base(state, frame, out);
+    draw_base(state, panels, frame, out);
     ImGui::PopClipRect();
     ImGui::End();
     draw_overlays(state, around(frame), out);

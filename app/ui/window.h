@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/ui/common/frame.h"
+#include "app/ui/workspaces.h"
 #include "app/view/actions.h"
 
 namespace attn::ui {
@@ -12,6 +13,7 @@ void apply_style(const view::Theme& theme, float scale);
 
 /// The whole window of one frame, between ImGui::NewFrame() and ImGui::Render(). The caller clears
 /// to theme.background: full-screen windows draw no background of their own.
-void draw_window(const view::AppState& state, const Frame& frame, view::Actions& out);
+void draw_window(const view::AppState& state, const Frame& frame, view::Actions& out,
+                 PanelList panels = workspace_panels());
 
 }  // namespace attn::ui

@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -10,15 +11,30 @@
 
 namespace attn::ui {
 
-/// The room of a workspace: all between rail and bottom line, in pixels.
-struct WorkArea {
+/// A rectangle of the window, in pixels.
+struct Box {
     ImVec2 low, high;
+    ImVec2 size() const { return {std::max(1.0F, high.x - low.x), std::max(1.0F, high.y - low.y)}; }
+};
+/// A child window at an exact place; `draw` fills it.
+template <class Draw>
+void panel(const char* id, const Box& box, Draw draw) {
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::BeginChild(id, box.size());
+    draw();
+    ImGui::EndChild();
+}
+
+/// The room of a workspace: all between rail and bottom line.
+struct WorkArea {
+    Box work;
     float margin = 0.0F;
     float inspector = 0.0F;  // width of a panel at the right
 };
 
-/// Icons are a few lines in a box of `size`: no font has them.
-using Icon = void (*)(ImDrawList& list, ImVec2 low, float size, ImU32 color, float thin);
+/// A few lines in a box of `size`, `thin` wide: no font has such icons.
+using Icon = void (*)(view::Painter& painter, view::Point low, float size, view::Color color,
+                      float thin);
 
 /// THE twin of a workspace's row in app/view/workspaces.h: what it looks like.
 struct WorkspacePanel {
@@ -39,8 +55,11 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
                                       const Frame& frame, view::Actions& out);
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& area,
                                  const Frame& frame, view::Actions& out);
-void draw_step_icon(ImDrawList& list, ImVec2 low, float size, ImU32 color, float thin);
-void draw_saturation_icon(ImDrawList& list, ImVec2 low, float size, ImU32 color, float thin);
-void draw_large_icon(ImDrawList& list, ImVec2 low, float size, ImU32 color, float thin);
+void draw_step_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                    float thin);
+void draw_saturation_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                          float thin);
+void draw_large_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                     float thin);
 
 }  // namespace attn::ui

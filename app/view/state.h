@@ -53,16 +53,17 @@ struct Prompt {
 };
 
 /// A file that the world outside is asked to write.
-struct FigureRequest {
+struct FileRequest {
     std::string path;
-    bool chrome = false;  // the whole window, not the canvas alone
+    bool overwrite = false;  // where there is one already
+    bool chrome = false;     // of a figure: the whole window, not the canvas alone
 };
 /// What apply() asks of the world outside; main does it and clears it.
 struct Effects {
     bool quit = false;
     bool screenshot = false;
-    std::optional<std::string> save_session;  // to this path
-    std::optional<FigureRequest> figure;
+    std::optional<FileRequest> session;
+    std::optional<FileRequest> figure;
     std::optional<std::string> clipboard;  // text to copy
 };
 

@@ -5,6 +5,7 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/large/parts.h"
 #include "app/view/large/camera.h"
+#include "app/view/large/workspace.h"
 
 namespace attn::ui {
 namespace {

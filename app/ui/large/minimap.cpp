@@ -3,6 +3,7 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/large/parts.h"
 #include "app/view/large/camera.h"
+#include "app/view/large/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -51,7 +52,8 @@ void read_hand(const LargeScene& scene, const Area& map) {
     };
     const view::MapCamera camera = view::centred_at(
         scene.look, share(mouse.x, map.low.x, map.high.x), share(mouse.y, map.low.y, map.high.y));
-    if (!(camera == scene.look.camera)) scene.out.push_back(view::SetMapCamera{camera});
+    if (!(camera == view::shown_camera(scene.look)))
+        scene.out.push_back(view::moved_map(scene.look, camera));
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ struct MovePalette {
 /// Asks for a path; nullopt: closes.
 struct ShowPrompt {
     std::optional<PromptKind> kind;
+    std::string path = {};
+    bool confirmed = false;  // the file is there already, and the person was told
     static constexpr auto kMeta = unwritten(Kind::moment);
     friend void carry_out(AppState& state, const ShowPrompt& action);
 };
@@ -101,16 +103,25 @@ struct DraftPrompt {
 /// "": where it came from, else asks for a path.
 struct SaveSession {
     std::string path;
+    bool overwrite = false;  // a file that is there
     static constexpr auto kMeta =
-        meta("save_session", Kind::plain, field("path", &SaveSession::path));
+        meta("save_session", Kind::plain, field("path", &SaveSession::path),
+             field("overwrite", &SaveSession::overwrite));
     friend void carry_out(AppState& state, const SaveSession& action);
+};
+/// It was written.
+struct SessionSaved {
+    std::string path;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const SessionSaved& action);
 };
 struct ExportFigure {
     std::string path;
-    bool chrome{};
+    bool chrome = false;     // the whole window, not the canvas alone
+    bool overwrite = false;  // a file that is there
     static constexpr auto kMeta =
         meta("export_figure", Kind::plain, field("path", &ExportFigure::path),
-             field("chrome", &ExportFigure::chrome));
+             field("chrome", &ExportFigure::chrome), field("overwrite", &ExportFigure::overwrite));
     friend void carry_out(AppState& state, const ExportFigure& action);
 };
 /// Of a job that takes long.
@@ -144,7 +155,7 @@ struct Tick {
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
                SetTheme, SetUiScale, SetReducedMotion, ShowHelp, ShowPalette, SetPaletteQuery,
-               MovePalette, ShowPrompt, DraftPrompt, SaveSession, ExportFigure, Notify, JobProgress,
-               TakeScreenshot, Quit, Tick>;
+               MovePalette, ShowPrompt, DraftPrompt, SaveSession, SessionSaved, ExportFigure,
+               Notify, JobProgress, TakeScreenshot, Quit, Tick>;
 
 }  // namespace attn::view

@@ -93,7 +93,8 @@ void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();
     if (!action.kind) return;
     state.show_help = state.show_palette = false;
-    state.prompt = Prompt{*action.kind, "", false};
+    state.prompt = Prompt{*action.kind, action.path, action.confirmed};
+    if (!action.path.empty()) return;
     if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;
     if (*action.kind == PromptKind::figure) state.prompt->path = figure_name(state);
 }
@@ -105,16 +106,18 @@ void carry_out(AppState& state, const DraftPrompt& action) {
 }
 
 void carry_out(AppState& state, const SaveSession& action) {
-    const std::string& path = action.path.empty() ? state.session_file : action.path;
     state.prompt.reset();
+    const bool again = action.path.empty() || action.path == state.session_file;
+    const std::string& path = again ? state.session_file : action.path;
     if (path.empty()) return carry_out(state, ShowPrompt{PromptKind::save});
-    state.session_file = path;
-    state.effects.save_session = path;
+    state.effects.session = FileRequest{path, again || action.overwrite};
 }
+
+void carry_out(AppState& state, const SessionSaved& action) { state.session_file = action.path; }
 
 void carry_out(AppState& state, const ExportFigure& action) {
     state.prompt.reset();
-    state.effects.figure = FigureRequest{action.path, action.chrome};
+    state.effects.figure = FileRequest{action.path, action.overwrite, action.chrome};
 }
 
 void carry_out(AppState& state, const Notify& action) { state.notice = action.message; }

@@ -1,0 +1,38 @@
+#include "app/ui/common/draw.h"
+#include "app/ui/large/panel.h"
+#include "app/ui/workspaces.h"
+#include "app/view/large/view.h"
+
+namespace attn::ui {
+
+std::string draw_large_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
+                                 view::Actions& out) {
+    const view::LargeView view = build_large_view(state);
+    const LargeScene scene{view, state.large, frame, out};
+    const float side = has_map(view) ? r.inspector : 0.0F;
+    const float split = std::max(r.work.low.x, r.work.high.x - side);
+    if (side > 0.0F) frame.around.rect({split, 0.0F}, r.work.high, frame.theme.surface);
+    panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
+          [&] { draw_large_map(scene); });
+    if (!has_map(view)) return {};
+    const LargeScene beside{view, state.large, around(frame), out};
+    panel("map side",
+          {{split + frame.px(24), frame.px(16)}, {r.work.high.x - frame.px(16), r.work.high.y}},
+          [&] { draw_large_side(beside); });
+    return view.bottom_line;
+}
+
+/// A map: a square, and a part of it drawn larger.
+void draw_large_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                     float thin) {
+    const float part = size * 0.3F;
+    const float lens = size * 0.62F;
+    const view::Point high{low.x + size, low.y + size};
+    painter.outline(low, {low.x + lens, low.y + lens}, color, thin);
+    painter.rect({low.x + thin * 3, low.y + thin * 3}, {low.x + part, low.y + part}, color);
+    painter.rect({high.x - lens + thin * 3, high.y - lens + thin * 3}, high, color);
+    painter.line({low.x + lens, low.y}, {high.x, high.y - lens}, color, thin);
+    painter.line({low.x, low.y + lens}, {high.x - lens, high.y}, color, thin);
+}
+
+}  // namespace attn::ui

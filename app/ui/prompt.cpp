@@ -1,0 +1,70 @@
+#include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/overlay.h"
+#include "app/ui/panels.h"
+
+namespace attn::ui {
+namespace {
+
+using view::PromptKind;
+
+struct PromptWords {
+    const char* title;
+    const char* hint;
+};
+
+PromptWords words_of(PromptKind kind) {
+    switch (kind) {
+        case PromptKind::open:
+            return {"Open a file",
+                    "Tensors (.npz), a session or a preset (.json). Enter opens it; a file may be "
+                    "dropped on the window too."};
+        case PromptKind::save:
+            return {"Save the session",
+                    "A session (.json) brings this screen back. Enter saves it."};
+        case PromptKind::figure:
+            break;
+    }
+    return {"Export a figure",
+            "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window."};
+}
+
+view::Action action_of(const view::Prompt& prompt, bool ctrl) {
+    switch (prompt.kind) {
+        case PromptKind::open:
+            return view::OpenFile{prompt.path};
+        case PromptKind::save:
+            return view::SaveSession{prompt.path, prompt.confirmed};
+        case PromptKind::figure:
+            break;
+    }
+    return view::ExportFigure{prompt.path, ctrl, prompt.confirmed};
+}
+
+}  // namespace
+
+void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out) {
+    const PromptWords text = words_of(prompt.kind);
+    const bool beside = begin_overlay("prompt", frame.px(640), frame.px(208), frame);
+    words(frame, frame.fonts.title, frame.theme.text, text.title);
+    std::string path = prompt.path;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint("##path", "A path", &path, ImGuiInputTextFlags_AutoSelectAll);
+    pop_font();
+    const std::string taken = prompt.path + " is there already: Enter overwrites it.";
+    wrapped_words(frame, frame.fonts.body,
+                  prompt.confirmed ? frame.theme.warning : frame.theme.muted,
+                  prompt.confirmed ? taken : text.hint);
+    end_overlay();
+    if (path != prompt.path) out.push_back(view::DraftPrompt{path});
+    if (beside || is_pressed(view::Key::escape))
+        out.push_back(view::ShowPrompt{std::nullopt});
+    else if (is_pressed(view::Key::enter) && !path.empty()) {
+        out.push_back(action_of({prompt.kind, path, prompt.confirmed}, ImGui::GetIO().KeyCtrl));
+        if (prompt.kind == PromptKind::open) out.push_back(view::ShowPrompt{std::nullopt});
+    }
+}
+
+}  // namespace attn::ui
