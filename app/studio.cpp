@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "app/figure.h"
 #include "app/gl/offscreen.h"
+#include "app/gl/png.h"
 #include "app/screen.h"
 
 namespace attn {
@@ -29,7 +31,9 @@ class OffscreenStudio : public cli::Studio {
         return asked;
     }
 
-    gl::Pixels read() const override { return target_->read(); }
+    Result<std::string> picture(const view::AppState&) override {
+        return gl::encode_png(target_->read());
+    }
 
   private:
     std::unique_ptr<gl::Offscreen> target_;  // the context outlives what is drawn with it
@@ -39,8 +43,10 @@ class OffscreenStudio : public cli::Studio {
 
 }  // namespace
 
-Result<std::unique_ptr<cli::Studio>> open_studio(gl::Size size) {
-    auto target = gl::Offscreen::open(size);
+Result<std::unique_ptr<cli::Studio>> open_studio(const cli::StudioJob& job) {
+    if (!job.chrome || job.format != figures::Format::png)
+        return open_figure_studio(job.format, {.size = job.size, .chrome = job.chrome});
+    auto target = gl::Offscreen::open(job.size);
     if (!target) return tl::unexpected(std::move(target.error()));
     return std::make_unique<OffscreenStudio>(std::move(*target));
 }

@@ -7,7 +7,8 @@
 
 namespace attn {
 
-/// The panels over an offscreen context. Fails when this machine has no OpenGL 3.3 through EGL.
-Result<std::unique_ptr<cli::Studio>> open_studio(gl::Size size);
+/// The panels over an offscreen context, or a figure. The former fails when this machine has no OpenGL 3.3
+/// through EGL.
+Result<std::unique_ptr<cli::Studio>> open_studio(const cli::StudioJob& job);
 
 }  // namespace attn

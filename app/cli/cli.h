@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/figures/figure.h"
 #include "app/gl/pixels.h"
 #include "core/backend.h"
 
@@ -17,8 +18,14 @@ namespace attn::cli {
 using Args = std::span<const std::string>;
 
 class Studio;
+/// What a studio makes.
+struct StudioJob {
+    gl::Size size;
+    figures::Format format = figures::Format::png;
+    bool chrome = true;  // the whole window, not the canvas alone; as PNG it is OpenGL's picture
+};
 /// Something that draws the window without a window (studio.h); main composes it.
-using OpenStudio = std::function<Result<std::unique_ptr<Studio>>(gl::Size size)>;
+using OpenStudio = std::function<Result<std::unique_ptr<Studio>>(const StudioJob& job)>;
 
 /// Where a command writes: results on `out`; errors and notes, one line each, on `err`. `render`
 /// draws with `open_studio`; the others need none. `backends`: what main has to choose from.

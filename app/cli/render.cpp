@@ -1,4 +1,4 @@
-// attnscope render: pictures of the window, without one.
+// attnscope render: figures, and pictures of the window, without one.
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
-#include "app/gl/png.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -19,11 +18,13 @@ struct RenderOptions {
     StartOptions start;
     std::string output;
     bool all = false;
+    bool chrome = false;
+    std::string format;
     bool full_pass = false;
     int time_drag = 0;  // frames
 };
 
-Result<gl::Pixels> draw(Studio& studio, view::AppState state) {
+Result<std::string> draw(Studio& studio, view::AppState state) {
     if (auto done = complete_wishes(state); !done) return tl::unexpected(std::move(done.error()));
     arrive(state);
     for (std::optional<view::MapCanvas> room; room != state.large.canvas;) {
@@ -32,13 +33,34 @@ Result<gl::Pixels> draw(Studio& studio, view::AppState state) {
             return tl::unexpected(std::move(mapped.error()));
         for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
     }
-    return studio.read();
+    return studio.picture(state);
 }
 
 Result<void> draw_to_file(Studio& studio, view::AppState state, const std::filesystem::path& path) {
-    auto pixels = draw(studio, std::move(state));
-    if (!pixels) return tl::unexpected(std::move(pixels.error()));
-    return write_file_atomically(path, gl::encode_png(*pixels));
+    auto bytes = draw(studio, std::move(state));
+    if (!bytes) return tl::unexpected(std::move(bytes.error()));
+    return write_file_atomically(path, *bytes);
+}
+
+Result<void> draw_to_output(Studio& studio, view::AppState state, const std::string& output,
+                            Streams io) {
+    if (output != "-") return draw_to_file(studio, std::move(state), output);
+    auto bytes = draw(studio, std::move(state));
+    if (!bytes) return tl::unexpected(std::move(bytes.error()));
+    io.out << *bytes;
+    return {};
+}
+
+/// --format, or what the name says. Pictures of the window (--all, --time-drag) are PNG.
+Result<figures::Format> format_of(const RenderOptions& options) {
+    if (options.all || options.time_drag > 0) return figures::Format::png;
+    if (!options.format.empty()) {
+        if (const auto format = figures::format_of("figure." + options.format); format) return format;
+        return bad_input(fmt::format("--format is '{}'; svg, pdf or png expected", options.format));
+    }
+    if (options.output == "-")
+        return bad_input("-o - has no extension; --format svg, pdf or png expected");
+    return figures::format_of(options.output);
 }
 
 struct Screen {
@@ -88,26 +110,35 @@ Result<void> render(const RenderOptions& options, Streams io) {
     if (!start) return tl::unexpected(std::move(start.error()));
     const auto size = parse_size(options.start.size);
     if (!size) return tl::unexpected(size.error());
-    auto studio = io.open_studio(*size);
+    const auto format = format_of(options);
+    if (!format) return tl::unexpected(format.error());
+    const bool chrome = options.chrome || options.all || options.time_drag > 0;
+    auto studio = io.open_studio({*size, *format, chrome});
     if (!studio) return tl::unexpected(std::move(studio.error()));
     if (auto done = carry_out(start->actions, start->state); !done) return done;
     if (options.full_pass) view::apply(start->state, view::SetFullPass{true});
     if (options.time_drag > 0)
         return time_drag(**studio, std::move(start->state), options.time_drag, io);
     if (options.all) return draw_all(**studio, start->state, options.output, io);
-    return draw_to_file(**studio, std::move(start->state), options.output);
+    return draw_to_output(**studio, std::move(start->state), options.output, io);
 }
 
 }  // namespace
 
 int run_render(Args args, Streams io) {
-    CLI::App app("Draws what the window would show into a PNG file: no display is needed.",
-                 "attnscope render");
+    CLI::App app(
+        "Draws the canvas of a workspace into a file: SVG, PDF or PNG by its name. No display is "
+        "needed.",
+        "attnscope render");
     RenderOptions options;
     add_start_options(app, options.start);
-    app.add_option("-o,--output", options.output, "the picture; with --all, the folder")
+    app.add_option("-o,--output", options.output,
+                   "the figure, as in weights.svg; with --all, the folder")
         ->type_name("OUT");
-    app.add_flag("--all", options.all, "every workspace, in both themes");
+    app.add_flag("--chrome", options.chrome, "the whole window, not the canvas alone");
+    app.add_option("--format", options.format, "svg, pdf or png, where -o does not say it")
+        ->type_name("F");
+    app.add_flag("--all", options.all, "pictures of every workspace, in both themes");
     app.add_flag("--full-pass", options.full_pass,
                  "every weight of a large matrix, however long that takes");
     app.add_option("--time-drag", options.time_drag,
@@ -117,7 +148,7 @@ int run_render(Args args, Streams io) {
         ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;
     if (options.output.empty() && options.time_drag == 0)
-        return report({"no -o; expected the name of the picture, as in -o step.png"},
+        return report({"no -o; the name of the figure expected, as in -o step.svg"},
                       "attnscope render", io);
     const auto done = render(options, io);
     return done ? kSuccess : report(done.error(), "attnscope render", io);

@@ -1,19 +1,21 @@
 #pragma once
 
-#include "app/gl/pixels.h"
+#include <string>
+
 #include "app/view/actions.h"
+#include "core/result.h"
 
 namespace attn::cli {
 
-/// Draws what the window would show, without a window. The command line must not see the panels, so
+/// Draws what the window would show, without a window: its picture, or a figure. The command line must not see the panels, so
 /// main composes a studio from ui and gl and hands it down.
 class Studio {
   public:
     virtual ~Studio() = default;
     /// One frame, drawn to its end. What the panels ask for, such as what their room is.
     virtual view::Actions draw(const view::AppState& state) = 0;
-    /// The last frame.
-    virtual gl::Pixels read() const = 0;
+    /// The bytes of the file: what the last frame showed of `state`.
+    virtual Result<std::string> picture(const view::AppState& state) = 0;
 };
 
 }  // namespace attn::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/cli/cli.h"
+#include "app/cli/studio.h"
+#include "app/figures/figure.h"
+
+namespace attn {
+
+/// The window that a figure is of: the figure stands as on that screen.
+struct FigureWindow {
+    gl::Size size{1600, 1000};
+    double device_scale = 1.0;
+    bool chrome = false;  // all of it, not the canvas alone
+};
+
+/// What the screen shows of `state`, drawn once more by the panels into the bytes of a file: the canvas,
+/// cut to what is drawn on it, or all of the window. Needs no OpenGL and leaves the current ImGui context alone.
+Result<std::string> draw_figure(const view::AppState& state, figures::Format format,
+                                const FigureWindow& window);
+
+/// The same to a file whose name says the format. An unknown one is refused before anything is drawn.
+Result<void> export_figure(const view::AppState& state, const std::filesystem::path& path,
+                           const FigureWindow& window);
+
+/// A studio that makes such figures.
+std::unique_ptr<cli::Studio> open_figure_studio(figures::Format format, const FigureWindow& window);
+
+}  // namespace attn
