@@ -16,7 +16,7 @@ namespace {
 constexpr double kProbeMs = 40.0;
 
 Result<large::MapInput> read_map_file(const std::string& path) {
-    auto call = files::read_call(path, {});
+    auto call = files::read_call(path, {}, files::kFirstLayer);
     if (!call) return tl::unexpected(std::move(call.error()));
     auto source = large::weight_source(call->inputs, call->spec);
     if (!source)

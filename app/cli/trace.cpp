@@ -43,6 +43,7 @@ struct Words {
     std::string backend = "auto";
     std::string keep;
     std::string threads;  // "": all
+    std::string layer;    // "": the only one
     bool grad = false;
     std::map<std::string, std::string> attention;  // by option name
 };
@@ -67,6 +68,8 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
         ->type_name("KEY,..");
     app.add_option("--threads", words.threads,
                    "at most N threads (default all; reference uses one)")
+        ->type_name("N");
+    app.add_option("--layer", words.layer, "the layer of a file with arrays l<N>.Q, ...")
         ->type_name("N");
     for (const files::AttentionOption& option : files::attention_options()) {
         std::string& value = words.attention[std::string(option.name)];
@@ -111,6 +114,14 @@ Result<int> parse_threads(const std::string& text) {
     if (!threads) return tl::unexpected(threads.error());
     if (*threads < 1) return bad_input(fmt::format("--threads is {}; expected at least 1", text));
     return static_cast<int>(std::min<Index>(*threads, thread_count()));
+}
+
+Result<Index> parse_layer(const std::string& text) {
+    if (text.empty()) return files::kOnlyLayer;
+    const Result<Index> layer = files::parse_whole_number({"--layer", text});
+    if (layer && *layer < 0)
+        return bad_input(fmt::format("--layer is {}; expected a number from 0", text));
+    return layer;
 }
 
 double elapsed_ms(std::chrono::steady_clock::time_point since) {
@@ -209,7 +220,10 @@ Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
     const ThreadLimit limit(*threads);
     const Result<StageSet> keep = parse_keep(words.keep);
     if (!keep) return tl::unexpected(keep.error());
-    const Result<files::FileCall> call = files::read_call(words.input, given_options(app, words));
+    const Result<Index> layer = parse_layer(words.layer);
+    if (!layer) return tl::unexpected(layer.error());
+    const Result<files::FileCall> call =
+        files::read_call(words.input, given_options(app, words), *layer);
     if (!call) return tl::unexpected(call.error());
     const Result<Computed> computed = compute(*call, words, *keep, io.backends);
     if (!computed) return tl::unexpected(computed.error());

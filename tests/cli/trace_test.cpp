@@ -72,3 +72,25 @@ TEST_CASE("a file that does not hold a call is refused by name") {
     check_refused({"trace", golden("two_heads.npz"), "-o", "/nowhere/x", "--heads", "3"},
                   "W_Q has 8 columns");
 }
+
+TEST_CASE("a file with several layers is traced one layer at a time") {
+    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz"},
+                  "layers.npz has 2 layers; choose one with --layer: 2 or 10");
+    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz", "--layer", "3"},
+                  "has no layer 3; expected 2 or 10");
+    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz", "--layer", "-1"},
+                  "--layer is -1; expected a number from 0");
+    const Npz plain = traced("tokens.npz", {"--causal"});
+    CHECK(floats(traced("layers.npz", {"--layer", "10"}), "weights") == floats(plain, "weights"));
+    CHECK(floats(traced("layers.npz", {"--layer", "2"}), "q") == floats(plain, "v"));
+    CHECK(floats(traced("tokens.npz", {"--layer", "0"}), "q") == floats(plain, "q"));
+}
+
+TEST_CASE("an array that trace does not use is said") {
+    const Scratch scratch;
+    const Ran ran = command({"trace", golden("unused.npz"), "-o", (scratch / "o.npz").string()});
+    CHECK(ran.code == 0);
+    CHECK(says(ran.err,
+               "note: " + golden("unused.npz") + ": arrays 'sinks', 'W_score' are not used"));
+    CHECK(command({"trace", golden("tokens.npz"), "-o", (scratch / "o.npz").string()}).err.empty());
+}
