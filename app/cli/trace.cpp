@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_output.h"
 #include "app/files/call.h"
+#include "app/files/outputs.h"
+#include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/backend.h"
 #include "core/io/file.h"
@@ -25,6 +26,8 @@ constexpr std::string_view kFooter =
     "  Q, K, V           [T,d], [H,T,d] or [B,H,T,d]; or\n"
     "  X, W_Q, W_K, W_V  [T,d_model] or [B,T,d_model], [in,out]; X_kv for cross-attention\n"
     "  W_O, b_Q, b_K, b_V, b_O   optional\n"
+    "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
+    "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
     "  mask              bool or uint8, true = may attend, [Tq,Tk] or 4-D broadcastable to "
     "[B,H,Tq,Tk]\n"
     "  dO or dY          upstream gradient of context or of output; ones at output if absent\n"
@@ -34,7 +37,8 @@ constexpr std::string_view kFooter =
     "Examples:\n"
     "  attnscope trace qkv.npz -o out.npz --causal --grad\n"
     "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
-    "  attnscope trace qkv.npz -o exact.npz --backend reference\n";
+    "  attnscope trace qkv.npz -o exact.npz --backend reference\n"
+    "  make_tensors | attnscope trace - -o - --layer 3 | plot\n";
 
 /// The command line, as it was written.
 struct Words {
@@ -56,15 +60,16 @@ std::string backend_names(BackendList backends) {
 
 // What is typed for an option lands in `words`.
 void declare(CLI::App& app, Words& words, BackendList backends) {
-    app.add_option("IN.npz", words.input, "the tensors of the call");
-    app.add_option("-o,--output", words.output, "the file to write")->type_name("OUT.npz");
+    app.add_option("IN.npz", words.input, "the tensors of the call; - for standard input");
+    app.add_option("-o,--output", words.output, "the file to write; - for standard output")
+        ->type_name("OUT.npz");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
     app.add_option("--backend", words.backend,
                    backend_names(backends) +
                        " (default auto: staged while stages are kept and few enough, else fused)")
         ->type_name("NAME");
     app.add_option("--keep", words.keep,
-                   "write only these stages (and, with --grad, their gradients)")
+                   "write only these stages (and, with --grad, their gradients); logsumexp always")
         ->type_name("KEY,..");
     app.add_option("--threads", words.threads,
                    "at most N threads (default all; reference uses one)")
@@ -97,9 +102,11 @@ Result<StageSet> parse_keep(std::string_view text) {
     while (!text.empty()) {
         const std::string_view key = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), key.size() + 1));
+        if (key == "logsumexp") continue;  // is always kept
         const std::optional<Stage> stage = find_stage(key);
         std::vector<std::string> keys;
         for (const StageInfo& row : stage_table()) keys.emplace_back(row.key);
+        keys.emplace_back("logsumexp");
         if (!stage)
             return bad_input(fmt::format("--keep has the unknown stage '{}'{}; expected {}", key,
                                          files::did_you_mean(key, keys), files::choices(keys)));
@@ -165,7 +172,9 @@ Result<Computed> compute(const files::FileCall& call, const Words& words, StageS
 std::string summary(const Words& words, const files::FileCall& call, const Computed& computed,
                     std::span<const NpzEntry> entries) {
     const Dimensions& size = call.size;
-    std::string text = fmt::format("{} -> {}\n", words.input, words.output);
+    std::string text =
+        fmt::format("{} -> {}\n", files::shown_input(words.input),
+                    files::is_standard(words.output) ? "standard output" : words.output);
     text += fmt::format("B {}, H {}, Hkv {}, Tq {}, Tk {}, d_k {}, d_v {}\n", size.batch,
                         size.heads, size.kv_heads, size.tq, size.tk, size.d_k, size.d_v);
     text += fmt::format("backend {}, forward {:.2f} ms", computed.backend, computed.forward_ms);
@@ -205,11 +214,17 @@ Result<void> check_usage(const Words& words) {
     if (words.input.empty())
         return bad_input("expected an input file: attnscope trace IN.npz -o OUT.npz");
     if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
-    std::error_code ignored;
-    if (std::filesystem::equivalent(words.input, words.output, ignored))
-        return bad_input(fmt::format(
-            "-o is {}, the input itself; expected another file: it would be lost", words.output));
-    return {};
+    const files::NamedFile input{"the input", words.input};
+    const files::NamedFile output{"-o", words.output};
+    if (auto fine = files::check_extension(output, ".npz"); !fine) return fine;
+    return files::check_outputs({&input, 1}, {&output, 1});
+}
+
+Result<void> write(const std::string& path, std::span<const NpzEntry> entries, Streams io) {
+    if (!files::is_standard(path)) return write_npz(path, entries);
+    return npz_bytes(entries, "standard output").map([&](const std::string& bytes) {
+        io.out << bytes;
+    });
 }
 
 Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
@@ -229,15 +244,16 @@ Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
     if (!computed) return tl::unexpected(computed.error());
     const std::vector<NpzEntry> entries = trace_entries(
         *call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
-    if (auto written = write_npz(words.output, entries); !written) return written;
+    if (auto written = write(words.output, entries, io); !written) return written;
     notes.insert(notes.end(), call->notes.begin(), call->notes.end());
     if (auto note = left_out(words, *call, *keep, *computed)) notes.push_back(*std::move(note));
     if (!words.keep.empty())
         for (const std::string& note : missing_stages(computed->forward, *keep))
             notes.push_back(note);
     for (const std::string& note : notes) io.err << fmt::format("{}: note: {}\n", kName, note);
-    // On `attnscope trace IN.npz -o /dev/stdout | ...` the bytes of the file own the output.
-    (writes_in_place(words.output) ? io.err : io.out) << summary(words, *call, *computed, entries);
+    // On `attnscope trace IN.npz -o - | ...` the bytes of the file own the output.
+    const bool output_is_taken = files::is_standard(words.output) || writes_in_place(words.output);
+    (output_is_taken ? io.err : io.out) << summary(words, *call, *computed, entries);
     return {};
 }
 

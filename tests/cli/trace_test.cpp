@@ -56,20 +56,20 @@ TEST_CASE("float64 and integers are read, rounded, and what is lost is said") {
 }
 
 TEST_CASE("a mask of three axes, or of floats, is told what to write") {
-    check_refused({"trace", golden("mask_3d.npz"), "-o", "/nowhere/x"},
+    check_refused({"trace", golden("mask_3d.npz"), "-o", "/nowhere/x.npz"},
                   "mask_3d.npz: mask [2, 3, 3] has 3 axes, which is ambiguous: write [2, 1, 3, 3]");
-    check_refused({"trace", golden("mask_float.npz"), "-o", "/nowhere/x"},
+    check_refused({"trace", golden("mask_float.npz"), "-o", "/nowhere/x.npz"},
                   "mask is float32; expected bool or uint8");
 }
 
 TEST_CASE("a file that does not hold a call is refused by name") {
-    check_refused({"trace", golden("kinds.npz"), "-o", "/nowhere/x"}, "it holds f2, f4");
-    check_refused({"trace", golden("complex.npz"), "-o", "/nowhere/x"},
+    check_refused({"trace", golden("kinds.npz"), "-o", "/nowhere/x.npz"}, "it holds f2, f4");
+    check_refused({"trace", golden("complex.npz"), "-o", "/nowhere/x.npz"},
                   "complex.npz: Q has dtype '<c8'");
-    check_refused({"trace", "/nowhere/in.npz", "-o", "/nowhere/x"},
+    check_refused({"trace", "/nowhere/in.npz", "-o", "/nowhere/x.npz"},
                   "/nowhere/in.npz: No such file");
-    check_refused({"trace", ATTN_TEST_DATA, "-o", "/nowhere/x"}, "is a folder");
-    check_refused({"trace", golden("two_heads.npz"), "-o", "/nowhere/x", "--heads", "3"},
+    check_refused({"trace", ATTN_TEST_DATA, "-o", "/nowhere/x.npz"}, "is a folder");
+    check_refused({"trace", golden("two_heads.npz"), "-o", "/nowhere/x.npz", "--heads", "3"},
                   "W_Q has 8 columns");
 }
 
