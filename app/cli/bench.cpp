@@ -10,6 +10,8 @@
 #include "app/cli/bench_sections.h"
 #include "app/cli/subcommands.h"
 #include "app/files/options.h"
+#include "app/files/outputs.h"
+#include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/io/file.h"
 #include "core/threads.h"
@@ -113,6 +115,8 @@ Result<std::vector<bench::Workload>> parse_shapes(const std::string& text) {
 
 Result<BenchPlan> parse_plan(const Words& words, BackendList among) {
     BenchPlan plan;
+    if (auto fine = files::check_extension({"--json", words.json}, ".json"); !fine)
+        return tl::unexpected(fine.error());
     plan.quick = words.quick;
     const auto repeat = parse_count("--repeat", words.repeat, 1, 1000000);
     if (!repeat) return tl::unexpected(repeat.error());
@@ -176,7 +180,7 @@ Result<void> answer_lines(const Backend& backend, Streams io) {
 Result<void> run_sections(const BenchPlan& plan, const Words& words, Streams io) {
     const auto sections = chosen_sections(words);
     if (!sections) return tl::unexpected(sections.error());
-    const bool json_alone = words.json == "-";
+    const bool json_alone = files::is_standard(words.json);
     BenchReport report(json_alone ? nullptr : &io.out);
     report.machine(thread_count());
     for (const BenchSection* section : *sections)

@@ -8,6 +8,8 @@
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/files/options.h"
+#include "app/files/outputs.h"
+#include "app/files/standard.h"
 #include "core/io/file.h"
 #include "core/saturation.h"
 
@@ -55,7 +57,8 @@ void declare(CLI::App& app, Words& words) {
     app.add_option("--seed", words.seed, "of the draws, default 1")->type_name("S");
     app.add_option("--logits", words.logits, "z = logits × √d_k instead of draws")
         ->type_name("A,..");
-    app.add_option("-o,--output", words.output, "write CSV instead of the table")
+    app.add_option("-o,--output", words.output,
+                   "write CSV instead of the table; - for standard output")
         ->type_name("FILE.csv");
     app.footer(std::string(kFooter));
 }
@@ -216,13 +219,18 @@ Result<void> write_csv(const std::string& path, const SaturationSettings& settin
                        const std::vector<SaturationPoint>& points, Streams io) {
     std::string text = csv_header(settings);
     for (const SaturationPoint& point : points) text += csv_row(settings, point);
-    if (auto written = write_file_atomically(path, text); !written) return written;
-    // On -o /dev/stdout the lines of the file own the output.
-    (writes_in_place(path) ? io.err : io.out) << fmt::format("{}: {} rows\n", path, points.size());
+    const bool standard = files::is_standard(path);
+    if (standard) io.out << text;
+    if (!standard)
+        if (auto written = write_file_atomically(path, text); !written) return written;
+    // Where the lines of the file own the output, nothing else goes there.
+    (standard || writes_in_place(path) ? io.err : io.out)
+        << fmt::format("{}: {} rows\n", standard ? "standard output" : path, points.size());
     return {};
 }
 
 Result<void> saturate(const CLI::App& app, const Words& words, Streams io) {
+    if (auto fine = files::check_extension({"-o", words.output}, ".csv"); !fine) return fine;
     const auto settings = parse_settings(app, words);
     if (!settings) return tl::unexpected(settings.error());
     const auto widths = parse_widths(words.widths);

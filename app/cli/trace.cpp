@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_output.h"
 #include "app/files/call.h"
+#include "app/files/outputs.h"
+#include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/backend.h"
 #include "core/io/file.h"
@@ -25,6 +26,8 @@ constexpr std::string_view kFooter =
     "  Q, K, V           [T,d], [H,T,d] or [B,H,T,d]; or\n"
     "  X, W_Q, W_K, W_V  [T,d_model] or [B,T,d_model], [in,out]; X_kv for cross-attention\n"
     "  W_O, b_Q, b_K, b_V, b_O   optional\n"
+    "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
+    "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
     "  mask              bool or uint8, true = may attend, [Tq,Tk] or 4-D broadcastable to "
     "[B,H,Tq,Tk]\n"
     "  dO or dY          upstream gradient of context or of output; ones at output if absent\n"
@@ -34,7 +37,8 @@ constexpr std::string_view kFooter =
     "Examples:\n"
     "  attnscope trace qkv.npz -o out.npz --causal --grad\n"
     "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
-    "  attnscope trace qkv.npz -o exact.npz --backend reference\n";
+    "  attnscope trace qkv.npz -o exact.npz --backend reference\n"
+    "  make_tensors | attnscope trace - -o - --layer 3 | plot\n";
 
 /// The command line, as it was written.
 struct Words {
@@ -43,6 +47,7 @@ struct Words {
     std::string backend = "auto";
     std::string keep;
     std::string threads;  // "": all
+    std::string layer;    // "": the only one
     bool grad = false;
     std::map<std::string, std::string> attention;  // by option name
 };
@@ -55,18 +60,21 @@ std::string backend_names(BackendList backends) {
 
 // What is typed for an option lands in `words`.
 void declare(CLI::App& app, Words& words, BackendList backends) {
-    app.add_option("IN.npz", words.input, "the tensors of the call");
-    app.add_option("-o,--output", words.output, "the file to write")->type_name("OUT.npz");
+    app.add_option("IN.npz", words.input, "the tensors of the call; - for standard input");
+    app.add_option("-o,--output", words.output, "the file to write; - for standard output")
+        ->type_name("OUT.npz");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
     app.add_option("--backend", words.backend,
                    backend_names(backends) +
                        " (default auto: staged while stages are kept and few enough, else fused)")
         ->type_name("NAME");
     app.add_option("--keep", words.keep,
-                   "write only these stages (and, with --grad, their gradients)")
+                   "write only these stages (and, with --grad, their gradients); logsumexp always")
         ->type_name("KEY,..");
     app.add_option("--threads", words.threads,
                    "at most N threads (default all; reference uses one)")
+        ->type_name("N");
+    app.add_option("--layer", words.layer, "the layer of a file with arrays l<N>.Q, ...")
         ->type_name("N");
     for (const files::AttentionOption& option : files::attention_options()) {
         std::string& value = words.attention[std::string(option.name)];
@@ -94,9 +102,11 @@ Result<StageSet> parse_keep(std::string_view text) {
     while (!text.empty()) {
         const std::string_view key = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), key.size() + 1));
+        if (key == "logsumexp") continue;  // is always kept
         const std::optional<Stage> stage = find_stage(key);
         std::vector<std::string> keys;
         for (const StageInfo& row : stage_table()) keys.emplace_back(row.key);
+        keys.emplace_back("logsumexp");
         if (!stage)
             return bad_input(fmt::format("--keep has the unknown stage '{}'{}; expected {}", key,
                                          files::did_you_mean(key, keys), files::choices(keys)));
@@ -111,6 +121,14 @@ Result<int> parse_threads(const std::string& text) {
     if (!threads) return tl::unexpected(threads.error());
     if (*threads < 1) return bad_input(fmt::format("--threads is {}; expected at least 1", text));
     return static_cast<int>(std::min<Index>(*threads, thread_count()));
+}
+
+Result<Index> parse_layer(const std::string& text) {
+    if (text.empty()) return files::kOnlyLayer;
+    const Result<Index> layer = files::parse_whole_number({"--layer", text});
+    if (layer && *layer < 0)
+        return bad_input(fmt::format("--layer is {}; expected a number from 0", text));
+    return layer;
 }
 
 double elapsed_ms(std::chrono::steady_clock::time_point since) {
@@ -154,7 +172,9 @@ Result<Computed> compute(const files::FileCall& call, const Words& words, StageS
 std::string summary(const Words& words, const files::FileCall& call, const Computed& computed,
                     std::span<const NpzEntry> entries) {
     const Dimensions& size = call.size;
-    std::string text = fmt::format("{} -> {}\n", words.input, words.output);
+    std::string text =
+        fmt::format("{} -> {}\n", files::shown_input(words.input),
+                    files::is_standard(words.output) ? "standard output" : words.output);
     text += fmt::format("B {}, H {}, Hkv {}, Tq {}, Tk {}, d_k {}, d_v {}\n", size.batch,
                         size.heads, size.kv_heads, size.tq, size.tk, size.d_k, size.d_v);
     text += fmt::format("backend {}, forward {:.2f} ms", computed.backend, computed.forward_ms);
@@ -194,11 +214,17 @@ Result<void> check_usage(const Words& words) {
     if (words.input.empty())
         return bad_input("expected an input file: attnscope trace IN.npz -o OUT.npz");
     if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
-    std::error_code ignored;
-    if (std::filesystem::equivalent(words.input, words.output, ignored))
-        return bad_input(fmt::format(
-            "-o is {}, the input itself; expected another file: it would be lost", words.output));
-    return {};
+    const files::NamedFile input{"the input", words.input};
+    const files::NamedFile output{"-o", words.output};
+    if (auto fine = files::check_extension(output, ".npz"); !fine) return fine;
+    return files::check_outputs({&input, 1}, {&output, 1});
+}
+
+Result<void> write(const std::string& path, std::span<const NpzEntry> entries, Streams io) {
+    if (!files::is_standard(path)) return write_npz(path, entries);
+    return npz_bytes(entries, "standard output").map([&](const std::string& bytes) {
+        io.out << bytes;
+    });
 }
 
 Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
@@ -209,21 +235,25 @@ Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
     const ThreadLimit limit(*threads);
     const Result<StageSet> keep = parse_keep(words.keep);
     if (!keep) return tl::unexpected(keep.error());
-    const Result<files::FileCall> call = files::read_call(words.input, given_options(app, words));
+    const Result<Index> layer = parse_layer(words.layer);
+    if (!layer) return tl::unexpected(layer.error());
+    const Result<files::FileCall> call =
+        files::read_call(words.input, given_options(app, words), *layer);
     if (!call) return tl::unexpected(call.error());
     const Result<Computed> computed = compute(*call, words, *keep, io.backends);
     if (!computed) return tl::unexpected(computed.error());
     const std::vector<NpzEntry> entries = trace_entries(
         *call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
-    if (auto written = write_npz(words.output, entries); !written) return written;
+    if (auto written = write(words.output, entries, io); !written) return written;
     notes.insert(notes.end(), call->notes.begin(), call->notes.end());
     if (auto note = left_out(words, *call, *keep, *computed)) notes.push_back(*std::move(note));
     if (!words.keep.empty())
         for (const std::string& note : missing_stages(computed->forward, *keep))
             notes.push_back(note);
     for (const std::string& note : notes) io.err << fmt::format("{}: note: {}\n", kName, note);
-    // On `attnscope trace IN.npz -o /dev/stdout | ...` the bytes of the file own the output.
-    (writes_in_place(words.output) ? io.err : io.out) << summary(words, *call, *computed, entries);
+    // On `attnscope trace IN.npz -o - | ...` the bytes of the file own the output.
+    const bool output_is_taken = files::is_standard(words.output) || writes_in_place(words.output);
+    (output_is_taken ? io.err : io.out) << summary(words, *call, *computed, entries);
     return {};
 }
 

@@ -34,7 +34,7 @@ std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& fo
         const Tensor& tensor = gradient->params[param.param];
         if (tensor.empty()) continue;
         entries.push_back({fmt::format("d_{}", param.key),
-                           call.file.arrays.at(std::string(param.npz)).extents, tensor.values()});
+                           call.param_extents[index_of(param.param)], tensor.values()});
     }
     return entries;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/files/call.h"
+#include "core/io/npz.h"
 #include "core/trace.h"
 
 namespace attn::cli {

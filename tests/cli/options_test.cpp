@@ -6,7 +6,7 @@ using namespace attn;
 namespace {
 
 void check_option_refused(const std::vector<std::string>& options, const std::string& words) {
-    std::vector<std::string> all{"trace", golden("qkv.npz"), "-o", "/nowhere/x"};
+    std::vector<std::string> all{"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"};
     all.insert(all.end(), options.begin(), options.end());
     check_refused(all, words);
 }
@@ -53,9 +53,9 @@ TEST_CASE("an option in the file counts, the command line wins, and a note tells
 }
 
 TEST_CASE("an option in the file that cannot be is an error that names the file") {
-    check_refused({"trace", golden("bad_option.npz"), "-o", "/nowhere/x"},
+    check_refused({"trace", golden("bad_option.npz"), "-o", "/nowhere/x.npz"},
                   "bad_option.npz: options has the unknown key 'causl'; did you mean causal?");
-    check_refused({"trace", golden("bad_json.npz"), "-o", "/nowhere/x"},
+    check_refused({"trace", golden("bad_json.npz"), "-o", "/nowhere/x.npz"},
                   "bad_json.npz: options is not valid JSON at line 1");
 }
 

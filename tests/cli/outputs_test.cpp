@@ -30,12 +30,58 @@ TEST_CASE("a kept stage that the call does not have is noted") {
     CHECK(says(ran.err, "note: this call has no stage dropped"));
 }
 
-TEST_CASE("the output never replaces the input") {
+TEST_CASE("logsumexp is a name that keep knows: it is written alone") {
+    CHECK(traced("cat_sat_mat.npz", {"--keep", "logsumexp"}).names ==
+          std::vector<std::string>{"logsumexp"});
+    CHECK(traced("cat_sat_mat.npz", {"--keep", "weights,logsumexp"}).names ==
+          std::vector<std::string>{"weights", "logsumexp"});
+    check_refused({"trace", golden("qkv.npz"), "-o", "x.npz", "--keep", "logsumexps"},
+                  "did you mean logsumexp?");
+}
+
+TEST_CASE("the output never replaces the input, under whatever name") {
     const Scratch scratch;
     const std::string file = (scratch / "io.npz").string();
+    const std::string link = (scratch / "link.npz").string();
+    const std::string twin = (scratch / "twin.npz").string();
     std::filesystem::copy_file(golden("cat_sat_mat.npz"), file);
-    CHECK(command({"trace", file, "-o", file}).code == 2);
-    CHECK(read_npz(file).value().arrays.contains("W_Q"));
+    std::filesystem::create_symlink("io.npz", link);
+    std::filesystem::create_hard_link(file, twin);
+    const std::string before = read_text_file(file).value();
+    for (const std::string& output : {file, link, twin, (scratch / "./io.npz").string()})
+        check_refused({"trace", file, "-o", output}, "the same file as the input");
+    check_refused({"trace", link, "-o", twin}, "the same file as the input " + link);
+    CHECK(read_text_file(file).value() == before);
+    CHECK(std::filesystem::is_symlink(link));
+    CHECK(scratch.files() == 3);
+}
+
+TEST_CASE("an extension that is not the format's is refused, and nothing is written") {
+    const Scratch scratch;
+    const auto at = [&](const char* name) { return (scratch / name).string(); };
+    check_refused({"trace", golden("qkv.npz"), "-o", at("x.csv")},
+                  "x.csv; expected a name that ends in .npz, or -");
+    check_refused({"trace", golden("qkv.npz"), "-o", at("x")}, "a name that ends in .npz");
+    check_refused({"saturate", "--dk", "4", "-o", at("x.npz")},
+                  "x.npz; expected a name that ends in .csv, or -");
+    CHECK(scratch.files() == 0);
+}
+
+TEST_CASE("- is standard output, and carries the file alone") {
+    const Scratch scratch;
+    const std::string file = (scratch / "o.npz").string();
+    REQUIRE(command({"trace", golden("qkv.npz"), "-o", file}).code == 0);
+    const Ran npz = command({"trace", golden("qkv.npz"), "-o", "-"});
+    CHECK(npz.code == 0);
+    CHECK(npz.out == read_text_file(file).value());
+    CHECK(says(npz.err, "-> standard output"));
+    const std::string table = (scratch / "o.csv").string();
+    REQUIRE(command({"saturate", "--dk", "4,16", "-o", table}).code == 0);
+    const Ran csv = command({"saturate", "--dk", "4,16", "-o", "-"});
+    CHECK(csv.code == 0);
+    CHECK(csv.out == read_text_file(table).value());
+    CHECK(csv.err == "standard output: 2 rows\n");
+    CHECK(!std::filesystem::exists("-"));
 }
 
 TEST_CASE("a disk that is full or a folder that is missing is a failure that leaves nothing") {
@@ -47,9 +93,12 @@ TEST_CASE("a disk that is full or a folder that is missing is a failure that lea
     CHECK(
         command({"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "no/o.npz").string()}).code ==
         cli::kFailure);
-    CHECK(command({"trace", golden("cat_sat_mat.npz"), "-o", scratch.path().string()}).code ==
-          cli::kFailure);
     CHECK(scratch.files() == 0);
+    std::filesystem::create_directory(scratch / "folder.npz");
+    const Ran folder =
+        command({"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "folder.npz").string()});
+    CHECK(folder.code == cli::kFailure);
+    CHECK(scratch.files() == 1);
 }
 
 TEST_CASE("bytes written to a device keep the output free of words") {

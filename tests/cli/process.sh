@@ -30,9 +30,21 @@ for words in --help --version stages info "stages --json" "trace --help" saturat
 done
 
 # Streams that are closed from the start are not taken for files that the program opens.
-"$app" trace "$input" -o open.npz >/dev/null
+"$app" trace "$input" -o open.npz >/dev/null 2>&1
 "$app" trace "$input" -o closed.npz <&- >&- 2>&-
 cmp open.npz closed.npz || fail "the file is another one when all streams are closed"
+
+# - is standard input and output, and makes no file.
+"$app" trace - -o - <"$input" 2>summary.txt | cat >piped.npz
+cmp open.npz piped.npz || fail "the file is another one through pipes"
+grep -q 'standard input -> standard output' summary.txt || fail "the summary says $(cat summary.txt)"
+[[ ! -e ./- ]] || fail "a file named - was made"
+refuses 2 'standard input is empty' "$app" trace - -o out.npz </dev/null
+refuses 2 'the same file as the input' "$app" trace open.npz -o - >>open.npz
+cmp open.npz piped.npz || fail "the input was written to"
+got=0
+"$app" trace "$input" -o - >/dev/full 2>error.txt || got=$?
+((got == 1)) && grep -q 'standard output cannot be written' error.txt || fail "exit code $got: $(cat error.txt)"
 
 # A reader that has had enough is no error of ours.
 got=0

@@ -47,5 +47,23 @@ def main():
     np.savez(FOLDER / "bad_option.npz", Q=x, K=x, V=x, options=np.array('{"causl": true}'))
     np.savez(FOLDER / "bad_json.npz", Q=x, K=x, V=x, options=np.array('{"causal": '))
 
+    # Tokens as numpy keeps them, as bytes and as JSON; cross-attention; several layers.
+    words = ["the", "c\u00e4t", "\U0001f408"]
+    qkv = dict(Q=normal(2, 3, 4), K=normal(2, 3, 4), V=normal(2, 3, 4))
+    np.savez(FOLDER / "tokens.npz", tokens=np.array(words), **qkv)
+    np.savez(FOLDER / "tokens_bytes.npz", tokens=np.array([word.encode() for word in words]), **qkv)
+    np.savez(FOLDER / "tokens_json.npz", tokens=np.array(json.dumps(words)), **qkv)
+    np.savez(FOLDER / "tokens_numbers.npz", tokens=np.arange(3), **qkv)
+    np.savez(FOLDER / "tokens_cross.npz", tokens=np.array(["a", "b"]), tokens_kv=np.array(words), Q=normal(2, 2, 4), K=normal(2, 3, 4), V=normal(2, 3, 4))
+    np.savez(FOLDER / "tokens_short.npz", tokens=np.array(words[:2]), **qkv)
+    layer = lambda n, **arrays: {f"l{n}.{name}": array for name, array in arrays.items()}
+    np.savez(
+        FOLDER / "layers.npz", tokens=np.array(words), options=np.array('{"causal": true}'),
+        **layer(10, **qkv), **layer(2, Q=qkv["V"], K=qkv["Q"], V=qkv["K"], dO=normal(2, 3, 4)),
+    )
+    np.savez(FOLDER / "layers_differ.npz", **layer(0, **qkv), **layer(1, Q=normal(2, 4, 4), K=qkv["K"], V=qkv["V"]))
+    np.savez(FOLDER / "layers_mixed.npz", **qkv, **layer(0, **qkv))
+    np.savez(FOLDER / "unused.npz", sinks=np.zeros(2, "<f4"), W_score=np.eye(4, dtype="<f4"), **qkv)
+
 
 main()

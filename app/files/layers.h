@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn::files {
+
+// The names of a file's arrays. Those of a call stand once under plain names ("Q"), or once a layer
+// ("l0.Q", "l1.Q", ...); those of the file ("mask", "tokens", "options") are the same for every layer.
+
+/// What a file holds, by its names alone.
+struct Listing {
+    std::vector<Index> layers;        // ascending; {0} where the names are plain
+    bool numbered = false;            // the names of layers begin with l<N>.
+    std::vector<std::string> unused;  // names that mean nothing here
+};
+/// Refuses a call under plain names beside numbered ones. `path` names the file in the error.
+Result<Listing> list_layers(std::span<const std::string> names, const std::string& path);
+
+/// "l3.Q", or "Q" where the names are plain.
+std::string layer_name(const Listing& listing, Index layer, std::string_view array);
+
+/// "in.npz: array 'foo' is not used; known arrays are ..."; "" when every array is used.
+std::string unused_note(const Listing& listing, const std::string& path);
+
+/// The layer of read_call() when none is named: the only one, which must be the only one.
+inline constexpr Index kOnlyLayer = -2;
+inline constexpr Index kFirstLayer = -1;
+/// A number, kFirstLayer or kOnlyLayer as the layer that it means here.
+Result<Index> find_layer(const Listing& listing, Index layer, const std::string& path);
+
+}  // namespace attn::files

@@ -1,0 +1,154 @@
+// What a file of tensors says: tokens, layers, and what it holds that nobody uses.
+#include "app/files/tensors.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "app/files/call.h"
+#include "core/io/npz.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+using namespace attn::files;
+
+namespace {
+
+const std::vector<std::string> kWords{"the", "cät", "🐈"};
+
+std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
+
+TensorFile opened(const std::string& name, const OptionValues& given = {}) {
+    auto file = read_tensors(golden(name), given);
+    if (!file) FAIL(file.error().sentence);
+    return *std::move(file);
+}
+
+template <class T>
+std::string complaint(const Result<T>& result) {
+    return result ? "" : result.error().sentence;
+}
+
+std::string refused(const std::string& name) { return complaint(read_tensors(golden(name))); }
+
+float first(const Tensor& tensor) { return tensor.values()[0]; }
+
+}  // namespace
+
+TEST_CASE("tokens are the same from unicode, from bytes and from JSON") {
+    CHECK(opened("tokens.npz").tokens == kWords);
+    CHECK(opened("tokens_bytes.npz").tokens == kWords);
+    CHECK(opened("tokens_json.npz").tokens == kWords);
+    CHECK(opened("tokens.npz").tokens_kv.empty());
+    CHECK(opened("tokens.npz").notes.empty());
+    CHECK(opened("qkv.npz").tokens.empty());
+}
+
+TEST_CASE("in cross-attention the keys have tokens of their own") {
+    const TensorFile file = opened("tokens_cross.npz");
+    CHECK(file.tokens == std::vector<std::string>{"a", "b"});
+    CHECK(file.tokens_kv == kWords);
+    CHECK(file.size.tq == 2);
+    CHECK(file.size.tk == 3);
+}
+
+TEST_CASE("tokens that do not fit the call are refused with both counts") {
+    CHECK(says(refused("tokens_short.npz"),
+               "tokens_short.npz: tokens holds 2 tokens, but there are 3 queries (Tq)"));
+    CHECK(says(refused("tokens_numbers.npz"),
+               "tokens is int64 [3]; expected an array of strings, or a text scalar with a JSON "
+               "array of strings"));
+}
+
+TEST_CASE("plain names are one layer, number 0") {
+    const TensorFile file =
+        opened("two_heads.npz", {{"heads", {"--heads", "2"}}, {"kv-heads", {"--kv-heads", "1"}}});
+    CHECK(file.numbers == std::vector<Index>{0});
+    CHECK(file.layers.size() == 1);
+    CHECK(file.layers[0].x.shape() == Shape{2, 1, 3, 4});
+    CHECK(file.param_extents[0][index_of(Param::b_o)] == std::vector<Index>{1, 4});
+    CHECK(file.param_extents[0][index_of(Param::b_k)].empty());
+    CHECK(file.spec.mask.custom);
+}
+
+TEST_CASE("layers are read in the order of their numbers, each with its own arrays") {
+    const TensorFile file = opened("layers.npz");
+    const TensorFile plain = opened("tokens.npz");
+    CHECK(file.numbers == std::vector<Index>{2, 10});
+    REQUIRE(file.layers.size() == 2);
+    REQUIRE(file.upstreams.size() == 2);
+    CHECK(first(file.layers[0].q) == first(plain.layers[0].v));
+    CHECK(first(file.layers[1].q) == first(plain.layers[0].q));
+    CHECK(file.upstreams[0].stage == Stage::context);
+    CHECK(file.upstreams[0].gradient.shape() == Shape{1, 2, 3, 4});
+    CHECK(file.upstreams[1].gradient.empty());
+    CHECK(file.tokens == kWords);
+    CHECK(file.spec.mask.causal == CausalAlign::top_left);
+    CHECK(file.size.heads == 2);
+}
+
+TEST_CASE("layers of other sizes, or beside plain names, are refused with both") {
+    CHECK(
+        says(refused("layers_differ.npz"),
+             "layers_differ.npz: layer 1 has Tq 4 and not 3 as layer 0; expected the same sizes"));
+    CHECK(says(refused("layers_mixed.npz"), "layers_mixed.npz has both V and l0.V"));
+}
+
+TEST_CASE("a call is one layer: by its number, the first, or the only one") {
+    const TensorFile file = opened("layers.npz");
+    CHECK(first(read_call(golden("layers.npz"), {}, 10)->inputs.q) == first(file.layers[1].q));
+    CHECK(first(read_call(golden("layers.npz"), {}, kFirstLayer)->inputs.q) ==
+          first(file.layers[0].q));
+    CHECK(read_call(golden("layers.npz"), {}, 2)->upstream.stage == Stage::context);
+    CHECK(says(complaint(read_call(golden("layers.npz"), {})),
+               "layers.npz has 2 layers; choose one with --layer: 2 or 10"));
+    CHECK(says(complaint(read_call(golden("layers.npz"), {}, 3)),
+               "layers.npz has no layer 3; expected 2 or 10"));
+    CHECK(read_call(golden("tokens.npz"), {}, 0));
+    CHECK(says(complaint(read_call(golden("tokens.npz"), {}, 1)), "no layer 1; expected 0"));
+    CHECK(read_call(golden("layers_differ.npz"), {}, 1)->size.tq == 4);  // the other is not read
+}
+
+TEST_CASE("an array that means nothing is named in a note") {
+    const TensorFile file = opened("unused.npz");
+    REQUIRE(file.notes.size() == 1);
+    CHECK(says(file.notes[0],
+               "unused.npz: arrays 'sinks', 'W_score' are not used; known arrays are "
+               "Q, K, V, X, X_kv, W_Q"));
+    CHECK(says(file.notes[0], "mask, tokens, tokens_kv, options"));
+    const Scratch scratch;
+    const std::vector<float> values{1, 2};
+    std::vector<NpzEntry> entries;
+    for (const char* name : {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"})
+        entries.push_back({name, {2, 1}, values});
+    REQUIRE(write_npz(scratch / "odd.npz", entries));
+    const auto odd = read_tensors((scratch / "odd.npz").string());
+    REQUIRE(odd);
+    REQUIRE(odd->notes.size() == 1);
+    CHECK(says(odd->notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
+}
+
+TEST_CASE("a note names eight arrays and counts the others") {
+    const Scratch scratch;
+    const std::vector<float> values{1, 2};
+    std::vector<NpzEntry> entries;
+    for (const char* name : {"Q", "K", "V"}) entries.push_back({name, {2, 1}, values});
+    for (int n = 0; n < 20; ++n) entries.push_back({fmt::format("a{}", n), {2}, values});
+    REQUIRE(write_npz(scratch / "many.npz", entries));
+    const auto many = read_tensors((scratch / "many.npz").string());
+    REQUIRE(many);
+    CHECK(says(many->notes.at(0), "'a7' and 12 more are not used"));
+}
+
+TEST_CASE("an error in a layer names it") {
+    const Scratch scratch;
+    const std::vector<float> values{1, 2};
+    std::vector<NpzEntry> entries;
+    for (const char* name : {"l0.Q", "l0.K", "l0.V", "l3.Q", "l3.K"})
+        entries.push_back({name, {2, 1}, values});
+    REQUIRE(write_npz(scratch / "f.npz", entries));
+    CHECK(says(complaint(read_tensors((scratch / "f.npz").string())), "f.npz: layer 3: "));
+    entries.back() = {"l3.K", {2}, values};
+    REQUIRE(write_npz(scratch / "f.npz", entries));
+    CHECK(says(complaint(read_tensors((scratch / "f.npz").string())),
+               "f.npz: l3.K is [2]; expected"));
+}
