@@ -6,17 +6,18 @@
 
 #include <algorithm>
 #include <ctime>
+#include <deque>
 #include <optional>
 #include <utility>
 
-#include "app/cli/map_worker.h"
+#include "app/figure.h"
+#include "app/files/open.h"
 #include "app/gl/png.h"
 #include "app/gl/window.h"
+#include "app/jobs/jobs.h"
 #include "app/line_file.h"
 #include "app/screen.h"
-#include "app/view/requests.h"
 #include "app/view/session.h"
-#include "app/wish_worker.h"
 #include "core/io/file.h"
 
 namespace attn {
@@ -33,11 +34,6 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
 
-template <class Wish>
-view::Action answer(const Wish& wish, const std::stop_token& stop) {
-    return view::answer(wish, stop);
-}
-
 /// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
 std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) {
     const std::string stem =
@@ -52,7 +48,7 @@ std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) 
 /// The window with everything around it. One frame: gather actions, carry them out, draw.
 class Desktop {
   public:
-    Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
+    Desktop(const cli::DesktopOptions& options, cli::Streams io, std::unique_ptr<gl::Window> window,
             cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
             Clock::time_point started);
     void run();
@@ -63,22 +59,30 @@ class Desktop {
     void dispatch(const view::Action& action);
     void dispatch_all(const view::Actions& actions);
     void notify(const Result<void>& done, const std::string& words);
+    void warn(const std::string& words);
+
+    void play();
+    bool is_awaited(const view::Action& action) const;
+    bool has_settled() const;
 
     double patience() const;
     bool wait();
     void gather();
     void frame();
     void log_frame(Clock::time_point begin);
-    void answer_requests();
+    void answer_effects();
+    void save_session(const view::FileRequest& request);
+    void export_figure(const view::FileRequest& request);
+    bool confirm(view::PromptKind kind, const view::FileRequest& request);
     void take_screenshot(const gl::Pixels& pixels);
 
     const cli::DesktopOptions& options_;
     std::unique_ptr<gl::Window> window_;
     view::AppState state_;
     Screen screen_;
-    WishWorker<SaturationSettings> sweeper_{answer<SaturationSettings>, gl::Window::wake};
-    WishWorker<view::TraceWish> tracer_{answer<view::TraceWish>, gl::Window::wake};
-    cli::MapWorker mapper_{gl::Window::wake, cli::MapWorker::Measure::machine};
+    jobs::Jobs jobs_;
+    std::deque<view::Action> script_;   // of the start and of a replay, not carried out yet
+    std::deque<view::Action> arrived_;  // answers that the script comes to later
     std::optional<LineFile> journal_;
     std::optional<LineFile> frame_log_;
     Clock::time_point started_;
@@ -87,36 +91,77 @@ class Desktop {
     int frames_wanted_ = kFramesAfterEvent;
 };
 
-Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
-                 cli::Start start, std::optional<LineFile> journal,
-                 std::optional<LineFile> frame_log, Clock::time_point started)
+Desktop::Desktop(const cli::DesktopOptions& options, cli::Streams io,
+                 std::unique_ptr<gl::Window> window, cli::Start start,
+                 std::optional<LineFile> journal, std::optional<LineFile> frame_log,
+                 Clock::time_point started)
     : options_(options),
       window_(std::move(window)),
       state_(std::move(start.state)),
       screen_(window_->imgui()),
+      jobs_(files::opener(io.backends, io.workspaces), gl::Window::wake),
+      script_(start.actions.begin(), start.actions.end()),
       journal_(std::move(journal)),
       frame_log_(std::move(frame_log)),
       started_(started),
       last_frame_(started) {
-    dispatch_all(start.actions);
-    state_.requests = {};  // a journal ends with Quit: what it played is over
+    state_.large.probes = true;
+    script_.insert(script_.end(), start.replay.begin(), start.replay.end());
+    play();
+    if (!options.save_session.empty()) state_.session_file = options.save_session;
     screen_.prepare(state_, window_->content_scale());
-    if (!screen_.font_warning().empty())
-        dispatch(view::Notify{{screen_.font_warning(), view::Severity::warning}});
+    for (const std::string& warning : start.warnings) warn(warning);
+    if (!screen_.font_warning().empty()) warn(screen_.font_warning());
 }
 
 void Desktop::run() {
-    while (!state_.requests.quit) {
+    while (!state_.effects.quit) {
         if (!wait()) continue;
         gather();
         frame();
-        answer_requests();
-        const auto trace = view::wanted_trace(state_);
-        sweeper_.want(view::wanted_sweep(state_));
-        tracer_.want(trace);
-        mapper_.want(view::wanted_map(state_));
-        if (options_.exit_after_replay && state_.step.fade >= 1.0 && !trace) return;
+        answer_effects();
+        jobs_.update(state_);
+        if (options_.exit_after_replay && script_.empty() && has_settled()) return;
     }
+}
+
+// ---- the script: what the start options and a journal ask for
+
+/// Whether the answer to the script's next action is still to come.
+bool Desktop::is_awaited(const view::Action& action) const {
+    if (!view::is_awaited(action)) return false;
+    const bool opening = std::holds_alternative<view::DocumentReady>(action);
+    return opening ? state_.opening.has_value() : view::requested_trace(state_).has_value();
+}
+
+/// Carries out the script up to an answer that has not come yet. What it asks of the world outside was done then.
+void Desktop::play() {
+    while (!script_.empty()) {
+        const view::Action next = script_.front();
+        const auto arrived = std::ranges::find_if(
+            arrived_, [&](const view::Action& answer) { return answer.index() == next.index(); });
+        const bool stands_for_answer = view::is_awaited(next);
+        if (stands_for_answer && arrived == arrived_.end() && is_awaited(next)) break;
+        script_.pop_front();
+        if (!stands_for_answer) dispatch(next);
+        if (stands_for_answer && arrived != arrived_.end()) {
+            dispatch(*arrived);
+            arrived_.erase(arrived);
+        }
+        state_.effects = {};
+        state_.prompt.reset();
+    }
+    jobs_.update(state_);
+}
+
+/// Nothing of what the last action meant is still computed, but for the exact pass of a map.
+bool Desktop::has_settled() const {
+    const auto& large = state_.large;
+    const bool map = state_.workspace == view::Workspace::large && large.fault.empty() &&
+                     !view::is_empty(state_.document()) &&
+                     !(large.snapshot && large.snapshot->complete);
+    return state_.step.fade >= 1.0 && !state_.opening && !view::requested_trace(state_) &&
+           !view::requested_sweep(state_) && !map;
 }
 
 void Desktop::dispatch(const view::Action& action) {
@@ -140,6 +185,10 @@ void Desktop::notify(const Result<void>& done, const std::string& words) {
     frames_wanted_ = kFramesAfterEvent;
 }
 
+void Desktop::warn(const std::string& words) {
+    dispatch(view::Notify{{words, view::Severity::warning}});
+}
+
 /// How long the app may sleep before the next frame.
 double Desktop::patience() const {
     if (frames_wanted_ > 0) return 0.0;
@@ -151,16 +200,15 @@ double Desktop::patience() const {
 /// Sleeps until something happens; whether a frame is due.
 bool Desktop::wait() {
     window_->wait_events(patience());
-    for (const auto& answer : {sweeper_.take(), tracer_.take()})
-        if (answer) {
-            dispatch(*answer);
-            frames_wanted_ = kFramesAfterEvent;
-        }
-    if (const view::Actions mapped = mapper_.take(); !mapped.empty()) {
-        dispatch_all(mapped);
-        mapper_.want(view::wanted_map(state_));
+    for (const view::Action& answer : jobs_.take()) {
         frames_wanted_ = kFramesAfterEvent;
+        if (!script_.empty() && !view::name_of(answer).empty())
+            arrived_.push_back(answer);
+        else
+            dispatch(answer);
     }
+    play();
+    if (frames_wanted_ > 0) jobs_.update(state_);
     if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
     return frames_wanted_ > 0 || view::is_animating(state_);
 }
@@ -174,7 +222,8 @@ void Desktop::gather() {
         dispatch(view::Tick{was_animating_ ? seconds_between(last_frame_, now) : kFrameSeconds});
     was_animating_ = animating;
     last_frame_ = now;
-    dispatch_all(view::due_actions(state_));
+    if (script_.empty() && !options_.exit_after_replay) dispatch_all(view::due_actions(state_));
+    for (const std::string& path : window_->events().take_dropped()) dispatch(view::OpenFile{path});
     if (window_->close_asked()) dispatch(view::Quit{});
 }
 
@@ -182,9 +231,9 @@ void Desktop::frame() {
     const auto begin = Clock::now();
     screen_.prepare(state_, window_->content_scale());
     window_->begin_frame();
-    const view::Actions actions = screen_.build(state_);
+    view::Actions actions = screen_.build(state_);
     window_->draw(background(state_));
-    if (std::exchange(state_.requests.screenshot, false)) take_screenshot(window_->read());
+    if (std::exchange(state_.effects.screenshot, false)) take_screenshot(window_->read());
     window_->swap();
     screen_.end_frame();
     log_frame(begin);
@@ -204,20 +253,40 @@ void Desktop::log_frame(Clock::time_point begin) {
 }
 
 /// What apply() asked of the world; a screenshot waits for the next frame.
-void Desktop::answer_requests() {
-    if (const auto text = std::exchange(state_.requests.clipboard, std::nullopt))
+void Desktop::answer_effects() {
+    if (const auto text = std::exchange(state_.effects.clipboard, std::nullopt))
         ImGui::SetClipboardText(text->c_str());
-    if (std::exchange(state_.requests.save_session, false)) {
-        const std::string path =
-            options_.save_session.empty() ? "attnscope-session.json" : options_.save_session;
-        notify(write_file_atomically(path, view::session_to_json(state_)), "saved " + path);
-    }
+    if (const auto session = std::exchange(state_.effects.session, std::nullopt))
+        save_session(*session);
+    if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
+        export_figure(*figure);
+}
+
+/// Asks once more before it overwrites a file that nobody asked to.
+bool Desktop::confirm(view::PromptKind kind, const view::FileRequest& request) {
+    std::error_code ignored;
+    if (request.overwrite || !std::filesystem::exists(request.path, ignored)) return true;
+    dispatch(view::ShowPrompt{kind, request.path, true});
+    frames_wanted_ = kFramesAfterEvent;
+    return false;
+}
+
+void Desktop::save_session(const view::FileRequest& request) {
+    if (!confirm(view::PromptKind::save, request)) return;
+    const auto done = write_file_atomically(request.path, view::session_to_json(state_));
+    if (done) dispatch(view::SessionSaved{request.path});
+    notify(done, "saved " + request.path);
+}
+
+void Desktop::export_figure(const view::FileRequest& request) {
+    if (!confirm(view::PromptKind::figure, request)) return;
+    const FigureWindow window{window_->size(), window_->content_scale(), request.chrome};
+    notify(attn::export_figure(state_, request.path, window), "figure: " + request.path);
 }
 
 void Desktop::take_screenshot(const gl::Pixels& pixels) {
     const auto path = free_screenshot_path(options_.screenshot_dir);
-    notify(write_file_atomically(path, gl::encode_png(pixels)),
-           "picture of the window: " + path.string());
+    notify(write_file_atomically(path, gl::encode_png(pixels)), "screenshot: " + path.string());
 }
 
 Result<void> Desktop::save_at_exit() const {
@@ -233,19 +302,19 @@ Result<std::optional<LineFile>> open_lines(const std::string& path) {
     return std::optional<LineFile>(std::move(*file));
 }
 
-Result<void> run_window(const cli::DesktopOptions& options, BackendList backends,
+Result<void> run_window(const cli::DesktopOptions& options, cli::Streams io,
                         Clock::time_point started) {
     auto size = cli::parse_size(options.start.size);
     if (!size) return tl::unexpected(std::move(size.error()));
-    auto start = cli::read_start(options.start, backends);
+    auto start = cli::read_start(options.start, io);
     if (!start) return tl::unexpected(std::move(start.error()));
-    auto journal = open_lines(options.journal);
+    auto window = gl::Window::open({.title = "attnscope", .size = *size});
+    if (!window) return tl::unexpected(std::move(window.error()));
+    auto journal = open_lines(options.journal);  // a window that does not open leaves it as it was
     if (!journal) return tl::unexpected(std::move(journal.error()));
     auto frame_log = open_lines(options.frame_log);
     if (!frame_log) return tl::unexpected(std::move(frame_log.error()));
-    auto window = gl::Window::open({.title = "attnscope", .size = *size});
-    if (!window) return tl::unexpected(std::move(window.error()));
-    Desktop desktop(options, std::move(*window), std::move(*start), std::move(*journal),
+    Desktop desktop(options, io, std::move(*window), std::move(*start), std::move(*journal),
                     std::move(*frame_log), started);
     desktop.run();
     return desktop.save_at_exit();
@@ -254,7 +323,7 @@ Result<void> run_window(const cli::DesktopOptions& options, BackendList backends
 }  // namespace
 
 int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started) {
-    const auto done = run_window(options, io.backends, started);
+    const auto done = run_window(options, io, started);
     return done ? cli::kSuccess : cli::report(done.error(), "attnscope", io);
 }
 

@@ -10,6 +10,7 @@
 
 #include "app/figures/figure.h"
 #include "app/gl/pixels.h"
+#include "app/view/state.h"
 #include "core/backend.h"
 
 namespace attn::cli {
@@ -34,6 +35,7 @@ struct Streams {
     std::ostream& err;
     OpenStudio open_studio = {};
     BackendList backends = attn::backends();
+    view::WorkspaceList workspaces = view::workspaces();
 };
 
 inline constexpr int kSuccess = 0;

@@ -10,27 +10,8 @@
 namespace attn::cli {
 namespace {
 
-/// The one file that the window opens goes where --session goes.
-Result<void> take_file(const std::vector<std::string>& files, StartOptions& start) {
-    if (files.empty()) return {};
-    if (files.size() > 1)
-        return bad_input(
-            fmt::format("{} files, '{}' and '{}' first; the window opens one at a time",
-                        files.size(), files[0], files[1]));
-    if (!start.session.empty())
-        return bad_input(fmt::format("'{}' and --session '{}'; expected one of the two", files[0],
-                                     start.session));
-    if (!start.map_file.empty())
-        return bad_input(
-            fmt::format("'{}' and --map '{}'; expected one of the two", files[0], start.map_file));
-    const bool tensors = std::filesystem::path(files[0]).extension() == ".npz";
-    (tensors ? start.map_file : start.session) = files[0];
-    return {};
-}
-
 void add_options(CLI::App& app, DesktopOptions& options, std::vector<std::string>& files) {
-    app.add_option("FILE", files,
-                   "a saved session, a preset, or tensors (.npz) for the Large workspace");
+    app.add_option("FILE", files, "tensors (.npz), a saved session or a preset (.json)");
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
@@ -62,8 +43,8 @@ std::string desktop_options_help() {
 
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
     CLI::App app(
-        "Opens the window. FILE is a saved session, a preset, or queries and keys (.npz) "
-        "as trace reads them.",
+        "Opens the window. FILE is tensors (.npz) as trace reads them, a saved session or a "
+        "preset (.json).",
         "attnscope");
     DesktopOptions options;
     std::vector<std::string> files;

@@ -9,6 +9,9 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
+#include "app/files/open.h"
+#include "app/view/common/json.h"
+#include "app/view/workspaces.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -24,29 +27,21 @@ struct RenderOptions {
     int time_drag = 0;  // frames
 };
 
-Result<std::string> draw(Studio& studio, view::AppState state) {
-    if (auto done = complete_wishes(state); !done) return tl::unexpected(std::move(done.error()));
-    arrive(state);
+Result<std::string> draw(Studio& studio, view::AppState state, jobs::Jobs& jobs) {
     for (std::optional<view::MapCanvas> room; room != state.large.canvas;) {
         room = state.large.canvas;  // a map that is there leaves itself less of it
-        if (auto mapped = complete_map(state); !mapped)
-            return tl::unexpected(std::move(mapped.error()));
+        if (auto done = complete(state, jobs); !done)
+            return tl::unexpected(std::move(done.error()));
         for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
     }
     return studio.picture(state);
 }
 
-Result<void> draw_to_file(Studio& studio, view::AppState state, const std::filesystem::path& path) {
-    auto bytes = draw(studio, std::move(state));
+Result<void> draw_to(const std::string& output, Studio& studio, const view::AppState& state,
+                     jobs::Jobs& jobs, Streams io) {
+    auto bytes = draw(studio, state, jobs);
     if (!bytes) return tl::unexpected(std::move(bytes.error()));
-    return write_file_atomically(path, *bytes);
-}
-
-Result<void> draw_to_output(Studio& studio, view::AppState state, const std::string& output,
-                            Streams io) {
-    if (output != "-") return draw_to_file(studio, std::move(state), output);
-    auto bytes = draw(studio, std::move(state));
-    if (!bytes) return tl::unexpected(std::move(bytes.error()));
+    if (output != "-") return write_file_atomically(output, *bytes);
     io.out << *bytes;
     return {};
 }
@@ -55,7 +50,8 @@ Result<void> draw_to_output(Studio& studio, view::AppState state, const std::str
 Result<figures::Format> format_of(const RenderOptions& options) {
     if (options.all || options.time_drag > 0) return figures::Format::png;
     if (!options.format.empty()) {
-        if (const auto format = figures::format_of("figure." + options.format); format) return format;
+        if (const auto format = figures::format_of("figure." + options.format); format)
+            return format;
         return bad_input(fmt::format("--format is '{}'; svg, pdf or png expected", options.format));
     }
     if (options.output == "-")
@@ -63,51 +59,43 @@ Result<figures::Format> format_of(const RenderOptions& options) {
     return figures::format_of(options.output);
 }
 
-struct Screen {
-    std::string_view file;
-    view::Actions actions;
-};
-
-/// What --all draws: every workspace, and the stages people look at most.
-std::vector<Screen> all_screens() {
-    using view::GoToStage, view::SelectCell, view::SetTheme, view::SetWorkspace;
-    const auto dark = SetTheme{view::ThemeName::dark};
-    const auto light = SetTheme{view::ThemeName::light};
-    const auto step = SetWorkspace{view::Workspace::step};
-    const auto saturation = SetWorkspace{view::Workspace::saturation};
-    const auto large = view::OpenPlanted{{.tokens = 4096}};
-    const auto weights = GoToStage{Stage::weights};
-    const auto cell = SelectCell{{Stage::weights, 1, 2}};
-    return {
-        {"step-dark.png", {dark, step, weights, cell}},
-        {"step-light.png", {light, step, weights, cell}},
-        {"saturation-dark.png", {dark, saturation}},
-        {"saturation-light.png", {light, saturation}},
-        {"large-dark.png", {dark, large}},
-        {"large-light.png", {light, large}},
-    };
+std::string file_of(const view::WorkspaceInfo& workspace, const view::Shot& shot,
+                    std::string_view theme) {
+    return fmt::format("{}{}{}-{}.png", workspace.key, shot.name.empty() ? "" : "-", shot.name,
+                       theme);
 }
 
-Result<void> draw_all(Studio& studio, const view::AppState& state,
-                      const std::filesystem::path& folder, Streams io) {
+/// Every shot of every workspace, in both themes.
+Result<void> draw_all(Studio& studio, const Start& start, const std::filesystem::path& folder,
+                      Streams io) {
     std::error_code fault;
     std::filesystem::create_directories(folder, fault);
     if (fault)
         return failed(
             fmt::format("{}: cannot make this folder: {}", folder.string(), fault.message()));
-    for (const Screen& screen : all_screens()) {
-        view::AppState shown = state;
-        const auto path = folder / screen.file;
-        if (auto done = carry_out(screen.actions, shown); !done) return done;
-        if (auto done = draw_to_file(studio, std::move(shown), path); !done) return done;
-        io.out << path.string() << '\n';
-    }
+    for (const view::WorkspaceInfo* workspace : io.workspaces)
+        for (const view::Shot& shot : workspace->shots())
+            for (const auto theme : {view::ThemeName::dark, view::ThemeName::light}) {
+                jobs::Jobs jobs(files::opener(io.backends, io.workspaces), [] {});
+                view::AppState shown = start.state;
+                Start screen{{}, {view::SetTheme{theme}, view::go_to(*workspace)}, {}, {}};
+                screen.actions.insert(screen.actions.end(), shot.actions.begin(),
+                                      shot.actions.end());
+                if (auto done = carry_out(screen, shown, jobs); !done) return done;
+                const auto path =
+                    folder /
+                    file_of(*workspace, shot, view::kThemeNames[static_cast<std::size_t>(theme)]);
+                if (auto done = draw_to(path.string(), studio, shown, jobs, io); !done) return done;
+                io.out << path.string() << '\n';
+            }
     return {};
 }
 
 Result<void> render(const RenderOptions& options, Streams io) {
-    auto start = read_start(options.start, io.backends);
+    auto start = read_start(options.start, io);
     if (!start) return tl::unexpected(std::move(start.error()));
+    for (const std::string& warning : start->warnings)
+        io.err << "attnscope render: " << warning << '\n';
     const auto size = parse_size(options.start.size);
     if (!size) return tl::unexpected(size.error());
     const auto format = format_of(options);
@@ -115,12 +103,14 @@ Result<void> render(const RenderOptions& options, Streams io) {
     const bool chrome = options.chrome || options.all || options.time_drag > 0;
     auto studio = io.open_studio({*size, *format, chrome});
     if (!studio) return tl::unexpected(std::move(studio.error()));
-    if (auto done = carry_out(start->actions, start->state); !done) return done;
-    if (options.full_pass) view::apply(start->state, view::SetFullPass{true});
+    jobs::Jobs jobs(files::opener(io.backends, io.workspaces), [] {});
+    view::AppState state = start->state;
+    if (auto done = carry_out(*start, state, jobs); !done) return done;
+    if (options.full_pass) view::apply(state, view::SetFullPass{true});
     if (options.time_drag > 0)
-        return time_drag(**studio, std::move(start->state), options.time_drag, io);
-    if (options.all) return draw_all(**studio, start->state, options.output, io);
-    return draw_to_output(**studio, std::move(start->state), options.output, io);
+        return time_drag(**studio, std::move(state), options.time_drag, jobs, io);
+    if (options.all) return draw_all(**studio, *start, options.output, io);
+    return draw_to(options.output, **studio, state, jobs, io);
 }
 
 }  // namespace
@@ -131,6 +121,8 @@ int run_render(Args args, Streams io) {
         "needed.",
         "attnscope render");
     RenderOptions options;
+    std::vector<std::string> files;
+    app.add_option("FILE", files, "tensors (.npz), a saved session or a preset (.json)");
     add_start_options(app, options.start);
     app.add_option("-o,--output", options.output,
                    "the figure, as in weights.svg; with --all, the folder")
@@ -147,6 +139,8 @@ int run_render(Args args, Streams io) {
         ->type_name("FRAMES")
         ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;
+    if (auto taken = take_file(files, options.start); !taken)
+        return report(taken.error(), "attnscope render", io);
     if (options.output.empty() && options.time_drag == 0)
         return report({"no -o; the name of the figure expected, as in -o step.svg"},
                       "attnscope render", io);

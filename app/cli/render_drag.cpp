@@ -5,8 +5,9 @@
 #include <cmath>
 #include <thread>
 
-#include "app/cli/map_worker.h"
 #include "app/cli/render_parts.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/workspace.h"
 
 namespace attn::cli {
 namespace {
@@ -15,48 +16,46 @@ constexpr double kPanStep = 0.02;  // of the canvas, a frame
 
 /// A slider pulled from one end to the other: the temperature, or d_k of the saturation workspace. The map is
 /// dragged along, an eighth of it in view.
-view::Actions drag(view::Workspace workspace, int frames) {
-    view::Actions actions;
-    if (workspace == view::Workspace::large) actions.emplace_back(view::ZoomMap{8.0});
-    for (int n = 0; n < frames; ++n) {
-        const double part = static_cast<double>(n) / std::max(frames - 1, 1);
-        if (workspace == view::Workspace::step)
-            actions.emplace_back(view::SetTemperature{0.25 * std::exp2(4.0 * part)});
-        else if (workspace == view::Workspace::large)
-            actions.emplace_back(view::PanMap{kPanStep, kPanStep});
-        else
-            actions.emplace_back(
-                view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))});
-    }
-    return actions;
+view::Action drag(const view::AppState& state, int n, int frames) {
+    const double part = static_cast<double>(n) / std::max(frames - 1, 1);
+    if (state.workspace == view::Workspace::saturation)
+        return view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
+    if (state.workspace == view::Workspace::step)
+        return view::SetTemperature{0.25 * std::exp2(4.0 * part)};
+    const view::LargeLook& look = state.large;
+    const view::MapCanvas canvas = view::canvas_of(look);
+    if (n == 0) return view::moved_map(look, view::zoomed(look, 8.0));
+    return view::moved_map(look,
+                           view::panned(look, -kPanStep * canvas.width, -kPanStep * canvas.height));
 }
 
-void exchange(MapWorker& mapper, view::AppState& state) {
-    mapper.want(view::wanted_map(state));
-    for (const view::Action& answer : mapper.take()) view::apply(state, answer);
+void exchange(jobs::Jobs& jobs, view::AppState& state) {
+    jobs.update(state);
+    for (const view::Action& answer : jobs.take()) view::apply(state, answer);
 }
 
 /// Until the map's preview is on the screen: from there on a person moves it.
-void await_preview(MapWorker& mapper, view::AppState& state) {
+void await_preview(jobs::Jobs& jobs, view::AppState& state) {
     const auto waits = [&] {
         const auto& large = state.large;
-        return view::wanted_map(state) && large.fault.empty() &&
+        return state.workspace == view::Workspace::large && large.fault.empty() &&
                !(large.snapshot && large.snapshot->preview.ready);
     };
     while (waits()) {
-        exchange(mapper, state);
+        exchange(jobs, state);
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }
 
 /// One frame after each action: its milliseconds, from the action to the last pixel.
-std::vector<double> time_frames(Studio& studio, view::AppState state, MapWorker& mapper,
-                                const view::Actions& actions) {
+std::vector<double> time_frames(Studio& studio, view::AppState state, jobs::Jobs& jobs,
+                                int frames) {
     std::vector<double> times;
-    for (const view::Action& action : actions) {
+    for (int n = 0; n < frames; ++n) {
+        const view::Action action = drag(state, n, frames);
         const auto start = std::chrono::steady_clock::now();
         view::apply(state, action);
-        exchange(mapper, state);
+        exchange(jobs, state);
         studio.draw(state);
         const std::chrono::duration<double, std::milli> time =
             std::chrono::steady_clock::now() - start;
@@ -77,14 +76,13 @@ void print_times(std::vector<double> times, Streams io) {
 
 }  // namespace
 
-Result<void> time_drag(Studio& studio, view::AppState state, int frames, Streams io) {
-    if (auto swept = complete_wishes(state); !swept) return swept;
+Result<void> time_drag(Studio& studio, view::AppState state, int frames, jobs::Jobs& jobs,
+                       Streams io) {
     arrive(state);
-    MapWorker mapper([] {}, MapWorker::Measure::nothing);
-    await_preview(mapper, state);
+    await_preview(jobs, state);
     if (!state.large.fault.empty()) return bad_input(state.large.fault);
     for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
-    print_times(time_frames(studio, state, mapper, drag(state.workspace, frames)), io);
+    print_times(time_frames(studio, state, jobs, frames), io);
     return {};
 }
 

@@ -1,22 +1,35 @@
 #include "app/cli/render_parts.h"
 
-#include "app/cli/map_worker.h"
-#include "app/view/requests.h"
-
 namespace attn::cli {
+namespace {
 
-Result<void> carry_out(const view::Actions& actions, view::AppState& state) {
-    for (const view::Action& action : actions) {
-        view::apply(state, action);
-        if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
-    }
-    return {};
+Result<void> refuse_message(const view::AppState& state, view::Severity from) {
+    if (state.message.severity < from) return {};
+    return bad_input(state.message.words);
 }
 
-Result<void> complete_wishes(view::AppState& state) {
-    view::fulfil(state);
-    state.trace_ms = state.sweep_ms = 0.0;  // a picture is the same every time
-    if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
+}  // namespace
+
+Result<void> carry_out(const Start& start, view::AppState& state, jobs::Jobs& jobs) {
+    const auto strict = [](const view::AppState& after) {
+        return refuse_message(after, view::Severity::warning);
+    };
+    const auto lenient = [](const view::AppState&) { return Result<void>{}; };
+    if (auto done = jobs::play(state, jobs, start.actions, strict); !done) return done;
+    return jobs::play(state, jobs, start.replay, lenient);
+}
+
+Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {
+    arrive(state);  // a moving view leaves the pass
+    jobs::answer(state, jobs);
+    arrive(state);
+    if (!state.large.fault.empty() && state.workspace == view::Workspace::large)
+        return failed(state.large.fault);
+    state.trace_ms = state.curves.elapsed_ms = 0.0;
+    if (!state.large.snapshot) return {};
+    large::MapSnapshot timeless = *state.large.snapshot;
+    timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
+    state.large.snapshot = std::make_shared<const large::MapSnapshot>(std::move(timeless));
     return {};
 }
 
@@ -27,23 +40,6 @@ void arrive(view::AppState& state) {
 void draw_frame(Studio& studio, view::AppState& state) {
     for (const view::Action& asked : studio.draw(state))
         if (std::holds_alternative<view::SetMapCanvas>(asked)) view::apply(state, asked);
-}
-
-Result<void> complete_map(view::AppState& state) {
-    MapWorker mapper([] {}, MapWorker::Measure::nothing);
-    for (bool news = true; news;) {
-        arrive(state);  // going to the needle moves the view, and a moving view leaves the pass
-        mapper.want(view::wanted_map(state));
-        mapper.settle();
-        const view::Actions answers = mapper.take();
-        news = !answers.empty();
-        if (auto done = carry_out(answers, state); !done) return done;
-    }
-    if (!state.large.snapshot) return {};
-    large::MapSnapshot timeless = *state.large.snapshot;  // a picture is the same every time
-    timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
-    state.large.snapshot = std::make_shared<const large::MapSnapshot>(std::move(timeless));
-    return {};
 }
 
 }  // namespace attn::cli

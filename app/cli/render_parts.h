@@ -1,8 +1,9 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/start.h"
 #include "app/cli/studio.h"
-#include "app/view/actions.h"
+#include "app/jobs/jobs.h"
 
 namespace attn::cli {
 
@@ -11,18 +12,18 @@ namespace attn::cli {
 /// ImGui lays out with the sizes of the frame before; a tooltip or popup takes one more.
 inline constexpr int kFramesToSettle = 4;
 
-/// An action that cannot be carried out is an error here: nobody would see the message.
-Result<void> carry_out(const view::Actions& actions, view::AppState& state);
-/// Computes, on this thread, what the screen wants and the window would wait for: requests.h.
-Result<void> complete_wishes(view::AppState& state);
-/// Computes all of what the Large workspace shows.
-Result<void> complete_map(view::AppState& state);
+/// Carries out what a start asks for. An action of the options that cannot be carried out is an error here, for nobody
+/// would see the message; what a journal repeats may have failed then, too.
+Result<void> carry_out(const Start& start, view::AppState& state, jobs::Jobs& jobs);
+/// Computes, on this thread, all that the screen needs, and leaves out the times: a picture is the same every time.
+Result<void> complete(view::AppState& state, jobs::Jobs& jobs);
 /// The end of a cross-fade or of a zoom that the last action began.
 void arrive(view::AppState& state);
 /// A frame, and the room that it left for the map.
 void draw_frame(Studio& studio, view::AppState& state);
 
 /// Pulls a slider or the map for so many frames and prints how long they take.
-Result<void> time_drag(Studio& studio, view::AppState state, int frames, Streams io);
+Result<void> time_drag(Studio& studio, view::AppState state, int frames, jobs::Jobs& jobs,
+                       Streams io);
 
 }  // namespace attn::cli

@@ -7,12 +7,12 @@
 #include <charconv>
 #include <span>
 
+#include "app/files/open.h"
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
 #include "app/view/large/camera.h"
-#include "app/view/session.h"
+#include "app/view/workspaces.h"
 #include "core/io/file.h"
-#include "core/io/json.h"
 
 namespace attn::cli {
 namespace {
@@ -73,52 +73,89 @@ Result<void> append(Result<T> value, view::Actions& actions, Make make) {
     return {};
 }
 
-Result<void> append_window_options(const StartOptions& options, view::Actions& actions) {
+constexpr std::uintmax_t kPromptBytes = std::uintmax_t{1} << 26;  // opened before the first frame
+
+Result<void> append_window_options(const StartOptions& options, Streams io, Start& start) {
+    view::Actions& actions = start.actions;
+    if (options.scale && !(*options.scale >= 1.0 && *options.scale <= 2.0))
+        return bad_input(fmt::format("--scale is {}; expected 1 to 2", *options.scale));
     if (options.scale) actions.push_back(view::SetUiScale{*options.scale});
     if (!options.theme.empty()) {
         auto done = append(find_named<view::ThemeName>("--theme", view::kThemeNames, options.theme),
                            actions, [](view::ThemeName theme) { return view::SetTheme{theme}; });
         if (!done) return done;
     }
-    if (options.workspace.empty()) return {};
-    return append(
-        find_named<view::Workspace>("--workspace", view::kWorkspaceNames, options.workspace),
-        actions, [](view::Workspace workspace) { return view::SetWorkspace{workspace}; });
-}
-
-Result<void> append_map_options(const StartOptions& options, view::Actions& actions) {
-    if (options.planted && !options.map_file.empty())
-        return bad_input(fmt::format("'{}' and --planted {}; expected one of the two",
-                                     options.map_file, *options.planted));
-    if (options.planted &&
-        (*options.planted < large::kLeastPlanted || *options.planted > large::kMostPlanted))
-        return bad_input(fmt::format("--planted is {}; expected {} to {} tokens", *options.planted,
-                                     large::kLeastPlanted, large::kMostPlanted));
-    std::error_code fault;
-    if (!options.map_file.empty() && !std::filesystem::is_regular_file(options.map_file, fault))
-        return bad_input(fmt::format("{}: {}; expected an .npz file with Q and K", options.map_file,
-                                     fault ? fault.message() : "not a file"));
-    large::PlantedSpec spec;
-    spec.tokens = options.planted.value_or(spec.tokens);
-    if (options.planted) actions.push_back(view::OpenPlanted{spec});
-    if (!options.map_file.empty()) actions.push_back(view::OpenMapFile{options.map_file});
+    const bool map = !options.map_file.empty() || options.planted || !options.go_to.empty();
+    const std::string key = !options.workspace.empty() ? options.workspace : map ? "large" : "";
+    if (key.empty()) return {};
+    if (!view::find_workspace(io.workspaces, key))
+        return bad_input(fmt::format("--workspace is '{}'; expected {}", key,
+                                     view::workspace_keys(io.workspaces)));
+    actions.push_back(view::SetWorkspace{key});
     return {};
 }
 
-Result<void> append_go_to(const StartOptions& options, view::Actions& actions) {
+/// The file that is opened at the start; "": none.
+Result<std::string> one_file(const StartOptions& options) {
+    std::string named;
+    for (const auto& [option, path] :
+         {std::pair{"FILE", &options.file}, std::pair{"--session", &options.session},
+          std::pair{"--map", &options.map_file}}) {
+        if (path->empty()) continue;
+        if (!named.empty())
+            return bad_input(
+                fmt::format("'{}' and {} '{}'; expected one file", named, option, *path));
+        named = *path;
+    }
+    if (!named.empty() && options.planted)
+        return bad_input(
+            fmt::format("'{}' and --planted {}; expected one of the two", named, *options.planted));
+    return named;
+}
+
+Result<void> append_file(const StartOptions& options, Streams io, Start& start) {
+    const auto path = one_file(options);
+    if (!path) return tl::unexpected(path.error());
+    if (path->empty()) return {};
+    start.actions.push_back(view::OpenFile{*path});
+    std::error_code fault;
+    const auto bytes = std::filesystem::file_size(*path, fault);
+    const bool whole = *path == "-" || fault || bytes <= kPromptBytes;
+    view::DocumentReady ready{*path, "", nullptr};
+    if (whole) {
+        auto opened = files::opener(io.backends, io.workspaces)({*path, 0}, {});
+        if (!opened) return tl::unexpected(opened.error());
+        if (!opened->notes.empty()) start.warnings.push_back(*path + ": " + opened->notes);
+        ready.opened = std::make_shared<const view::Opened>(*std::move(opened));
+    }
+    start.actions.push_back(std::move(ready));
+    return {};
+}
+
+Result<void> append_planted(const StartOptions& options, Streams, Start& start) {
+    if (!options.planted) return {};
+    if (*options.planted < large::kLeastPlanted || *options.planted > large::kMostPlanted)
+        return bad_input(fmt::format("--planted is {}; expected {} to {} tokens", *options.planted,
+                                     large::kLeastPlanted, large::kMostPlanted));
+    large::PlantedSpec spec;
+    spec.tokens = *options.planted;
+    start.actions.push_back(view::OpenPlanted{spec});
+    start.actions.push_back(view::DocumentReady{"", "", nullptr});
+    return {};
+}
+
+Result<void> append_go_to(const StartOptions& options, Streams, Start& start) {
     if (options.go_to.empty()) return {};
     const auto cell = view::parse_map_cell(options.go_to);
     if (!cell)
         return bad_input(fmt::format("--go-to is '{}'; expected a query and a key, as in 70001,5",
                                      options.go_to));
-    const bool elsewhere =
-        !options.planted && options.map_file.empty() && options.workspace.empty();
-    if (elsewhere) actions.push_back(view::SetWorkspace{view::Workspace::large});
-    actions.push_back(view::GoToCell{*cell});
+    start.actions.push_back(view::GoToCell{*cell});
     return {};
 }
 
-Result<void> append_step_options(const StartOptions& options, view::Actions& actions) {
+Result<void> append_step_options(const StartOptions& options, Streams, Start& start) {
+    view::Actions& actions = start.actions;
     if (!options.backend.empty()) actions.push_back(view::SetBackend{options.backend});
     if (!options.preset.empty()) actions.push_back(view::LoadPreset{options.preset});
     if (!options.sentence.empty()) actions.push_back(view::SetSentence{options.sentence});
@@ -132,25 +169,25 @@ Result<void> append_step_options(const StartOptions& options, view::Actions& act
                   [](const view::CellRef& cell) { return view::SelectCell{cell}; });
 }
 
-Result<void> append_replay(const StartOptions& options, view::Actions& actions) {
+Result<void> append_replay(const StartOptions& options, Streams, Start& start) {
     if (options.replay.empty()) return {};
-    auto lines = read_journal(options.replay);
-    if (!lines) return tl::unexpected(std::move(lines.error()));
-    actions.insert(actions.end(), lines->begin(), lines->end());
-    return {};
+    return read_journal(options.replay, start.warnings).map([&](view::Actions actions) {
+        start.replay = std::move(actions);
+    });
 }
 
 }  // namespace
 
 void add_start_options(CLI::App& app, StartOptions& options) {
-    app.add_option("--session", options.session, "start from a saved session")->type_name("FILE");
+    app.add_option("--session", options.session, "a saved session: the same as FILE")
+        ->type_name("FILE");
     app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
     app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
     app.add_option("--sentence", options.sentence, "a sentence with toy vectors")
         ->type_name("TEXT");
-    app.add_option("--workspace", options.workspace, "step, saturation or large")->type_name("W");
-    app.add_option("--map", options.map_file,
-                   "queries and keys (.npz, as trace reads them) for the Large workspace")
+    app.add_option("--workspace", options.workspace, view::workspace_keys(view::workspaces()))
+        ->type_name("W");
+    app.add_option("--map", options.map_file, "a file to open in the Large workspace")
         ->type_name("FILE");
     app.add_option("--planted", options.planted,
                    "the Large workspace with a generated matrix of so many tokens")
@@ -166,19 +203,23 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option("--size", options.size, "pixels, 1600x1000 unless given")->type_name("WxH");
 }
 
-Result<Start> read_start(const StartOptions& options, BackendList backends) {
+Result<void> take_file(const std::vector<std::string>& files, StartOptions& options) {
+    if (files.empty()) return {};
+    if (files.size() > 1)
+        return bad_input(fmt::format("{} files, '{}' and '{}' first; one is opened at a time",
+                                     files.size(), files[0], files[1]));
+    options.file = files[0];
+    return {};
+}
+
+Result<Start> read_start(const StartOptions& options, Streams io) {
     Start start;
-    if (options.session.empty()) {
-        start.state = view::initial_state();
-    } else {
-        auto state = read_session(options.session, backends);
-        if (!state) return tl::unexpected(std::move(state.error()));
-        start.state = std::move(*state);
-    }
-    start.state.backends = backends;
-    for (const auto part : {append_map_options, append_window_options, append_go_to,
-                            append_step_options, append_replay})
-        if (auto done = part(options, start.actions); !done)
+    start.state = view::initial_state();
+    start.state.backends = io.backends;
+    start.state.workspaces = io.workspaces;
+    for (const auto part : {append_file, append_planted, append_window_options, append_step_options,
+                            append_go_to, append_replay})
+        if (auto done = part(options, io, start); !done)
             return tl::unexpected(std::move(done.error()));
     return start;
 }
@@ -192,32 +233,28 @@ Result<gl::Size> parse_size(std::string_view text) {
     return gl::Size{numbers->first, numbers->second};
 }
 
-Result<view::Actions> read_journal(const std::filesystem::path& path) {
+Result<view::Actions> read_journal(const std::filesystem::path& path,
+                                   std::vector<std::string>& warnings) {
     auto text = read_text_file(path);
     if (!text) return tl::unexpected(std::move(text.error()));
     view::Actions actions;
+    std::vector<std::string> torn;
     std::string_view rest = *text;
     for (int number = 1; !rest.empty(); ++number) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-        if (line.empty()) continue;
         auto action = view::from_journal(line);
-        if (!action)
-            return bad_input(
-                fmt::format("{}, line {}: {}", path.string(), number, action.error().sentence));
-        actions.push_back(std::move(*action));
+        if (action)
+            actions.push_back(std::move(*action));
+        else
+            torn.push_back(line.empty()
+                               ? fmt::format("{}, line {}: is blank", path.string(), number)
+                               : fmt::format("{}, line {}: {}", path.string(), number,
+                                             action.error().sentence));
     }
+    if (actions.empty() && !torn.empty()) return bad_input(torn.front());
+    warnings.insert(warnings.end(), torn.begin(), torn.end());
     return actions;
-}
-
-Result<view::AppState> read_session(const std::filesystem::path& path, BackendList backends) {
-    auto text = read_text_file(path);
-    if (!text) return tl::unexpected(std::move(text.error()));
-    const auto json = parse_json(*text, path.string());
-    if (!json) return tl::unexpected(json.error());
-    // A session holds a document; a preset is one.
-    if (json->contains("document")) return view::session_from_json(*text, path.string(), backends);
-    return view::document_from_json(*text, path.string()).and_then(view::state_of);
 }
 
 }  // namespace attn::cli

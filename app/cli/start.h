@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "app/cli/cli.h"
 #include "app/gl/pixels.h"
 #include "app/view/actions.h"
 
@@ -14,12 +16,13 @@ namespace attn::cli {
 
 /// What the window and `render` can be started with. Empty: not given.
 struct StartOptions {
-    std::string session;  // a file
-    std::string replay;   // a file
+    std::string file;      // tensors, a session or a preset
+    std::string session;   // the same, by another name
+    std::string map_file;  // the same, for the Large workspace
+    std::string replay;    // a file
     std::string preset;
     std::string sentence;
     std::string workspace;
-    std::string map_file;          // queries and keys for the Large workspace
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"
     std::string stage;
@@ -30,21 +33,25 @@ struct StartOptions {
     std::string size;  // "1600x1000"
 };
 void add_start_options(CLI::App& app, StartOptions& options);
+/// The one file among the words that are no options.
+Result<void> take_file(const std::vector<std::string>& files, StartOptions& options);
 
 /// A first state and what is to be done to it, so that a journal of it can be played again.
 struct Start {
     view::AppState state;
-    view::Actions actions;
+    view::Actions actions;  // of the options: each must be possible
+    view::Actions replay;   // of the journal: what a person did may have failed then, too
+    std::vector<std::string> warnings;  // one sentence each
 };
-/// Reads the files; what the state computes with is one of `backends`. An error names the option or file, its value and what was expected.
-Result<Start> read_start(const StartOptions& options, BackendList backends);
+/// Reads the files; a small one is open already when its answer is among the actions, a large one is left to a job.
+/// An error names the option or file, its value and what was expected.
+Result<Start> read_start(const StartOptions& options, Streams io);
 
 /// "1600x1000"; "": 1600 x 1000.
 Result<gl::Size> parse_size(std::string_view text);
 
-/// Every action of a journal. An error names the file, the line and its fault.
-Result<view::Actions> read_journal(const std::filesystem::path& path);
-/// A session, or a preset, from a file.
-Result<view::AppState> read_session(const std::filesystem::path& path, BackendList backends);
+/// Every action of a journal. Lines that cannot be read are left out and named in `warnings`; an error where none can be.
+Result<view::Actions> read_journal(const std::filesystem::path& path,
+                                   std::vector<std::string>& warnings);
 
 }  // namespace attn::cli

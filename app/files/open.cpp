@@ -28,10 +28,10 @@ std::string sizes_words(const Dimensions& size) {
 }
 
 Result<Opened> open_tensors(const std::string& path) {
-    auto call = read_call(path, {});
-    if (!call) return tl::unexpected(call.error());
-    const std::string notes = fmt::format("{}", fmt::join(call->notes, "; "));
-    return document_of(*std::move(call), path).map([&](Document document) {
+    auto file = read_tensors(path);
+    if (!file) return tl::unexpected(file.error());
+    const std::string notes = fmt::format("{}", fmt::join(file->notes, "; "));
+    return document_of(*std::move(file), path).map([&](Document document) {
         return alone(std::move(document), notes);
     });
 }
@@ -74,14 +74,20 @@ Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& co
 
 }  // namespace
 
-Result<Document> document_of(FileCall call, const std::filesystem::path& path) {
+Result<Document> document_of(TensorFile file, const std::filesystem::path& path) {
     Document document;
     document.origin = view::FileOrigin{path.string()};
     document.name = path.stem().string();
     document.title = path.filename().string();
-    document.note = sizes_words(call.size);
-    document.spec = call.spec;
-    set_inputs(document, std::move(call.inputs));
+    document.note = sizes_words(file.size);
+    if (file.layers.size() > 1)
+        document.note = fmt::format("{} layers, {}", file.layers.size(), document.note);
+    document.tokens = std::move(file.tokens);
+    document.tokens_kv = std::move(file.tokens_kv);
+    document.spec = file.spec;
+    for (Inputs& inputs : file.layers)
+        document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
+    document.inputs = document.layers.front();
     return with_size(std::move(document));
 }
 
@@ -91,7 +97,7 @@ view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
             return open_planted(*spec, control);
         const auto& path = std::get<std::string>(request.what);
         const std::string extension = std::filesystem::path(path).extension().string();
-        if (extension == ".npz") return open_tensors(path);
+        if (extension == ".npz" || path == "-") return open_tensors(path);
         if (extension == ".json")
             return open_json(path, {backends, workspaces, opener(backends, workspaces)});
         return bad_input(

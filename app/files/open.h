@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/files/call.h"
+#include "app/files/tensors.h"
 #include "app/view/document/requests.h"
 
 namespace attn::files {
@@ -9,7 +9,7 @@ namespace attn::files {
 /// preset is a document. What cannot be read is an error that names the file. For app/jobs and the command line.
 view::Opener opener(BackendList backends, view::WorkspaceList workspaces = view::workspaces());
 
-/// The document that a file's attention call is.
-Result<view::Document> document_of(FileCall call, const std::filesystem::path& path);
+/// The document that a file's attention calls are, one a layer.
+Result<view::Document> document_of(TensorFile file, const std::filesystem::path& path);
 
 }  // namespace attn::files

@@ -54,6 +54,11 @@ WindowEvents::WindowEvents(GLFWwindow* window)
         });
     before_->character = glfwSetCharCallback(
         window, [](GLFWwindow* w, unsigned int c) { events_of(w).typed_.push_back(c); });
+    glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
+        WindowEvents& self = events_of(w);
+        self.dropped_.insert(self.dropped_.end(), paths, paths + count);
+        self.news_ = true;
+    });
     using C = Callbacks;
     before_->button = glfwSetMouseButtonCallback(window, forward<&C::button, int, int, int>);
     before_->cursor = glfwSetCursorPosCallback(window, forward<&C::cursor, double, double>);
@@ -76,6 +81,8 @@ WindowEvents::~WindowEvents() {
     glfwSetScrollCallback(window_, before_->scroll);
     glfwSetWindowFocusCallback(window_, before_->focus);
 }
+
+std::vector<std::string> WindowEvents::take_dropped() { return std::exchange(dropped_, {}); }
 
 bool WindowEvents::take_news() { return std::exchange(news_, false) || !typed_.empty(); }
 

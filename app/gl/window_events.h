@@ -2,7 +2,9 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 #include <variant>
+#include <vector>
 
 struct GLFWwindow;
 
@@ -21,6 +23,8 @@ class WindowEvents {
 
     /// Whether anything came since the last call, or keys still wait to be handed on.
     bool take_news();
+    /// Paths of files that were dropped on the window since the last call.
+    std::vector<std::string> take_dropped();
     /// Before a frame: hands on the keys and characters that it can tell apart.
     void hand_on_keys();
 
@@ -36,6 +40,7 @@ class WindowEvents {
     GLFWwindow* window_;
     std::unique_ptr<Callbacks> before_;
     std::deque<Typed> typed_;
+    std::vector<std::string> dropped_;
     bool news_ = true;
 };
 

@@ -9,6 +9,14 @@ Result<Opened> no_files(const OpenRequest& request, const RunControl&) {
 
 }  // namespace
 
+bool is_awaited(const Action& action) {
+    if (const auto* ready = std::get_if<DocumentReady>(&action))
+        return !ready->opened && ready->fault.empty();
+    if (const auto* ready = std::get_if<TraceReady>(&action))
+        return !ready->trace && ready->failure.empty() && ready->unavailable.empty();
+    return false;
+}
+
 void answer_all(AppState& state, const Opener& open) {
     while (const auto request = requested_document(state))
         view::apply(state, run(*request, open ? open : no_files, {}));
@@ -18,7 +26,7 @@ void answer_all(AppState& state, const Opener& open) {
 
 void play(AppState& state, const Actions& actions, const Opener& open) {
     for (const Action& action : actions) {
-        if (kind_of(action) == Kind::answer)
+        if (is_awaited(action))
             answer_all(state, open);
         else
             view::apply(state, action);

@@ -11,6 +11,9 @@ namespace attn::view {
 // more. app/jobs runs them beside the window. An answer that a journal holds changes what later actions mean (a document
 // that was opened): a replay waits for it there.
 
+/// An answer as a journal holds it, without what it brought: a replay waits for it. One that brings it is carried out.
+bool is_awaited(const Action& action);
+
 /// Answers on this thread what waits for no map: documents, traces, curves. For tests and for whoever has no window.
 void answer_all(AppState& state, const Opener& open = {});
 

@@ -135,7 +135,7 @@ TEST_CASE("every stage, both workspaces and both overlays draw at every size") {
             view::apply(state, view::ShowHelp{true});
             ui.frames(2);
             view::apply(state, view::ShowHelp{false});
-            view::apply(state, view::SetWorkspace{view::Workspace::saturation});
+            view::apply(state, view::SetWorkspace{"saturation"});
             ui.frames(2);
             CHECK(ui.drawn() > 500);
         }

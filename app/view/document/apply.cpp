@@ -117,7 +117,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (opened.session) restore(state, *opened.session);
     const bool session = opened.session != nullptr;
     const auto* path = std::get_if<std::string>(&request.what);
-    if (session && path) state.session_file = *path;
+    state.session_file = session && path ? *path : "";
     say(state, opened.notes.empty() ? words : words + "; " + opened.notes,
         opened.notes.empty() || session ? Severity::info : Severity::warning);
     if (!session) leave_lacking_workspace(state);

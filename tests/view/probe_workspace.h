@@ -1,0 +1,67 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "app/view/workspaces.h"
+
+namespace attn::test {
+
+// A workspace that only a test knows: whatever lists the workspaces must list it too.
+
+inline constexpr view::WorkspaceInfo kProbeWorkspace{
+    .id = static_cast<view::Workspace>(view::kWorkspaceCount),
+    .key = "probe",
+    .title = "Probe",
+    .tip = "A workspace of a test.",
+    .digit = view::Key::digit4,
+    .shows_document = false,
+    .lacks = [](const view::AppState&) { return std::string(); },
+    .enter =
+        [](view::AppState& state) {
+            state.message = {"in the probe", {}};
+        },
+    .add_commands =
+        [](std::vector<view::Command>& list, const view::AppState&) {
+            list.push_back({"Probe deeper", "Probe", view::plain(view::Key::d), view::Redraw{}});
+        },
+    .escape = [](const view::AppState&) { return std::optional<view::Action>(view::Quit{}); },
+    .clear = [](view::AppState& state) { state.message.words = "cleared"; },
+    .inspector =
+        [](const view::AppState&) {
+            view::InspectorView view;
+            view.empty = false;
+            view.as_text = "probed";
+            return view;
+        },
+    .write =
+        [](const view::AppState& state) {
+            return nlohmann::ordered_json{{"depth", state.now}};
+        },
+    .read =
+        [](view::Fields& fields, view::AppState& state) {
+            std::uint64_t depth = 0;
+            fields.need("depth", depth);
+            state.message.words = "depth " + std::to_string(depth);
+        },
+    .is_animating = [](const view::AppState&) { return true; },
+    .shots =
+        [] {
+            return std::vector<view::Shot>{{"", {}}, {"deep", {view::SetSeed{5}}}};
+        },
+};
+
+/// The program's workspaces, and the probe behind them.
+inline view::WorkspaceList workspaces_with_probe() {
+    static const auto list = [] {
+        std::array<const view::WorkspaceInfo*, view::kWorkspaceCount + 1> all{};
+        std::ranges::copy(view::workspaces(), all.begin());
+        all.back() = &kProbeWorkspace;
+        return all;
+    }();
+    return list;
+}
+
+}  // namespace attn::test

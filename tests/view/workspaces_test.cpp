@@ -1,0 +1,80 @@
+#include "app/view/workspaces.h"
+
+#include <doctest/doctest.h>
+
+#include "app/view/session.h"
+#include "tests/view/probe_workspace.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState state_with_probe() {
+    AppState state = initial_state();
+    state.workspaces = test::workspaces_with_probe();
+    return state;
+}
+
+bool lists(const std::vector<Command>& list, std::string_view words) {
+    return std::ranges::any_of(list, [&](const Command& each) { return each.words == words; });
+}
+
+}  // namespace
+
+TEST_CASE("a workspace that is registered is entered by its key and found by its words") {
+    const AppState state = state_with_probe();
+    for (const Command& command : commands(state))
+        if (command.words == "Probe workspace") {
+            CHECK(command.chord == plain(Key::digit4));
+            CHECK(after(state, {command.action}).message.words == "in the probe");
+        }
+    CHECK(lists(commands(state), "Probe workspace"));
+    CHECK(lists(find_commands(state, "probe"), "Probe workspace"));
+    CHECK_FALSE(lists(commands(initial_state()), "Probe workspace"));
+}
+
+TEST_CASE("the shown workspace brings commands, escape, clearing, inspector and movement") {
+    const AppState state = after(state_with_probe(), {SetWorkspace{"probe"}});
+    CHECK(lists(commands(state), "Probe deeper"));
+    CHECK_FALSE(lists(commands(state), "Next stage"));
+    CHECK(is_animating(state));
+    CHECK(after(state, {ClearSelection{}}).message.words == "cleared");
+    CHECK(after(state, {CopyArithmetic{CopyAs::text}}).effects.clipboard == "probed");
+    for (const Command& command : commands(state))
+        if (command.chord.key == Key::escape) CHECK(std::holds_alternative<Quit>(command.action));
+}
+
+TEST_CASE("a session holds the part of every workspace and goes back to the one that was shown") {
+    const AppState state =
+        after(state_with_probe(), {SetSeed{3}, SetSeed{4}, SetWorkspace{"probe"}});
+    const std::string text = session_to_json(state);
+    CHECK(text.find("\"probe\": {\"depth\":2}") != std::string::npos);
+    const SessionContext context{.workspaces = test::workspaces_with_probe()};
+    const auto read = session_from_json(text, "session", context);
+    REQUIRE(read);
+    CHECK(shown_workspace(*read).key == "probe");
+    CHECK(read->message.words == "depth 2");
+    const auto refused = session_from_json(text, "session");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().sentence.find("step, saturation or large was expected") !=
+          std::string::npos);
+}
+
+TEST_CASE("a key that no workspace has is refused with the keys there are") {
+    const AppState state = after(state_with_probe(), {SetWorkspace{"cellar"}});
+    CHECK(state.message.words ==
+          "There is no workspace 'cellar'; step, saturation, large or probe was expected.");
+    CHECK(state.workspace == Workspace::step);
+    CHECK(workspace_keys(workspaces()) == "step, saturation or large");
+}
+
+TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {
+    const CellRef pair{Stage::scores, 2, 1};
+    AppState state =
+        after(initial_state(), {GoToStage{Stage::scores}, SelectCell{pair}, SetWorkspace{"large"}});
+    CHECK(state.large.selected == large::Cell{2, 1});
+    state = after(std::move(state), {SelectMapCell{{3, 0}}, SetWorkspace{"step"}});
+    CHECK(state.step.selected == CellRef{Stage::scores, 3, 0});
+}
