@@ -1,36 +1,13 @@
 #include "app/cli/desktop_options.h"
 
-#include <fmt/format.h>
-
 #include <utility>
-#include <vector>
 
 #include "app/cli/arguments.h"
 
 namespace attn::cli {
 namespace {
 
-/// The one file that the window opens goes where --session goes.
-Result<void> take_file(const std::vector<std::string>& files, StartOptions& start) {
-    if (files.empty()) return {};
-    if (files.size() > 1)
-        return bad_input(
-            fmt::format("{} files, '{}' and '{}' first; the window opens one at a time",
-                        files.size(), files[0], files[1]));
-    if (!start.session.empty())
-        return bad_input(fmt::format("'{}' and --session '{}'; expected one of the two", files[0],
-                                     start.session));
-    if (!start.map_file.empty())
-        return bad_input(
-            fmt::format("'{}' and --map '{}'; expected one of the two", files[0], start.map_file));
-    const bool tensors = std::filesystem::path(files[0]).extension() == ".npz";
-    (tensors ? start.map_file : start.session) = files[0];
-    return {};
-}
-
-void add_options(CLI::App& app, DesktopOptions& options, std::vector<std::string>& files) {
-    app.add_option("FILE", files,
-                   "a saved session, a preset, or tensors (.npz) for the Large workspace");
+void add_options(CLI::App& app, DesktopOptions& options) {
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
@@ -52,8 +29,7 @@ std::string desktop_options_help() {
     CLI::App app;
     app.set_help_flag();
     DesktopOptions options;
-    std::vector<std::string> files;
-    add_options(app, options, files);
+    add_options(app, options);
     CLI::Formatter layout;
     layout.column_width(28);
     const auto named = [](const CLI::Option* option) { return option->nonpositional(); };
@@ -66,11 +42,13 @@ std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
         "as trace reads them.",
         "attnscope");
     DesktopOptions options;
-    std::vector<std::string> files;
-    add_options(app, options, files);
+    add_options(app, options);
     if (const auto code = parse(app, args, io)) return *code;
-    if (const auto taken = take_file(files, options.start); !taken)
-        return report(taken.error(), "attnscope", io);
+    const files::NamedFile outputs[] = {{"--journal", options.journal},
+                                        {"--frame-log", options.frame_log},
+                                        {"--save-session", options.save_session}};
+    if (const auto settled = settle_start(options.start, outputs); !settled)
+        return report(settled.error(), "attnscope", io);
     return options;
 }
 

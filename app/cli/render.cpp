@@ -9,6 +9,7 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
+#include "app/files/standard.h"
 #include "app/gl/png.h"
 #include "core/io/file.h"
 
@@ -35,10 +36,14 @@ Result<gl::Pixels> draw(Studio& studio, view::AppState state) {
     return studio.read();
 }
 
-Result<void> draw_to_file(Studio& studio, view::AppState state, const std::filesystem::path& path) {
+Result<void> draw_to_file(Studio& studio, view::AppState state, const std::filesystem::path& path,
+                          Streams io) {
     auto pixels = draw(studio, std::move(state));
     if (!pixels) return tl::unexpected(std::move(pixels.error()));
-    return write_file_atomically(path, gl::encode_png(*pixels));
+    const std::string png = gl::encode_png(*pixels);
+    if (!files::is_standard(path.string())) return write_file_atomically(path, png);
+    io.out << png;
+    return {};
 }
 
 struct Screen {
@@ -77,7 +82,7 @@ Result<void> draw_all(Studio& studio, const view::AppState& state,
         view::AppState shown = state;
         const auto path = folder / screen.file;
         if (auto done = carry_out(screen.actions, shown); !done) return done;
-        if (auto done = draw_to_file(studio, std::move(shown), path); !done) return done;
+        if (auto done = draw_to_file(studio, std::move(shown), path, io); !done) return done;
         io.out << path.string() << '\n';
     }
     return {};
@@ -90,12 +95,14 @@ Result<void> render(const RenderOptions& options, Streams io) {
     if (!size) return tl::unexpected(size.error());
     auto studio = io.open_studio(*size);
     if (!studio) return tl::unexpected(std::move(studio.error()));
-    if (auto done = carry_out(start->actions, start->state); !done) return done;
+    const std::span<const view::Action> actions = start->actions;
+    if (auto done = carry_out(actions.first(start->asked), start->state); !done) return done;
+    replay(actions.subspan(start->asked), start->state);
     if (options.full_pass) view::apply(start->state, view::SetFullPass{true});
     if (options.time_drag > 0)
         return time_drag(**studio, std::move(start->state), options.time_drag, io);
     if (options.all) return draw_all(**studio, start->state, options.output, io);
-    return draw_to_file(**studio, std::move(start->state), options.output);
+    return draw_to_file(**studio, std::move(start->state), options.output, io);
 }
 
 }  // namespace
@@ -105,7 +112,8 @@ int run_render(Args args, Streams io) {
                  "attnscope render");
     RenderOptions options;
     add_start_options(app, options.start);
-    app.add_option("-o,--output", options.output, "the picture; with --all, the folder")
+    app.add_option("-o,--output", options.output,
+                   "the picture, - for standard output; with --all, the folder")
         ->type_name("OUT");
     app.add_flag("--all", options.all, "every workspace, in both themes");
     app.add_flag("--full-pass", options.full_pass,
@@ -119,6 +127,12 @@ int run_render(Args args, Streams io) {
     if (options.output.empty() && options.time_drag == 0)
         return report({"no -o; expected the name of the picture, as in -o step.png"},
                       "attnscope render", io);
+    if (options.all && files::is_standard(options.output))
+        return report({"-o is -; expected a folder, for --all draws several pictures"},
+                      "attnscope render", io);
+    const files::NamedFile output{"-o", options.output};
+    if (const auto settled = settle_start(options.start, {&output, 1}); !settled)
+        return report(settled.error(), "attnscope render", io);
     const auto done = render(options, io);
     return done ? kSuccess : report(done.error(), "attnscope render", io);
 }

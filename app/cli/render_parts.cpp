@@ -1,22 +1,32 @@
 #include "app/cli/render_parts.h"
 
+#include <utility>
+
 #include "app/cli/map_worker.h"
 #include "app/view/requests.h"
 
 namespace attn::cli {
 
-Result<void> carry_out(const view::Actions& actions, view::AppState& state) {
+Result<void> carry_out(std::span<const view::Action> actions, view::AppState& state) {
     for (const view::Action& action : actions) {
+        view::Message before = std::exchange(state.message, {});
         view::apply(state, action);
-        if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
+        if (state.message.severity != view::Severity::info) return bad_input(state.message.words);
+        if (state.message.words.empty()) state.message = std::move(before);
     }
     return {};
 }
 
+void replay(std::span<const view::Action> actions, view::AppState& state) {
+    for (const view::Action& action : actions) view::apply(state, action);
+}
+
 Result<void> complete_wishes(view::AppState& state) {
+    const std::string before = state.message.words;
     view::fulfil(state);
     state.trace_ms = state.sweep_ms = 0.0;  // a picture is the same every time
-    if (state.message.severity == view::Severity::error) return bad_input(state.message.words);
+    const bool failed = state.message.severity == view::Severity::error;
+    if (failed && state.message.words != before) return bad_input(state.message.words);
     return {};
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "app/cli/cli.h"
 #include "app/cli/studio.h"
 #include "app/view/actions.h"
@@ -11,8 +13,11 @@ namespace attn::cli {
 /// ImGui lays out with the sizes of the frame before; a tooltip or popup takes one more.
 inline constexpr int kFramesToSettle = 4;
 
-/// An action that cannot be carried out is an error here: nobody would see the message.
-Result<void> carry_out(const view::Actions& actions, view::AppState& state);
+/// Actions that were asked for here and now. One that cannot be carried out, which the window would say in a message,
+/// is an error: nobody would see the message.
+Result<void> carry_out(std::span<const view::Action> actions, view::AppState& state);
+/// Actions that were recorded: what could not be carried out then, cannot now, and is no error.
+void replay(std::span<const view::Action> actions, view::AppState& state);
 /// Computes, on this thread, what the screen wants and the window would wait for: requests.h.
 Result<void> complete_wishes(view::AppState& state);
 /// Computes all of what the Large workspace shows.

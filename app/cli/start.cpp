@@ -7,11 +7,11 @@
 #include <charconv>
 #include <span>
 
+#include "app/files/standard.h"
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
 #include "app/view/large/camera.h"
 #include "app/view/session.h"
-#include "core/io/file.h"
 #include "core/io/json.h"
 
 namespace attn::cli {
@@ -95,7 +95,8 @@ Result<void> append_map_options(const StartOptions& options, view::Actions& acti
         return bad_input(fmt::format("--planted is {}; expected {} to {} tokens", *options.planted,
                                      large::kLeastPlanted, large::kMostPlanted));
     std::error_code fault;
-    if (!options.map_file.empty() && !std::filesystem::is_regular_file(options.map_file, fault))
+    if (!options.map_file.empty() && !files::is_standard(options.map_file) &&
+        !std::filesystem::is_regular_file(options.map_file, fault))
         return bad_input(fmt::format("{}: {}; expected an .npz file with Q and K", options.map_file,
                                      fault ? fault.message() : "not a file"));
     large::PlantedSpec spec;
@@ -140,9 +141,72 @@ Result<void> append_replay(const StartOptions& options, view::Actions& actions) 
     return {};
 }
 
+/// Of an .npz, whatever it is called: a zip.
+bool holds_tensors(const std::string& path) {
+    if (!files::is_standard(path)) return std::filesystem::path(path).extension() == ".npz";
+    const Result<std::string>& bytes = files::standard_input();
+    return bytes && bytes->starts_with("PK");
+}
+
+/// The one FILE goes where --session or --map go.
+Result<void> take_file(StartOptions& options) {
+    if (options.files.empty()) return {};
+    const std::string& file = options.files.front();
+    if (options.files.size() > 1)
+        return bad_input(fmt::format("{} files, '{}' and '{}' first; expected one at a time",
+                                     options.files.size(), file, options.files[1]));
+    if (!options.session.empty())
+        return bad_input(
+            fmt::format("'{}' and --session '{}'; expected one of the two", file, options.session));
+    if (!options.map_file.empty())
+        return bad_input(
+            fmt::format("'{}' and --map '{}'; expected one of the two", file, options.map_file));
+    (holds_tensors(file) ? options.map_file : options.session) = file;
+    options.files.clear();
+    return {};
+}
+
+Result<void> check_standard_input(std::span<const files::NamedFile> inputs) {
+    const auto standard = [](const files::NamedFile& file) {
+        return files::is_standard(file.path);
+    };
+    if (std::ranges::count_if(inputs, standard) <= 1) return {};
+    return bad_input("- is given twice; expected once: standard input is one file");
+}
+
+/// No output is a file that is read; only a session is saved where it came from.
+Result<void> check_files(const StartOptions& options, std::span<const files::NamedFile> outputs) {
+    const files::NamedFile inputs[] = {
+        {"--session", options.session}, {"--replay", options.replay}, {"--map", options.map_file}};
+    if (auto fine = check_standard_input(inputs); !fine) return fine;
+    if (auto fine = files::check_outputs({}, outputs); !fine) return fine;
+    for (const files::NamedFile& output : outputs) {
+        const bool saves = output.name == "--save-session";
+        if (auto fine =
+                files::check_outputs(std::span(inputs).subspan(saves ? 1 : 0), {&output, 1});
+            !fine)
+            return fine;
+    }
+    return {};
+}
+
+constexpr double kLeastScale = 1.0;
+constexpr double kMostScale = 2.0;
+
 }  // namespace
 
+Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs) {
+    if (auto taken = take_file(options); !taken) return taken;
+    if (options.scale && !(*options.scale >= kLeastScale && *options.scale <= kMostScale))
+        return bad_input(fmt::format("--scale is {}; expected {} to {}", *options.scale,
+                                     kLeastScale, kMostScale));
+    return check_files(options, outputs);
+}
+
 void add_start_options(CLI::App& app, StartOptions& options) {
+    app.add_option("FILE", options.files,
+                   "a saved session, a preset, or tensors (.npz, as trace reads them); - for "
+                   "standard input");
     app.add_option("--session", options.session, "start from a saved session")->type_name("FILE");
     app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
     app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
@@ -176,10 +240,13 @@ Result<Start> read_start(const StartOptions& options, BackendList backends) {
         start.state = std::move(*state);
     }
     start.state.backends = backends;
-    for (const auto part : {append_map_options, append_window_options, append_go_to,
-                            append_step_options, append_replay})
+    for (const auto part :
+         {append_map_options, append_window_options, append_go_to, append_step_options})
         if (auto done = part(options, start.actions); !done)
             return tl::unexpected(std::move(done.error()));
+    start.asked = start.actions.size();
+    if (auto done = append_replay(options, start.actions); !done)
+        return tl::unexpected(std::move(done.error()));
     return start;
 }
 
@@ -193,7 +260,7 @@ Result<gl::Size> parse_size(std::string_view text) {
 }
 
 Result<view::Actions> read_journal(const std::filesystem::path& path) {
-    auto text = read_text_file(path);
+    auto text = files::read_text(path);
     if (!text) return tl::unexpected(std::move(text.error()));
     view::Actions actions;
     std::string_view rest = *text;
@@ -203,21 +270,22 @@ Result<view::Actions> read_journal(const std::filesystem::path& path) {
         if (line.empty()) continue;
         auto action = view::from_journal(line);
         if (!action)
-            return bad_input(
-                fmt::format("{}, line {}: {}", path.string(), number, action.error().sentence));
+            return bad_input(fmt::format("{}, line {}: {}", files::shown_input(path.string()),
+                                         number, action.error().sentence));
         actions.push_back(std::move(*action));
     }
     return actions;
 }
 
 Result<view::AppState> read_session(const std::filesystem::path& path, BackendList backends) {
-    auto text = read_text_file(path);
+    auto text = files::read_text(path);
     if (!text) return tl::unexpected(std::move(text.error()));
-    const auto json = parse_json(*text, path.string());
+    const std::string shown = files::shown_input(path.string());
+    const auto json = parse_json(*text, shown);
     if (!json) return tl::unexpected(json.error());
     // A session holds a document; a preset is one.
-    if (json->contains("document")) return view::session_from_json(*text, path.string(), backends);
-    return view::document_from_json(*text, path.string()).and_then(view::state_of);
+    if (json->contains("document")) return view::session_from_json(*text, shown, backends);
+    return view::document_from_json(*text, shown).and_then(view::state_of);
 }
 
 }  // namespace attn::cli
