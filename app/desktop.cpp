@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <deque>
+#include <iostream>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "app/jobs/jobs.h"
 #include "app/line_file.h"
 #include "app/screen.h"
+#include "app/signals.h"
 #include "app/view/session.h"
 #include "core/io/file.h"
 
@@ -51,11 +53,13 @@ class Desktop {
     Desktop(const cli::DesktopOptions& options, cli::Streams io, std::unique_ptr<gl::Window> window,
             cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
             Clock::time_point started);
-    void run();
+    /// Until the person quits or a signal asks for the end.
+    void run(const EndingSignals& ending);
     /// --save-session at the end.
     Result<void> save_at_exit() const;
 
   private:
+    void report_loss(const Result<void>& saved) const;
     void dispatch(const view::Action& action);
     void dispatch_all(const view::Actions& actions);
     void notify(const Result<void>& done, const std::string& words);
@@ -114,8 +118,9 @@ Desktop::Desktop(const cli::DesktopOptions& options, cli::Streams io,
     if (!screen_.font_warning().empty()) warn(screen_.font_warning());
 }
 
-void Desktop::run() {
-    while (!state_.effects.quit) {
+void Desktop::run(const EndingSignals& ending) {
+    const AtExit display_lost([this] { report_loss(save_at_exit()); });
+    while (!state_.effects.quit && ending.caught() == 0) {
         if (!wait()) continue;
         gather();
         frame();
@@ -294,37 +299,55 @@ Result<void> Desktop::save_at_exit() const {
     return write_file_atomically(options_.save_session, view::session_to_json(state_));
 }
 
+void Desktop::report_loss(const Result<void>& saved) const {
+    std::cerr << "attnscope: the display is lost";
+    if (!saved) std::cerr << "; " << saved.error().sentence;
+    if (saved && !options_.save_session.empty())
+        std::cerr << "; the session is saved in " << options_.save_session;
+    std::cerr << std::endl;
+}
+
 /// Opened when a name was given.
-Result<std::optional<LineFile>> open_lines(const std::string& path) {
+Result<std::optional<LineFile>> open_lines(const std::string& path, const LineKind& kind) {
     if (path.empty()) return std::nullopt;
-    auto file = LineFile::open(path);
+    auto file = LineFile::open(path, kind);
     if (!file) return tl::unexpected(std::move(file.error()));
     return std::optional<LineFile>(std::move(*file));
 }
 
+/// Only once the window is there: a run that fails before leaves every file as it was.
+Result<void> begin_lines(std::optional<LineFile>& lines) {
+    return lines ? lines->begin() : Result<void>();
+}
+
 Result<void> run_window(const cli::DesktopOptions& options, cli::Streams io,
-                        Clock::time_point started) {
+                        Clock::time_point started, const EndingSignals& ending) {
     auto size = cli::parse_size(options.start.size);
     if (!size) return tl::unexpected(std::move(size.error()));
     auto start = cli::read_start(options.start, io);
     if (!start) return tl::unexpected(std::move(start.error()));
+    auto journal = open_lines(options.journal, kJournalLines);
+    if (!journal) return tl::unexpected(std::move(journal.error()));
+    auto frame_log = open_lines(options.frame_log, kFrameLogLines);
+    if (!frame_log) return tl::unexpected(std::move(frame_log.error()));
     auto window = gl::Window::open({.title = "attnscope", .size = *size});
     if (!window) return tl::unexpected(std::move(window.error()));
-    auto journal = open_lines(options.journal);  // a window that does not open leaves it as it was
-    if (!journal) return tl::unexpected(std::move(journal.error()));
-    auto frame_log = open_lines(options.frame_log);
-    if (!frame_log) return tl::unexpected(std::move(frame_log.error()));
+    for (std::optional<LineFile>* lines : {&*journal, &*frame_log})
+        if (auto begun = begin_lines(*lines); !begun) return begun;
     Desktop desktop(options, io, std::move(*window), std::move(*start), std::move(*journal),
                     std::move(*frame_log), started);
-    desktop.run();
+    desktop.run(ending);
     return desktop.save_at_exit();
 }
 
 }  // namespace
 
 int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started) {
-    const auto done = run_window(options, io, started);
-    return done ? cli::kSuccess : cli::report(done.error(), "attnscope", io);
+    constexpr int kEndedBySignal = 128;  // as a shell says it
+    const EndingSignals ending(gl::Window::wake);
+    const auto done = run_window(options, io, started, ending);
+    if (!done) return cli::report(done.error(), "attnscope", io);
+    return ending.caught() == 0 ? cli::kSuccess : kEndedBySignal + ending.caught();
 }
 
 }  // namespace attn

@@ -1,17 +1,13 @@
 #include "app/cli/desktop_options.h"
 
-#include <fmt/format.h>
-
 #include <utility>
-#include <vector>
 
 #include "app/cli/arguments.h"
 
 namespace attn::cli {
 namespace {
 
-void add_options(CLI::App& app, DesktopOptions& options, std::vector<std::string>& files) {
-    app.add_option("FILE", files, "tensors (.npz), a saved session or a preset (.json)");
+void add_options(CLI::App& app, DesktopOptions& options) {
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
@@ -33,8 +29,7 @@ std::string desktop_options_help() {
     CLI::App app;
     app.set_help_flag();
     DesktopOptions options;
-    std::vector<std::string> files;
-    add_options(app, options, files);
+    add_options(app, options);
     CLI::Formatter layout;
     layout.column_width(28);
     const auto named = [](const CLI::Option* option) { return option->nonpositional(); };
@@ -47,11 +42,13 @@ std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
         "preset (.json).",
         "attnscope");
     DesktopOptions options;
-    std::vector<std::string> files;
-    add_options(app, options, files);
+    add_options(app, options);
     if (const auto code = parse(app, args, io)) return *code;
-    if (const auto taken = take_file(files, options.start); !taken)
-        return report(taken.error(), "attnscope", io);
+    const files::NamedFile outputs[] = {{"--journal", options.journal},
+                                        {"--frame-log", options.frame_log},
+                                        {"--save-session", options.save_session}};
+    if (const auto settled = settle_start(options.start, outputs); !settled)
+        return report(settled.error(), "attnscope", io);
     return options;
 }
 

@@ -10,6 +10,7 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/files/open.h"
+#include "app/files/standard.h"
 #include "app/view/common/json.h"
 #include "app/view/workspaces.h"
 #include "core/io/file.h"
@@ -121,8 +122,6 @@ int run_render(Args args, Streams io) {
         "needed.",
         "attnscope render");
     RenderOptions options;
-    std::vector<std::string> files;
-    app.add_option("FILE", files, "tensors (.npz), a saved session or a preset (.json)");
     add_start_options(app, options.start);
     app.add_option("-o,--output", options.output,
                    "the figure, as in weights.svg; with --all, the folder")
@@ -139,11 +138,15 @@ int run_render(Args args, Streams io) {
         ->type_name("FRAMES")
         ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;
-    if (auto taken = take_file(files, options.start); !taken)
-        return report(taken.error(), "attnscope render", io);
     if (options.output.empty() && options.time_drag == 0)
         return report({"no -o; the name of the figure expected, as in -o step.svg"},
                       "attnscope render", io);
+    if (options.all && files::is_standard(options.output))
+        return report({"-o is -; expected a folder, for --all draws several pictures"},
+                      "attnscope render", io);
+    const files::NamedFile output{"-o", options.output};
+    if (const auto settled = settle_start(options.start, {&output, 1}); !settled)
+        return report(settled.error(), "attnscope render", io);
     const auto done = render(options, io);
     return done ? kSuccess : report(done.error(), "attnscope render", io);
 }

@@ -8,11 +8,11 @@
 #include <span>
 
 #include "app/files/open.h"
+#include "app/files/standard.h"
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
 #include "app/view/large/camera.h"
 #include "app/view/workspaces.h"
-#include "core/io/file.h"
 
 namespace attn::cli {
 namespace {
@@ -73,12 +73,12 @@ Result<void> append(Result<T> value, view::Actions& actions, Make make) {
     return {};
 }
 
+constexpr double kLeastScale = 1.0;
+constexpr double kMostScale = 2.0;
 constexpr std::uintmax_t kPromptBytes = std::uintmax_t{1} << 26;  // opened before the first frame
 
 Result<void> append_window_options(const StartOptions& options, Streams io, Start& start) {
     view::Actions& actions = start.actions;
-    if (options.scale && !(*options.scale >= 1.0 && *options.scale <= 2.0))
-        return bad_input(fmt::format("--scale is {}; expected 1 to 2", *options.scale));
     if (options.scale) actions.push_back(view::SetUiScale{*options.scale});
     if (!options.theme.empty()) {
         auto done = append(find_named<view::ThemeName>("--theme", view::kThemeNames, options.theme),
@@ -111,6 +111,29 @@ Result<std::string> one_file(const StartOptions& options) {
         return bad_input(
             fmt::format("'{}' and --planted {}; expected one of the two", named, *options.planted));
     return named;
+}
+
+/// Standard input can be read once.
+Result<void> check_standard_input(std::span<const files::NamedFile> inputs) {
+    const auto standard = [](const files::NamedFile& file) { return files::is_standard(file.path); };
+    if (std::ranges::count_if(inputs, standard) < 2) return {};
+    return bad_input("- is given twice; standard input is one file");
+}
+
+/// No output is a file that is read; only a session is saved where it came from.
+Result<void> check_files(const StartOptions& options, std::span<const files::NamedFile> outputs) {
+    const files::NamedFile inputs[] = {{"FILE", options.file},
+                                       {"--session", options.session},
+                                       {"--map", options.map_file},
+                                       {"--replay", options.replay}};
+    if (auto fine = check_standard_input(inputs); !fine) return fine;
+    if (auto fine = files::check_outputs({}, outputs); !fine) return fine;
+    for (const files::NamedFile& output : outputs) {
+        const std::size_t first = output.name == "--save-session" ? 2 : 0;
+        if (auto fine = files::check_outputs(std::span(inputs).subspan(first), {&output, 1}); !fine)
+            return fine;
+    }
+    return {};
 }
 
 Result<void> append_file(const StartOptions& options, Streams io, Start& start) {
@@ -178,7 +201,22 @@ Result<void> append_replay(const StartOptions& options, Streams, Start& start) {
 
 }  // namespace
 
+Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs) {
+    if (options.files.size() > 1)
+        return bad_input(fmt::format("{} files, '{}' and '{}' first; expected one at a time",
+                                     options.files.size(), options.files[0], options.files[1]));
+    if (!options.files.empty()) options.file = options.files[0];
+    if (options.scale && !(*options.scale >= kLeastScale && *options.scale <= kMostScale))
+        return bad_input(fmt::format("--scale is {}; expected {} to {}", *options.scale,
+                                     kLeastScale, kMostScale));
+    if (const auto one = one_file(options); !one) return tl::unexpected(one.error());
+    return check_files(options, outputs);
+}
+
 void add_start_options(CLI::App& app, StartOptions& options) {
+    app.add_option("FILE", options.files,
+                   "tensors (.npz, as trace reads them), a saved session or a preset (.json); - for "
+                   "standard input");
     app.add_option("--session", options.session, "a saved session: the same as FILE")
         ->type_name("FILE");
     app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
@@ -201,15 +239,6 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option("--backend", options.backend, "what computes, by its name")->type_name("NAME");
     app.add_option("--scale", options.scale, "size of everything, 1 to 2")->type_name("S");
     app.add_option("--size", options.size, "pixels, 1600x1000 unless given")->type_name("WxH");
-}
-
-Result<void> take_file(const std::vector<std::string>& files, StartOptions& options) {
-    if (files.empty()) return {};
-    if (files.size() > 1)
-        return bad_input(fmt::format("{} files, '{}' and '{}' first; one is opened at a time",
-                                     files.size(), files[0], files[1]));
-    options.file = files[0];
-    return {};
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {
@@ -235,7 +264,7 @@ Result<gl::Size> parse_size(std::string_view text) {
 
 Result<view::Actions> read_journal(const std::filesystem::path& path,
                                    std::vector<std::string>& warnings) {
-    auto text = read_text_file(path);
+    auto text = files::read_text(path);
     if (!text) return tl::unexpected(std::move(text.error()));
     view::Actions actions;
     std::vector<std::string> torn;
@@ -248,8 +277,8 @@ Result<view::Actions> read_journal(const std::filesystem::path& path,
             actions.push_back(std::move(*action));
         else
             torn.push_back(line.empty()
-                               ? fmt::format("{}, line {}: is blank", path.string(), number)
-                               : fmt::format("{}, line {}: {}", path.string(), number,
+                               ? fmt::format("{}, line {}: is blank", files::shown_input(path.string()), number)
+                               : fmt::format("{}, line {}: {}", files::shown_input(path.string()), number,
                                              action.error().sentence));
     }
     if (actions.empty() && !torn.empty()) return bad_input(torn.front());

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/cli.h"
+#include "app/files/outputs.h"
 #include "app/gl/pixels.h"
 #include "app/view/actions.h"
 
@@ -33,8 +35,10 @@ struct StartOptions {
     std::string size;  // "1600x1000"
 };
 void add_start_options(CLI::App& app, StartOptions& options);
-/// The one file among the words that are no options.
-Result<void> take_file(const std::vector<std::string>& files, StartOptions& options);
+
+/// After parsing, before anything is read or written: there is one FILE at most, numbers are in their range,
+/// and none of `outputs` is a file that is read, or another output. --save-session may be the session.
+Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs);
 
 /// A first state and what is to be done to it, so that a journal of it can be played again.
 struct Start {

@@ -9,7 +9,7 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"trace", "IN.npz -o OUT.npz [options]", "one attention call: every stage saved", run_trace},
     {"saturate", "[options] [-o FILE.csv]", "softmax saturation over d_k: table or CSV",
      run_saturate},
-    {"render", "[options] -o OUT.png", "a picture of the window, without one", run_render},
+    {"render", "[FILE] [options] -o OUT.png", "a picture of the window, without one", run_render},
     {"stages", "[--json]", "the table of stages: key, formula, shape, backends", run_stages},
     {"info", "[--json]", "version, backends, presets", run_info},
     {"bench", "[--quick] [--json FILE]", "how fast and how right the backends are here", run_bench},

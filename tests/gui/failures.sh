@@ -26,6 +26,19 @@ refuses 2 'bad.jsonl, line 1' "$app" --replay bad.jsonl
 printf '[1, 2' >bad.json
 refuses 2 'bad.json' "$app" --session bad.json
 
+# What is there already stays, also where the window never opens.
+printf '{"action":"undo"}\n' >old.jsonl
+cp old.jsonl kept.jsonl
+ln -s old.jsonl link.jsonl
+refuses 2 'the same file as --replay' "$app" --replay old.jsonl --journal link.jsonl
+refuses 1 'DISPLAY is not set' env -u DISPLAY -u WAYLAND_DISPLAY "$app" --journal old.jsonl --frame-log new.log
+cmp old.jsonl kept.jsonl || fail "a journal was emptied by a window that never opened"
+[[ ! -e new.log ]] || fail "a frame log was begun by a window that never opened"
+echo 'my notes' >notes.txt
+refuses 2 'notes.txt holds something else; expected a journal' "$app" --journal notes.txt
+refuses 2 'notes.txt holds something else; expected a frame log' "$app" --frame-log notes.txt
+[[ $(cat notes.txt) == 'my notes' ]] || fail "notes.txt was written over"
+
 # Nothing half-written.
 refuses 1 '/dev/full' "$app" render -o /dev/full
 refuses 1 'no-folder/x.png' "$app" render -o no-folder/x.png
@@ -42,6 +55,13 @@ press Right
 press ctrl+q
 ends 0
 [[ -s session.json ]] || fail "the session was not saved"
+
+# Two windows, one journal.
+journal=$work/journal.jsonl
+start
+refuses 1 'another process writes to it' "$app" --journal "$journal"
+press ctrl+q
+ends 0
 
 # The window manager's close button, where xdotool can press it.
 if xdotool help 2>&1 | grep -q windowquit; then

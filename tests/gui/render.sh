@@ -6,6 +6,7 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 source "$here/png.sh"
 unset DISPLAY WAYLAND_DISPLAY
 app=$(readlink -f "$1")
+assets=$here/../../assets
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -30,3 +31,27 @@ done
 "$app" render --all -o out/ >listed.txt
 (($(wc -l <listed.txt) >= 4)) || fail "--all listed $(cat listed.txt)"
 while read -r path; do [[ -s $path ]] || fail "$path is listed but not there"; done <listed.txt
+
+# refuses WORDS ARGS...: exit code 2, one line that has these words, and no picture.
+refuses() {
+    local words=$1 got=0
+    shift
+    rm -f none.png
+    "$app" render "$@" -o none.png 2>error.txt || got=$?
+    ((got == 2)) && (($(wc -l <error.txt) == 1)) || fail "exit code $got: $*: $(cat error.txt)"
+    grep -q -- "$words" error.txt || fail "'$words' is not in: $(cat error.txt)"
+    [[ ! -e none.png ]] || fail "a picture was drawn: $*"
+}
+
+# An option that cannot be carried out is no picture of something else; what a person once got wrong is.
+refuses 'no cell' --stage weights --select weights:99,0
+printf '{"action":"go_to_stage","stage":"weights"}\n{"action":"load_preset","key":"nosuch"}\n' >mistake.jsonl
+"$app" render --replay mistake.jsonl -o mistake.png || fail "a journal with a mistake in it cannot be drawn"
+
+# FILE as the window takes it, from a pipe and into one too.
+"$app" render --stage weights -o default.png
+"$app" render "$assets/presets/exercise.json" --stage weights -o file.png
+"$app" render - --stage weights -o - <"$assets/presets/exercise.json" | cat >piped.png
+cmp file.png piped.png || fail "the picture is another one through pipes"
+! cmp -s default.png file.png || fail "FILE changes nothing in the picture"
+[[ ! -e ./- ]] || fail "a file named - was made"

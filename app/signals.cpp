@@ -1,0 +1,88 @@
+#include "app/signals.h"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+namespace attn {
+namespace {
+
+// A signal handler and a function of atexit() are given nothing: what they need is global.
+std::atomic<int> caught_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+sem_t news;  // posted by the handler, and once at the end
+
+struct LastAct {
+    std::function<void()> save;
+    std::thread::id thread;
+};
+LastAct last_act;
+
+constexpr int kEnding[] = {SIGTERM, SIGINT, SIGHUP};
+
+void note(int signal) {
+    const int before = errno;
+    caught_signal = signal;
+    sem_post(&news);
+    errno = before;
+}
+
+bool is_ignored(int signal) {
+    struct sigaction action {};
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void handle(int signal, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = handler == note ? static_cast<int>(SA_RESETHAND | SA_RESTART) : 0;
+    sigemptyset(&action.sa_mask);
+    if (!is_ignored(signal)) sigaction(signal, &action, nullptr);
+}
+
+void wait_for_news() {
+    while (sem_wait(&news) != 0 && errno == EINTR) {
+    }
+}
+
+void act_last() {
+    if (!last_act.save || last_act.thread != std::this_thread::get_id()) return;
+    std::exchange(last_act.save, nullptr)();
+    ::_exit(EXIT_FAILURE);  // what else exit() ends is still in use by other threads
+}
+
+}  // namespace
+
+EndingSignals::EndingSignals(std::function<void()> wake) {
+    sem_init(&news, 0, 0);
+    caught_signal = 0;
+    watcher_ = std::jthread([wake = std::move(wake)](const std::stop_token& end) {
+        for (wait_for_news(); !end.stop_requested(); wait_for_news()) wake();
+    });
+    for (const int signal : kEnding) handle(signal, note);
+}
+
+EndingSignals::~EndingSignals() {
+    for (const int signal : kEnding) handle(signal, SIG_DFL);
+    watcher_.request_stop();
+    sem_post(&news);
+    watcher_.join();
+    sem_destroy(&news);
+}
+
+int EndingSignals::caught() const { return caught_signal; }
+
+AtExit::AtExit(std::function<void()> save) {
+    static const int registered = std::atexit(act_last);
+    static_cast<void>(registered);
+    last_act = {std::move(save), std::this_thread::get_id()};
+}
+
+AtExit::~AtExit() { last_act = {}; }
+
+}  // namespace attn

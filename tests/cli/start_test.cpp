@@ -1,0 +1,102 @@
+// What the window and `render` start with: one FILE, options that must be carried out, files that are kept.
+#include "app/cli/start.h"
+
+#include "app/cli/desktop_options.h"
+#include "app/cli/render_parts.h"
+#include "core/io/file.h"
+#include "tests/cli/command.h"
+
+using namespace attn;
+
+namespace {
+
+/// What `attnscope WORDS` says before anything is opened; "" when it is fine.
+std::string refused_by_window(const std::vector<std::string>& words) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const auto options = cli::parse_desktop(words, {out, err});
+    if (const int* code = std::get_if<int>(&options)) CHECK(*code == cli::kBadInput);
+    return err.str();
+}
+
+cli::StartOptions settled(std::vector<std::string> files) {
+    cli::StartOptions options;
+    options.files = std::move(files);
+    REQUIRE(cli::settle_start(options, {}));
+    return options;
+}
+
+std::string saved_session(const Scratch& scratch, const char* name) {
+    const std::string path = (scratch / name).string();
+    REQUIRE(write_file_atomically(path, R"({"action":"set_scaling","on":false})"
+                                        "\n"));
+    return path;
+}
+
+}  // namespace
+
+TEST_CASE("render takes FILE as the window does, and none of them twice") {
+    CHECK(settled({"a.npz"}).map_file == "a.npz");
+    CHECK(settled({"a.json"}).session == "a.json");
+    check_refused({"render", "a.npz", "b.npz", "-o", "x.png"}, "expected one at a time");
+    check_refused({"render", "a.json", "--session", "b.json", "-o", "x.png"},
+                  "'a.json' and --session 'b.json'; expected one of the two");
+    check_refused({"render", "a.npz", "--map", "b.npz", "-o", "x.png"}, "expected one of the two");
+    check_refused({"render", "/nowhere/a.npz", "-o", "x.png"}, "/nowhere/a.npz: No such file");
+    CHECK(says(refused_by_window({"a.npz", "b.npz"}), "expected one at a time"));
+}
+
+TEST_CASE("no output of render or the window is a file that it reads") {
+    const Scratch scratch;
+    const std::string file = saved_session(scratch, "f.jsonl");
+    const std::string link = (scratch / "link.jsonl").string();
+    std::filesystem::create_symlink("f.jsonl", link);
+    const std::string before = read_text_file(file).value();
+    for (const std::string& output : {file, link}) {
+        check_refused({"render", "--session", file, "-o", output}, "the same file as --session");
+        check_refused({"render", "--replay", file, "-o", output}, "the same file as --replay");
+        check_refused({"render", "--map", file, "-o", output}, "the same file as --map");
+        check_refused({"render", file, "-o", output}, "the same file as --session");
+        CHECK(says(refused_by_window({"--replay", file, "--journal", output}), "--journal is"));
+        CHECK(says(refused_by_window({"--session", file, "--journal", output}), "--journal is"));
+        CHECK(says(refused_by_window({file, "--frame-log", output}), "--frame-log is"));
+        CHECK(says(refused_by_window({"--replay", file, "--save-session", output}), "--replay"));
+        CHECK(says(refused_by_window({"--journal", file, "--frame-log", output}), "--journal"));
+        CHECK(says(refused_by_window({"--journal", file, "--save-session", output}), "--journal"));
+        CHECK(refused_by_window({"--session", file, "--save-session", output}).empty());
+        CHECK(refused_by_window({file, "--save-session", output}).empty());
+    }
+    CHECK(read_text_file(file).value() == before);
+    CHECK(std::filesystem::is_symlink(link));
+}
+
+TEST_CASE("a scale that the window cannot have is refused") {
+    for (const char* scale : {"nan", "inf", "3", "2.01", "0.99", "0", "-1"}) {
+        check_refused({"render", "--scale", scale, "-o", "x.png"}, "; expected 1 to 2");
+        CHECK(says(refused_by_window({"--scale", scale}), "; expected 1 to 2"));
+    }
+    for (const char* scale : {"1", "1.5", "2"})
+        CHECK(refused_by_window({"--scale", scale}).empty());
+}
+
+TEST_CASE("standard input is one file") {
+    CHECK(says(refused_by_window({"--session", "-", "--replay", "-"}), "- is given twice"));
+    check_refused({"render", "--all", "-o", "-"}, "-o is -; expected a folder");
+}
+
+TEST_CASE("what an option asks for must be carried out, what a journal did need not") {
+    view::AppState state = view::initial_state();
+    state.backends = attn::backends();
+    const view::Actions good{view::GoToStage{Stage::weights},
+                             view::SelectCell{{Stage::weights, 1, 2}}};
+    CHECK(cli::carry_out(good, state));
+    const view::Actions nowhere{view::SelectCell{{Stage::weights, 99, 0}}};
+    const auto refused = cli::carry_out(nowhere, state);
+    REQUIRE(!refused);
+    CHECK(refused.error().kind == ErrorKind::input);
+    CHECK(says(refused.error().sentence, "no cell"));
+    cli::replay(nowhere, state);
+    CHECK(cli::complete_wishes(state));
+    const view::Actions quiet{view::HoverCell{}};
+    CHECK(cli::carry_out(quiet, state));  // the warning of the journal is none of its own
+}
