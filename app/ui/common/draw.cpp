@@ -139,22 +139,6 @@ void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, A
     draw_text(list, font, {low.x + slack * share, (low.y + high.y - size.y) / 2}, color, text);
 }
 
-/// What is measured grows twofold up to the first prefix that is too wide, then halves: the cost is that
-/// of the text that fits, however long the text is.
-std::string fit_text(const Font& font, std::string_view text, float width) {
-    const auto head = [&](std::size_t count) { return text.substr(0, prefix_bytes(text, count)); };
-    const auto fits = [&](std::string_view part) { return text_size(font, part).x <= width; };
-    std::size_t wide = 8;
-    while (head(wide).size() < text.size() && fits(head(wide))) wide *= 2;
-    if (head(wide).size() == text.size() && fits(text)) return std::string(text);
-    std::size_t narrow = 0;  // the most code points that fit with "…" after them
-    while (narrow + 1 < wide) {
-        const std::size_t middle = (narrow + wide) / 2;
-        (fits(std::string(head(middle)) + "…") ? narrow : wide) = middle;
-    }
-    return std::string(head(narrow)) + "…";
-}
-
 void words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
     const Point size = frame.painter.text_size(font, text);
     const ImVec2 at = place_text({std::ceil(size.x), size.y});
