@@ -22,8 +22,8 @@ std::string sizes_words(const Dimensions& size) {
     std::string words = fmt::format("{} head{}", size.heads, size.heads == 1 ? "" : "s");
     if (size.batch > 1) words = fmt::format("{} sequences, {}", size.batch, words);
     if (size.kv_heads != size.heads) words += fmt::format(", {} of keys and values", size.kv_heads);
-    words += fmt::format(", {} × {}, d_k {}", view::grouped(size.tq), view::grouped(size.tk),
-                         size.d_k);
+    words +=
+        fmt::format(", {} × {}, d_k {}", view::grouped(size.tq), view::grouped(size.tk), size.d_k);
     return words;
 }
 
@@ -65,8 +65,8 @@ Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& co
     document.size = made->source.size;
     document.heads = document.size.heads;
     document.d_k = document.size.d_k;
-    document.landmarks = std::make_shared<const view::Landmarks>(
-        view::Landmarks{std::move(made->token_ids), std::move(made->document_starts), made->needle});
+    document.landmarks = std::make_shared<const view::Landmarks>(view::Landmarks{
+        std::move(made->token_ids), std::move(made->document_starts), made->needle});
     document.layers = {made->inputs};
     document.inputs = made->inputs;
     return alone(std::move(document));
@@ -94,9 +94,10 @@ view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
         if (extension == ".npz") return open_tensors(path);
         if (extension == ".json")
             return open_json(path, {backends, workspaces, opener(backends, workspaces)});
-        return bad_input(fmt::format("{}: tensors (.npz), a session or a preset (.json) were "
-                                     "expected",
-                                     path));
+        return bad_input(
+            fmt::format("{}: tensors (.npz), a session or a preset (.json) were "
+                        "expected",
+                        path));
     };
 }
 

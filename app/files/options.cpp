@@ -17,7 +17,8 @@ namespace {
 using nlohmann::json;
 
 tl::unexpected<Error> expected(const Value& value, std::string_view what) {
-    return bad_input(fmt::format("{} is '{}'; expected {}", value.shown, shortened(value.text), what));
+    return bad_input(
+        fmt::format("{} is '{}'; expected {}", value.shown, shortened(value.text), what));
 }
 
 // The whole text or nothing.

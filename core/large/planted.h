@@ -39,8 +39,12 @@ struct MapInput {
     std::vector<std::uint32_t> token_ids;  // of the keys and queries; empty: unknown
     std::vector<Index> document_starts;    // ascending, first 0; empty: unknown
     std::optional<Cell> needle;
-    std::shared_ptr<const Inputs> inputs = {};  // of a planted matrix: Q and K, which `source` shares
+    std::shared_ptr<const Inputs> inputs =
+        {};  // of a planted matrix: Q and K, which `source` shares
 };
+
+/// Whether the generator can make it; an error names the limit.
+Result<void> check_planted(const PlantedSpec& spec);
 
 /// Q and K of one head, made on every thread, the same on every machine: noise plus one subspace of
 /// d_k for each structure (the .cpp tells which). Token ids are drawn; some stretches of them repeat.
