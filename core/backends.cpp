@@ -10,6 +10,7 @@
 #include "core/kernels/fused.h"
 #include "core/kernels/reference.h"
 #include "core/kernels/staged.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -41,7 +42,7 @@ Result<const Backend*> choose_backend(std::string_view name, const Dimensions& s
     if (backend == nullptr) {
         std::vector<std::string_view> names{"auto"};
         for (const Backend* known : among) names.push_back(known->name());
-        return bad_input(fmt::format("there is no backend '{}': choose one of {}", name,
+        return bad_input(fmt::format("there is no backend '{}': choose one of {}", shortened(name),
                                      fmt::join(names, ", ")));
     }
     if (const auto reason = backend->unavailable())

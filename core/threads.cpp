@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -62,6 +65,17 @@ bool parallel_for(Index count, const RunControl& control,
         tbb::parallel_for(0, threads, work, tbb::simple_partitioner());
     tsan_acquire(&handover);
     return done == count;
+}
+
+int run_at_once(int count, const std::function<void(int n)>& body) {
+    std::vector<std::jthread> running;
+    running.reserve(static_cast<std::size_t>(std::max(count, 0)));
+    try {
+        for (int n = 0; n < count; ++n) running.emplace_back([&body, n] { body(n); });
+    } catch (const std::system_error&) {  // no thread to be had: what runs is enough
+    }
+    if (running.empty() && count > 0) body(0);
+    return std::max(static_cast<int>(running.size()), std::min(count, 1));
 }
 
 }  // namespace attn

@@ -9,6 +9,7 @@
 
 #include "app/files/words.h"
 #include "core/io/json.h"
+#include "core/text.h"
 
 namespace attn::files {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 using nlohmann::json;
 
 tl::unexpected<Error> expected(const Value& value, std::string_view what) {
-    return bad_input(fmt::format("{} is '{}'; expected {}", value.shown, value.text, what));
+    return bad_input(
+        fmt::format("{} is '{}'; expected {}", value.shown, shortened(value.text), what));
 }
 
 // The whole text or nothing.
@@ -171,7 +173,7 @@ Result<void> add_json_option(std::string_view what, std::string key, const json&
     const AttentionOption* const option = find_option(key);
     if (!option)
         return bad_input(fmt::format("{}: options has the unknown key '{}'{}; expected {}", what,
-                                     key, did_you_mean(key, option_names()),
+                                     shortened(key), did_you_mean(key, option_names()),
                                      choices(option_names())));
     if (value.is_null() || value == false) return {};
     const bool bare = value == true && !option->alone.empty();
@@ -195,7 +197,7 @@ Result<OptionValues> options_from_json(std::string_view text, std::string_view w
     if (!parsed) return tl::unexpected(parsed.error());
     if (!parsed->is_object())
         return bad_input(fmt::format("{}: options is {}; expected a JSON object", what,
-                                     parsed->dump().substr(0, 40)));
+                                     shortened(parsed->dump())));
     OptionValues values;
     for (const auto& [key, value] : parsed->items())
         if (auto added = add_json_option(what, key, value, values); !added)

@@ -59,13 +59,15 @@ Regions regions(const Frame& frame) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const bool narrow = display.x < frame.px(kNarrow);
     const float margin = frame.px(narrow ? kNarrowMargin : kMargin);
-    const float rail = frame.px(kRail);
-    const float foot = display.y - frame.px(kBottom);
+    const float rail = std::min(frame.px(kRail), display.x / 2);
+    const float foot = std::max(display.y - frame.px(kBottom), display.y / 2);
+    const float side =
+        std::clamp(display.x * 0.24F, frame.px(kInspectorLeast), frame.px(kInspectorMost));
     return {margin,
             {{0.0F, 0.0F}, {rail, display.y}},
             {{rail, 0.0F}, {display.x, foot}},
             {{rail + margin, foot}, {display.x - margin, display.y}},
-            std::clamp(display.x * 0.24F, frame.px(kInspectorLeast), frame.px(kInspectorMost))};
+            std::min(side, (display.x - rail) / 2)};
 }
 
 void fill(const Box& box, view::Color color, const Frame& frame) {

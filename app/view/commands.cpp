@@ -1,11 +1,11 @@
 #include "app/view/commands.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "app/view/workspaces.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -77,15 +77,39 @@ void add_window(Commands& list, const AppState& state) {
     add("Quit", ctrl(Key::q), Quit{});
 }
 
-std::string lower(std::string_view text) {
-    std::string small(text);
-    for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return small;
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; }
+
+/// Latin letters with accents, in the order of U+00C0 … U+00FF; '.' where it is none.
+constexpr std::string_view kPlainLetters =
+    "aaaaaa.ceeeeiiiidnooooo.ouuuuy..aaaaaa.ceeeeiiiidnooooo.ouuuuy.y";
+
+bool is_digit(std::string_view text, std::size_t n) {
+    return n < text.size() && text[n] >= '0' && text[n] <= '9';
+}
+
+/// As matching compares words: "4,096" as "4096", "d_k" as "d k", "Créer" as "creer".
+std::string folded(std::string_view text) {
+    std::string plain;
+    for (std::size_t n = 0; n < text.size();) {
+        const CodePoint next = first_code_point(text.substr(n));
+        const bool groups =
+            next.value == U',' && n > 0 && is_digit(text, n - 1) && is_digit(text, n + 1);
+        const char32_t accented = next.value - 0xC0;  // wraps where it is below
+        n += next.bytes;
+        if (groups) continue;
+        if (accented < kPlainLetters.size() && kPlainLetters[accented] != '.')
+            plain += kPlainLetters[accented];
+        else if (next.value < 0x80)
+            plain += next.value == U'_' ? ' ' : lower(static_cast<char>(next.value));
+        else
+            append_code_point(plain, next.value);
+    }
+    return plain;
 }
 
 /// Higher is better: 0 when a word of the query is missing.
 int score(const Command& command, const std::vector<std::string>& words) {
-    const std::string text = lower(command.words);
+    const std::string text = folded(command.words);
     int total = 1;
     for (const std::string& word : words) {
         const std::size_t at = text.find(word);
@@ -114,7 +138,7 @@ Commands commands(const AppState& state) {
 }
 
 Commands find_commands(const AppState& state, std::string_view query) {
-    const std::vector<std::string> words = tokenize(lower(query));
+    const std::vector<std::string> words = tokenize(folded(query));
     std::vector<std::pair<int, Command>> scored;
     for (Command& command : commands(state))
         if (const int points = score(command, words);

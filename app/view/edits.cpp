@@ -8,10 +8,12 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/common/words.h"
 #include "app/view/large/workspace.h"
 #include "app/view/saturation/requests.h"
 #include "app/view/saturation/view.h"
 #include "app/view/step/workspace.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -138,7 +140,7 @@ void settle(AppState& state) {
 }
 
 void say(AppState& state, std::string words, Severity severity) {
-    state.message = {std::move(words), severity};
+    state.message = {shortened(words, kMostMessage), severity};
 }
 
 void say(AppState& state, const Error& error) { say(state, error.sentence, Severity::error); }

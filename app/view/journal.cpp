@@ -8,6 +8,7 @@
 #include "app/view/common/json.h"
 #include "app/view/large/json.h"
 #include "core/io/json.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -122,7 +123,8 @@ Result<Action> from_journal(std::string_view line) {
         if (!fields.fine()) return tl::unexpected(fields.finish().error());
         const Reader reader = find_reader(name, Type<Action>{});
         if (reader == nullptr)
-            return bad_input(fmt::format("the journal line has the unknown action '{}'", name));
+            return bad_input(
+                fmt::format("the journal line has the unknown action '{}'", shortened(name)));
         return reader(fields);
     });
 }

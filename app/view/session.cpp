@@ -7,6 +7,7 @@
 #include "app/view/edits.h"
 #include "app/view/workspaces.h"
 #include "core/io/json.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -98,7 +99,8 @@ Result<Document> read_document(Fields& fields, const Opener& open) {
 Result<void> compute_session(AppState& state) {
     const bool known = state.backend == kAuto || find_backend(state.backend, state.backends);
     if (!known) {
-        state.backend_failure = fmt::format("There is no backend {} here", state.backend);
+        state.backend_failure =
+            fmt::format("There is no backend {} here", shortened(state.backend));
         state.backend = kAuto;
     }
     return compute(state);

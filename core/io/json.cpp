@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "core/io/file.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
+
+using nlohmann::json;
+using Event = json::parse_event_t;
 
 // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..." -> the part
 // from "syntax error" on.
@@ -17,6 +24,59 @@ std::string_view after_position(std::string_view message) {
         position == message.npos ? message.npos : message.find(": ", position);
     return colon == message.npos ? message : message.substr(colon + 2);
 }
+
+// "[json.exception.out_of_range.406] number overflow parsing '1e999'" -> the part after the bracket.
+std::string_view after_bracket(std::string_view message) {
+    const std::size_t bracket = message.find("] ");
+    return bracket == message.npos ? message : message.substr(bracket + 2);
+}
+
+/// The parser quotes what it read last, however long that is: here at most kMostQuoted of it.
+std::string bounded(std::string_view message) {
+    for (const std::string_view mark : {"last read: '", "parsing '"}) {
+        const std::size_t found = message.find(mark);
+        if (found == message.npos) continue;
+        const std::size_t begin = found + mark.size();
+        const std::size_t expected = message.rfind("'; expected ");
+        const std::size_t end =
+            expected == message.npos || expected < begin ? message.rfind('\'') : expected;
+        if (end == message.npos || end < begin) continue;
+        return fmt::format("{}{}{}", message.substr(0, begin),
+                           shortened(message.substr(begin, end - begin)), message.substr(end));
+    }
+    return shortened(message, 4 * kMostQuoted);
+}
+
+/// The keys of the objects that are open, to find one that is there twice: what the second one means
+/// nobody can know.
+struct Keys {
+    struct Object {
+        std::unordered_set<std::string> keys;
+        std::string last;  // the key that is being read
+    };
+    std::vector<Object> open;
+    std::string twice;  // "the key 'row' twice in 'step' 'selected'", of the first one
+
+    void note(std::size_t depth, Event event, const json& value) {
+        if (event == Event::object_start) {
+            open.resize(depth);  // lists between two objects have no keys
+            open.emplace_back();
+        }
+        if (event == Event::object_end && open.size() > depth) open.resize(depth);
+        if (event != Event::key) return;
+        Object& object = open.back();
+        object.last = value.get<std::string>();
+        if (!object.keys.insert(object.last).second && twice.empty()) twice = words();
+    }
+
+    std::string words() const {
+        std::string place;
+        for (std::size_t n = 0; n + 1 < open.size(); ++n)
+            if (!open[n].last.empty()) place += fmt::format(" '{}'", shortened(open[n].last));
+        return fmt::format("the key '{}' twice{}{}", shortened(open.back().last),
+                           place.empty() ? "" : " in", place);
+    }
+};
 
 /// Levels of [ and { outside of strings: the recursion that walking the parsed value can take.
 std::size_t depth_of(std::string_view text) {
@@ -47,13 +107,21 @@ Result<nlohmann::json> parse_json(std::string_view text, std::string_view what) 
     if (depth_of(text) > kMaxJsonDepth)
         return bad_input(
             fmt::format("{} is JSON nested deeper than {} levels", what, kMaxJsonDepth));
+    Keys keys;
     try {
-        return nlohmann::json::parse(text);
-    } catch (const nlohmann::json::parse_error& error) {
+        auto parsed = nlohmann::json::parse(text, [&](int depth, Event event, json& value) {
+            keys.note(static_cast<std::size_t>(depth), event, value);
+            return true;
+        });
+        if (!keys.twice.empty()) return bad_input(fmt::format("{} has {}", what, keys.twice));
+        return parsed;
+    } catch (const json::parse_error& error) {
         return bad_input(fmt::format("{} is not valid JSON at {}: {}", what,
-                                     where(text, error.byte), after_position(error.what())));
-    } catch (const nlohmann::json::exception& error) {
-        return bad_input(fmt::format("{} is not valid JSON: {}", what, error.what()));
+                                     where(text, error.byte),
+                                     bounded(after_position(error.what()))));
+    } catch (const json::exception& error) {
+        return bad_input(
+            fmt::format("{} is not valid JSON: {}", what, bounded(after_bracket(error.what()))));
     }
 }
 

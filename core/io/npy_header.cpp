@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/io/npy.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -213,7 +214,8 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what
             what));
     const std::optional<NpyType> type = parse_type(*fields->descr);
     if (!type)
-        return bad_input(fmt::format("{} has dtype '{}'; {}", what, *fields->descr, kWanted));
+        return bad_input(
+            fmt::format("{} has dtype '{}'; {}", what, shortened(*fields->descr), kWanted));
     NpyHeader header{*type, *fields->fortran_order, *fields->shape, frame->data_offset, 0, 0};
     if (!measure(header))
         return bad_input(fmt::format("{} claims the shape {}, more than 2^63 bytes", what,

@@ -66,10 +66,10 @@ HWY_AFTER_NAMESPACE();
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <vector>
 
 #include "core/kernels/peak.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {
@@ -101,11 +101,9 @@ double one_thread_gflops(double seconds) {
 
 double fma_peak_gflops(int threads, double milliseconds) {
     std::vector<double> gflops(static_cast<std::size_t>(threads));
-    std::vector<std::jthread> running;
-    for (double& mine : gflops)
-        running.emplace_back(
-            [&mine, milliseconds] { mine = one_thread_gflops(milliseconds * 1e-3); });
-    running.clear();
+    run_at_once(threads, [&](int n) {
+        gflops[static_cast<std::size_t>(n)] = one_thread_gflops(milliseconds * 1e-3);
+    });
     double sum = 0.0;
     for (const double mine : gflops) sum += mine;
     return sum;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <vector>
 
 #include "core/kernels/peak.h"
 #include "core/tensor.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {
@@ -51,12 +51,10 @@ double stream_gbytes(int threads, double milliseconds) {
     Triad triad{Tensor(shape), Tensor(shape, 1.0F), Tensor(shape, 2.0F)};
     std::vector<double> gbytes(static_cast<std::size_t>(threads));
     const auto bound = [&](std::size_t n) { return n * kArrayFloats / gbytes.size(); };
-    std::vector<std::jthread> running;
-    for (std::size_t n = 0; n < gbytes.size(); ++n)
-        running.emplace_back([&, n] {
-            gbytes[n] = one_thread_gbytes(triad, bound(n), bound(n + 1), milliseconds * 1e-3);
-        });
-    running.clear();
+    run_at_once(threads, [&](int thread) {
+        const auto n = static_cast<std::size_t>(thread);
+        gbytes[n] = one_thread_gbytes(triad, bound(n), bound(n + 1), milliseconds * 1e-3);
+    });
     double sum = 0.0;
     for (const double mine : gbytes) sum += mine;
     return sum;

@@ -297,16 +297,6 @@ class Planter {
     Tensor k_;
 };
 
-Result<void> check(const PlantedSpec& spec) {
-    if (spec.tokens < kLeastPlanted || spec.tokens > kMostPlanted)
-        return bad_input(fmt::format("tokens is {}: the generator makes {} to {}", spec.tokens,
-                                     kLeastPlanted, kMostPlanted));
-    if (spec.d_k < kLeastPlantedWidth || spec.d_k > kMostWidth)
-        return bad_input(fmt::format("d_k is {}: the generator makes {} to {}", spec.d_k,
-                                     kLeastPlantedWidth, kMostWidth));
-    return {};
-}
-
 WeightSource source_of(const PlantedSpec& spec, const std::shared_ptr<const Inputs>& inputs) {
     WeightSource source;
     source.q = std::shared_ptr<const Tensor>(inputs, &inputs->q);
@@ -320,8 +310,18 @@ WeightSource source_of(const PlantedSpec& spec, const std::shared_ptr<const Inpu
 
 }  // namespace
 
+Result<void> check_planted(const PlantedSpec& spec) {
+    if (spec.tokens < kLeastPlanted || spec.tokens > kMostPlanted)
+        return bad_input(fmt::format("tokens is {}: the generator makes {} to {}", spec.tokens,
+                                     kLeastPlanted, kMostPlanted));
+    if (spec.d_k < kLeastPlantedWidth || spec.d_k > kMostWidth)
+        return bad_input(fmt::format("d_k is {}: the generator makes {} to {}", spec.d_k,
+                                     kLeastPlantedWidth, kMostWidth));
+    return {};
+}
+
 Result<MapInput> plant(const PlantedSpec& spec, const RunControl& control) {
-    if (auto fine = check(spec); !fine) return tl::unexpected(fine.error());
+    if (auto fine = check_planted(spec); !fine) return tl::unexpected(fine.error());
     PlantedLayout layout = lay_out(spec);
     Planter planter(spec, layout, control);
     if (!planter.plant()) return failed("making the queries and keys was stopped");

@@ -43,6 +43,9 @@ struct MapInput {
         {};  // of a planted matrix: Q and K, which `source` shares
 };
 
+/// Whether the generator can make it; an error names the limit.
+Result<void> check_planted(const PlantedSpec& spec);
+
 /// Q and K of one head, made on every thread, the same on every machine: noise plus one subspace of
 /// d_k for each structure (the .cpp tells which). Token ids are drawn; some stretches of them repeat.
 /// Errors: tokens or d_k out of its limits; stopped.

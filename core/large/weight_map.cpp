@@ -5,8 +5,11 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/large/background_thread.h"
 #include "core/large/coarse_tile.h"
@@ -41,7 +44,13 @@ struct WeightMap::Work {
     Work(std::shared_ptr<const MapInput> input, MapLimits limits, std::function<void()> wake)
         : state_(std::move(input), limits), wake_(std::move(wake)) {
         const int count = std::max(thread_count(), 1);
-        for (int n = 0; n < count; ++n) threads_.emplace_back([this, n] { serve(n); });
+        threads_.reserve(static_cast<std::size_t>(count));
+        try {
+            for (int n = 0; n < count; ++n) threads_.emplace_back([this, n] { serve(n); });
+        } catch (const std::system_error& fault) {  // fewer than wanted are enough; none are not
+            if (threads_.empty())
+                end_with(fmt::format("no thread could be started: {}", fault.what()));
+        }
     }
 
     ~Work() {
@@ -81,8 +90,17 @@ struct WeightMap::Work {
   private:
     // ---- threads
 
+    /// No memory: the map ends, the program does not.
     void serve(int thread) {
         give_way_to_others();
+        try {
+            take_tasks(thread);
+        } catch (const std::bad_alloc&) {
+            end_with(no_memory());
+        }
+    }
+
+    void take_tasks(int thread) {
         std::unique_lock lock(mutex_);
         while (!stopping_) {
             std::optional<Task> task =
@@ -97,7 +115,7 @@ struct WeightMap::Work {
             const bool fits = perform_in_memory(*task);
             lock.lock();
             std::erase(running_, &*task);
-            if (!fits) give_up(lock);
+            if (!fits) throw std::bad_alloc();
             news_.notify_all();
             lock.unlock();
             task.reset();  // the last of another head is freed without the lock
@@ -161,21 +179,31 @@ struct WeightMap::Work {
         }
     }
 
-    /// Ends the map: what the task left half done is never looked at. What was known stays in the snapshot.
-    void give_up(std::unique_lock<std::mutex>& lock) {
-        auto last =
-            snapshot_ ? std::make_shared<MapSnapshot>(*snapshot_) : std::make_shared<MapSnapshot>();
-        if (state_.wish) last->wish = *state_.wish;
-        last->fault = "The map does not fit in this machine's memory; one of fewer tokens would.";
-        last->working = false;
-        last->version = ++version_;
-        snapshot_ = std::move(last);
+    static std::string no_memory() {
+        return "The map does not fit in this machine's memory; one of fewer tokens would.";
+    }
+
+    /// Ends the map: what a task left half done is never looked at. What was known stays in the snapshot
+    /// where there is memory for it.
+    void end_with(const std::string& fault) {
+        std::unique_lock lock(mutex_);
+        if (stopping_) return;
+        try {
+            if (snapshot_) *last_ = *snapshot_;
+        } catch (const std::bad_alloc&) {
+            *last_ = MapSnapshot{};
+        }
+        if (state_.wish) last_->wish = *state_.wish;
+        last_->fault = fault;
+        last_->working = false;
+        last_->version = ++version_;
+        snapshot_ = last_;
         stopping_ = true;
         for (Task* task : running_) task->stop.request_stop();
         idle_.notify_all();
+        news_.notify_all();
         lock.unlock();
         if (wake_) wake_();
-        lock.lock();
     }
 
     void perform(Task& task) {
@@ -356,6 +384,8 @@ struct WeightMap::Work {
     MapState state_;
     std::vector<Task*> running_;
     std::shared_ptr<const MapSnapshot> snapshot_;
+    /// For the end: made while there is memory.
+    std::shared_ptr<MapSnapshot> last_ = std::make_shared<MapSnapshot>();
     std::uint64_t version_ = 0;
     std::uint64_t tile_version_ = 0;
     bool settled_ = false;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/io/file.h"
+#include "core/text.h"
 #include "tests/io/scratch.h"
 
 using namespace attn;
@@ -41,4 +42,26 @@ TEST_CASE("JSON nested too deep for a stack is refused") {
     CHECK(complaint(std::string(60, '[') + std::string(60, ']')).empty());
     CHECK(complaint("\"" + std::string(100, '[') + "\"").empty());
     CHECK(complaint("\"\\\"" + std::string(100, '[') + "\"").empty());
+}
+
+TEST_CASE("a key that is there twice is refused by name and place") {
+    CHECK(says(complaint(R"({"a": 1, "b": 2, "a": 3})"), "f.json has the key 'a' twice"));
+    CHECK(says(complaint(R"({"step": {"cell": {"row": 1, "row": 2}}})"),
+               "f.json has the key 'row' twice in 'step' 'cell'"));
+    CHECK(says(complaint(R"({"list": [{"a": 1}, {"b": 1, "b": 2}]})"), "'b' twice in 'list'"));
+    CHECK(complaint(R"({"a": {"a": [{"a": 1}, {"a": 1}, 3]}, "b": {"a": 1}})").empty());
+    CHECK(complaint(R"([[{"a": 1}], [{"a": 1}], {"a": []}, {"a": {}}])").empty());
+}
+
+TEST_CASE("a JSON error quotes a bounded piece of the text") {
+    const std::string digits(1000000, '7');
+    for (const std::string& text :
+         {digits, "1" + digits + "e5", "[" + digits + " oops]", "{\"" + digits, "\"" + digits,
+          "x" + digits, "[1, 2" + std::string(1000, '\xff'), "{\"" + digits + "\": oops",
+          "{\"" + digits + "\": 1, \"" + digits + "\": 2}", "\"\xff" + digits + "\xff\""}) {
+        const std::string sentence = complaint(text);
+        CHECK(!sentence.empty());
+        CHECK(sentence.size() < 400);
+        CHECK(valid_utf8(sentence) == sentence);
+    }
 }

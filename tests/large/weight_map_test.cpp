@@ -1,3 +1,5 @@
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -7,6 +9,7 @@
 
 #include "core/large/tile_grid.h"
 #include "core/rng.h"
+#include "core/threads.h"
 #include "tests/large/exact_map.h"
 
 using namespace attn;
@@ -299,3 +302,30 @@ TEST_CASE("single cells of a very long input are exact without the whole pass") 
               doctest::Approx(cell_arithmetic(input->source, {}, cell.cell).weight)
                   .epsilon(relative));
 }
+
+#ifdef __GLIBC__
+TEST_CASE(
+    "a map without a thread ends with a sentence, and a measurement takes the caller's thread") {
+    const auto input = tokens(256);
+    pthread_attr_t usual;
+    REQUIRE(pthread_getattr_default_np(&usual) == 0);
+    pthread_attr_t huge = usual;
+    REQUIRE(pthread_attr_setstacksize(&huge, std::size_t{1} << 47U) == 0);
+    REQUIRE(pthread_setattr_default_np(&huge) == 0);  // no thread has room for its stack
+    {
+        WeightMap map(input, {}, [] {});
+        REQUIRE(map.snapshot());
+        CHECK(map.snapshot()->fault.find("no thread could be started: ") == 0);
+        CHECK_FALSE(map.snapshot()->working);
+        map.want({});
+        CHECK(map.settle());
+        int calls = 0;
+        CHECK(run_at_once(4, [&](int) { ++calls; }) == 1);
+        CHECK(calls == 1);
+    }
+    REQUIRE(pthread_setattr_default_np(&usual) == 0);
+    pthread_attr_destroy(&usual);
+    CHECK(run_at_once(2, [](int) {}) == 2);
+    CHECK(run_at_once(0, [](int) {}) == 0);
+}
+#endif

@@ -71,7 +71,7 @@ view::MapLegend legend() {
     view::MapLegend made;
     made.title = "largest weight of 256 × 256 cells";
     for (int n = 0; n <= 16; ++n) made.colors.push_back(ramp(n / 16.0));
-    made.ticks = {{0.0, "7.6e−6"}, {0.25, "1e−5"}, {0.5, "1e−3"}, {0.75, "0.1"}, {1.0, "1"}};
+    made.ticks = {{0.0, "7.6·10⁻⁶"}, {0.25, "10⁻⁵"}, {0.5, "10⁻³"}, {0.75, "0.1"}, {1.0, "1"}};
     made.masked = "masked";
     made.masked_color = {23, 28, 35, 255};
     made.note = "1 % to 99.9 % of the texels in view, log scale";

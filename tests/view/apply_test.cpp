@@ -255,14 +255,14 @@ TEST_CASE("a wrong journal line names its fault") {
     const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
     CHECK(fault(R"({"action":"fly"})").find("unknown action 'fly'") != std::string::npos);
     CHECK(fault(R"({"action":"set_scaling"})").find("has no 'on'") != std::string::npos);
-    CHECK(fault(R"({"action":"set_scaling","on":1})").find("wanted true or false") !=
+    CHECK(fault(R"({"action":"set_scaling","on":1})").find("expected true or false") !=
           std::string::npos);
     CHECK(fault(R"({"action":"set_scaling","on":true,"of":1})").find("unknown key 'of'") !=
           std::string::npos);
     CHECK(fault(R"({"action":"go_to_stage","stage":"softmax"})").find("one of x, ") !=
           std::string::npos);
     CHECK(fault("{").find("not valid JSON") != std::string::npos);
-    CHECK(fault("[]").find("wanted an object") != std::string::npos);
+    CHECK(fault("[]").find("expected an object") != std::string::npos);
     CHECK(fault(R"({"on":true})").find("has no 'action'") != std::string::npos);
 }
 

@@ -78,19 +78,19 @@ TEST_CASE("a document survives JSON, to the last bit") {
 TEST_CASE("a wrong document names the key or the row and what was expected") {
     CHECK(has(fault(kHead + R"("scal": 1})"), "unknown key 'scal'"));
     CHECK(has(fault(R"({"note": "n", "sentence": "a"})"), "has no 'title'"));
-    CHECK(
-        has(fault(kHead + R"("X": [[1, 2], [3]]})"), "X row 1 has 1 numbers, wanted d_model = 2"));
-    CHECK(has(fault(kHead + R"("X": [[1, 2]]})"), "X has 1 rows, wanted one for each token = 2"));
+    CHECK(has(fault(kHead + R"("X": [[1, 2], [3]]})"),
+              "X row 1 has 1 numbers, expected d_model = 2"));
+    CHECK(has(fault(kHead + R"("X": [[1, 2]]})"), "X has 1 rows, expected one for each token = 2"));
     CHECK(has(fault(kHead + R"("d_model": 2, "heads": 2, "W_Q": [[1, 2, 3, 4], [1, 2, 3]]})"),
-              "W_Q row 1 has 3 numbers, wanted d_k·heads = 4"));
+              "W_Q row 1 has 3 numbers, expected d_k·heads = 4"));
     CHECK(has(fault(kHead + R"("X": [[1, "x"], [1, 2]]})"), "X row 0 has \"x\" in column 1"));
     CHECK(has(fault(kHead + R"("X": [[1, 1e39], [1, 2]]})"), "1e+39 in column 1: a float holds"));
     CHECK(has(fault(kHead + R"("heads": 9})"), "heads is 9: it must be 1 to 8"));
-    CHECK(has(fault(kHead + R"("scale": "sqrt"})"), "wanted \"sqrt_dk\", \"none\" or a number"));
+    CHECK(has(fault(kHead + R"("scale": "sqrt"})"), "expected \"sqrt_dk\", \"none\" or a number"));
     CHECK(has(fault(kHead + R"("causal": "left"})"), "\"top-left\" or \"bottom-right\""));
     CHECK(has(fault(kHead + R"("temperature": 0})"), "temperature is 0"));
     CHECK(has(fault(kHead + R"("X_kv": [[1]]})"), "no words for it: give 'source'"));
-    CHECK(has(fault("[1]"), "wanted an object"));
+    CHECK(has(fault("[1]"), "expected an object"));
     CHECK(has(fault(kHead), "not valid JSON at line 1"));
 }
 
@@ -121,4 +121,22 @@ TEST_CASE("a session that points outside its document is refused") {
     CHECK(refused(R"("selected": {"tensor": "x", "row": 2, "column": 0})"));
     CHECK(refused(R"("selected": {"tensor": "b_q", "row": 0, "column": 0})"));
     CHECK(refused(R"("fade": 2)"));
+}
+
+TEST_CASE("a session of a backend that is not here opens with auto, and says so") {
+    AppState state = initial_state();
+    state.backend = "tpu";
+    const auto opened = session_from_json(session_to_json(state), "s.json");
+    REQUIRE(opened);
+    CHECK(opened->backend == kAuto);
+    CHECK(opened->message.severity == Severity::warning);
+    CHECK(opened->message.words.find("There is no backend tpu here") == 0);
+    CHECK(!(*opened->trace)[Stage::output].empty());
+}
+
+TEST_CASE("a session or preset with one key twice is refused, and a whole size may be 4.0") {
+    CHECK(has(fault(kHead + R"("d_k": 2, "d_k": 3})"), "has the key 'd_k' twice"));
+    CHECK(document_from_json(kHead + R"("d_k": 4.0})", "f.json"));
+    CHECK(has(fault(kHead + R"("d_k": 4.5})"), "'d_k' = 4.5: expected a whole number"));
+    CHECK(fault(kHead + R"("scale": [)" + std::string(99999, '1') + "]}").size() < 300);
 }

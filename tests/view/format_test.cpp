@@ -31,8 +31,8 @@ TEST_CASE("what is not finite is named") {
 TEST_CASE("a cell keeps its decimals until the number is too wide") {
     CHECK(cell_number(1.234, 2) == "1.23");
     CHECK(cell_number(99999.4, 0) == "99999");
-    CHECK(cell_number(123456.0, 2) == "1.2e5");
-    CHECK(cell_number(-123456.0, 2) == "−1.2e5");
+    CHECK(cell_number(123456.0, 2) == "1.2·10⁵");
+    CHECK(cell_number(-123456.0, 2) == "−1.2·10⁵");
 }
 
 TEST_CASE("the inspector shows at most four decimals, at least two") {
@@ -47,9 +47,9 @@ TEST_CASE("the inspector shows at most four decimals, at least two") {
 }
 
 TEST_CASE("numbers too small or too large for decimals keep three digits that count") {
-    CHECK(number(0.000123) == "1.23e−4");
-    CHECK(number(-0.0000123456) == "−1.23e−5");
-    CHECK(number(1234567.0) == "1.23e6");
+    CHECK(number(0.000123) == "1.23·10⁻⁴");
+    CHECK(number(-0.0000123456) == "−1.23·10⁻⁵");
+    CHECK(number(1234567.0) == "1.23·10⁶");
 }
 
 TEST_CASE("the end of a scale has three digits") {
@@ -58,7 +58,7 @@ TEST_CASE("the end of a scale has three digits") {
     CHECK(tick(1.0) == "1");
     CHECK(tick(0.25) == "0.25");
     CHECK(tick(12345.6) == "12346");
-    CHECK(tick(0.0000123456) == "1.23e−5");
+    CHECK(tick(0.0000123456) == "1.23·10⁻⁵");
 }
 
 TEST_CASE("a percentage has one decimal") { CHECK(percent(0.32406) == "32.4 %"); }
@@ -71,3 +71,14 @@ TEST_CASE("exact text reads back as the same number") {
 }
 
 TEST_CASE("a size reads rows by columns") { CHECK(size(4, 2) == "4 × 2"); }
+
+TEST_CASE("a power of ten is one sign after another of no other number") {
+    CHECK(power_of_ten(-123) == "10⁻¹²³");
+    CHECK(power_of_ten(0) == "1");
+    CHECK(significant(1.5e-7, 4) == "1.5·10⁻⁷");
+    CHECK(significant(-2.0, 4) == "−2");
+    CHECK(significant(std::nan(""), 4) == "NaN");
+    CHECK(factor("0.45") == "0.45");
+    CHECK(factor("−0.45") == "(−0.45)");
+    CHECK(factor("1.5·10⁻⁷") == "(1.5·10⁻⁷)");
+}

@@ -53,7 +53,7 @@ TEST_CASE("every action of the map that a person does is journaled and read back
     CHECK(fault(R"({"action":"go_to_cell","cell":{"row":1}})").find("has no 'column'") !=
           std::string::npos);
     CHECK(fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_pixel":0}})")
-              .find("wanted a number above 0") != std::string::npos);
+              .find("expected a number above 0") != std::string::npos);
     CHECK(fault(R"({"action":"set_map_colors","colors":{"low_percentile":9,"high_percentile":3}})")
               .find("ascending") != std::string::npos);
 }

@@ -139,16 +139,6 @@ void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, A
     draw_text(list, font, {low.x + slack * share, (low.y + high.y - size.y) / 2}, color, text);
 }
 
-std::string fit_text(const Font& font, std::string_view text, float width) {
-    if (text_size(font, text).x <= width) return std::string(text);
-    for (std::size_t count = code_points(text); count > 1; --count) {
-        const std::string shorter =
-            std::string(text.substr(0, prefix_bytes(text, count - 1))) + "…";
-        if (text_size(font, shorter).x <= width) return shorter;
-    }
-    return "…";
-}
-
 void words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
     const Point size = frame.painter.text_size(font, text);
     const ImVec2 at = place_text({std::ceil(size.x), size.y});

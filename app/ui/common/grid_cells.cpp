@@ -23,6 +23,7 @@ struct NumberSetting {
     float char_width = 0.0F;
     int before = 0;  // characters before the point, at most
     int after = 0;   // from the point on, at most
+    int words = 0;   // characters of "NaN", "−∞", at most
     int decimals = 0;
     bool fits = false;
 };
@@ -47,7 +48,11 @@ NumberSetting measure(const GridView& grid, int decimals) {
     NumberSetting setting;
     setting.decimals = decimals;
     for (const CellView& cell : grid.cells) {
-        if (cell.look != CellLook::number) continue;
+        if (cell.look == CellLook::masked) continue;
+        if (cell.look != CellLook::number) {
+            setting.words = std::max(setting.words, code_points(cell.text));
+            continue;
+        }
         const std::string text = text_of(grid, cell, decimals);
         const int before = chars_before_point(text);
         setting.before = std::max(setting.before, before);
@@ -63,9 +68,11 @@ bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font
               float gap, int least_chars) {
     setting.font = font;
     setting.char_width = frame.text_width(font, "0");
-    const int chars = std::max(setting.before + setting.after, least_chars);
+    const int chars = std::max({setting.before + setting.after, setting.words, least_chars});
     const float width = setting.char_width * static_cast<float>(chars);
-    setting.fits = setting.before > 0 && width + gap <= cell.x && font.px + 2.0F <= cell.y;
+    // a character of air: "1.5" beside "−1.5" must not read as a difference
+    const float air = std::max(gap, setting.char_width);
+    setting.fits = setting.before > 0 && width + air <= cell.x && font.px + 2.0F <= cell.y;
     return setting.fits;
 }
 
@@ -209,8 +216,8 @@ bool same_size(const GridView& a, const GridView* b) {
 float readable_cell_width(const GridView& grid, const Frame& frame) {
     const NumberSetting setting = measure(grid, std::min(grid.decimals, 1));
     return frame.text_width(tiny_digits(frame), "0") *
-               static_cast<float>(setting.before + setting.after) +
-           frame.px(3);
+               static_cast<float>(setting.before + setting.after + 1) +
+           frame.px(1);
 }
 
 void draw_cells(const GridCanvas& canvas, const Fade& wanted) {

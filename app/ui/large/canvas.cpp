@@ -89,10 +89,10 @@ void draw_grid_lines(const Canvas& canvas) {
 /// The largest digits in which every figure fits its cell; null when none does.
 const Font* figure_font(const Canvas& canvas) {
     const auto& figures = canvas.scene.view.figures;
-    const auto longest = std::ranges::max_element(
-        figures, {}, [](const view::MapFigure& f) { return f.text.size(); });
-    if (longest == figures.end()) return nullptr;
     const Fonts& fonts = canvas.scene.frame.fonts;
+    const auto longest = std::ranges::max_element(
+        figures, {}, [&](const view::MapFigure& f) { return text_size(fonts.digits, f.text).x; });
+    if (longest == figures.end()) return nullptr;
     const auto width = static_cast<float>(longest->where.right - longest->where.left);
     for (const Font* font :
          {&fonts.digits_large, &fonts.digits_medium, &fonts.digits, &fonts.digits_small})

@@ -226,6 +226,7 @@ void draw_reason(const std::string& reason, const Frame& frame) {
     if (!fits) return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reason);
     draw_centered(frame, font, {at.x + room.x / 2, at.y + room.y * kHeight}, frame.theme.muted,
                   reason);
+    ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float count = static_cast<float>(items.size());
     const float arrow = frame.px(kArrow);
-    const float width = std::min((room.x - arrow * (count - 1)) / count, frame.px(kWidest));
+    const float width = std::clamp((room.x - arrow * (count - 1)) / count, 1.0F, frame.px(kWidest));
     float x = origin.x;
     for (const RibbonItem& item : items) {
         const ImVec2 low{x, origin.y};

@@ -30,11 +30,15 @@ class Writer {
     std::vector<Piece> take() { return std::move(pieces_); }
 
   private:
-    void add_number(const Expr& expr, double value);
+    void add_number(const Expr& expr);
     void add_text(std::string_view text);
     void add_sum(const Expr& expr);
-    /// In parentheses when it is negative or made of parts.
+    /// In parentheses when it is negative, has a power of ten or is made of parts.
     void add_guarded(const Expr& expr);
+    /// Of a product, the first: in parentheses when it has a power of ten.
+    void add_first_factor(const Expr& expr);
+    std::string text_of(const Expr& expr) const;
+    bool has_power(const Expr& expr) const;
     void add_enclosed(std::string_view open, const std::vector<Expr>& args, std::string_view close);
 
     Dialect dialect_;
@@ -63,10 +67,20 @@ void Writer::add_text(std::string_view text) {
     pieces_.push_back(std::move(piece));
 }
 
-void Writer::add_number(const Expr& expr, double value) {
-    Piece piece;
+std::string Writer::text_of(const Expr& expr) const {
     const bool is_short = expr.constant && dialect_ == Dialect::screen;
-    piece.text = is_short ? fmt::format("{:.4g}", value) : write_number(value, dialect_);
+    return is_short ? significant(expr.value, 4) : write_number(expr.value, dialect_);
+}
+
+/// Only on screen is it another product: 1.2·10⁻⁵.
+bool Writer::has_power(const Expr& expr) const {
+    return dialect_ == Dialect::screen && expr.op == Op::number &&
+           text_of(expr).find("·10") != std::string::npos;
+}
+
+void Writer::add_number(const Expr& expr) {
+    Piece piece;
+    piece.text = text_of(expr);
     piece.role = expr.role;
     piece.link = expr.link;
     pieces_.push_back(std::move(piece));
@@ -83,8 +97,12 @@ void Writer::add_sum(const Expr& expr) {
 void Writer::add_guarded(const Expr& expr) {
     const bool negative = expr.op == Op::number && expr.value < 0.0;
     const bool compound = expr.op == Op::sum || expr.op == Op::difference;
-    if (negative || compound) return add_enclosed("(", {expr}, ")");
+    if (negative || compound || has_power(expr)) return add_enclosed("(", {expr}, ")");
     add(expr);
+}
+
+void Writer::add_first_factor(const Expr& expr) {
+    has_power(expr) ? add_enclosed("(", {expr}, ")") : add(expr);
 }
 
 void Writer::add_enclosed(std::string_view open, const std::vector<Expr>& args,
@@ -102,11 +120,11 @@ void Writer::add(const Expr& expr) {
     const bool fraction = dialect_ == Dialect::latex;
     switch (expr.op) {
         case Op::number:
-            return add_number(expr, expr.value);
+            return add_number(expr);
         case Op::sum:
             return add_sum(expr);
         case Op::product:
-            add(args[0]);
+            add_first_factor(args[0]);
             add_text(signs_.times);
             return add_guarded(args[1]);
         case Op::difference:

@@ -3,33 +3,44 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/text.h"
+
 namespace attn::view {
 namespace {
 
-constexpr std::size_t kQuoted = 40;  // characters of a wrong value in a sentence
-
-std::string quoted(const nlohmann::json& value) {
-    using nlohmann::json;
-    std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-    if (text.size() <= kQuoted) return text;
-    std::size_t end = kQuoted;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    return text.substr(0, end) + "…";
+/// A whole number: 3 and 3.0, not 3.5, 1e300 or one beyond 64 bits. Unsigned has its own range.
+template <class Whole>
+std::optional<Whole> whole(const nlohmann::json& value) {
+    if (value.is_number_unsigned()) {
+        const auto number = value.get<std::uint64_t>();
+        if (!std::in_range<Whole>(number)) return std::nullopt;
+        return static_cast<Whole>(number);
+    }
+    if (value.is_number_integer()) {
+        const auto number = value.get<std::int64_t>();
+        if (!std::in_range<Whole>(number)) return std::nullopt;
+        return static_cast<Whole>(number);
+    }
+    if (!value.is_number_float()) return std::nullopt;
+    const double number = value.get<double>();
+    const double low = static_cast<double>(std::numeric_limits<Whole>::min());
+    const double end = std::ldexp(1.0, std::numeric_limits<Whole>::digits);  // one above the last
+    if (!(number >= low && number < end) || number != std::trunc(number)) return std::nullopt;
+    return static_cast<Whole>(number);
 }
-
-/// Whole numbers only: 3.0 passes, 3.5 and 1e300 do not.
-bool whole(const nlohmann::json& value) { return value.is_number_integer(); }
 
 }  // namespace
 
 Fields::Fields(const nlohmann::json& object, std::string where)
     : object_(object), where_(std::move(where)) {
     if (!object_.is_object())
-        complain(fmt::format("is {}: wanted an object, {{\"key\": value, …}}", quoted(object_)));
+        complain(fmt::format("is {}: expected an object, {{\"key\": value, …}}", quoted(object_)));
 }
 
 const nlohmann::json* Fields::find(std::string_view key) {
@@ -37,6 +48,14 @@ const nlohmann::json* Fields::find(std::string_view key) {
     if (!object_.is_object()) return nullptr;
     const auto found = object_.find(std::string(key));
     return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+void Fields::read_index(std::string_view key, Index& value, Index low, Index high) {
+    const nlohmann::json* found = find(key);
+    if (found == nullptr) return;
+    fill(key, *found, value);
+    if (fine() && (value < low || value > high))
+        wrong(key, *found, fmt::format("{} to {}", low, high));
 }
 
 void Fields::complain(std::string_view sentence) {
@@ -48,8 +67,8 @@ void Fields::complain(const Error& error) {
     if (fault_.empty()) fault_ = error.sentence;
 }
 
-void Fields::wrong(std::string_view key, const nlohmann::json& value, std::string_view wanted) {
-    complain(fmt::format("has '{}' = {}: wanted {}", key, quoted(value), wanted));
+void Fields::wrong(std::string_view key, const nlohmann::json& value, std::string_view expected) {
+    complain(fmt::format("has '{}' = {}: expected {}", key, quoted(value), expected));
 }
 
 Result<void> Fields::finish() {
@@ -57,7 +76,7 @@ Result<void> Fields::finish() {
     for (const auto& [key, value] : object_.items())
         if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
             return bad_input(fmt::format("{} has the unknown key '{}': the keys are {}", where_,
-                                         key, fmt::join(asked_, ", ")));
+                                         shortened(key), fmt::join(asked_, ", ")));
     return {};
 }
 
@@ -67,24 +86,22 @@ void Fields::fill(std::string_view key, const nlohmann::json& found, bool& value
 }
 
 void Fields::fill(std::string_view key, const nlohmann::json& found, int& value) {
-    Index wide = value;
-    fill(key, found, wide);
-    if (wide < std::numeric_limits<int>::min() || wide > std::numeric_limits<int>::max())
-        return wrong(key, found, "a smaller whole number");
-    value = static_cast<int>(wide);
+    const auto number = whole<int>(found);
+    if (!number)
+        return wrong(key, found, whole<Index>(found) ? "a smaller whole number" : "a whole number");
+    value = *number;
 }
 
 void Fields::fill(std::string_view key, const nlohmann::json& found, Index& value) {
-    const bool too_large =
-        found.is_number_unsigned() &&
-        found.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
-    if (!whole(found) || too_large) return wrong(key, found, "a whole number");
-    value = found.get<Index>();
+    const auto number = whole<Index>(found);
+    if (!number) return wrong(key, found, "a whole number");
+    value = *number;
 }
 
 void Fields::fill(std::string_view key, const nlohmann::json& found, std::uint64_t& value) {
-    if (!found.is_number_unsigned()) return wrong(key, found, "a whole number of at least 0");
-    value = found.get<std::uint64_t>();
+    const auto number = whole<std::uint64_t>(found);
+    if (!number) return wrong(key, found, "a whole number of at least 0");
+    value = *number;
 }
 
 void Fields::fill(std::string_view key, const nlohmann::json& found, double& value) {
@@ -110,6 +127,11 @@ void Fields::pick(std::string_view key, const nlohmann::json& found,
     if (match == names.end())
         return wrong(key, found, fmt::format("one of {}", fmt::join(names, ", ")));
     n = static_cast<std::size_t>(match - names.begin());
+}
+
+std::string quoted(const nlohmann::json& value) {
+    using nlohmann::json;
+    return shortened(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 bool number_from(const nlohmann::json& value, double& number) {

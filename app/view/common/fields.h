@@ -15,9 +15,12 @@ namespace attn::view {
 
 // For whoever includes this: link attn::json too.
 
+/// More rows, columns or heads than anything that can be opened has.
+inline constexpr Index kMostIndex = Index{1} << 40;
+
 /// Reads one JSON object key by key and keeps the first fault, so that a reader is a plain list of
 /// keys with one check at the end. `read` leaves the value alone when the key is missing (or null),
-/// `need` makes that a fault. finish() also refuses keys that nobody asked for: they are typos.
+/// `need` makes that a fault. A whole number may be written 3.0. finish() also refuses keys that nobody asked for: they are typos.
 class Fields {
   public:
     /// `where` begins every sentence: "cats.json", "journal line 3".
@@ -39,6 +42,12 @@ class Fields {
         if (const nlohmann::json* found = find(key)) pick(key, *found, names, n);
         value = static_cast<Enum>(n);
     }
+    /// An index: `low` … `high`, so that nothing that counts on from it overflows.
+    void read_index(std::string_view key, Index& value, Index low = 0, Index high = kMostIndex);
+    void need_index(std::string_view key, Index& value, Index low = 0, Index high = kMostIndex) {
+        if (!find(key)) complain(std::string("has no '") + std::string(key) + "'");
+        read_index(key, value, low, high);
+    }
     /// nullptr when the key is missing or null.
     const nlohmann::json* find(std::string_view key);
     /// Keeps the first complaint: "<where> <sentence>", or "<where>: …" where the sentence begins so.
@@ -51,7 +60,7 @@ class Fields {
     Result<void> finish();
 
   private:
-    void wrong(std::string_view key, const nlohmann::json& value, std::string_view wanted);
+    void wrong(std::string_view key, const nlohmann::json& value, std::string_view expected);
     void fill(std::string_view key, const nlohmann::json& found, bool& value);
     void fill(std::string_view key, const nlohmann::json& found, int& value);
     void fill(std::string_view key, const nlohmann::json& found, Index& value);
@@ -78,6 +87,8 @@ void read_object(Fields& fields, std::string_view key, Read&& read) {
     if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
 }
 
+/// A wrong value as an error quotes it: its JSON, at most 40 characters.
+std::string quoted(const nlohmann::json& value);
 /// A number, or "nan", "inf", "-inf" as text, which JSON has no numbers for. False when neither.
 bool number_from(const nlohmann::json& value, double& number);
 /// The other way: a JSON number or one of the three texts.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -33,12 +34,11 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/// 1.23e-04 -> 1.23e−4, 1.2e+05 -> 1.2e5; without an exponent as it is.
+/// 1.23e-04 -> 1.23·10⁻⁴, 1.2e+05 -> 1.2·10⁵; without an exponent as it is.
 std::string tidy_exponent(const std::string& text) {
     const std::size_t e = text.find('e');
     if (e == text.npos) return text;
-    const int exponent = std::stoi(text.substr(e + 1));
-    return fmt::format("{}e{}{}", text.substr(0, e), exponent < 0 ? "−" : "", std::abs(exponent));
+    return text.substr(0, e) + "·" + power_of_ten(std::stoi(text.substr(e + 1)));
 }
 
 std::string scientific(double value, int decimals) {
@@ -65,7 +65,26 @@ std::string tick(double value) {
     if (std::string words = not_finite(value); !words.empty()) return words;
     if (std::abs(value) >= 1e3 && std::abs(value) < kScientificAbove)
         return typeset(fmt::format("{:.0f}", value));
-    return tidy_exponent(typeset(fmt::format("{:.3g}", value)));
+    return significant(value, 3);
+}
+
+std::string significant(double value, int digits) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    return tidy_exponent(typeset(fmt::format("{:.{}g}", value, digits)));
+}
+
+std::string factor(const std::string& number) {
+    const bool guarded = number.starts_with("−") || number.find("·10") != number.npos;
+    return guarded ? fmt::format("({})", number) : number;
+}
+
+std::string power_of_ten(int exponent) {
+    constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    if (exponent == 0) return "1";
+    std::string text = exponent < 0 ? "10⁻" : "10";
+    for (const char digit : std::to_string(std::abs(exponent)))
+        text += kDigits[static_cast<std::size_t>(digit - '0')];
+    return text;
 }
 
 std::string percent(double fraction) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/sheet.h"
+#include "core/text.h"
 
 namespace attn::view {
 
@@ -21,15 +22,17 @@ CellRef cell_fields(Fields& inner) {
     CellRef cell;
     std::string tensor;
     inner.need("tensor", tensor);
-    inner.need("row", cell.row);
-    inner.need("column", cell.column);
+    inner.need_index("row", cell.row);
+    inner.need_index("column", cell.column, -kMostIndex);  // below 0: another head's, see Sheet
     if (const auto id = find_operand(tensor))
         cell.tensor = *id;
     else
         inner.complain(
-            fmt::format("has the unknown tensor '{}': wanted a stage or a weight, "
+            fmt::format("has the unknown tensor '{}': expected a stage or a weight, "
                         "such as x, scores or w_q",
-                        tensor));
+                        shortened(tensor)));
+    if (cell.column < 0 && cell.tensor != OperandId(Stage::context))
+        inner.complain(fmt::format("has 'column' = {}: expected 0 or more", cell.column));
     return cell;
 }
 

@@ -105,10 +105,9 @@ std::vector<Line> geometry_lines(const AppState&, const Explanation& explanation
     lines.push_back(
         {"θ", {plain(cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°")}});
     lines.push_back({"q·k",
-                     {plain("‖q‖ ‖k‖ cos θ = "), coloured(number(q), pair.left.role), plain("·"),
-                      coloured(number(k), pair.right.role), plain("·"),
-                      plain(cosine < 0.0 ? fmt::format("({})", number(cosine)) : number(cosine)),
-                      plain(" = " + number(q * k * cosine))}});
+                     {plain("‖q‖ ‖k‖ cos θ = "), coloured(factor(number(q)), pair.left.role),
+                      plain("·"), coloured(factor(number(k)), pair.right.role), plain("·"),
+                      plain(factor(number(cosine))), plain(" = " + number(q * k * cosine))}});
     return lines;
 }
 

@@ -1,8 +1,13 @@
 #include "app/view/common/sheet.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
+
+#include "app/view/common/words.h"
 
 namespace attn::view {
 namespace {
@@ -14,13 +19,16 @@ std::string subscript(std::size_t n) {
     return text;
 }
 
-std::vector<std::string> numbered(const std::vector<std::string>& tokens) {
-    std::vector<std::string> labels;
-    for (auto token = tokens.begin(); token != tokens.end(); ++token) {
-        const auto before = static_cast<std::size_t>(std::count(tokens.begin(), token, *token));
-        labels.push_back(before == 0 ? *token : *token + subscript(before + 1));
-    }
-    return labels;
+/// The words along an axis; none where it counts numbers.
+std::span<const std::string> tokens_along(const Document& document, Axis axis) {
+    if (axis == Axis::query) return document.tokens;
+    if (axis != Axis::key) return {};
+    return document.tokens_kv.empty() ? document.tokens : document.tokens_kv;
+}
+
+/// "the", and "the₂" where the same token stands `before` times before it.
+std::string labelled(const std::string& token, std::size_t before) {
+    return before == 0 ? shown_token(token) : shown_token(token) + subscript(before + 1);
 }
 
 Role role_of(Axis axis) {
@@ -88,13 +96,22 @@ HeadColumns head_columns(const AppState& state, Param param) {
 }
 
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count) {
-    const bool named = axis == Axis::query || axis == Axis::key;
-    const auto& tokens =
-        axis == Axis::key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
-    if (named && static_cast<Index>(tokens.size()) >= count) return numbered(tokens);
     std::vector<std::string> labels;
-    for (Index n = 0; n < count; ++n) labels.push_back(std::to_string(n));
+    const auto tokens = tokens_along(document, axis);
+    if (tokens.empty() || std::ssize(tokens) < count) {  // not every file names its tokens
+        for (Index n = 0; n < count; ++n) labels.push_back(std::to_string(n));
+        return labels;
+    }
+    std::unordered_map<std::string_view, std::size_t> before;
+    for (const std::string& token : tokens) labels.push_back(labelled(token, before[token]++));
     return labels;
+}
+
+std::string axis_label(const Document& document, Axis axis, Index n) {
+    const auto tokens = tokens_along(document, axis);
+    if (n < 0 || n >= std::ssize(tokens)) return std::to_string(n);
+    const auto end = tokens.begin() + n;
+    return labelled(*end, static_cast<std::size_t>(std::count(tokens.begin(), end, *end)));
 }
 
 Sheet sheet_of(const AppState& state, const OperandId& id) {
@@ -133,8 +150,9 @@ bool has_cell(const AppState& state, const CellRef& cell) {
         matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params);
     if (cell.row < 0 || cell.row >= sheet.rows) return false;
     if (!is_joined(state, cell)) return cell.column >= 0 && cell.column < sheet.columns;
-    const Index column = state.head * sheet.columns + cell.column;
-    return column >= 0 && column < state.document().size.heads * sheet.columns;
+    const Index first = -state.head * sheet.columns;
+    return cell.column >= first &&
+           cell.column < first + state.document().size.heads * sheet.columns;
 }
 
 std::optional<float> value_at(const AppState& state, const CellRef& cell) {
@@ -168,12 +186,12 @@ std::optional<OperandId> find_operand(std::string_view key) {
     return std::nullopt;
 }
 
+std::string head_words(Index head, Index heads) {
+    return fmt::format("head {} of 0…{}", head, heads - 1);
+}
+
 std::string cell_name(const AppState& state, const CellRef& cell) {
-    const auto label = [&](Axis axis, Index n) {
-        const auto labels = axis_labels(state.document(), axis, n + 1);
-        return n >= 0 && n < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(n)]
-                                                               : std::to_string(n);
-    };
+    const auto label = [&](Axis axis, Index n) { return axis_label(state.document(), axis, n); };
     std::string head;
     CellRef shown = cell;
     if (is_joined(state, cell)) {
@@ -185,10 +203,6 @@ std::string cell_name(const AppState& state, const CellRef& cell) {
     return fmt::format("{}[{}{}, {}]", name_of(cell.tensor), head,
                        label(rows_of(cell.tensor), cell.row),
                        label(columns_of(cell.tensor), shown.column));
-}
-
-std::string head_words(Index head, Index heads) {
-    return fmt::format("head {} of 0…{}", head, heads - 1);
 }
 
 Stage key_stage(const Document& document) {

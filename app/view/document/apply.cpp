@@ -5,15 +5,14 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/words.h"
 #include "app/view/document/actions.h"
+#include "app/view/document/toy.h"
 #include "app/view/edits.h"
 #include "app/view/large/workspace.h"
 #include "app/view/session.h"
 #include "app/view/step/workspace.h"
-
-#include "app/view/common/format.h"
-#include "app/view/document/toy.h"
-#include "app/view/edits.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -93,6 +92,7 @@ void carry_out(AppState& state, const OpenFile& action) {
 }
 
 void carry_out(AppState& state, const OpenPlanted& action) {
+    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
     state.large.draft = action.spec;
     state.opening = OpenRequest{action.spec, ++state.opened};
     state.opening_done = 0.0;
@@ -130,7 +130,8 @@ void carry_out(AppState& state, const DraftSentence& action) {
 void carry_out(AppState& state, const SetSentence& action) {
     auto document = retyped(state.document(), action.text);
     if (!document) return say(state, document.error());
-    const std::string words = fmt::format("“{}”: toy weights, not trained", document->sentence);
+    const std::string words =
+        fmt::format("“{}”: toy weights, not trained", shortened(document->sentence, kMostTip));
     if (edit_document(state, *std::move(document), words)) {
         state.step.sentence_draft = state.document().sentence;
         say(state, words + fmt::format("; {} tokens.", state.document().tokens.size()));

@@ -9,11 +9,12 @@
 #include "app/view/document/opened.h"
 #include "app/view/document/toy.h"
 #include "core/rng.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+constexpr std::size_t kMostTitle = 80;  // code points
 
 /// Two decimals: a person reads these numbers.
 double rounded(double value) { return std::round(100.0 * value) / 100.0 + 0.0; }  // never −0
@@ -122,19 +123,8 @@ std::string words_of(const OpenRequest& request) {
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }
 
-std::vector<std::string> tokenize(std::string_view sentence) {
-    std::vector<std::string> tokens;
-    std::string word;
-    for (const char c : sentence) {
-        if (!is_space(c)) word += c;
-        if (is_space(c) && !word.empty()) tokens.push_back(std::exchange(word, {}));
-    }
-    if (!word.empty()) tokens.push_back(word);
-    return tokens;
-}
-
-double word_value(std::string_view word, Index column) {
-    return rounded(normal(hash_text(word), static_cast<std::uint64_t>(column)));
+double word_value(std::uint64_t word_hash, Index column) {
+    return rounded(normal(word_hash, static_cast<std::uint64_t>(column)));
 }
 
 double position_value(Index position, Index column, Index d_model) {
@@ -147,10 +137,11 @@ double position_value(Index position, Index column, Index d_model) {
 Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model) {
     const Index count = static_cast<Index>(tokens.size());
     Tensor x({1, 1, count, d_model});
-    for (Index i = 0; i < count; ++i)
+    for (Index i = 0; i < count; ++i) {
+        const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(i)]);
         for (Index c = 0; c < d_model; ++c)
-            x(0, 0, i, c) = static_cast<float>(word_value(tokens[static_cast<std::size_t>(i)], c) +
-                                               position_value(i, c, d_model));
+            x(0, 0, i, c) = static_cast<float>(word_value(word, c) + position_value(i, c, d_model));
+    }
     return x;
 }
 
@@ -179,7 +170,8 @@ std::string check_sizes(Index d_model, Index d_k, Index heads) {
 Result<Document> make_document(std::string_view sentence, Index d_model, Index d_k, Index heads,
                                std::uint64_t seed, const AttentionSpec& spec) {
     Document document;
-    document.tokens = tokenize(sentence);
+    document.sentence = valid_utf8(sentence);
+    document.tokens = tokenize(document.sentence);
     if (document.tokens.empty())
         return bad_input("the sentence is empty: type at least one word and press Enter");
     std::string wrong = check_tokens("the sentence", document.tokens);
@@ -187,12 +179,11 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
     if (!wrong.empty()) return bad_input(std::move(wrong));
 
     document.name = "custom";
-    document.title = std::string(sentence);
+    document.title = shortened(document.sentence, kMostTitle);
     document.note = fmt::format(
         "toy weights, not trained: word vectors from the words alone, sinusoidal positions, W from "
         "seed {}",
         seed);
-    document.sentence = std::string(sentence);
     document.d_model = d_model;
     document.d_k = d_k;
     document.heads = heads;

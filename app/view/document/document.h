@@ -89,7 +89,8 @@ inline constexpr Index kMaxModelWidth = 64;
 inline constexpr Index kMaxKeyWidth = 64;
 inline constexpr Index kMaxHeads = 8;
 
-/// Splits at white space.
+/// Splits at white space of any script; Chinese, Japanese and Korean, which need none, into characters.
+/// Bytes that are no UTF-8 become U+FFFD. Time and memory are linear in the text.
 std::vector<std::string> tokenize(std::string_view sentence);
 
 /// Deterministic toy vectors for any sentence: word vector (seeded by the word alone, so the same

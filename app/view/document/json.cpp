@@ -23,62 +23,63 @@ using nlohmann::ordered_json;
 constexpr std::array<std::string_view, 2> kEmptyRowsNames{"zero", "nan"};  // in the enum's order
 
 /// What a matrix must be, and the words for it: "d_k·heads".
-struct Wanted {
+struct Expected {
     Index rows = 0;  // 0: any
     std::string rows_words;
     Index columns = 0;  // 0: any
     std::string columns_words;
 };
 
-std::string wanted_size(Index count, const std::string& words) {
+std::string expected_size(Index count, const std::string& words) {
     return words.empty() ? fmt::format("{}", count) : fmt::format("{} = {}", words, count);
 }
 
 void read_row(Fields& fields, std::string_view key, const json& row, std::size_t n,
-              const Wanted& wanted, std::vector<float>& values) {
+              const Expected& expected, std::vector<float>& values) {
     if (!row.is_array())
-        return fields.complain(fmt::format("{} row {}: wanted a list of numbers", key, n));
+        return fields.complain(fmt::format("{} row {}: expected a list of numbers", key, n));
     const Index count = static_cast<Index>(row.size());
-    if (count != wanted.columns)
-        return fields.complain(fmt::format("{} row {} has {} numbers, wanted {}", key, n, count,
-                                           wanted_size(wanted.columns, wanted.columns_words)));
+    if (count != expected.columns)
+        return fields.complain(
+            fmt::format("{} row {} has {} numbers, expected {}", key, n, count,
+                        expected_size(expected.columns, expected.columns_words)));
     for (std::size_t c = 0; c < row.size(); ++c) {
         double value = 0.0;
         if (!number_from(row[c], value))
-            return fields.complain(fmt::format("{} row {} has {} in column {}: wanted a number",
-                                               key, n, row[c].dump(), c));
+            return fields.complain(fmt::format("{} row {} has {} in column {}: expected a number",
+                                               key, n, quoted(row[c]), c));
         if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
             return fields.complain(
                 fmt::format("{} row {} has {} in column {}: a float holds at most 3.4e38", key, n,
-                            row[c].dump(), c));
+                            quoted(row[c]), c));
         values.push_back(static_cast<float>(value));
     }
 }
 
-Tensor identity(const Wanted& wanted) {
-    Tensor w({1, 1, wanted.rows, wanted.columns});
-    for (Index n = 0; n < std::min(wanted.rows, wanted.columns); ++n) w(0, 0, n, n) = 1.0F;
+Tensor identity(const Expected& expected) {
+    Tensor w({1, 1, expected.rows, expected.columns});
+    for (Index n = 0; n < std::min(expected.rows, expected.columns); ++n) w(0, 0, n, n) = 1.0F;
     return w;
 }
 
 /// A list of rows, or "identity". Empty when the key is missing or wrong.
-Tensor read_matrix(Fields& fields, std::string_view key, Wanted wanted) {
+Tensor read_matrix(Fields& fields, std::string_view key, Expected expected) {
     const json* found = fields.find(key);
     if (found == nullptr) return {};
-    if (*found == "identity") return identity(wanted);
+    if (*found == "identity") return identity(expected);
     if (!found->is_array() || found->empty()) {
-        fields.complain(fmt::format("{}: wanted a list of rows, or \"identity\"", key));
+        fields.complain(fmt::format("{}: expected a list of rows, or \"identity\"", key));
         return {};
     }
     const Index rows = static_cast<Index>(found->size());
-    if (rows != wanted.rows)
-        fields.complain(fmt::format("{} has {} rows, wanted {}", key, rows,
-                                    wanted_size(wanted.rows, wanted.rows_words)));
+    if (rows != expected.rows)
+        fields.complain(fmt::format("{} has {} rows, expected {}", key, rows,
+                                    expected_size(expected.rows, expected.rows_words)));
     std::vector<float> values;
     for (std::size_t n = 0; n < found->size() && fields.fine(); ++n)
-        read_row(fields, key, (*found)[n], n, wanted, values);
+        read_row(fields, key, (*found)[n], n, expected, values);
     if (!fields.fine()) return {};
-    return Tensor({1, 1, rows, wanted.columns}, std::move(values));
+    return Tensor({1, 1, rows, expected.columns}, std::move(values));
 }
 
 /// Numbers in the first row of X, where it is given: that is d_model.
@@ -101,8 +102,8 @@ void read_scale(Fields& fields, AttentionSpec& spec) {
         spec.scale = *found == "none" ? ScaleKind::none : ScaleKind::sqrt_dk;
         return;
     }
-    fields.complain(
-        fmt::format("has 'scale' = {}: wanted \"sqrt_dk\", \"none\" or a number", found->dump()));
+    fields.complain(fmt::format("has 'scale' = {}: expected \"sqrt_dk\", \"none\" or a number",
+                                quoted(*found)));
 }
 
 void read_causal(Fields& fields, MaskSpec& mask) {
@@ -114,8 +115,8 @@ void read_causal(Fields& fields, MaskSpec& mask) {
         mask.causal = CausalAlign::bottom_right;
     else
         fields.complain(
-            fmt::format("has 'causal' = {}: wanted true, false, \"top-left\" or \"bottom-right\"",
-                        found->dump()));
+            fmt::format("has 'causal' = {}: expected true, false, \"top-left\" or \"bottom-right\"",
+                        quoted(*found)));
 }
 
 void read_count(Fields& fields, std::string_view key, std::optional<Index>& count) {

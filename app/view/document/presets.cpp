@@ -6,6 +6,7 @@
 
 #include "app/view/document/document.h"
 #include "core/io/file.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -70,7 +71,7 @@ Result<Document> load_preset(std::string_view key) {
     std::string keys;
     for (const Preset& preset : list_presets()) keys += (keys.empty() ? "" : ", ") + preset.key;
     return bad_input(fmt::format(
-        "there is no preset '{}': {}", key,
+        "there is no preset '{}': {}", shortened(key),
         keys.empty() ? "no preset files were found" : fmt::format("choose one of {}", keys)));
 }
 

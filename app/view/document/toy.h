@@ -11,8 +11,8 @@ namespace attn::view {
 // The numbers of a sentence that nobody set by hand. Rounded to two decimals where a person reads
 // them; the same on every machine.
 
-/// Entry `column` of a word's vector: N(0, 1) seeded by the word alone, two decimals.
-double word_value(std::string_view word, Index column);
+/// Entry `column` of a word's vector: N(0, 1) seeded by hash_text(word) alone, two decimals.
+double word_value(std::uint64_t word_hash, Index column);
 /// sin(p / 10000^(c/d)) for even c, cos of the same angle for odd c. Source: Vaswani et al. 2017, §3.5.
 double position_value(Index position, Index column, Index d_model);
 /// X = word + position, [1,1,T,d_model].

@@ -71,7 +71,10 @@ void forget_map(AppState& state) {
     state.large = std::move(fresh);
 }
 
-void carry_out(AppState& state, const DraftPlanted& action) { state.large.draft = action.spec; }
+void carry_out(AppState& state, const DraftPlanted& action) {
+    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
+    state.large.draft = action.spec;
+}
 
 void carry_out(AppState& state, const MapInputReady& action) {
     LargeLook& look = state.large;

@@ -26,16 +26,16 @@ void check_colors(Fields& fields, const MapColors& colors) {
                       colors.low_percentile < colors.high_percentile &&
                       colors.high_percentile <= 100.0;
     if (!fine)
-        fields.complain(fmt::format("has percentiles {} to {}: wanted 0 to 100, ascending",
+        fields.complain(fmt::format("has percentiles {} to {}: expected 0 to 100, ascending",
                                     colors.low_percentile, colors.high_percentile));
 }
 
 void check_camera(Fields& fields, const MapCamera& camera) {
     if (!std::isfinite(camera.row) || !std::isfinite(camera.column))
-        fields.complain(fmt::format("looks at row {}, column {}: wanted finite numbers", camera.row,
-                                    camera.column));
+        fields.complain(fmt::format("looks at row {}, column {}: expected finite numbers",
+                                    camera.row, camera.column));
     if (!(camera.cells_per_unit > 0.0) || !std::isfinite(camera.cells_per_unit))
-        fields.complain(fmt::format("has 'cells_per_unit' = {}: wanted a number above 0",
+        fields.complain(fmt::format("has 'cells_per_unit' = {}: expected a number above 0",
                                     camera.cells_per_unit));
 }
 
@@ -85,27 +85,29 @@ void map_from(Fields& fields, std::string_view key, large::PlantedSpec& spec) {
         inner.read("documents", spec.documents);
         inner.read("needle", spec.needle);
         inner.read("causal", spec.causal);
+        if (auto fine = large::check_planted(spec); !fine)
+            inner.complain(": " + fine.error().sentence);
     });
 }
 
 void map_from(Fields& fields, std::string_view key, large::Cell& cell) {
     read_object(fields, key, [&](Fields& inner) {
-        inner.need("row", cell.row);
-        inner.need("column", cell.column);
+        inner.need_index("row", cell.row);
+        inner.need_index("column", cell.column);
     });
 }
 
 void map_from(Fields& fields, std::string_view key, large::Head& head) {
     read_object(fields, key, [&](Fields& inner) {
-        inner.read("b", head.b);
-        inner.read("h", head.h);
+        inner.read_index("b", head.b);
+        inner.read_index("h", head.h);
     });
 }
 
 void map_from(Fields& fields, std::string_view key, large::Search& search) {
     read_object(fields, key, [&](Fields& inner) {
         inner.read_name("of", search.of, kSearchNames);
-        inner.need("index", search.index);
+        inner.need_index("index", search.index);
     });
 }
 

@@ -11,16 +11,6 @@ namespace {
 
 constexpr int kRampColors = 33;
 
-/// "10⁻³".
-std::string power_of_ten(int exponent) {
-    constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    if (exponent == 0) return "1";
-    std::string text = exponent < 0 ? "10⁻" : "10";
-    for (const char digit : std::to_string(std::abs(exponent)))
-        text += kDigits[static_cast<std::size_t>(digit - '0')];
-    return text;
-}
-
 void add_decades(MapLegend& legend, const WeightRange& range) {
     const double span = std::log10(range.high / range.low);
     const int first = static_cast<int>(std::ceil(std::log10(range.low) - 1e-6));
@@ -29,7 +19,7 @@ void add_decades(MapLegend& legend, const WeightRange& range) {
         legend.ticks.push_back({(n - std::log10(range.low)) / span, power_of_ten(n)});
 }
 
-std::string percent_words(double percent) { return fmt::format("{:g} %", percent); }
+std::string percent_words(double percent) { return significant(percent, 6) + " %"; }
 
 std::string note(const MapColors& colors) {
     const char* scale = colors.log_scale ? "logarithmic" : "linear";

@@ -9,6 +9,7 @@
 #include "app/view/large/inspector.h"
 #include "app/view/large/words.h"
 #include "app/view/large/workspace.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -67,8 +68,8 @@ void add_go_to(LargeView& view, const AppState& state) {
     const auto cell = parse_map_cell(look.go_to_draft);
     const MapSize size = map_size(look);
     if (!cell)
-        view.go_to_fault =
-            fmt::format("'{}': a query and a key were wanted, as in 70001, 5", look.go_to_draft);
+        view.go_to_fault = fmt::format("'{}': expected a query and a key, as in 70001, 5",
+                                       shortened(look.go_to_draft));
     else if (!has_map_cell(look, *cell))
         view.go_to_fault =
             fmt::format("The last cell is {}.", cell_words({size.rows - 1, size.columns - 1}));

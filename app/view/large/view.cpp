@@ -128,8 +128,11 @@ LargeView build_large_view(const AppState& state) {
 }
 
 std::optional<large::Cell> cell_at(const LargeLook& look, double x, double y) {
-    const large::Cell cell{static_cast<Index>(std::floor(row_at(look, y))),
-                           static_cast<Index>(std::floor(column_at(look, x)))};
+    const double row = std::floor(row_at(look, y));
+    const double column = std::floor(column_at(look, x));
+    const auto fits = [](double at) { return std::abs(at) < 0x1p62; };  // what an Index holds
+    if (!fits(row) || !fits(column)) return std::nullopt;
+    const large::Cell cell{static_cast<Index>(row), static_cast<Index>(column)};
     if (!has_map_cell(look, cell)) return std::nullopt;
     return cell;
 }

@@ -22,9 +22,14 @@ double pairs_of(const large::WeightSource& source) {
 }  // namespace
 
 std::string grouped(Index number) {
-    if (number < 0) return "−" + grouped(-number);
-    if (number < 1000) return fmt::format("{}", number);
-    return fmt::format("{},{:03}", grouped(number / 1000), number % 1000);
+    const std::string text = fmt::format("{}", number);
+    std::string words = number < 0 ? "−" : "";
+    for (std::size_t n = number < 0 ? 1 : 0; n < text.size(); ++n) {
+        words += text[n];
+        const std::size_t left = text.size() - n - 1;
+        if (left > 0 && left % 3 == 0) words += ',';
+    }
+    return words;
 }
 
 std::string pooling_words(large::Pooling pooling) {
@@ -70,10 +75,8 @@ std::string document_of(const large::MapInput& input, Index token) {
 std::string short_weight(double weight) {
     if (weight == 0.0) return "0";
     if (!(std::abs(weight) < 0.01)) return cell_number(weight, weight < 1.0 ? 3 : 2);
-    const int exponent = static_cast<int>(std::floor(std::log10(weight)));
-    const double digits = weight / std::pow(10.0, exponent);
-    if (digits >= 9.95) return fmt::format("1.0e−{}", -exponent - 1);
-    return fmt::format("{:.1f}e−{}", digits, -exponent);
+    if (std::abs(weight) >= 0.00095) return cell_number(weight, 4);
+    return significant(weight, 1);
 }
 
 std::string duration(double seconds) {

@@ -23,7 +23,7 @@ std::string texel_words(large::Pooling pooling, Index side);
 std::string token_word(std::uint32_t id);
 /// "12" for the document that holds a token, counted from 0; "" where documents are unknown.
 std::string document_of(const large::MapInput& input, Index token);
-/// A weight in few characters: "0.123", "1.2e−5", "0".
+/// A weight in few characters: "0.123", "0.0012", "1·10⁻⁵", "0".
 std::string short_weight(double weight);
 /// "11 s", "2 min 5 s", "1 h 20 min".
 std::string duration(double seconds);

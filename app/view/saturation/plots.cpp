@@ -129,9 +129,7 @@ PlotView raw_jacobian_plot(const Sweep* sweep, const SaturationPair& shown, Inde
     return plot;
 }
 
-std::string four_digits(double value) {
-    return std::isnan(value) ? "NaN" : fmt::format("{:.4g}", value);
-}
+std::string four_digits(double value) { return significant(value, 4); }
 
 PlotView variance_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
     const PlotWords words{"Var(z) against d_k",
@@ -160,7 +158,7 @@ PlotView variance_plot(const Sweep* sweep, const SaturationPair& shown, Index d_
 std::string measure(double value) {
     if (std::isnan(value)) return "NaN";
     if (value == 0.0 || std::abs(value) >= 0.00005) return fmt::format("{:.4f}", value);
-    return fmt::format("{:.1e}", value);
+    return significant(value, 2);
 }
 
 std::vector<PlotView> saturation_plots(const std::vector<SaturationPoint>* sweep,

@@ -9,6 +9,7 @@
 #include "app/view/document/actions.h"
 #include "app/view/edits.h"
 #include "app/view/step/actions.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -87,13 +88,13 @@ void carry_out(AppState& state, const CommitCellEdit&) {
     };
     const auto value = parse_number(edit.draft);
     if (!value)
-        return say(state, fmt::format("'{}' is not a number; {}", edit.draft, stays()),
+        return say(state, fmt::format("'{}' is not a number; {}", shortened(edit.draft), stays()),
                    Severity::error);
     if (!fits_a_float(*value))
-        return say(
-            state,
-            fmt::format("{} is too large for a float (at most 3.4e38); {}", edit.draft, stays()),
-            Severity::error);
+        return say(state,
+                   fmt::format("{} is too large for a float (at most 3.4e38); {}",
+                               shortened(edit.draft), stays()),
+                   Severity::error);
     carry_out(state, SetCell{edit.cell, *value});
 }
 

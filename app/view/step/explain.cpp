@@ -8,11 +8,13 @@
 #include <fmt/ranges.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/words.h"
 #include "app/view/document/toy.h"
 #include "app/view/step/grids.h"
 #include "core/check.h"
 #include "core/dropout.h"
 #include "core/masks.h"
+#include "core/rng.h"
 #include "core/softmax.h"
 
 namespace attn::view {
@@ -52,7 +54,7 @@ Expr combine(Op op, std::vector<Expr> args) {
 }
 
 std::string label_of(const AppState& state, Axis axis, Index n) {
-    return axis_labels(state.document(), axis, n + 1)[static_cast<std::size_t>(n)];
+    return axis_label(state.document(), axis, n);
 }
 
 Step last_step(const AppState& state, const Explanation& explanation, Expr expr) {
@@ -275,7 +277,7 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     if (factor == 0.0) {
         explanation.formula = "0, this weight is dropped";
         explanation.notes.push_back(
-            fmt::format("Dropout p = {:.4g} took this weight out.", spec.dropout));
+            fmt::format("Dropout p = {} took this weight out.", significant(spec.dropout, 4)));
         return;
     }
     explanation.formula = "A ÷ (1 − p), this weight is kept";
@@ -357,10 +359,11 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     const Document& document = state.document();
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
     const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
-    explanation.formula = fmt::format("word vector of “{}” + position {}", token, cell.row);
+    explanation.formula =
+        fmt::format("word vector of “{}” + position {}", shown_token(token), cell.row);
     explanation.steps.push_back(last_step(
         state, explanation,
-        combine(Op::sum, {plain(word_value(token, cell.column)),
+        combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
                           plain(position_value(cell.row, cell.column, document.d_model))})));
     explanation.notes.push_back(fmt::format("Position: {}({} ÷ 10000^({}/{})).",
                                             cell.column % 2 == 0 ? "sin" : "cos", cell.row,

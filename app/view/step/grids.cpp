@@ -7,6 +7,7 @@
 #include "app/view/common/format.h"
 #include "app/view/document/toy.h"
 #include "core/masks.h"
+#include "core/rng.h"
 #include "core/softmax.h"
 
 namespace attn::view {
@@ -64,11 +65,12 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
     const Document& document = state.document();
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
     std::vector<float> values;
-    for (Index i = 0; i < sheet.values.rows; ++i)
+    for (Index i = 0; i < sheet.values.rows; ++i) {
+        const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(i)]);
         for (Index c = 0; c < sheet.values.columns; ++c)
-            values.push_back(
-                static_cast<float>(word ? word_value(tokens[static_cast<std::size_t>(i)], c)
-                                        : position_value(i, c, document.d_model)));
+            values.push_back(static_cast<float>(word ? word_value(hash, c)
+                                                     : position_value(i, c, document.d_model)));
+    }
     sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
     GridView grid = make_grid(state, sheet, {});
     grid.title = word ? "words" : "positions";
@@ -98,10 +100,10 @@ bool is_embedding(const AppState& state, Stage stage, Index row) {
     if (!is_toy(document)) return false;
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
     const auto values = sheet_of(state, stage).values;
+    const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(row)]);
     for (Index c = 0; c < values.columns; ++c)
         if (values(row, c) !=
-            static_cast<float>(word_value(tokens[static_cast<std::size_t>(row)], c) +
-                               position_value(row, c, document.d_model)))
+            static_cast<float>(word_value(hash, c) + position_value(row, c, document.d_model)))
             return false;
     return true;
 }

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/words.h"
 #include "app/view/step/grids.h"
 #include "app/view/step/workspace.h"
 #include "core/metrics.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -27,10 +29,10 @@ std::string scale_words(const Document& document) {
     const AttentionSpec& spec = document.spec;
     std::string words = "not scaled";
     if (spec.scale == ScaleKind::sqrt_dk)
-        words = fmt::format("÷ √{} = {:.4g}", document.d_k,
-                            std::sqrt(static_cast<double>(document.d_k)));
-    if (spec.scale == ScaleKind::value) words = fmt::format("× {:.4g}", spec.scale_value);
-    if (spec.temperature != 1.0) words += fmt::format(", ÷ {:.4g}", spec.temperature);
+        words = fmt::format("÷ √{} = {}", document.d_k,
+                            significant(std::sqrt(static_cast<double>(document.d_k)), 4));
+    if (spec.scale == ScaleKind::value) words = "× " + significant(spec.scale_value, 4);
+    if (spec.temperature != 1.0) words += ", ÷ " + significant(spec.temperature, 4);
     return words;
 }
 
@@ -40,7 +42,7 @@ std::string step_label(const Document& document, const StageInfo& stage) {
     if (stage.stage != Stage::scaled) return std::string(stage.step);
     if (document.spec.scale == ScaleKind::none) return "÷1";
     if (document.spec.scale == ScaleKind::value)
-        return fmt::format("×{:.3g}", document.spec.scale_value);
+        return "×" + significant(document.spec.scale_value, 3);
     return std::string(stage.step);
 }
 
@@ -124,7 +126,7 @@ std::string operator_after(const AppState& state, Stage stage, bool last) {
     if (stage == Stage::weights) return "softmax →\nm_i = max_j M[i,j]";
     if (stage == Stage::scaled) return scale_words(state.document()) + " →";
     if (stage == Stage::dropped)
-        return fmt::format("dropout {:.2g} →", state.document().spec.dropout);
+        return fmt::format("dropout {} →", significant(state.document().spec.dropout, 2));
     return "=";
 }
 
@@ -237,7 +239,7 @@ ControlsView controls_of(const AppState& state) {
     controls.causal = document.spec.mask.causal.has_value();
     controls.seed = document.seed;
     controls.gradients = state.step.show_gradients;
-    controls.badge = document.note;
+    controls.badge = shortened(document.note, kMostTip);
     return controls;
 }
 

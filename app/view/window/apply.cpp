@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "app/view/commands.h"
+#include "app/view/common/words.h"
 #include "app/view/edits.h"
 #include "app/view/window/actions.h"
 #include "app/view/workspaces.h"
+#include "core/text.h"
 
 namespace attn::view {
 
@@ -120,7 +122,9 @@ void carry_out(AppState& state, const ExportFigure& action) {
     state.effects.figure = FileRequest{action.path, action.overwrite, action.chrome};
 }
 
-void carry_out(AppState& state, const Notify& action) { state.notice = action.message; }
+void carry_out(AppState& state, const Notify& action) {
+    state.notice = {shortened(action.message.words, kMostMessage), action.message.severity};
+}
 void carry_out(AppState& state, const JobProgress& action) {
     if (state.opening && action.job == "opening") state.opening_done = action.done;
 }

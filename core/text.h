@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+// UTF-8 as it comes from files and people: any bytes. Nothing here throws or reads past the end.
+
+/// One code point and how many bytes it took.
+struct CodePoint {
+    char32_t value = 0;
+    std::size_t bytes = 0;
+};
+inline constexpr char32_t kReplacement = 0xFFFD;  // stands for a byte that is no UTF-8
+
+/// The first code point of `text`; U+FFFD and one byte where that is ill-formed (cut short, overlong, a
+/// surrogate, above U+10FFFF). Of an empty text: no bytes.
+CodePoint first_code_point(std::string_view text);
+void append_code_point(std::string& text, char32_t value);
+/// U+FFFD for every byte that is no UTF-8, all else as it is.
+std::string valid_utf8(std::string_view text);
+
+/// Most code points of a value that an error quotes.
+inline constexpr std::size_t kMostQuoted = 40;
+/// The first `most` code points and "…" where there are more. Valid UTF-8, on one line: control
+/// characters become spaces. Reads no more of the text than it gives back.
+std::string shortened(std::string_view text, std::size_t most = kMostQuoted);
+
+}  // namespace attn

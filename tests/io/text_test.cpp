@@ -1,0 +1,35 @@
+#include "core/text.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace attn;
+
+TEST_CASE("a code point is read with its bytes") {
+    CHECK(first_code_point("").bytes == 0);
+    CHECK((first_code_point("a").value == U'a'));
+    CHECK((first_code_point("√2").value == U'√'));
+    CHECK(first_code_point("√2").bytes == 3);
+    CHECK((first_code_point("🐈").value == U'🐈'));
+    CHECK(first_code_point("🐈").bytes == 4);
+}
+
+TEST_CASE("bytes that are no UTF-8 are replaced one by one") {
+    for (const char* wrong : {"\x80", "\xC0", "\xC1", "\xF5", "\xFF"})
+        CHECK(valid_utf8(wrong) == "\uFFFD");
+    CHECK(valid_utf8("a\xE2\x88") == "a\uFFFD\uFFFD");          // cut short
+    CHECK(valid_utf8("\xC0\x80") == "\uFFFD\uFFFD");            // overlong
+    CHECK(valid_utf8("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");  // a surrogate
+    CHECK(valid_utf8("\xF4\x90\x80\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD");
+    CHECK(valid_utf8("Brücke 猫 🐈") == "Brücke 猫 🐈");
+}
+
+TEST_CASE("a quoted value is bounded, valid and on one line") {
+    CHECK(shortened("short") == "short");
+    CHECK(shortened("12345", 4) == "1234…");
+    CHECK(shortened("1234", 4) == "1234");
+    CHECK(shortened("√√√", 2) == "√√…");
+    CHECK(shortened("a\nb\x7F\xFF") == "a b \uFFFD");
+    CHECK(shortened(std::string(1000000, 'x')).size() == kMostQuoted + 3);
+}

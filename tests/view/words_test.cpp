@@ -1,0 +1,106 @@
+// Words of any length, script and bytes: bounded on screen, linear in time.
+
+#include "app/view/common/words.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "app/view/common/inspector.h"
+#include "app/view/common/sheet.h"
+#include "app/view/session.h"
+#include "app/view/step/view.h"
+#include "core/text.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+using Tokens = std::vector<std::string>;
+
+namespace {
+
+std::size_t code_points(std::string_view text) {
+    std::size_t count = 0;
+    for (; !text.empty(); ++count) text.remove_prefix(first_code_point(text).bytes);
+    return count;
+}
+
+AppState typed(const std::string& sentence) {
+    return after(initial_state(), {SetSentence{sentence}});
+}
+
+}  // namespace
+
+TEST_CASE("text without spaces is split into characters, other text at white space") {
+    CHECK(tokenize("the cat\tsat\n down ") == Tokens{"the", "cat", "sat", "down"});
+    CHECK(tokenize("我爱你。") == Tokens{"我", "爱", "你", "。"});
+    CHECK(tokenize("ひらカタ漢字") == Tokens{"ひ", "ら", "カ", "タ", "漢", "字"});
+    CHECK(tokenize("한국어 text") == Tokens{"한", "국", "어", "text"});
+    CHECK(tokenize("GPT模型v2") == Tokens{"GPT", "模", "型", "v2"});
+    CHECK(tokenize("ＡＢ！１２") == Tokens{"ＡＢ", "！", "１２"});
+    CHECK(tokenize("か\u3099く") == Tokens{"か\u3099", "く"});  // a combining voiced mark
+    CHECK(tokenize("a\u00A0b\u3000c\u2003d\u2028e") == Tokens{"a", "b", "c", "d", "e"});
+    CHECK(tokenize("Über die Brücke") == Tokens{"Über", "die", "Brücke"});
+    CHECK(tokenize("") == Tokens{});
+    CHECK(tokenize("\u3000 \u00A0") == Tokens{});
+}
+
+TEST_CASE("bytes that are no UTF-8 become the replacement character") {
+    CHECK(tokenize("a\xFF b\xE2\x88") == Tokens{"a\uFFFD", "b\uFFFD\uFFFD"});
+    const AppState state = typed("the \xC3( cat \x80");
+    CHECK(state.document().sentence == "the \uFFFD( cat \uFFFD");
+    const auto opened = session_from_json(session_to_json(state), "s");
+    REQUIRE(opened);
+    CHECK(opened->document().tokens == state.document().tokens);
+}
+
+TEST_CASE("a long token keeps its ends") {
+    CHECK(shown_token("attention") == "attention");
+    CHECK(shown_token("abcdefghijklmnopqrstuvwx") == "abcdefghijklmnopqrstuvwx");
+    CHECK(shown_token("abcdefghijklmnopqrstuvwxy") == "abcdefghijkl…opqrstuvwxy");
+    CHECK(code_points(shown_token(std::string(12000, 'x'))) == kMostShown);
+    std::string cats;
+    for (int n = 0; n < 1000; ++n) cats += "√";
+    CHECK(code_points(shown_token(cats)) == kMostShown);
+}
+
+TEST_CASE("what cannot be seen shows its code") {
+    CHECK(shown_token("a\nb\t") == "a\\nb\\t");
+    CHECK(shown_token("a\u200Bb") == "a\\u200Bb");
+    CHECK(shown_token(std::string_view("\0\x7F", 2)) == "\\u0000\\u007F");
+    CHECK(shown_token("\u202Eevil") == "\\u202Eevil");
+    CHECK(shown_token("\xFF") == "\uFFFD");
+}
+
+TEST_CASE("a word of 12,000 characters is short wherever it is shown") {
+    const AppState state = after(typed("the " + std::string(12000, 'x')),
+                                 {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 1, 0}}});
+    CHECK(state.message.words.size() < 100);
+    const StepView step = build_step_view(state);
+    for (const std::string& label : step.result.row_labels) CHECK(label.size() < 80);
+    CHECK(step.controls.badge.size() <= 4 * kMostTip);
+    const InspectorView inspector = build_inspector_view(state);
+    CHECK(inspector.title.size() < 100);
+    CHECK(inspector.as_text.size() < 4000);
+    CHECK(inspector.as_latex.size() < 4000);
+    CHECK(inspector.as_python.size() < 4000);
+    for (const Line& line : inspector.lines)
+        for (const Piece& piece : line.pieces) CHECK(piece.text.size() < 300);
+    CHECK(typed(std::string(12000, 'x')).message.words.size() <= 4 * kMostMessage);
+}
+
+TEST_CASE("a megabyte of text takes no more than a moment") {
+    const auto start = std::chrono::steady_clock::now();
+    const AppState word = after(typed(std::string(1000000, 'x')),
+                                {GoToStage{Stage::x}, SelectCell{{Stage::x, 0, 1}}});
+    CHECK(word.document().tokens.size() == 1);
+    build_step_view(word);
+    build_inspector_view(word);
+    std::string many;
+    for (int n = 0; n < 250000; ++n) many += "abc ";
+    CHECK(typed(many).message.words == "the sentence has 250000 tokens: at most 64 can be shown");
+    std::string chinese;
+    for (int n = 0; n < 300000; ++n) chinese += "猫";
+    CHECK(typed(chinese).message.severity == Severity::error);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+}
