@@ -55,7 +55,8 @@ Result<void> draw_to_output(Studio& studio, view::AppState state, const std::str
 Result<figures::Format> format_of(const RenderOptions& options) {
     if (options.all || options.time_drag > 0) return figures::Format::png;
     if (!options.format.empty()) {
-        if (const auto format = figures::format_of("figure." + options.format); format) return format;
+        if (const auto format = figures::format_of("figure." + options.format); format)
+            return format;
         return bad_input(fmt::format("--format is '{}'; svg, pdf or png expected", options.format));
     }
     if (options.output == "-")
