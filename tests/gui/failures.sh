@@ -27,7 +27,7 @@ printf '[1, 2' >bad.json
 refuses 2 'bad.json' "$app" --session bad.json
 
 # Nothing half-written.
-refuses 1 '/dev/full' "$app" render -o /dev/full
+refuses 1 '/dev/full' "$app" render --format svg -o /dev/full
 refuses 1 'no-folder/x.png' "$app" render -o no-folder/x.png
 refuses 2 'nosuch' "$app" render --preset nosuch -o x.png
 [[ ! -e x.png ]] || fail "x.png was written"

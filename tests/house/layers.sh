@@ -34,6 +34,9 @@ forbid app/ui 'core/' 'panels compute nothing: what they draw comes from view'
 search app/ui '^[[:space:]]+static[[:space:]]' 'panels hold no state'
 forbid app/ui "$graphics" 'ui draws with ImGui alone: no window, no GL'
 forbid app/gl 'view/|ui/|cli/' 'gl includes only core'
+forbid app/figures 'ui/|gl/|cli/' 'figures includes only view and core'
+forbid app/figures "$graphics|imgui" 'figures know no window, no GL and no ImGui'
+forbid app/ui 'figures/' 'ui draws through a Painter and knows none of the figures'
 forbid app/cli 'ui/' 'cli draws no panels itself'
 
 unguarded=$(grep -rL --include='*.h' -x '#pragma once' core app tests || true)
