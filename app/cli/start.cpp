@@ -115,7 +115,9 @@ Result<std::string> one_file(const StartOptions& options) {
 
 /// Standard input can be read once.
 Result<void> check_standard_input(std::span<const files::NamedFile> inputs) {
-    const auto standard = [](const files::NamedFile& file) { return files::is_standard(file.path); };
+    const auto standard = [](const files::NamedFile& file) {
+        return files::is_standard(file.path);
+    };
     if (std::ranges::count_if(inputs, standard) < 2) return {};
     return bad_input("- is given twice; standard input is one file");
 }
@@ -214,9 +216,10 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
 }
 
 void add_start_options(CLI::App& app, StartOptions& options) {
-    app.add_option("FILE", options.files,
-                   "tensors (.npz, as trace reads them), a saved session or a preset (.json); - for "
-                   "standard input");
+    app.add_option(
+        "FILE", options.files,
+        "tensors (.npz, as trace reads them), a saved session or a preset (.json); - for "
+        "standard input");
     app.add_option("--session", options.session, "a saved session: the same as FILE")
         ->type_name("FILE");
     app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
@@ -277,9 +280,10 @@ Result<view::Actions> read_journal(const std::filesystem::path& path,
             actions.push_back(std::move(*action));
         else
             torn.push_back(line.empty()
-                               ? fmt::format("{}, line {}: is blank", files::shown_input(path.string()), number)
-                               : fmt::format("{}, line {}: {}", files::shown_input(path.string()), number,
-                                             action.error().sentence));
+                               ? fmt::format("{}, line {}: is blank",
+                                             files::shown_input(path.string()), number)
+                               : fmt::format("{}, line {}: {}", files::shown_input(path.string()),
+                                             number, action.error().sentence));
     }
     if (actions.empty() && !torn.empty()) return bad_input(torn.front());
     warnings.insert(warnings.end(), torn.begin(), torn.end());

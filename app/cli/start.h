@@ -18,10 +18,11 @@ namespace attn::cli {
 
 /// What the window and `render` can be started with. Empty: not given.
 struct StartOptions {
-    std::string file;      // tensors, a session or a preset
-    std::string session;   // the same, by another name
-    std::string map_file;  // the same, for the Large workspace
-    std::string replay;    // a file
+    std::vector<std::string> files;  // FILE, as parsed: settle_start() takes the one
+    std::string file;                // tensors, a session or a preset
+    std::string session;             // the same, by another name
+    std::string map_file;            // the same, for the Large workspace
+    std::string replay;              // a file
     std::string preset;
     std::string sentence;
     std::string workspace;
