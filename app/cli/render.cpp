@@ -79,7 +79,8 @@ Result<void> draw_all(Studio& studio, const Start& start, const std::filesystem:
             for (const auto theme : {view::ThemeName::dark, view::ThemeName::light}) {
                 jobs::Jobs jobs(files::opener(io.backends, io.workspaces), [] {});
                 view::AppState shown = start.state;
-                Start screen{{}, {view::SetTheme{theme}, view::go_to(*workspace)}, {}, {}};
+                Start screen;
+                screen.actions = {view::SetTheme{theme}, view::go_to(*workspace)};
                 screen.actions.insert(screen.actions.end(), shot.actions.begin(),
                                       shot.actions.end());
                 if (auto done = carry_out(screen, shown, jobs); !done) return done;

@@ -17,14 +17,11 @@ namespace {
 
 using view::Actions;
 using view::AppState;
-using view::CellRef;
-using view::Workspace;
 
 // Design units, on the 8-px grid.
 constexpr float kMargin = 24.0F;
 constexpr float kNarrowMargin = 16.0F;
 constexpr float kRail = 80.0F;
-constexpr float kRibbon = 56.0F;
 constexpr float kBottom = 32.0F;
 constexpr float kInspectorMost = 384.0F;
 constexpr float kInspectorLeast = 240.0F;
@@ -35,24 +32,9 @@ constexpr ImGuiWindowFlags kWhole =
     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoBackground |
     ImGuiWindowFlags_NoScrollWithMouse;
 
-struct Box {
-    ImVec2 low, high;
-    ImVec2 size() const { return {std::max(1.0F, high.x - low.x), std::max(1.0F, high.y - low.y)}; }
-};
-
-/// A child window at an exact place.
-template <class Draw>
-void panel(const char* id, const Box& box, Draw draw) {
-    ImGui::SetCursorScreenPos(box.low);
-    ImGui::BeginChild(id, box.size());
-    draw();
-    ImGui::EndChild();
-}
-
 struct Regions {
-    float margin;
-    Box rail, work, bottom;  // work: all between rail and bottom line
-    float inspector;         // width
+    Box rail, bottom;
+    WorkArea area;
 };
 
 Regions regions(const Frame& frame) {
@@ -63,11 +45,9 @@ Regions regions(const Frame& frame) {
     const float foot = std::max(display.y - frame.px(kBottom), display.y / 2);
     const float side =
         std::clamp(display.x * 0.24F, frame.px(kInspectorLeast), frame.px(kInspectorMost));
-    return {margin,
-            {{0.0F, 0.0F}, {rail, display.y}},
-            {{rail, 0.0F}, {display.x, foot}},
+    return {{{0.0F, 0.0F}, {rail, display.y}},
             {{rail + margin, foot}, {display.x - margin, display.y}},
-            std::min(side, (display.x - rail) / 2)};
+            {{{rail, 0.0F}, {display.x, foot}}, margin, std::min(side, (display.x - rail) / 2)}};
 }
 
 void fill(const Box& box, view::Color color, const Frame& frame) {
@@ -82,7 +62,7 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
     const Regions r = regions(frame);
     const Frame chrome = around(frame);
     fill(r.rail, frame.theme.surface, chrome);
-    hairline({r.work.low.x, r.work.high.y}, r.work.high, chrome);
+    hairline({r.area.work.low.x, r.area.work.high.y}, r.area.work.high, chrome);
     panel("rail", {{0.0F, frame.px(8)}, r.rail.high},
           [&] { draw_rail(state, panels, chrome, out); });
     const auto shown = static_cast<std::size_t>(state.workspace);

@@ -4,16 +4,19 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "app/view/commands.h"
-#include "app/view/common/fields.h"
 #include "app/view/common/inspector.h"
 
 namespace attn::view {
 
+class Fields;
+
 // THE table of workspaces. One row is all that a workspace is to the rest: rail, keys, F1, Ctrl+K, sessions,
 // `--workspace`, `render --all`, the gallery and the tests are made from it. A row stands in workspace.h of its
 // folder; app/ui/workspaces.h has its twin with icon and drawing.
-// For whoever includes this: link attn::json too.
+// For whoever includes this: link attn::json too; who reads or writes includes common/fields.h.
 
 /// A picture that `render --all` draws.
 struct Shot {

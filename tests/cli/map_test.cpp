@@ -1,60 +1,78 @@
-// The Large workspace from the command line: start options, files, and the worker beside the window.
+// The Large workspace from the command line: start options and files.
 #include "app/cli/desktop_options.h"
-#include "app/cli/map_worker.h"
-#include "app/cli/render_parts.h"
 #include "app/cli/start.h"
+#include "app/files/open.h"
+#include "app/jobs/jobs.h"
 #include "tests/cli/command.h"
 
 using namespace attn;
 
 namespace {
 
-cli::StartOptions desktop(const std::vector<std::string>& words) {
+/// What the words of the window's command line ask for; an error with the sentence of whoever refused them.
+Result<cli::Start> start_of(const std::vector<std::string>& words) {
     std::ostringstream out;
     std::ostringstream err;
     const auto options = cli::parse_desktop(words, {out, err});
-    CAPTURE(err.str());
-    REQUIRE(std::holds_alternative<cli::DesktopOptions>(options));
-    return std::get<cli::DesktopOptions>(options).start;
+    if (std::holds_alternative<int>(options)) return bad_input(err.str());
+    return cli::read_start(std::get<cli::DesktopOptions>(options).start, {out, err});
 }
 
 view::AppState started(const std::vector<std::string>& words) {
-    auto start = cli::read_start(desktop(words), attn::backends());
+    auto start = start_of(words);
+    if (!start) MESSAGE(start.error().sentence);
     REQUIRE(start);
-    for (const view::Action& action : start->actions) view::apply(start->state, action);
+    CHECK(start->replay.empty());
+    const auto message = [](const view::AppState& state) -> Result<void> {
+        if (state.message.severity != view::Severity::error) return {};
+        return bad_input(state.message.words);
+    };
+    jobs::Jobs jobs(files::opener(attn::backends()), [] {});
+    CHECK(jobs::play(start->state, jobs, start->actions, message));
     return start->state;
 }
 
 std::string start_fault(const std::vector<std::string>& words) {
-    return cli::read_start(desktop(words), attn::backends()).error().sentence;
+    const auto start = start_of(words);
+    REQUIRE_FALSE(start);
+    return start.error().sentence;
 }
 
-/// The worker's answers until there are none.
-void settle(cli::MapWorker& worker, view::AppState& state) {
-    for (bool news = true; news;) {
-        worker.want(view::wanted_map(state));
-        worker.settle();
-        const view::Actions answers = worker.take();
-        news = !answers.empty();
-        for (const view::Action& answer : answers) view::apply(state, answer);
-    }
+Index tokens_of(const view::AppState& state) {
+    return std::get<large::PlantedSpec>(state.document().origin).tokens;
 }
 
 }  // namespace
 
 TEST_CASE("the window starts with a file of tensors, a generated matrix, at a cell") {
+    const view::DocumentOrigin qkv = view::FileOrigin{golden("qkv.npz")};
     const view::AppState file = started({golden("qkv.npz")});
-    CHECK(file.workspace == view::Workspace::large);
-    CHECK(file.large.origin == view::MapOrigin(view::MapFile{golden("qkv.npz")}));
+    CHECK(file.workspace == view::Workspace::step);  // it has values, and few of them
+    CHECK(file.document().origin == qkv);
+    const view::AppState map = started({"--map", golden("qkv.npz"), "--go-to", "2,1"});
+    CHECK(map.workspace == view::Workspace::large);
+    CHECK(map.document().origin == qkv);
+    CHECK(map.large.selected == large::Cell{2, 1});
     const view::AppState planted = started({"--planted", "4096", "--go-to", "4000,5"});
-    CHECK(std::get<large::PlantedSpec>(planted.large.origin).tokens == 4096);
+    CHECK(planted.workspace == view::Workspace::large);
+    CHECK(tokens_of(planted) == 4096);
     CHECK(planted.large.selected == large::Cell{4000, 5});
     const view::AppState first = started({"--workspace", "large"});
-    CHECK(std::get<large::PlantedSpec>(first.large.origin) == large::PlantedSpec{});
-    CHECK(started({"--go-to", "7"}).large.selected == large::Cell{7, 7});
-    CHECK(std::get<large::PlantedSpec>(
-              started({"--workspace", "large", "--planted", "300"}).large.origin)
-              .tokens == 300);
+    CHECK(first.workspace == view::Workspace::large);
+    CHECK(first.document().title == view::initial_state().document().title);
+    const view::AppState there = started({"--go-to", "3"});
+    CHECK(there.workspace == view::Workspace::large);
+    CHECK(there.large.selected == large::Cell{3, 3});
+    CHECK(tokens_of(started({"--workspace", "large", "--planted", "300"})) == 300);
+}
+
+TEST_CASE("a file is open before the first frame, what the reader notes is a warning") {
+    const auto start = start_of({golden("qkv.npz")});
+    REQUIRE(start);
+    REQUIRE(start->warnings.size() == 1);
+    CHECK(says(start->warnings.front(), golden("qkv.npz")));
+    CHECK(says(start->warnings.front(), "scale=none"));
+    for (const view::Action& action : start->actions) CHECK_FALSE(view::is_awaited(action));
 }
 
 TEST_CASE("start options that cannot be carried out name what was expected") {
@@ -64,80 +82,15 @@ TEST_CASE("start options that cannot be carried out name what was expected") {
     CHECK(says(start_fault({"--planted", "512", "--go-to", "here"}),
                "--go-to is 'here'; expected a query and a key"));
     CHECK(says(start_fault({golden("qkv.npz"), "--planted", "512"}), "expected one of the two"));
-    CHECK(says(start_fault({"--workspace", "huge"}), "expected step or saturation or large"));
+    CHECK(says(start_fault({"--workspace", "huge"}),
+               "--workspace is 'huge'; expected step, saturation or large"));
 }
 
 TEST_CASE("a file that is no matrix is refused by name") {
-    const auto fault = [](const std::string& path) {
-        const auto input = cli::make_map_input(view::MapFile{path}, {});
-        REQUIRE_FALSE(input);
-        CAPTURE(input.error().sentence);
-        CHECK(says(input.error().sentence, path));
-        view::AppState state = started({path});
-        const auto drawn = cli::complete_map(state);
-        REQUIRE_FALSE(drawn);
-        CHECK(drawn.error().sentence == input.error().sentence);
-        return input.error().sentence;
-    };
     CHECK(says(start_fault({"/nowhere/at-all.npz"}), "/nowhere/at-all.npz: No such file"));
-    fault(golden("structured.npz"));
-    fault(golden("complex.npz"));
-}
-
-TEST_CASE("the worker makes the input, completes the view and explains the cell") {
-    view::AppState state = started({golden("qkv.npz")});
-    view::apply(state, view::GoToCell{{0, 1}});
-    cli::MapWorker worker([] {}, cli::MapWorker::Measure::nothing);
-    settle(worker, state);
-    CAPTURE(state.large.fault);
-    REQUIRE(state.large.input);
-    REQUIRE(state.large.snapshot);
-    CHECK(state.large.snapshot->complete);
-    REQUIRE(state.large.inspected);
-    CHECK(state.large.inspected->cell == large::Cell{0, 1});
-    const auto weights = traced("qkv.npz");
-    CHECK(state.large.inspected->arithmetic.weight ==
-          doctest::Approx(floats(weights, "weights")[1]).epsilon(1e-6));
-}
-
-TEST_CASE("the worker opens one matrix after another, the same one again too") {
-    view::AppState state = started({"--planted", "600"});
-    cli::MapWorker worker([] {}, cli::MapWorker::Measure::nothing);
-    for (const Index tokens : {600, 700, 700, 512}) {
-        view::apply(state, view::OpenPlanted{{.tokens = tokens}});
-        worker.want(view::wanted_map(state));
-        view::apply(state, view::OpenPlanted{{.tokens = tokens}});  // before the first is there
-        settle(worker, state);
-        REQUIRE(state.large.input);
-        CHECK(state.large.input->source.size.tq == tokens);
-        REQUIRE(state.large.snapshot);
-        CHECK(state.large.snapshot->complete);
-    }
-    view::apply(state, view::OpenMapFile{"/nowhere/at-all.npz"});
-    settle(worker, state);
-    CHECK(says(state.large.fault, "/nowhere/at-all.npz"));
-    view::apply(state, view::OpenPlanted{{.tokens = 600}});
-    settle(worker, state);
-    CHECK(state.large.fault.empty());
-    CHECK(state.large.input->source.size.tq == 600);
-}
-
-TEST_CASE("a worker that is let go in the middle of its work ends") {
-    for (const Index tokens : {1024, 65536})
-        for (int rounds = 0; rounds < 3; ++rounds) {
-            view::AppState state = started({"--planted", std::to_string(tokens)});
-            cli::MapWorker worker([] {}, cli::MapWorker::Measure::nothing);
-            for (int round = 0; round < rounds; ++round) {
-                worker.want(view::wanted_map(state));
-                for (const view::Action& answer : worker.take()) view::apply(state, answer);
-            }
-        }
-}
-
-TEST_CASE("the worker measures the machine once, before the first matrix") {
-    view::AppState state = started({"--planted", "512"});
-    cli::MapWorker worker([] {}, cli::MapWorker::Measure::machine);
-    settle(worker, state);
-    CHECK(state.large.peak_gflops > 0.0);
-    CHECK(state.large.stream_gbytes > 0.0);
+    for (const char* name : {"structured.npz", "complex.npz"})
+        for (const char* option : {"--map", "--session"})
+            CHECK(says(start_fault({option, golden(name)}), golden(name)));
+    CHECK(says(start_fault({golden("structured.npz")}), golden("structured.npz")));
+    CHECK(says(start_fault({golden("complex.npz")}), golden("complex.npz")));
 }

@@ -63,6 +63,16 @@ def main():
     )
     np.savez(FOLDER / "layers_differ.npz", **layer(0, **qkv), **layer(1, Q=normal(2, 4, 4), K=qkv["K"], V=qkv["V"]))
     np.savez(FOLDER / "layers_mixed.npz", **qkv, **layer(0, **qkv))
+    # A sentence of 40 labelled tokens with 12 heads, biases and a causal mask: what a person opens.
+    sentence = (
+        "the quick brown fox jumps over the lazy dog while a small grey cat watches from the old stone wall and "
+        "then the fox stops turns around and looks back at both of them before it runs away"
+    ).split()[:40]
+    np.savez_compressed(
+        FOLDER / "twelve_heads.npz", tokens=np.array(sentence), X=normal(40, 24), W_Q=normal(24, 48) / 5,
+        W_K=normal(24, 48) / 5, W_V=normal(24, 48) / 5, W_O=normal(48, 24) / 7, b_Q=normal(48), b_O=normal(24),
+        options=np.array('{"heads": 12, "causal": true}'),
+    )
     np.savez(FOLDER / "unused.npz", sinks=np.zeros(2, "<f4"), W_score=np.eye(4, dtype="<f4"), **qkv)
 
 

@@ -70,7 +70,8 @@ TEST_CASE("a backend of main's own is chosen by name, and its gradients come fro
     CHECK((*chosen.gradients)[Stage::scores] == (*state.gradients)[Stage::scores]);
     CHECK(std::ranges::count(commands(state), "Compute with the backend card", &Command::words) ==
           1);
-    CHECK(session_from_json(session_to_json(chosen), "s", list)->backend_used == "card");
+    CHECK(session_from_json(session_to_json(chosen), "s", {.backends = list})->backend_used ==
+          "card");
 }
 
 TEST_CASE(
@@ -89,7 +90,7 @@ TEST_CASE(
     CHECK(state.message.severity == Severity::warning);
     state = after(state, {SetCausal{false}});
     CHECK(state.message.severity == Severity::info);
-    const AppState opened = session_from_json(session, "s", list).value();
+    const AppState opened = session_from_json(session, "s", {.backends = list}).value();
     CHECK(opened.backend_used == "staged");
     CHECK(opened.message.severity == Severity::warning);
 }
@@ -102,44 +103,44 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     CHECK(state.message.words ==
           "From now on the backend card computes; until it is done, staged's numbers are shown.");
     CHECK(computed_words(state).ends_with("ms · card is computing"));
-    const auto wish = wanted_trace(state);
-    REQUIRE(wish);
-    CHECK(wish->document == state.history[state.now].document);
-    state = after(state, {answer(*wish, {})});
+    const auto request = requested_trace(state);
+    REQUIRE(request);
+    CHECK(request->document == state.shared_document());
+    state = after(state, {run(*request, {})});
     CHECK(state.backend_used == "card");
     CHECK(computed_words(state).starts_with("card · float32 · "));
     CHECK(computed_words(state).ends_with(" ms · gradients by staged"));
     CHECK((*state.trace)[Stage::weights] == (*desk.state.trace)[Stage::weights]);
-    CHECK_FALSE(wanted_trace(state));
+    CHECK_FALSE(requested_trace(state));
 }
 
-TEST_CASE("every edit, undo and redo makes a wish of its own; a late answer changes no numbers") {
+TEST_CASE("every edit, undo and redo makes a request of its own; a late answer changes no numbers") {
     const Card card(true);
     Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});
-    const auto first = wanted_trace(state);
+    const auto first = requested_trace(state);
     state = after(state, {SetCausal{true}});
-    CHECK(wanted_trace(state) != first);
-    state = after(state, {answer(*first, {})});
+    CHECK(requested_trace(state) != first);
+    state = after(state, {run(*first, {})});
     CHECK(state.backend_used == "staged");
-    fulfil(state);
+    answer_all(state);
     CHECK(state.backend_used == "card");
     state = after(state, {Undo{}});
-    CHECK(wanted_trace(state) == first);
+    CHECK(requested_trace(state) == first);
     CHECK(state.backend_used == "staged");
-    const auto late = answer(*first, {});
+    const auto late = run(*first, {});
     state = after(state, {SetBackend{"auto"}, late});
     CHECK(state.backend_used == "staged");
-    CHECK_FALSE(wanted_trace(state));
+    CHECK_FALSE(requested_trace(state));
 }
 
 TEST_CASE("a slider that is pulled while a device computes is still one undo step") {
     const Card card(true);
     Desk desk(card);
-    AppState state = after(desk.state, {SetBackend{"card"}});
+    AppState state = after(desk.state, {SetBackend{"card"}, BeginGesture{}});
     for (const double temperature : {0.5, 0.7, 0.9}) {
         state = after(state, {SetTemperature{temperature}});
-        state = after(state, {answer(*wanted_trace(state), {})});
+        state = after(state, {run(*requested_trace(state), {})});
         CHECK(state.backend_used == "card");
     }
     CHECK(state.now == 1);
@@ -151,7 +152,7 @@ TEST_CASE("a device that fails is left for auto with its reason, and auto's numb
     AppState state = after(desk.state, {SetBackend{"card"}});
     card.works = false;
     const auto shown = state.trace;
-    fulfil(state);
+    answer_all(state);
     CHECK(state.trace == shown);
     CHECK(state.backend == "auto");
     CHECK(state.message.words == "the card was pulled; computed by staged instead");
@@ -165,31 +166,34 @@ TEST_CASE("a device that cannot run here stays in the palette, greyed, with its 
     Desk desk(card);
     CHECK(card_command(commands(desk.state)).enabled);
     AppState state = after(desk.state, {ShowPalette{true}});
-    const auto wish = wanted_trace(state);
-    REQUIRE(wish);
-    CHECK_FALSE(wish->document);
-    fulfil(state);
+    const auto request = requested_trace(state);
+    REQUIRE(request);
+    CHECK_FALSE(request->document);
+    answer_all(state);
     CHECK(state.message.words == desk.state.message.words);
     state = after(state, {SetPaletteQuery{"backend card"}});
     const std::vector<Command> found = find_commands(state, "backend card");
     CHECK_FALSE(card_command(found).enabled);
     CHECK(card_command(found).why_not == "cannot run here: there is no card");
-    state = after(state, {RunPaletteRow{}});
+    state = after(state, chosen(found.at(state.palette_row)));
+    CHECK_FALSE(state.show_palette);
     CHECK(state.backend == "auto");
-    CHECK(state.message.words ==
+    REQUIRE(state.notice);
+    CHECK(state.notice->words ==
           "Compute with the backend card: cannot run here: there is no card");
-    fulfil(state = after(state, {SetBackend{"card"}}));
+    CHECK(state.notice->severity == Severity::warning);
+    answer_all(state = after(state, {SetBackend{"card"}}));
     CHECK(state.backend == "auto");
     CHECK(state.message.words ==
           "the backend card cannot run here: there is no card; computed by staged instead");
 }
 
-TEST_CASE("a session with a device's backend wishes for its trace again") {
+TEST_CASE("a session with a device's backend requests its trace again") {
     const Card card(true);
     Desk desk(card);
-    fulfil(desk.state = after(desk.state, {SetBackend{"card"}}));
-    AppState opened = session_from_json(session_to_json(desk.state), "s", desk.list).value();
+    answer_all(desk.state = after(desk.state, {SetBackend{"card"}}));
+    AppState opened = session_from_json(session_to_json(desk.state), "s", {.backends = desk.list}).value();
     CHECK(opened.backend_used == "staged");
-    fulfil(opened);
+    answer_all(opened);
     CHECK(opened.backend_used == "card");
 }

@@ -108,15 +108,28 @@ TEST_CASE("a session with any byte changed opens or says why, and never breaks")
 }
 
 TEST_CASE("a session that points outside its document is refused") {
-    const auto refused = [](const std::string& step) {
+    const auto refused_session = [](const std::string& part) {
         return !session_from_json(
             "{\"document\": {\"title\": \"t\", \"note\": \"n\", \"sentence\": "
-            "\"a b\"}, \"step\": {" +
-                step + "}}",
+            "\"a b\"}" +
+                part + "}",
             "session");
     };
+    const auto refused = [&](const std::string& step) {
+        return refused_session(R"(, "step": {)" + step + "}");
+    };
+    const auto refused_place = [&](const std::string& place) {
+        return refused_session(R"(, "place": {)" + place + "}");
+    };
+    CHECK_FALSE(refused_session(""));
+    CHECK_FALSE(refused_session(R"(, "attnscope_session": 2)"));
+    CHECK(refused_session(R"(, "attnscope_session": 1)"));
+    CHECK_FALSE(refused_place(R"("batch": 0, "head": 0)"));
+    CHECK(refused_place(R"("head": 1)"));
+    CHECK(refused_place(R"("head": -1)"));
+    CHECK(refused_place(R"("batch": 1)"));
     CHECK_FALSE(refused(""));
-    CHECK(refused(R"("head": 1)"));
+    CHECK(refused(R"("head": 0)"));
     CHECK(refused(R"("stage": "x_kv")"));
     CHECK(refused(R"("selected": {"tensor": "x", "row": 2, "column": 0})"));
     CHECK(refused(R"("selected": {"tensor": "b_q", "row": 0, "column": 0})"));

@@ -10,6 +10,7 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -132,7 +133,7 @@ std::vector<OperandId> everything(const AppState& state) {
 }
 
 InspectorView inspect(const AppState& state, const CellRef& cell) {
-    return build_inspector_view(after(state, {SelectCell{cell}}));
+    return step_inspector(after(state, {SelectCell{cell}}));
 }
 
 }  // namespace
@@ -174,7 +175,7 @@ TEST_CASE("links of the arithmetic point at cells that hold the number they show
 }
 
 TEST_CASE("nothing selected: the inspector says what to do") {
-    const InspectorView view = build_inspector_view(initial_state());
+    const InspectorView view = step_inspector(initial_state());
     CHECK(view.empty);
     CHECK(view.hint == "Click any number to see where it comes from.");
 }

@@ -9,6 +9,7 @@
 #include "app/view/session.h"
 #include "app/view/step/explain.h"
 #include "app/view/step/view.h"
+#include "app/view/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -34,7 +35,7 @@ TEST_CASE("the inspector says what the backend does not keep") {
     const AppState state =
         after(fused_state("the-cat-sat-down"), {GoToStage{Stage::context}, SelectCell{cell}});
     REQUIRE(state.step.selected);
-    const InspectorView view = build_inspector_view(state);
+    const InspectorView view = step_inspector(state);
     CHECK(
         words_of(view).find("weights are not kept by the backend fused: choose another backend") !=
         std::string::npos);
@@ -63,7 +64,7 @@ TEST_CASE("every cell of every stage is read safely from a trace that lacks stag
                     for (const GridView& grid : view.operands) CHECK(!grid.cells.empty());
                     CHECK(view.result.column_labels.size() ==
                           static_cast<std::size_t>(view.result.columns));
-                    build_inspector_view(there);
+                    step_inspector(there);
                 }
         }
 }
@@ -81,6 +82,6 @@ TEST_CASE("a session that selects or hovers a cell of the backend fused opens") 
     state.step.selected = state.step.hovered = CellRef{Stage::context, 1, 0};
     const auto opened = session_from_json(session_to_json(state), "fused.json");
     REQUIRE(opened);
-    CHECK(!build_inspector_view(*opened).empty);
+    CHECK(!step_inspector(*opened).empty);
     build_step_view(*opened);
 }

@@ -3,6 +3,7 @@
 
 #include "app/view/commands.h"
 #include "app/view/large/camera.h"
+#include "app/view/large/json.h"
 #include "app/view/large/words.h"
 #include "app/view/session.h"
 #include "tests/view/large_sample.h"
@@ -17,10 +18,9 @@ using Of = large::Search::Of;
 Actions journaled() {
     return {DraftPlanted{{.tokens = 777, .needle = false}},
             OpenPlanted{{.tokens = 1024, .d_k = 32, .seed = 9, .causal = true}},
-            OpenMapFile{"a “b”.npz"},
+            OpenFile{"a “b”.npz"},
+            DocumentReady{"a “b”.npz", "", nullptr},
             SetMapCamera{{3.25, 1e-3, 0.125}},
-            ZoomMap{2.0},
-            PanMap{-0.25, 0.5},
             FitMap{},
             ShowGoTo{true},
             DraftGoTo{"12, 5"},
@@ -28,7 +28,7 @@ Actions journaled() {
             GoToNeedle{},
             SelectMapCell{{1, 2}},
             SetMapColors{{large::Pooling::log_mean, false, 2.0, 98.0}},
-            ShowMapHead{{1, 2}},
+            ShowHead{2, 1},
             SetFullPass{true},
             SearchMap{large::Search{Of::query, 7}},
             SearchMap{std::nullopt}};
@@ -52,7 +52,7 @@ TEST_CASE("every action of the map that a person does is journaled and read back
     const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
     CHECK(fault(R"({"action":"go_to_cell","cell":{"row":1}})").find("has no 'column'") !=
           std::string::npos);
-    CHECK(fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_pixel":0}})")
+    CHECK(fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_unit":0}})")
               .find("expected a number above 0") != std::string::npos);
     CHECK(fault(R"({"action":"set_map_colors","colors":{"low_percentile":9,"high_percentile":3}})")
               .find("ascending") != std::string::npos);
@@ -64,48 +64,184 @@ TEST_CASE("a session keeps what the map looks at") {
                   {GoToCell{{100, 200}}, SetMapColors{{large::Pooling::mean, false, 1.0, 99.0}},
                    SetFullPass{false}, SearchMap{large::Search{Of::key, 3}}});
     const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session");
+    const auto read = session_from_json(text, "session", {.open = open_planted});
     REQUIRE(read);
     CHECK(session_to_json(*read) == text);
     CHECK(read->workspace == Workspace::large);
-    CHECK(read->large.origin == state.large.origin);
+    CHECK(read->document().origin == state.document().origin);
     CHECK(read->large.selected == large::Cell{100, 200});
-    const AppState again = after(*read, {SetMapCanvas{{1000.0, 800.0}},
-                                         MapInputReady{state.large.origin, state.large.input, ""}});
+    const AppState again = with_map_input(after(*read, {SetMapCanvas{{1000.0, 800.0}}}));
     CHECK(again.large.camera == state.large.camera);
-    CHECK(wanted_map(again)->wish == wanted_map(after(state, {Tick{1.0}}))->wish);
+    CHECK(requested_map(again)->view == requested_map(after(state, {Tick{1.0}}))->view);
+}
+
+TEST_CASE("a session names a generated matrix by how it is made, and needs an opener to read it") {
+    const large::PlantedSpec spec{.tokens = 300, .d_k = 32, .seed = 9, .needle = false};
+    const AppState state = after(opened_state(spec), {SetTemperature{2.0}, SetTheme{ThemeName::light}});
+    const std::string text = session_to_json(state);
+    CHECK(text.find("\"planted\"") != std::string::npos);
+    CHECK(text.size() < 4096);  // none of its numbers
+    std::optional<OpenRequest> asked;
+    const Opener open = [&](const OpenRequest& request, const RunControl& control) {
+        asked = request;
+        return open_planted(request, control);
+    };
+    const auto read = session_from_json(text, "session", SessionContext{.open = open});
+    REQUIRE(read);
+    REQUIRE(asked);
+    CHECK(asked->what == OpenRequest{spec}.what);
+    CHECK(session_to_json(*read) == text);
+    CHECK(read->document().origin == state.document().origin);
+    CHECK(read->document().spec.temperature == 2.0);
+    CHECK(read->large.size == state.large.size);
+    const auto unopened = session_from_json(text, "session");
+    REQUIRE_FALSE(unopened);
+    CHECK(unopened.error().sentence.find("'document'") != std::string::npos);
+    const Opener none = [](const OpenRequest&, const RunControl&) -> Result<Opened> {
+        return failed("there is no memory");
+    };
+    const auto failing = session_from_json(text, "session", SessionContext{.open = none});
+    REQUIRE_FALSE(failing);
+    CHECK(failing.error().sentence.find("there is no memory") != std::string::npos);
+}
+
+TEST_CASE("a session that is opened in a running window looks at what it looked at") {
+    const AppState saved =
+        after(planted_state(), {GoToCell{{100, 200}}, SearchMap{large::Search{Of::key, 3}}});
+    auto session = std::make_shared<const AppState>(
+        session_from_json(session_to_json(saved), "session", {.open = open_planted}).value());
+    const auto opened = std::make_shared<const Opened>(
+        Opened{session->shared_document(), session, ""});
+    const AppState shown =
+        after(planted_state({.tokens = 512}), {SetMapCanvas{{600.0, 400.0}}, OpenFile{"a.json"},
+                                               DocumentReady{"a.json", "", opened}});
+    CHECK(large_to(shown.large) == large_to(saved.large));
+    CHECK(shown.large.size == saved.large.size);
+    CHECK(shown.large.canvas == MapCanvas{600.0, 400.0});
+    CHECK(shown.workspace == Workspace::large);
+    CHECK(shown.session_file == "a.json");
+    CHECK(requested_map_input(shown)->document == shown.shared_document());
+}
+
+TEST_CASE("the same actions give the same state whatever room the window has") {
+    const AppState opened = opened_state();
+    const Actions actions{SetMapCamera{{100.25, 200.5, 0.5}},
+                          SetMapCamera{{300.0, 100.0, 1.1}},  // more than all of it, where wide
+                          SetMapCamera{{1e6, -50.0, 3.0}},    // beside the matrix
+                          SetMapCamera{{5.0, 5.0, 1e300}},
+                          SetMapCamera{{5.0, 5.0, 1e-300}},
+                          GoToCell{{1000, 3}},
+                          FitMap{},
+                          SelectMapCell{{7, 8}},
+                          SetMapCamera{{512.0, 512.0, 0.01}},
+                          GoToNeedle{},
+                          SearchMap{large::Search{Of::key, 3}},
+                          SetMapColors{{large::Pooling::mean, false, 1.0, 99.0}},
+                          GoToCell{{5000, 1}}};
+    AppState reference = opened;  // without a window
+    std::vector<AppState> states;
+    for (const MapCanvas& canvas :
+         {MapCanvas{1000.0, 800.0, 1.0}, MapCanvas{313.0, 977.0, 1.5},
+          MapCanvas{2560.0, 1440.0, 2.0}, MapCanvas{8.0, 8.0, 1.0}, MapCanvas{0.0, 0.0, 1.0}})
+        states.push_back(after(opened, {SetMapCanvas{canvas}}));
+    for (const Action& action : actions) {
+        CAPTURE(to_journal(action).value());
+        view::apply(reference, action);
+        for (AppState& state : states) {
+            CAPTURE(state.large.canvas.width);
+            view::apply(state, action);
+            CHECK(large_to(state.large) == large_to(reference.large));
+            CHECK(session_to_json(state) == session_to_json(reference));
+        }
+    }
+    const MapCanvas room{640.0, 480.0, 1.25};
+    reference = with_map_input(after(std::move(reference), {SetMapCanvas{room}}));
+    for (AppState& state : states) {
+        state = with_map_input(after(std::move(state), {SetMapCanvas{room}}));
+        CHECK(shown_camera(state.large) == shown_camera(reference.large));
+        CHECK(requested_map(state)->view == requested_map(reference)->view);
+    }
 }
 
 TEST_CASE("an answer to what is no longer wanted is dropped") {
     const AppState state = planted_state();
+    const auto& input = state.large.input;
     const auto snapshot = std::make_shared<const large::MapSnapshot>();
-    CHECK(after(state, {MapReady{state.large.origin, snapshot}}).large.snapshot == snapshot);
-    CHECK_FALSE(after(state, {MapReady{MapFile{"other.npz"}, snapshot}}).large.snapshot);
+    CHECK(after(state, {MapReady{input, snapshot}}).large.snapshot == snapshot);
+    const auto another = std::make_shared<const large::MapInput>(*input);
+    CHECK_FALSE(after(state, {MapReady{another, snapshot}}).large.snapshot);
     auto other_head = std::make_shared<large::MapSnapshot>();
     other_head->wish.head = {0, 1};
-    CHECK_FALSE(after(state, {MapReady{state.large.origin, other_head}}).large.snapshot);
+    CHECK_FALSE(after(state, {MapReady{input, other_head}}).large.snapshot);
     auto ended = std::make_shared<large::MapSnapshot>(*snapshot);
     ended->fault = "no memory";
-    const AppState told = after(state, {MapReady{state.large.origin, ended}});
+    const AppState told = after(state, {MapReady{input, ended}});
     CHECK(told.large.fault == "no memory");
     CHECK(told.message.severity == Severity::error);
-    const AppState other = after(state, {OpenMapFile{"other.npz"}});
+    const auto cell = std::make_shared<const MapCell>();
+    CHECK(after(state, {MapCellReady{input, cell}}).large.inspected == cell);
+    CHECK_FALSE(after(state, {MapCellReady{another, cell}}).large.inspected);
+    const AppState opening = after(state, {OpenFile{"other.npz"}});
+    CHECK(opening.large.input == input);  // what is open stays until the other is there
+    const AppState other = opened_in(opening, {.tokens = 1024, .seed = 2});
     CHECK_FALSE(other.large.input);
-    CHECK_FALSE(
-        after(other, {MapInputReady{state.large.origin, state.large.input, ""}}).large.input);
-    CHECK(wanted_map(other)->opened != wanted_map(state)->opened);
+    CHECK_FALSE(after(other, {MapInputReady{state.shared_document(), input, ""}}).large.input);
+    CHECK_FALSE(after(other, {MapReady{input, snapshot}}).large.snapshot);
+    CHECK_FALSE(after(other, {MapCellReady{input, cell}}).large.inspected);
+    CHECK_FALSE(requested_map(other));
+    CHECK(requested_map_input(other)->document == other.shared_document());
+    CHECK(other.shared_document() != state.shared_document());
+}
+
+TEST_CASE("what cannot be opened leaves the map as it is") {
+    const AppState state = planted_state();
+    const AppState refused =
+        after(state, {OpenFile{"other.npz"},
+                      DocumentReady{"other.npz", "other.npz: there is no such file", nullptr}});
+    CHECK(refused.message.words == "other.npz: there is no such file");
+    CHECK(refused.message.severity == Severity::error);
+    CHECK_FALSE(requested_document(refused));
+    CHECK(refused.shared_document() == state.shared_document());
+    CHECK(refused.large.input == state.large.input);
+    CHECK(large_to(refused.large) == large_to(state.large));
+}
+
+TEST_CASE("jobs are requested only while the workspace is shown, and once") {
+    const AppState opened = opened_state();
+    CHECK_FALSE(requested_probe(opened));  // pictures and tests measure nothing
+    CHECK(requested_map_input(opened));
+    CHECK_FALSE(requested_map_cell(opened));
+    CHECK_FALSE(requested_map(opened));
+    AppState probing = opened;
+    probing.large.probes = true;
+    CHECK(requested_probe(probing));
+    CHECK_FALSE(requested_map_input(probing));  // nothing computes beside the measurement
+    CHECK_FALSE(requested_probe(after(probing, {SetWorkspace{"step"}})));
+    const AppState probed = after(probing, {MachineProbed{100.0, 10.0}});
+    CHECK_FALSE(requested_probe(probed));
+    CHECK(requested_map_input(probed));
+    CHECK_FALSE(requested_map_input(after(opened, {SetWorkspace{"step"}})));
+    const AppState state = after(planted_state(), {SelectMapCell{{5, 6}}});
+    CHECK_FALSE(requested_map_input(state));
+    REQUIRE(requested_map_cell(state));
+    CHECK(requested_map_cell(state)->cell == large::Cell{5, 6});
+    CHECK_FALSE(requested_map_cell(after(state, {SetWorkspace{"step"}})));
+    const AppState answered = after(state, {run(*requested_map_cell(state), {})});
+    CHECK_FALSE(requested_map_cell(answered));
+    CHECK(requested_map_cell(after(answered, {SelectMapCell{{5, 7}}})));
 }
 
 TEST_CASE("a wish says where the camera is and that it moves") {
     const AppState still = after(planted_state(), {Tick{1.0}});
     CHECK_FALSE(is_animating(still));
-    CHECK_FALSE(wanted_map(still)->wish.moving);
-    const AppState moving = after(still, {PanMap{0.1, 0.0}});
-    CHECK(is_animating(moving));
-    CHECK(wanted_map(moving)->wish.moving);
-    CHECK_FALSE(wanted_map(after(moving, {Tick{1.0}}))->wish.moving);
-    const large::MapWish wish = wanted_map(after(still, {SetMapCamera{{100.0, 200.0, 0.5}}}))->wish;
-    CHECK(wish.view == large::MapView{-100.0, -50.0, 400.0, 500.0, 0});
+    CHECK_FALSE(requested_map(still)->view.moving);
+    for (const AppState& moving : {panned_by(still, -100.0, 0.0), zoomed_by(still, 2.0)}) {
+        CHECK(is_animating(moving));
+        CHECK(requested_map(moving)->view.moving);
+        CHECK_FALSE(requested_map(after(moving, {Tick{1.0}}))->view.moving);
+    }
+    const AppState at = after(still, {SetMapCamera{{100.0, 200.0, 0.5}}});
+    CHECK(requested_map(at)->view.view == large::MapView{-100.0, -50.0, 400.0, 500.0, 0});
 }
 
 TEST_CASE("the exact pass runs by itself where it is quick, else when asked") {
@@ -123,13 +259,15 @@ TEST_CASE("every command of the workspace does what it says") {
     const AppState state = after(planted_state(), {GoToCell{{500, 400}}, Tick{1.0}});
     const auto list = commands(state);
     const auto press = [&](Chord chord) {
-        const auto found = std::ranges::find(list, chord, &Command::chord);
+        const auto found = std::ranges::find_if(list, [&](const Command& command) {
+            return command.chord == chord || command.also == chord;
+        });
         REQUIRE(found != list.end());
         CHECK(found->enabled);
         return after(state, {found->action});
     };
-    CHECK(press({Key::plus}).large.camera.cells_per_pixel < state.large.camera.cells_per_pixel);
-    CHECK(press({Key::minus}).large.camera.cells_per_pixel > state.large.camera.cells_per_pixel);
+    CHECK(press({Key::plus}).large.camera.cells_per_unit < state.large.camera.cells_per_unit);
+    CHECK(press({Key::minus}).large.camera.cells_per_unit > state.large.camera.cells_per_unit);
     CHECK(press({Key::f}).large.fitted);
     CHECK(press({Key::home}).large.fitted);
     CHECK(press({Key::up}).large.camera.row < state.large.camera.row);
@@ -137,14 +275,14 @@ TEST_CASE("every command of the workspace does what it says") {
     CHECK(press({Key::left}).large.camera.column < state.large.camera.column);
     CHECK(press({Key::right}).large.camera.column > state.large.camera.column);
     CHECK(press({Key::g}).large.go_to_open);
-    CHECK(press({Key::n}).large.selected == state.large.input->needle);
+    CHECK(press({Key::n}).large.selected == state.document().landmarks->needle);
     CHECK(press({Key::p}).large.colors.pooling == large::Pooling::log_mean);
     CHECK_FALSE(press({Key::l}).large.colors.log_scale);
     CHECK_FALSE(wants_full_pass(press({Key::space}).large));
     CHECK(press({Key::a}).large.search == large::Search{Of::key, 400});
     CHECK(press({Key::q}).large.search == large::Search{Of::query, 500});
     CHECK_FALSE(press({Key::escape}).large.selected);
-    CHECK(after(state, {SetWorkspace{Workspace::step}}).workspace == Workspace::step);
+    CHECK(after(state, {SetWorkspace{"step"}}).workspace == Workspace::step);
     CHECK_FALSE(find_commands(state, "generate 65,536").empty());
 }
 
@@ -167,7 +305,26 @@ TEST_CASE("Escape closes the nearest thing: the field, the search, the selection
 }
 
 TEST_CASE("a head that is not there is refused") {
-    const AppState state = after(planted_state(), {ShowMapHead{{0, 1}}});
-    CHECK(state.large.head == large::Head{});
-    CHECK(state.message.severity == Severity::warning);
+    for (const ShowHead& action : {ShowHead{1, 0}, ShowHead{0, 1}, ShowHead{-1, 0}}) {
+        const AppState state = after(planted_state(), {action});
+        CHECK(shown_head(state) == large::Head{});
+        CHECK(state.message.severity == Severity::warning);
+    }
+}
+
+TEST_CASE("the map shows the head that all workspaces show") {
+    AppState state = with_map_input(
+        after(initial_state(), {SetHeads{2}, SetWorkspace{"large"}, SelectMapCell{{1, 2}}}));
+    CHECK(requested_map(state)->view.head == large::Head{0, 0});
+    auto snapshot = std::make_shared<large::MapSnapshot>();
+    state = after(std::move(state), {MapReady{state.large.input, snapshot}});
+    CHECK(state.large.snapshot);
+    const AppState other = after(state, {SetWorkspace{"step"}, ShowHead{1}, SetWorkspace{"large"}});
+    CHECK(requested_map(other)->view.head == large::Head{0, 1});
+    CHECK(requested_map_cell(other)->head == large::Head{0, 1});
+    CHECK(other.large.input == state.large.input);
+    CHECK_FALSE(other.large.snapshot);  // it is of the other head
+    snapshot = std::make_shared<large::MapSnapshot>(*snapshot);
+    snapshot->wish.head = {0, 1};
+    CHECK(after(other, {MapReady{state.large.input, snapshot}}).large.snapshot);
 }

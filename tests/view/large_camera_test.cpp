@@ -12,9 +12,14 @@ namespace {
 
 /// The cell coordinates under a pixel do not differ by more than a hundredth of a pixel.
 void check_under(const LargeLook& look, double x, double y, double row, double column) {
-    const double slack = 0.01 * look.camera.cells_per_pixel;
+    const double slack = 0.01 * cells_per_pixel(look);
     CHECK(std::abs(row_at(look, y) - row) <= slack);
     CHECK(std::abs(column_at(look, x) - column) <= slack);
+}
+
+void look_at(LargeLook& look, const MapCamera& camera) {
+    look.camera = camera;
+    look.fitted = false;
 }
 
 }  // namespace
@@ -22,14 +27,28 @@ void check_under(const LargeLook& look, double x, double y, double row, double c
 TEST_CASE("the whole matrix is in view at first and after Home") {
     const AppState state = planted_state();
     CHECK(state.large.fitted);
-    CHECK(state.large.camera.cells_per_pixel == 1024.0 / 800.0);
+    CHECK(cells_per_pixel(state.large) == 1024.0 / 800.0);
     CHECK(y_of(state.large, 0.0) == 0.0);
     CHECK(y_of(state.large, 1024.0) == 800.0);
     CHECK(x_of(state.large, 512.0) == 500.0);
-    const AppState home = after(state, {ZoomMap{8.0}, PanMap{0.3, -0.2}, FitMap{}});
-    CHECK(home.large.camera == state.large.camera);
+    const AppState moved = panned_by(zoomed_by(state, 8.0), 300.0, -160.0);
+    CHECK_FALSE(moved.large.fitted);
+    CHECK_FALSE(shown_camera(moved.large) == shown_camera(state.large));
+    const AppState home = after(moved, {FitMap{}});
+    CHECK(shown_camera(home.large) == shown_camera(state.large));
     const AppState resized = after(home, {SetMapCanvas{{400.0, 300.0}}});
-    CHECK(resized.large.camera.cells_per_pixel == 1024.0 / 300.0);
+    CHECK(cells_per_pixel(resized.large) == 1024.0 / 300.0);
+    const AppState scaled = after(home, {SetMapCanvas{{400.0, 300.0, 2.0}}});
+    CHECK(cells_per_pixel(scaled.large) == 1024.0 / 300.0);
+    CHECK(shown_camera(scaled.large).cells_per_unit == 2.0 * 1024.0 / 300.0);
+}
+
+TEST_CASE("moving out as far as the whole matrix goes keeps it fitted to any window") {
+    const AppState state = planted_state();
+    const AppState out = zoomed_by(zoomed_by(state, 2.0), 0.25);
+    CHECK(out.large.fitted);
+    CHECK(cells_per_pixel(after(out, {SetMapCanvas{{400.0, 300.0}}}).large) == 1024.0 / 300.0);
+    CHECK(panned_by(state, 100.0, 100.0).large.fitted);  // nothing to move
 }
 
 TEST_CASE("zooming about a pixel keeps the cell under it, in and out") {
@@ -39,16 +58,16 @@ TEST_CASE("zooming about a pixel keeps the cell under it, in and out") {
         const double row = row_at(look, y);
         const double column = column_at(look, x);
         for (int notch = 0; notch < 60; ++notch) {
-            look.camera = zoomed_about(look, x, y, 1.2);
+            look_at(look, zoomed_about(look, x, y, 1.2));
             check_under(look, x, y, row, column);
         }
-        CHECK(1.0 / look.camera.cells_per_pixel == doctest::Approx(kLargestCell));
+        CHECK(1.0 / cells_per_pixel(look) == doctest::Approx(kLargestCell));
         for (int notch = 0; notch < 20; ++notch) {
-            look.camera = zoomed_about(look, x, y, 1.0 / 1.2);
+            look_at(look, zoomed_about(look, x, y, 1.0 / 1.2));
             check_under(look, x, y, row, column);
         }
-        for (int notch = 0; notch < 80; ++notch) look.camera = zoomed_about(look, x, y, 1.0 / 1.2);
-        CHECK(look.camera == fitted_camera(look));
+        for (int notch = 0; notch < 80; ++notch) look_at(look, zoomed_about(look, x, y, 1.0 / 1.2));
+        CHECK(shown_camera(look) == fitted_camera(look));
     }
 }
 
@@ -59,21 +78,25 @@ TEST_CASE("the matrix cannot be lost, whatever the camera is told") {
          {MapCamera{-1e9, 1e9, 0.5}, MapCamera{kNan, 0.0, 1.0}, MapCamera{0.0, 0.0, 0.0},
           MapCamera{0.0, 0.0, -1.0}, MapCamera{5.0, 5.0, 1e300}, MapCamera{1e300, 5.0, 1e-300}}) {
         const LargeLook look = after(state, {SetMapCamera{camera}}).large;
-        CHECK(look.camera.row >= 0.0);
-        CHECK(look.camera.row <= 1024.0);
-        CHECK(look.camera.column >= 0.0);
-        CHECK(look.camera.column <= 1024.0);
-        CHECK(look.camera.cells_per_pixel >= 1.0 / kLargestCell);
-        CHECK(look.camera.cells_per_pixel <= 1024.0 / 800.0);
+        const MapCamera shown = shown_camera(look);
+        CHECK(shown.row >= 0.0);
+        CHECK(shown.row <= 1024.0);
+        CHECK(shown.column >= 0.0);
+        CHECK(shown.column <= 1024.0);
+        CHECK(shown.cells_per_unit >= 1.0 / kLargestCell);
+        CHECK(shown.cells_per_unit <= 1024.0 / 800.0);
+        const bool camera_at_all = camera.cells_per_unit > 0.0 && !std::isnan(camera.row);
+        CHECK(look.camera == (camera_at_all ? camera : state.large.camera));
+        CHECK(look.fitted == !camera_at_all);
     }
 }
 
 TEST_CASE("a texel is at least one pixel and less than two, up to the coarsest level") {
     AppState state = planted_state();
     for (double factor = 1.0; factor < 80.0; factor *= 1.13) {
-        const LargeLook look = after(state, {ZoomMap{factor}}).large;
+        const LargeLook look = zoomed_by(state, factor).large;
         const double texel =
-            static_cast<double>(Index{1} << tile_level(look)) / look.camera.cells_per_pixel;
+            static_cast<double>(Index{1} << tile_level(look)) / cells_per_pixel(look);
         CHECK(texel >= 1.0 - 1e-5);
         if (tile_level(look) > 0) CHECK(texel < 2.0);
     }
@@ -103,36 +126,67 @@ TEST_CASE("going to a cell shows it large and selects it; a cell that is not the
     const AppState state = planted_state();
     const AppState gone = after(state, {GoToCell{{1000, 3}}});
     CHECK(gone.large.selected == large::Cell{1000, 3});
-    CHECK(1.0 / gone.large.camera.cells_per_pixel >= kFigureCell);
+    CHECK(1.0 / cells_per_pixel(gone.large) >= kFigureCell);
     CHECK(cell_at(gone.large, 500.0, 400.0) == large::Cell{1000, 3});
     const AppState refused = after(state, {GoToCell{{1024, 0}}});
     CHECK_FALSE(refused.large.selected);
     CHECK(refused.message.words.find("1,024 × 1,024") != std::string::npos);
+    CHECK(refused.message.severity == Severity::warning);
     CHECK(refused.large.camera == state.large.camera);
+    CHECK(refused.large.fitted);
     const AppState needle = after(state, {GoToNeedle{}});
     CHECK(needle.large.selected == state.large.input->needle);
+    CHECK(needle.large.selected == state.document().landmarks->needle);
 }
 
-TEST_CASE("what came before the matrix is done when it is there") {
-    const large::PlantedSpec spec{.tokens = 1024};
-    const auto input = std::make_shared<const large::MapInput>(large::plant(spec).value());
-    const auto opened = [&](const Actions& actions) {
-        AppState state = after(initial_state(), {OpenPlanted{spec}});
-        state = after(std::move(state), actions);
-        return after(std::move(state), {MapInputReady{spec, input, ""}});
+TEST_CASE("before the map is there the document already says where one can go") {
+    const AppState state = opened_state();
+    const auto needle = state.document().landmarks->needle;
+    REQUIRE(needle);
+    const auto mapped = [&](const Actions& actions) {
+        return with_map_input(after(state, actions));
     };
-    CHECK(opened({GoToNeedle{}}).large.selected == input->needle);
-    CHECK(cell_at(opened({GoToCell{{9, 8}}}).large, 500.0, 400.0) == large::Cell{9, 8});
-    const AppState outside = opened({GoToCell{{5000, 1}}});
+    CHECK(mapped({GoToNeedle{}}).large.selected == needle);
+    CHECK(mapped({GoToNeedle{}}).large.input->needle == needle);
+    CHECK(cell_at(mapped({GoToCell{{9, 8}}}).large, 500.0, 400.0) == large::Cell{9, 8});
+    const AppState outside = after(state, {GoToCell{{5000, 1}}});
     CHECK_FALSE(outside.large.selected);
-    CHECK(outside.message.severity == Severity::error);
-    CHECK(opened({SetMapCamera{{1e9, 5.0, 1.0}}}).large.camera.row == 1024.0);
+    CHECK(outside.message.severity == Severity::warning);
+    CHECK(shown_camera(mapped({SetMapCamera{{1e9, 5.0, 1.0}}}).large).row == 1024.0);
+}
+
+TEST_CASE("going to a cell is refused while there is no matrix that has it") {
+    const AppState none = after(empty_state(), {SetWorkspace{"large"}});
+    CHECK(none.large.size == MapSize{});
+    const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024}}});
+    CHECK(opening.large.size == MapSize{4, 4});  // of the sentence, until the matrix is there
+    for (const AppState& state : {none, opening})
+        for (const Action& action : {Action{GoToCell{{9, 8}}}, Action{GoToNeedle{}},
+                                     Action{SelectMapCell{{9, 8}}}}) {
+            const AppState refused = after(state, {action});
+            CHECK_FALSE(refused.large.selected);
+            CHECK(refused.large.fitted);
+            CHECK(refused.message.severity == Severity::warning);
+        }
+    const AppState moved = after(opening, {SetMapCamera{{3.0, 2.0, 0.1}}});
+    const auto opened = std::make_shared<const Opened>(
+        Opened{planted_document({.tokens = 1024}), nullptr, ""});
+    const AppState there = after(moved, {DocumentReady{"", "", opened}});
+    CHECK(there.large.fitted);  // where the last one was looked at means nothing for this one
+    CHECK(there.large.size == MapSize{1024, 1024});
+    CHECK_FALSE(there.large.selected);
 }
 
 TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents as strong marks") {
     const AppState state = planted_state();
     const auto far = column_ruler(state.large);
-    CHECK(std::ranges::any_of(far, [](const RulerMark& mark) { return mark.label == "200"; }));
+    const auto round = std::ranges::find(far, "200", &RulerMark::label);
+    REQUIRE(round != far.end());
+    CHECK(round->at == doctest::Approx(x_of(state.large, 200.5)));
+    const auto down = row_ruler(state.large);
+    const auto below = std::ranges::find(down, "200", &RulerMark::label);
+    REQUIRE(below != down.end());
+    CHECK(below->at == doctest::Approx(y_of(state.large, 200.5)));
     CHECK(std::ranges::any_of(far, [](const RulerMark& mark) { return mark.strong; }));
     for (const RulerMark& mark : far) {
         CHECK(mark.at >= 0.0);
@@ -157,9 +211,13 @@ TEST_CASE("a cell gone to before there is a window is readable at the window's s
     const AppState gone = after(std::move(early), {GoToCell{{500, 3}}});
     const MapCanvas window{600.0, 400.0, 1.5};
     const AppState shown = after(gone, {SetMapCanvas{window}});
-    CHECK(shown.large.camera.cells_per_pixel ==
-          doctest::Approx(gone.large.camera.cells_per_pixel / 1.5));
-    const AppState zoomed = after(gone, {ZoomMap{0.5}, SetMapCanvas{window}});
-    CHECK(zoomed.large.camera.cells_per_pixel ==
-          doctest::Approx(gone.large.camera.cells_per_pixel * 2.0));
+    CHECK(shown.large.camera == gone.large.camera);
+    CHECK(cells_per_pixel(shown.large) == doctest::Approx(cells_per_pixel(gone.large) / 1.5));
+    CHECK(1.0 / cells_per_pixel(shown.large) >= 1.5 * kFigureCell);
+    CHECK(cell_at(shown.large, 300.0, 200.0) == large::Cell{500, 3});
+    const AppState zoomed = after(zoomed_by(gone, 0.5), {SetMapCanvas{window}});
+    CHECK(zoomed.large.camera.cells_per_unit ==
+          doctest::Approx(gone.large.camera.cells_per_unit * 2.0));
+    CHECK(cells_per_pixel(zoomed.large) ==
+          doctest::Approx(cells_per_pixel(gone.large) * 2.0 / 1.5));
 }

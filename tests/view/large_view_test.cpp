@@ -130,16 +130,42 @@ TEST_CASE("words and numbers of the map") {
 }
 
 TEST_CASE("before the matrix is there the view says what is being done") {
-    CHECK(build_large_view(initial_state()).empty);
-    CHECK_FALSE(wanted_map(initial_state()));
-    const AppState opening = after(initial_state(), {SetWorkspace{Workspace::large}});
+    const AppState none = after(empty_state(), {SetWorkspace{"large"}});
+    CHECK(build_large_view(none).empty);
+    CHECK(has(build_large_view(none).hint, "Ctrl+O"));
+    CHECK_FALSE(requested_map_input(none));
+    CHECK_FALSE(requested_map(none));
+    CHECK_FALSE(requested_map_input(initial_state()));  // another workspace is shown
+    CHECK_FALSE(requested_map(initial_state()));
+    const AppState opening = after(initial_state(), {SetWorkspace{"large"}});
     CHECK(build_large_view(opening).loading);
-    CHECK(has(build_large_view(opening).hint, "16,384 tokens"));
-    const AppState fault = after(
-        opening, {MapInputReady{opening.large.origin, nullptr, "x.npz: there is no array Q"}});
+    CHECK_FALSE(build_large_view(opening).empty);
+    CHECK(has(build_large_view(opening).hint, "queries and keys"));
+    CHECK(requested_map_input(opening)->document == opening.shared_document());
+    const AppState fault = after(opening, {MapInputReady{opening.shared_document(), nullptr,
+                                                         "x.npz: there is no array Q"}});
     CHECK(build_large_view(fault).empty);
+    CHECK_FALSE(build_large_view(fault).loading);
     CHECK(has(build_large_view(fault).fault, "no array Q"));
     CHECK(fault.message.severity == Severity::error);
+    CHECK_FALSE(requested_map_input(fault));
+}
+
+TEST_CASE("a generated matrix that is opened is shown here, and asked for by its size and seed") {
+    const AppState opening =
+        after(initial_state(), {OpenPlanted{{.tokens = 1024, .seed = 7}}});
+    CHECK(opening.workspace == Workspace::step);
+    CHECK(has(opening.message.words, "1024 tokens, seed 7"));
+    const AppState state = opened_state({.tokens = 1024, .seed = 7});
+    CHECK(state.workspace == Workspace::large);
+    CHECK_FALSE(requested_document(state));
+    const LargeView view = build_large_view(state);
+    CHECK(view.loading);
+    CHECK_FALSE(view.empty);
+    CHECK(view.draft == large::PlantedSpec{.tokens = 1024, .seed = 7});
+    CHECK(view.has_needle);
+    CHECK(has(view.title, "1,024 × 1,024"));
+    CHECK(has(view.title, "seed 7"));
 }
 
 TEST_CASE("a settled view is drawn by tiles that cover the matrix, and is exact") {
@@ -176,9 +202,13 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     CHECK(view.zoom_words == "1 cell = 48 px");
     CHECK(has(view.inspector.hint, "Computing"));
     const large::Cell needle = *state.large.selected;
-    const auto cell = std::make_shared<const MapCell>(
-        MapCell{{}, needle, large::cell_arithmetic(state.large.input->source, {}, needle)});
-    state = after(std::move(state), {MapCellReady{state.large.origin, cell}, HoverMapCell{needle}});
+    const auto answer = std::get<MapCellReady>(run(*requested_map_cell(state), {}));
+    const auto cell = answer.cell;
+    REQUIRE(cell);
+    CHECK(cell->cell == needle);
+    CHECK(cell->arithmetic.weight ==
+          large::cell_arithmetic(state.large.input->source, {}, needle).weight);
+    state = after(std::move(state), {answer, HoverMapCell{needle}});
     view = build_large_view(state);
     CHECK(has(view.inspector.title, " → "));
     REQUIRE(view.inspector.lines.size() == 7);
@@ -197,16 +227,14 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     REQUIRE(middle != view.figures.end());
     CHECK(middle->text == short_weight(cell->arithmetic.weight));
     const AppState copied = after(state, {CopyArithmetic{CopyAs::python}});
-    CHECK(copied.requests.clipboard == view.inspector.as_python);
+    CHECK(copied.effects.clipboard == view.inspector.as_python);
 }
 
 TEST_CASE("a masked cell says so and has no number") {
     AppState state = planted_state({.tokens = 512, .causal = true});
     state = settled_state(std::move(state), {GoToCell{{5, 9}}});
-    const auto cell = std::make_shared<const MapCell>(
-        MapCell{{}, {5, 9}, large::cell_arithmetic(state.large.input->source, {}, {5, 9})});
-    state =
-        after(std::move(state), {MapCellReady{state.large.origin, cell}, HoverMapCell{{{5, 9}}}});
+    const Action answer = run(*requested_map_cell(state), {});
+    state = after(std::move(state), {answer, HoverMapCell{{{5, 9}}}});
     const LargeView view = build_large_view(state);
     CHECK(view.inspector.value == "0.00");
     CHECK(has(view.inspector.lines.back().pieces[0].text, "The mask forbids this pair"));

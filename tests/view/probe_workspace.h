@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/view/common/fields.h"
 #include "app/view/workspaces.h"
 
 namespace attn::test {

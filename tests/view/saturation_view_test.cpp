@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "app/view/saturation/requests.h"
+
 using namespace attn;
 using namespace attn::view;
 
@@ -19,9 +21,9 @@ AppState saturation_state(SaturationModel model, Index d_k) {
 }
 
 AppState with_sweep(AppState state) {
-    state.sweep_settings = state.saturation().settings;
-    state.sweep = std::make_shared<const std::vector<SaturationPoint>>(
-        saturation_sweep(state.sweep_settings, sweep_widths()).value());
+    state.curves.settings = state.saturation().settings;
+    state.curves.sweep = std::make_shared<const std::vector<SaturationPoint>>(
+        saturation_sweep(state.curves.settings, sweep_widths()).value());
     return state;
 }
 

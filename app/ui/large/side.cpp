@@ -5,6 +5,8 @@
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/workspace.h"
 #include "app/ui/large/panel.h"
 #include "app/ui/panels.h"
 
@@ -29,13 +31,17 @@ void section(const LargeScene& scene, const std::string& title) {
 
 // --- where it is
 
+void zoom(const LargeScene& scene, double factor) {
+    scene.out.push_back(view::moved_map(scene.look, view::zoomed(scene.look, factor)));
+}
+
 void draw_zoom_buttons(const LargeScene& scene) {
     const Frame& frame = scene.frame;
     if (button(frame, "out", "−", {"Zoom out", "The wheel over the map zooms about the pointer."}))
-        scene.out.push_back(view::ZoomMap{1.0 / kStep});
+        zoom(scene, 1.0 / kStep);
     ImGui::SameLine();
     if (button(frame, "in", "+", {"Zoom in", "The wheel over the map zooms about the pointer."}))
-        scene.out.push_back(view::ZoomMap{kStep});
+        zoom(scene, kStep);
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < button_width(frame, "whole")) ImGui::NewLine();
     if (button(frame, "fit", "whole", {"The whole matrix", "Keys: F, Home"}))
@@ -132,7 +138,7 @@ void draw_heads(const LargeScene& scene) {
     for (std::size_t n = 0; n < view.heads.size() && n < view.head_refs.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
         if (ImGui::Selectable(view.heads[n].c_str(), n == current))
-            scene.out.push_back(view::ShowMapHead{view.head_refs[n]});
+            scene.out.push_back(view::ShowHead{view.head_refs[n].h, view.head_refs[n].b});
         ImGui::PopID();
     }
     ImGui::EndCombo();

@@ -1,0 +1,161 @@
+// The jobs beside the window: a matrix is opened, its map becomes sharp, its cell is explained.
+#include <doctest/doctest.h>
+
+#include "app/files/open.h"
+#include "app/jobs/jobs.h"
+#include "core/engine.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+
+namespace {
+
+std::string golden(const std::string& name) {
+    return std::string(ATTN_TEST_DATA "/npz/") + name;
+}
+
+view::Opener opener() { return files::opener(attn::backends()); }
+
+jobs::Jobs idle_jobs() { return {opener(), [] {}}; }
+
+/// From the first launch; documents are opened, but no map is computed.
+view::AppState started(const view::Actions& actions) {
+    view::AppState state = view::initial_state();
+    view::play(state, actions, opener());
+    return state;
+}
+
+view::OpenPlanted planted(Index tokens) { return {{.tokens = tokens}}; }
+
+Result<void> fine(const view::AppState&) { return {}; }
+
+}  // namespace
+
+TEST_CASE("the jobs make the input, complete the view and explain the cell") {
+    view::AppState state = started({view::OpenFile{golden("qkv.npz")}, view::DocumentReady{},
+                                    view::SetWorkspace{"large"}, view::GoToCell{{0, 1}}});
+    REQUIRE(state.document().origin == view::DocumentOrigin(view::FileOrigin{golden("qkv.npz")}));
+    jobs::Jobs jobs = idle_jobs();
+    jobs::answer(state, jobs);
+    CAPTURE(state.large.fault);
+    REQUIRE(state.large.input);
+    REQUIRE(state.large.snapshot);
+    CHECK(state.large.snapshot->complete);
+    REQUIRE(state.large.inspected);
+    CHECK(state.large.inspected->cell == large::Cell{0, 1});
+    const auto exact = attend(*state.document().inputs, state.document().spec, "reference");
+    REQUIRE(exact);
+    CHECK(state.large.inspected->arithmetic.weight ==
+          doctest::Approx((*exact)[Stage::weights](0, 0, 0, 1)).epsilon(1e-6));
+}
+
+TEST_CASE("the jobs open one matrix after another, the same one again too") {
+    view::AppState state = view::initial_state();
+    view::apply(state, planted(600));
+    jobs::Jobs jobs = idle_jobs();
+    for (const Index tokens : {600, 700, 700, 512}) {
+        view::apply(state, planted(tokens));
+        jobs.update(state);
+        view::apply(state, planted(tokens));  // before the first is there
+        jobs::answer(state, jobs);
+        CHECK(state.workspace == view::Workspace::large);
+        CHECK_FALSE(state.opening);
+        REQUIRE(state.large.input);
+        CHECK(state.large.input->source.size.tq == tokens);
+        REQUIRE(state.large.snapshot);
+        CHECK(state.large.snapshot->complete);
+    }
+    view::apply(state, view::OpenFile{"/nowhere/at-all.npz"});
+    jobs::answer(state, jobs);
+    CHECK(says(state.message.words, "/nowhere/at-all.npz"));
+    CHECK(state.message.severity == view::Severity::error);
+    CHECK(state.large.input->source.size.tq == 512);  // nothing else has changed
+    view::apply(state, planted(600));
+    jobs::answer(state, jobs);
+    CHECK(state.large.fault.empty());
+    CHECK(state.message.severity == view::Severity::info);
+    CHECK(state.large.input->source.size.tq == 600);
+}
+
+TEST_CASE("of two matrices that are asked for the newest is opened, the other never") {
+    view::AppState state = view::initial_state();
+    jobs::Jobs jobs = idle_jobs();
+    view::apply(state, planted(65536));
+    jobs.update(state);
+    view::apply(state, planted(512));
+    jobs::answer(state, jobs);
+    CHECK(std::get<large::PlantedSpec>(state.document().origin).tokens == 512);
+    CHECK(state.history.size() == 2);
+}
+
+TEST_CASE("a file that is no matrix is refused by name") {
+    for (const char* name : {"structured.npz", "complex.npz"}) {
+        const std::string path = golden(name);
+        const auto opened = opener()({path, 0}, {});
+        REQUIRE_FALSE(opened);
+        CAPTURE(opened.error().sentence);
+        CHECK(says(opened.error().sentence, path));
+        view::AppState state = view::initial_state();
+        const auto before = state.shared_document();
+        jobs::Jobs jobs = idle_jobs();
+        view::apply(state, view::OpenFile{path});
+        jobs::answer(state, jobs);
+        CHECK(state.message.words == opened.error().sentence);
+        CHECK(state.message.severity == view::Severity::error);
+        CHECK(state.shared_document() == before);
+    }
+}
+
+TEST_CASE("jobs that are let go in the middle of their work end") {
+    for (const Index tokens : {1024, 65536}) {
+        view::AppState opening = view::initial_state();
+        view::apply(opening, planted(tokens));
+        for (const view::AppState& first : {opening, started({planted(tokens)})})
+            for (int rounds = 0; rounds < 3; ++rounds) {
+                view::AppState state = first;
+                jobs::Jobs jobs = idle_jobs();
+                for (int round = 0; round < rounds; ++round) {
+                    jobs.update(state);
+                    for (const view::Action& answer : jobs.take()) view::apply(state, answer);
+                }
+            }
+    }
+}
+
+TEST_CASE("the jobs measure the machine once, before the first matrix") {
+    view::AppState state = started({planted(512)});
+    state.large.probes = true;
+    REQUIRE(view::requested_probe(state));
+    CHECK_FALSE(view::requested_map_input(state));
+    jobs::Jobs jobs = idle_jobs();
+    jobs::answer(state, jobs);
+    CHECK(state.large.peak_gflops > 0.0);
+    CHECK(state.large.stream_gbytes > 0.0);
+    CHECK_FALSE(view::requested_probe(state));
+    CHECK(state.large.input);
+}
+
+TEST_CASE("a replay waits at an answer: what comes next finds the document") {
+    view::AppState state = view::initial_state();
+    jobs::Jobs jobs = idle_jobs();
+    const view::Actions actions{planted(600), view::DocumentReady{}, view::GoToCell{{599, 5}}};
+    REQUIRE(jobs::play(state, jobs, actions, fine));
+    CHECK(std::get<large::PlantedSpec>(state.document().origin).tokens == 600);
+    CHECK(state.large.selected == large::Cell{599, 5});
+}
+
+TEST_CASE("an error of whoever looks on ends a play") {
+    view::AppState state = view::initial_state();
+    jobs::Jobs jobs = idle_jobs();
+    const auto refuse = [](const view::AppState& after) -> Result<void> {
+        if (after.document().spec.mask.causal) return bad_input("no mask, please");
+        return {};
+    };
+    const view::Actions actions{view::SetScaling{false}, view::SetCausal{true},
+                                view::GoToStage{Stage::output}};
+    const auto played = jobs::play(state, jobs, actions, refuse);
+    REQUIRE_FALSE(played);
+    CHECK(played.error().sentence == "no mask, please");
+    CHECK(state.step.stage == Stage::x);
+    CHECK(state.document().spec.scale == ScaleKind::none);
+}

@@ -1,0 +1,211 @@
+#include "app/jobs/worker.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <semaphore>
+#include <thread>
+#include <variant>
+
+#include "app/view/requests.h"
+
+namespace attn {
+namespace {
+
+view::SweepRequest with_seed(std::uint64_t seed) {
+    SaturationSettings settings;
+    settings.model = SaturationModel::sampled;
+    settings.trials = 4;
+    settings.seed = seed;
+    return {settings};
+}
+
+/// A worker and a way to wait for its answers.
+template <class Request>
+struct Rig {
+    typename jobs::Worker<Request>::Run run;
+    typename jobs::Worker<Request>::Requested requested = {};
+    std::counting_semaphore<> woken{0};
+    jobs::Worker<Request> worker{"test", requested, run, [this] { woken.release(); }};
+
+    bool wait() { return woken.try_acquire_for(std::chrono::minutes(1)); }
+    /// What comes next; nothing after a minute.
+    view::Actions next() {
+        if (!wait()) return {};
+        return worker.take();
+    }
+};
+
+view::Action sweep(const view::SweepRequest& request, const RunControl& control) {
+    return view::run(request, control);
+}
+
+void wait_for_stop(const RunControl& control) {
+    while (!control.stop.stop_requested()) std::this_thread::yield();
+}
+
+/// Answers a number with its square; -1 only once it is stopped.
+view::Action square(int request, const RunControl& control) {
+    if (request == -1) wait_for_stop(control);
+    return view::StepBy{request * request};
+}
+
+/// The same; -1 tells its progress, once before it is stopped and once after.
+view::Action told_square(int request, const RunControl& control) {
+    if (request == -1) control.progress(0.25);
+    const view::Action answer = square(request, control);
+    if (request == -1) control.progress(0.75);
+    return answer;
+}
+
+/// Of the one action that was taken; -1 when it is another or not alone.
+int square_in(const view::Actions& taken) {
+    const auto* answer = taken.size() == 1 ? std::get_if<view::StepBy>(&taken.front()) : nullptr;
+    return answer ? answer->steps : -1;
+}
+
+const view::SweepReady* sweep_in(const view::Actions& taken) {
+    return taken.size() == 1 ? std::get_if<view::SweepReady>(&taken.front()) : nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a request that was stopped is never answered, and the next one is") {
+    Rig<int> rig{square};
+    rig.worker.update(-1);
+    rig.worker.update(2);
+    CHECK(square_in(rig.next()) == 4);
+    CHECK(rig.worker.take().empty());
+}
+
+TEST_CASE("a request that is not made any more is given up, and may be made again") {
+    Rig<int> rig{square};
+    rig.worker.update(-1);
+    rig.worker.update(std::nullopt);
+    rig.worker.update(3);
+    CHECK(square_in(rig.next()) == 9);
+    rig.worker.update(std::nullopt);
+    rig.worker.update(3);
+    CHECK(square_in(rig.next()) == 9);
+}
+
+TEST_CASE("an answer that was not taken is thrown away with its request") {
+    Rig<int> rig{square};
+    rig.worker.update(3);
+    REQUIRE(rig.wait());
+    rig.worker.update(std::nullopt);
+    CHECK(rig.worker.take().empty());
+}
+
+TEST_CASE("a request for curves is answered once, with its own settings") {
+    Rig<view::SweepRequest> rig{sweep};
+    rig.worker.update(with_seed(7));
+    rig.worker.update(with_seed(7));
+    const view::Actions taken = rig.next();
+    const view::SweepReady* ready = sweep_in(taken);
+    REQUIRE(ready != nullptr);
+    CHECK(ready->settings == with_seed(7).settings);
+    CHECK(ready->fault.empty());
+    CHECK(ready->sweep->size() == view::sweep_widths().size());
+    rig.worker.settle();
+    CHECK(rig.worker.take().empty());
+}
+
+TEST_CASE("the newest request wins") {
+    Rig<view::SweepRequest> rig{sweep};
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) rig.worker.update(with_seed(seed));
+    std::uint64_t last = 0;
+    while (last != 50) {
+        REQUIRE(rig.wait());
+        const view::Actions taken = rig.worker.take();  // an answer that a later request made void
+        if (taken.empty()) continue;                    // is not there
+        REQUIRE(sweep_in(taken) != nullptr);
+        const std::uint64_t seed = sweep_in(taken)->settings.seed;
+        CHECK(seed > last);
+        last = seed;
+    }
+}
+
+TEST_CASE("settings without curves are answered with the reason") {
+    Rig<view::SweepRequest> rig{sweep};
+    view::SweepRequest request = with_seed(1);
+    request.settings.keys = 0;
+    rig.worker.update(request);
+    const view::Actions taken = rig.next();
+    const view::SweepReady* ready = sweep_in(taken);
+    REQUIRE(ready != nullptr);
+    CHECK(ready->sweep == nullptr);
+    CHECK_FALSE(ready->fault.empty());
+    view::AppState state = view::initial_state();
+    view::apply(state, *ready);
+    CHECK(state.message.severity == view::Severity::error);
+    CHECK(state.message.words == ready->fault);
+}
+
+TEST_CASE("a state is asked for its request, which its answer fulfils") {
+    Rig<view::SweepRequest> rig{sweep, view::requested_sweep};
+    view::AppState state = view::initial_state();
+    rig.worker.update(state);
+    rig.worker.settle();
+    CHECK(rig.worker.take().empty());  // another workspace is shown
+    view::apply(state, view::SetWorkspace{"saturation"});
+    rig.worker.update(state);
+    const view::Actions taken = rig.next();
+    REQUIRE(sweep_in(taken) != nullptr);
+    view::apply(state, taken.front());
+    CHECK(state.curves.sweep != nullptr);
+    CHECK_FALSE(view::requested_sweep(state));
+    rig.worker.update(state);
+    rig.worker.settle();
+    CHECK(rig.worker.take().empty());
+}
+
+TEST_CASE("progress arrives before the answer, under the worker's name") {
+    std::binary_semaphore go{0};
+    Rig<int> rig{[&go](int request, const RunControl& control) -> view::Action {
+        control.progress(0.5);
+        while (!go.try_acquire() && !control.stop.stop_requested()) std::this_thread::yield();
+        return view::StepBy{request};
+    }};
+    rig.worker.update(3);
+    const view::Actions first = rig.next();
+    REQUIRE(first.size() == 1);
+    const auto* progress = std::get_if<view::JobProgress>(&first.front());
+    REQUIRE(progress != nullptr);
+    CHECK(progress->job == "test");
+    CHECK(progress->done == 0.5);
+    go.release();
+    rig.worker.settle();
+    CHECK(square_in(rig.worker.take()) == 3);
+}
+
+TEST_CASE("of a request that was stopped no progress arrives, told before or after") {
+    Rig<int> rig{told_square};
+    rig.worker.update(-1);
+    REQUIRE(rig.wait());  // it told some
+    rig.worker.update(2);
+    rig.worker.settle();
+    CHECK(square_in(rig.worker.take()) == 4);
+}
+
+TEST_CASE("settle waits for the last request, and for nothing where there is none") {
+    Rig<int> rig{square};
+    rig.worker.settle();
+    CHECK(rig.worker.take().empty());
+    rig.worker.update(4);
+    rig.worker.settle();
+    CHECK(square_in(rig.worker.take()) == 16);
+    rig.worker.update(-1);
+    rig.worker.update(std::nullopt);
+    rig.worker.settle();
+    CHECK(rig.worker.take().empty());
+}
+
+TEST_CASE("a worker ends while it computes") {
+    view::SweepRequest request = with_seed(1);
+    request.settings.trials = 1'000'000;
+    jobs::Worker<view::SweepRequest> worker("test", view::requested_sweep, sweep, [] {});
+    worker.update(request);
+}
+
+}  // namespace attn
