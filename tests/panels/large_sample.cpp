@@ -4,6 +4,8 @@
 #include <cmath>
 #include <memory>
 
+#include "app/view/large/camera.h"
+
 namespace attn::test {
 namespace {
 
@@ -32,10 +34,11 @@ view::Image paint(int side) {
 }
 
 PixelRect whole_matrix(const LargeLook& look) {
-    const auto size = static_cast<double>(look.input->source.size.tk);
-    const double scale = 1.0 / look.camera.cells_per_pixel;
-    const double left = look.canvas.width / 2 - look.camera.column * scale;
-    const double top = look.canvas.height / 2 - look.camera.row * scale;
+    const auto size = static_cast<double>(look.size.columns);
+    const view::MapCamera camera = view::shown_camera(look);
+    const double scale = look.canvas.scale / camera.cells_per_unit;
+    const double left = look.canvas.width / 2 - camera.column * scale;
+    const double top = look.canvas.height / 2 - camera.row * scale;
     return {left, top, left + size * scale, top + size * scale};
 }
 
@@ -135,10 +138,14 @@ LargeLook sample_look(Index tokens) {
     input->source.size.d_k = 64;
     input->source.q = input->source.k = std::make_shared<const Tensor>(Shape{1, 1, 1, 1});
     look.input = std::move(input);
+    look.size = {tokens, tokens};
     look.canvas = {1000.0, 700.0, 1.0};
-    const double middle = static_cast<double>(tokens) / 2.0;
-    look.camera = {middle, middle, static_cast<double>(tokens) / 700.0};
     return look;
+}
+
+void look_at(LargeLook& look, const view::MapCamera& camera) {
+    look.camera = camera;
+    look.fitted = false;
 }
 
 LargeView sample_empty_map() {
@@ -187,7 +194,7 @@ LargeView sample_overview(const LargeLook& look) {
 
 LargeView sample_close_up(const LargeLook& look) {
     LargeLook close = look;
-    close.camera = {70001.5, 5.5, 1.0 / 48.0};
+    look_at(close, {70001.5, 5.5, 1.0 / 48.0});
     LargeView view = shown(close);
     view.quality = "exact";
     view.pass = {"exact overview: done in 13.1 s", "", 1.0, false, false, ""};

@@ -8,6 +8,8 @@ namespace attn::test {
 
 /// What looks at a square matrix of `tokens`, all of it in a canvas of 1000 × 700.
 view::LargeLook sample_look(Index tokens);
+/// Moves it there.
+void look_at(view::LargeLook& look, const view::MapCamera& camera);
 
 view::LargeView sample_empty_map();
 view::LargeView sample_loading_map();

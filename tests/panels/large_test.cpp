@@ -8,6 +8,7 @@
 #include "app/view/large/camera.h"
 #include "tests/panels/large_sample.h"
 #include "tests/panels/null_ui.h"
+#include "tests/view/large_sample.h"
 
 using namespace attn;
 using attn::test::last;
@@ -17,6 +18,11 @@ using large::Cell;
 namespace {
 
 constexpr Index kTokens = 131072;
+
+template <class T>
+bool has(const view::Actions& actions) {
+    return last<T>(actions) != nullptr;
+}
 
 /// Map and side panel side by side. The look follows the hand, the view stands still.
 struct Bench {
@@ -44,10 +50,13 @@ struct Bench {
         ImGui::EndChild();
     }
 
+    double cells() const { return view::shown_camera(look).cells_per_unit; }
+
     void follow(const view::Action& action) {
         if (const auto* room = std::get_if<view::SetMapCanvas>(&action)) look.canvas = room->canvas;
         if (const auto* moved = std::get_if<view::SetMapCamera>(&action))
-            look.camera = moved->camera;
+            test::look_at(look, moved->camera);
+        if (has<view::FitMap>({action})) look.fitted = true;
         if (const auto* over = std::get_if<view::HoverMapCell>(&action)) look.hovered = over->cell;
     }
 };
@@ -61,11 +70,6 @@ view::Actions clicks_over_side(Bench& bench, float apart) {
         for (float x = 1150.0F; x < 1580.0F; x += apart)
             for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
     return all;
-}
-
-template <class T>
-bool has(const view::Actions& actions) {
-    return last<T>(actions) != nullptr;
 }
 
 }  // namespace
@@ -89,8 +93,8 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
 }
 
 TEST_CASE("a new matrix, of which nothing is known yet, draws") {
-    view::AppState state = view::initial_state();
-    state.workspace = view::Workspace::large;
+    view::AppState state = view::opened_state();
+    REQUIRE(state.workspace == view::Workspace::large);
     NullUi ui;
     ui.show([&](const ui::Frame& frame, view::Actions& out) {
         ui::draw_window(state, frame, out);
@@ -98,11 +102,22 @@ TEST_CASE("a new matrix, of which nothing is known yet, draws") {
     });
     ui.frames(3);
     CHECK(ui.drawn() > 300);
-    state.large.input = test::sample_look(kTokens).input;
-    state.large.origin = large::PlantedSpec{};
+    state = view::with_map_input(std::move(state));
+    REQUIRE_FALSE(state.large.snapshot);
     ui.frames(3);
     CHECK(ui.drawn() > 500);
     CHECK(state.large.canvas.width > 500.0);
+}
+
+TEST_CASE("a workspace without a matrix draws") {
+    view::AppState state = view::after(view::empty_state(), {view::SetWorkspace{"large"}});
+    NullUi ui;
+    ui.show([&](const ui::Frame& frame, view::Actions& out) {
+        ui::draw_window(state, frame, out);
+        for (const view::Action& action : out) view::apply(state, action);
+    });
+    ui.frames(3);
+    CHECK(ui.drawn() > 300);
 }
 
 TEST_CASE("the canvas says its room once, and panning does not change it") {
@@ -118,26 +133,28 @@ TEST_CASE("the wheel zooms about the cell under the pointer") {
     bench.ui.move_to(kOnCanvas);
     const auto before = bench.look.hovered;
     REQUIRE(before);
-    const double cells = bench.look.camera.cells_per_pixel;
+    const double cells = bench.cells();
     for (int n = 0; n < 24; ++n) bench.ui.wheel(1.0F);
-    CHECK(bench.look.camera.cells_per_pixel < cells / 60.0);
+    CHECK(bench.cells() < cells / 60.0);
     bench.ui.frames(2);
     REQUIRE(bench.look.hovered);
     CHECK(std::abs(bench.look.hovered->row - before->row) <= 190);  // a pixel at first
     CHECK(std::abs(bench.look.hovered->column - before->column) <= 190);
     bench.ui.wheel(-1.0F);
-    CHECK(bench.look.camera.cells_per_pixel > cells / 100.0);
+    CHECK(bench.cells() > cells / 100.0);
 }
 
 TEST_CASE("the wheel elsewhere does not zoom") {
     Bench bench;
     bench.ui.move_to({1300.0F, 700.0F});
-    CHECK(!has<view::SetMapCamera>(bench.ui.wheel(1.0F)));
+    const view::Actions actions = bench.ui.wheel(1.0F);
+    CHECK(!has<view::SetMapCamera>(actions));
+    CHECK(!has<view::FitMap>(actions));
 }
 
 TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
     Bench bench;
-    bench.look.camera = {70000.0, 60000.0, 1.0};
+    test::look_at(bench.look, {70000.0, 60000.0, 1.0});
     const view::Actions actions = bench.ui.drag(kOnCanvas, {kOnCanvas.x + 100, kOnCanvas.y - 60});
     CHECK(bench.look.camera.column == doctest::Approx(59900.0));
     CHECK(bench.look.camera.row == doctest::Approx(70060.0));
@@ -151,18 +168,19 @@ TEST_CASE("a click selects the cell under the pointer and moves nothing") {
     REQUIRE(selected);
     CHECK(selected->cell == bench.look.hovered);
     CHECK(!has<view::SetMapCamera>(actions));
+    CHECK(!has<view::FitMap>(actions));
 }
 
 TEST_CASE("a double click comes closer") {
     Bench bench;
-    const double cells = bench.look.camera.cells_per_pixel;
+    const double cells = bench.cells();
     bench.ui.double_click(kOnCanvas);
-    CHECK(bench.look.camera.cells_per_pixel == doctest::Approx(cells / 2.0));
+    CHECK(bench.cells() == doctest::Approx(cells / 2.0));
 }
 
 TEST_CASE("a click beside the matrix selects nothing") {
     Bench bench;
-    bench.look.camera = {0.0, 0.0, 100.0};
+    test::look_at(bench.look, {0.0, 0.0, 100.0});
     const view::Actions actions = bench.ui.click({200.0F, 200.0F});
     CHECK(!has<view::SelectMapCell>(actions));
     CHECK(!bench.look.hovered);
@@ -170,18 +188,22 @@ TEST_CASE("a click beside the matrix selects nothing") {
 
 TEST_CASE("the minimap moves the camera to where it is pressed") {
     Bench bench;
-    bench.look.camera = {65536.0, 65536.0, 1.0};
+    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
     bench.ui.click({1600.0F * 0.7F + 40.0F, 30.0F});
     CHECK(bench.look.camera.row < 25000.0);
     CHECK(bench.look.camera.column < 45000.0);
-    CHECK(bench.look.camera.cells_per_pixel == doctest::Approx(1.0));
+    CHECK(bench.cells() == doctest::Approx(1.0));
 }
 
 TEST_CASE("every control of the side panel answers the mouse") {
     Bench bench;
     bench.look.selected = Cell{70001, 5};
+    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
     const view::Actions actions = clicks_over_side(bench, 58.0F);
-    CHECK(has<view::ZoomMap>(actions));
+    CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
+        const auto* moved = std::get_if<view::SetMapCamera>(&action);
+        return moved && moved->camera.cells_per_unit != 1.0;  // the minimap alone zooms nothing
+    }));
     CHECK(has<view::FitMap>(actions));
     CHECK(has<view::GoToNeedle>(actions));
     CHECK(has<view::ShowGoTo>(actions));
@@ -189,6 +211,23 @@ TEST_CASE("every control of the side panel answers the mouse") {
     CHECK(has<view::SearchMap>(actions));
     CHECK(has<view::GoToCell>(actions));
     CHECK(has<view::DraftPlanted>(actions));
+}
+
+TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whole matrix") {
+    Bench bench;
+    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
+    std::vector<double> steps;  // of cells per unit, one for each click that zoomed
+    view::Actions all;
+    for (float y = 16.0F; y < 160.0F; y += 11.0F)
+        for (float x = 1150.0F; x < 1580.0F; x += 10.0F) {
+            const double before = bench.cells();
+            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+            if (bench.cells() != before) steps.push_back(bench.cells() / before);
+        }
+    CHECK(std::ranges::any_of(steps, [](double step) { return std::abs(step - 2.0) < 1e-9; }));
+    CHECK(std::ranges::any_of(steps, [](double step) { return std::abs(step - 0.5) < 1e-9; }));
+    CHECK(has<view::FitMap>(all));
+    CHECK(bench.cells() == doctest::Approx(view::fitted_camera(bench.look).cells_per_unit));
 }
 
 TEST_CASE("each row of both lists goes to its own cell") {

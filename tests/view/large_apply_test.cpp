@@ -77,7 +77,8 @@ TEST_CASE("a session keeps what the map looks at") {
 
 TEST_CASE("a session names a generated matrix by how it is made, and needs an opener to read it") {
     const large::PlantedSpec spec{.tokens = 300, .d_k = 32, .seed = 9, .needle = false};
-    const AppState state = after(opened_state(spec), {SetTemperature{2.0}, SetTheme{ThemeName::light}});
+    const AppState state =
+        after(opened_state(spec), {SetTemperature{2.0}, SetTheme{ThemeName::light}});
     const std::string text = session_to_json(state);
     CHECK(text.find("\"planted\"") != std::string::npos);
     CHECK(text.size() < 4096);  // none of its numbers
@@ -110,11 +111,11 @@ TEST_CASE("a session that is opened in a running window looks at what it looked 
         after(planted_state(), {GoToCell{{100, 200}}, SearchMap{large::Search{Of::key, 3}}});
     auto session = std::make_shared<const AppState>(
         session_from_json(session_to_json(saved), "session", {.open = open_planted}).value());
-    const auto opened = std::make_shared<const Opened>(
-        Opened{session->shared_document(), session, ""});
-    const AppState shown =
-        after(planted_state({.tokens = 512}), {SetMapCanvas{{600.0, 400.0}}, OpenFile{"a.json"},
-                                               DocumentReady{"a.json", "", opened}});
+    const auto opened =
+        std::make_shared<const Opened>(Opened{session->shared_document(), session, ""});
+    const AppState shown = after(
+        planted_state({.tokens = 512}),
+        {SetMapCanvas{{600.0, 400.0}}, OpenFile{"a.json"}, DocumentReady{"a.json", "", opened}});
     CHECK(large_to(shown.large) == large_to(saved.large));
     CHECK(shown.large.size == saved.large.size);
     CHECK(shown.large.canvas == MapCanvas{600.0, 400.0});

@@ -161,16 +161,16 @@ TEST_CASE("going to a cell is refused while there is no matrix that has it") {
     const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024}}});
     CHECK(opening.large.size == MapSize{4, 4});  // of the sentence, until the matrix is there
     for (const AppState& state : {none, opening})
-        for (const Action& action : {Action{GoToCell{{9, 8}}}, Action{GoToNeedle{}},
-                                     Action{SelectMapCell{{9, 8}}}}) {
+        for (const Action& action :
+             {Action{GoToCell{{9, 8}}}, Action{GoToNeedle{}}, Action{SelectMapCell{{9, 8}}}}) {
             const AppState refused = after(state, {action});
             CHECK_FALSE(refused.large.selected);
             CHECK(refused.large.fitted);
             CHECK(refused.message.severity == Severity::warning);
         }
     const AppState moved = after(opening, {SetMapCamera{{3.0, 2.0, 0.1}}});
-    const auto opened = std::make_shared<const Opened>(
-        Opened{planted_document({.tokens = 1024}), nullptr, ""});
+    const auto opened =
+        std::make_shared<const Opened>(Opened{planted_document({.tokens = 1024}), nullptr, ""});
     const AppState there = after(moved, {DocumentReady{"", "", opened}});
     CHECK(there.large.fitted);  // where the last one was looked at means nothing for this one
     CHECK(there.large.size == MapSize{1024, 1024});

@@ -23,8 +23,8 @@ inline std::shared_ptr<const Document> planted_document(const large::PlantedSpec
     document.size = made.source.size;
     document.heads = document.size.heads;
     document.d_k = document.size.d_k;
-    document.landmarks = std::make_shared<const Landmarks>(Landmarks{
-        std::move(made.token_ids), std::move(made.document_starts), made.needle});
+    document.landmarks = std::make_shared<const Landmarks>(
+        Landmarks{std::move(made.token_ids), std::move(made.document_starts), made.needle});
     document.layers = {made.inputs};
     document.inputs = made.inputs;
     return std::make_shared<const Document>(std::move(document));

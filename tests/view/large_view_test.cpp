@@ -142,8 +142,8 @@ TEST_CASE("before the matrix is there the view says what is being done") {
     CHECK_FALSE(build_large_view(opening).empty);
     CHECK(has(build_large_view(opening).hint, "queries and keys"));
     CHECK(requested_map_input(opening)->document == opening.shared_document());
-    const AppState fault = after(opening, {MapInputReady{opening.shared_document(), nullptr,
-                                                         "x.npz: there is no array Q"}});
+    const AppState fault = after(
+        opening, {MapInputReady{opening.shared_document(), nullptr, "x.npz: there is no array Q"}});
     CHECK(build_large_view(fault).empty);
     CHECK_FALSE(build_large_view(fault).loading);
     CHECK(has(build_large_view(fault).fault, "no array Q"));
@@ -152,8 +152,7 @@ TEST_CASE("before the matrix is there the view says what is being done") {
 }
 
 TEST_CASE("a generated matrix that is opened is shown here, and asked for by its size and seed") {
-    const AppState opening =
-        after(initial_state(), {OpenPlanted{{.tokens = 1024, .seed = 7}}});
+    const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024, .seed = 7}}});
     CHECK(opening.workspace == Workspace::step);
     CHECK(has(opening.message.words, "1024 tokens, seed 7"));
     const AppState state = opened_state({.tokens = 1024, .seed = 7});

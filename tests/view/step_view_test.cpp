@@ -7,6 +7,7 @@
 
 #include "app/view/common/inspector.h"
 #include "app/view/common/sheet.h"
+#include "app/view/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -140,7 +141,7 @@ TEST_CASE("a cell of joined heads belongs to the head that made it") {
     const Index width = state.document().d_k;
     CHECK(joined.columns == 2 * width);
     apply(state, SelectCell{joined.ref(1, width + 1)});
-    CHECK(state.step.head == 1);
+    CHECK(state.head == 1);
     CHECK(state.step.selected == CellRef{Stage::context, 1, 1});
     const auto selected = build_step_view(state).operands[0].selected;
     CHECK(selected == std::pair<Index, Index>{1, width + 1});
@@ -158,14 +159,14 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
 TEST_CASE("indices count from 0 wherever a person meets one") {
     const AppState state =
         after(preset_state("two-heads"), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
-    CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 of 0…1.");
+    CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 of 0 … 1.");
     CHECK(after(state, {ShowHead{2}}).message.words ==
-          "there is no head 2: this model has heads 0…1");
+          "There is no head 2 of sequence 0: the document has 2 of each of 1, counted from 0.");
     CHECK(axis_labels(state.document(), Axis::d_k, 3) == std::vector<std::string>{"0", "1", "2"});
     const std::string token = axis_labels(state.document(), Axis::query, 1).front();
     CHECK(cell_name(state, {Stage::q, 0, 0}) == "Q[" + token + ", 0]");
     CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
-    const InspectorView inspector = build_inspector_view(state);
+    const InspectorView inspector = step_inspector(state);
     CHECK(inspector.lines.front().pieces.front().text == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
     CHECK(build_step_view(after(state, {GoToStage{Stage::weights}}))
               .result.tooltip.find("head 1 of 0…1") != std::string::npos);

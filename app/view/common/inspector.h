@@ -46,6 +46,5 @@ struct InspectorView {
     std::string as_text, as_latex, as_python;
 };
 
-InspectorView build_inspector_view(const AppState& state);
 
 }  // namespace attn::view

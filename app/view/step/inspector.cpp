@@ -1,4 +1,4 @@
-#include "app/view/common/inspector.h"
+#include "app/view/step/workspace.h"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ std::string gradient_words(const AppState& state, const CellRef& cell) {
 
 }  // namespace
 
-InspectorView build_inspector_view(const AppState& state) {
+InspectorView step_inspector(const AppState& state) {
     InspectorView view;
     const auto cell = inspected(state);
     if (!cell) {
