@@ -66,7 +66,7 @@ def main():
     # A sentence of 40 labelled tokens with 12 heads, biases and a causal mask: what a person opens.
     sentence = (
         "the quick brown fox jumps over the lazy dog while a small grey cat watches from the old stone wall and "
-        "then the fox stops turns around and looks back at both of them before it runs away"
+        "then the fox stops turns around and looks back at both of them before it runs away for good today"
     ).split()[:40]
     np.savez_compressed(
         FOLDER / "twelve_heads.npz", tokens=np.array(sentence), X=normal(40, 24), W_Q=normal(24, 48) / 5,
