@@ -43,7 +43,8 @@ std::string workspace_keys(WorkspaceList among) {
 }
 
 void leave_lacking_workspace(AppState& state) {
-    if (shown_workspace(state).lacks(state).empty()) return;
+    const WorkspaceInfo& shown = shown_workspace(state);
+    if (shown.shows_document && shown.lacks(state).empty()) return;
     const auto shows = [&](const WorkspaceInfo* row) {
         return row->shows_document && row->lacks(state).empty();
     };

@@ -10,13 +10,13 @@ using namespace attn;
 
 namespace {
 
-std::string golden(const std::string& name) {
-    return std::string(ATTN_TEST_DATA "/npz/") + name;
-}
+std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
 
 view::Opener opener() { return files::opener(attn::backends()); }
 
-jobs::Jobs idle_jobs() { return {opener(), [] {}}; }
+jobs::Jobs idle_jobs() {
+    return {opener(), [] {}};
+}
 
 /// From the first launch; documents are opened, but no map is computed.
 view::AppState started(const view::Actions& actions) {

@@ -114,7 +114,8 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     CHECK_FALSE(requested_trace(state));
 }
 
-TEST_CASE("every edit, undo and redo makes a request of its own; a late answer changes no numbers") {
+TEST_CASE(
+    "every edit, undo and redo makes a request of its own; a late answer changes no numbers") {
     const Card card(true);
     Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});
@@ -192,7 +193,8 @@ TEST_CASE("a session with a device's backend requests its trace again") {
     const Card card(true);
     Desk desk(card);
     answer_all(desk.state = after(desk.state, {SetBackend{"card"}}));
-    AppState opened = session_from_json(session_to_json(desk.state), "s", {.backends = desk.list}).value();
+    AppState opened =
+        session_from_json(session_to_json(desk.state), "s", {.backends = desk.list}).value();
     CHECK(opened.backend_used == "staged");
     answer_all(opened);
     CHECK(opened.backend_used == "card");

@@ -7,7 +7,6 @@
 #include "app/files/open.h"
 #include "app/view/commands.h"
 #include "app/view/common/fields.h"
-#include "app/view/common/inspector.h"
 #include "app/view/large/inspector.h"
 #include "app/view/large/requests.h"
 #include "app/view/large/view.h"
@@ -15,6 +14,7 @@
 #include "app/view/saturation/view.h"
 #include "app/view/session.h"
 #include "app/view/step/view.h"
+#include "app/view/step/workspace.h"
 #include "core/text.h"
 #include "tests/view/sample_states.h"
 
@@ -46,7 +46,7 @@ std::vector<std::string> disturbed(const std::string& text) {
 /// Reads everything that a person could see of it.
 void look_at(const AppState& state) {
     build_step_view(state);
-    build_inspector_view(state);
+    step_inspector(state);
     build_saturation_view(state);
     build_large_view(state);
     large_inspector(state);
@@ -65,7 +65,7 @@ void check_sentence(const std::string& sentence) {
 
 const char* const kLines[] = {
     R"({"action":"step_by","steps":1})",
-    R"({"action":"show_head","head":1})",
+    R"({"action":"show_head","head":1,"batch":0})",
     R"({"action":"select_cell","cell":{"tensor":"q","row":1,"column":1}})",
     R"({"action":"select_cell","cell":{"tensor":"context","row":1,"column":-2}})",
     R"({"action":"move_selection","rows":1,"columns":1})",
@@ -85,7 +85,7 @@ const char* const kLines[] = {
     R"({"action":"go_to_cell","cell":{"row":5,"column":6}})",
     R"({"action":"select_map_cell","cell":{"row":5,"column":6}})",
     R"({"action":"set_map_colors","colors":{"low_percentile":1,"high_percentile":99}})",
-    R"({"action":"show_map_head","head":{"b":0,"h":0}})",
+    R"({"action":"show_head","head":0,"batch":0})",
     R"({"action":"search_map","search":{"of":"key","index":4}})",
     R"({"action":"set_ui_scale","scale":1.5})"};
 
@@ -157,7 +157,7 @@ TEST_CASE("an action with any number does no harm either") {
                                SelectCell{{stage, n, n}}, HoverCell{CellRef{stage, 0, n}},
                                BeginCellEdit{{Stage::x, 0, n}}, SetCell{{Param::w_q, n, 0}, 1.0}}));
             look_at(after(state, {GoToCell{{n, n}}, SelectMapCell{{0, n}},
-                                  HoverMapCell{large::Cell{n, 0}}, ShowMapHead{{n, n}}}));
+                                  HoverMapCell{large::Cell{n, 0}}, ShowHead{n, n}}));
             look_at(after(state, {SearchMap{large::Search{large::Search::Of::key, n}}}));
             const large::PlantedSpec wrong{.tokens = n};
             const AppState refused = after(state, {OpenPlanted{wrong}, DraftPlanted{wrong}});

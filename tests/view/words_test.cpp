@@ -6,10 +6,10 @@
 
 #include <chrono>
 
-#include "app/view/common/inspector.h"
 #include "app/view/common/sheet.h"
 #include "app/view/session.h"
 #include "app/view/step/view.h"
+#include "app/view/step/workspace.h"
 #include "core/text.h"
 #include "tests/view/sample_states.h"
 
@@ -79,7 +79,7 @@ TEST_CASE("a word of 12,000 characters is short wherever it is shown") {
     const StepView step = build_step_view(state);
     for (const std::string& label : step.result.row_labels) CHECK(label.size() < 80);
     CHECK(step.controls.badge.size() <= 4 * kMostTip);
-    const InspectorView inspector = build_inspector_view(state);
+    const InspectorView inspector = step_inspector(state);
     CHECK(inspector.title.size() < 100);
     CHECK(inspector.as_text.size() < 4000);
     CHECK(inspector.as_latex.size() < 4000);
@@ -95,7 +95,7 @@ TEST_CASE("a megabyte of text takes no more than a moment") {
                                 {GoToStage{Stage::x}, SelectCell{{Stage::x, 0, 1}}});
     CHECK(word.document().tokens.size() == 1);
     build_step_view(word);
-    build_inspector_view(word);
+    step_inspector(word);
     std::string many;
     for (int n = 0; n < 250000; ++n) many += "abc ";
     CHECK(typed(many).message.words == "the sentence has 250000 tokens: at most 64 can be shown");

@@ -90,10 +90,9 @@ void draw_grid_lines(const Canvas& canvas) {
 const Font* figure_font(const Canvas& canvas) {
     const auto& figures = canvas.scene.view.figures;
     const Fonts& fonts = canvas.scene.frame.fonts;
-    const auto longest = std::ranges::max_element(
-        figures, {}, [&](const view::MapFigure& f) {
-            return canvas.scene.frame.text_width(fonts.digits, f.text);
-        });
+    const auto longest = std::ranges::max_element(figures, {}, [&](const view::MapFigure& f) {
+        return canvas.scene.frame.text_width(fonts.digits, f.text);
+    });
     if (longest == figures.end()) return nullptr;
     const auto width = static_cast<float>(longest->where.right - longest->where.left);
     for (const Font* font :

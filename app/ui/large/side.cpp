@@ -5,10 +5,10 @@
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
-#include "app/view/large/camera.h"
-#include "app/view/large/workspace.h"
 #include "app/ui/large/panel.h"
 #include "app/ui/panels.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/workspace.h"
 
 namespace attn::ui {
 namespace {

@@ -46,5 +46,4 @@ struct InspectorView {
     std::string as_text, as_latex, as_python;
 };
 
-
 }  // namespace attn::view

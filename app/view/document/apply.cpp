@@ -108,18 +108,17 @@ void carry_out(AppState& state, const DocumentReady& action) {
     const std::string words = fmt::format("{}: {}", opened.document->title, opened.document->note);
     const SaturationControls controls =
         opened.session ? opened.session->saturation() : state.saturation();
+    if (!edit_document(state, *opened.document, words, controls)) return;
     state.step.selected.reset();
-    state.step.editing.reset();
     state.batch = state.head = 0;
     forget_map(state);
-    if (!edit_document(state, *opened.document, words, controls)) return;
+    settle(state);
     state.step.sentence_draft = state.document().sentence;
     if (opened.session) restore(state, *opened.session);
     const bool session = opened.session != nullptr;
     const auto* path = std::get_if<std::string>(&request.what);
     state.session_file = session && path ? *path : "";
-    say(state, opened.notes.empty() ? words : words + "; " + opened.notes,
-        opened.notes.empty() || session ? Severity::info : Severity::warning);
+    if (!session) say(state, opened.notes.empty() ? words : words + "; " + opened.notes);
     if (!session) leave_lacking_workspace(state);
 }
 

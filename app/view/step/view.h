@@ -42,7 +42,7 @@ struct ControlsView {
     Index tokens = 0;      // the longer side of the score matrix
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
-    std::optional<Index> window;  // |i − j| ≤ window
+    std::optional<Index> window = {};  // |i − j| ≤ window
 };
 
 struct StepView {
