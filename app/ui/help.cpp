@@ -23,36 +23,36 @@ std::vector<std::string> groups_of(const std::vector<Command>& commands) {
 
 void draw_group(const std::string& group, const std::vector<Command>& commands,
                 const Frame& frame) {
-    words(frame.fonts.strong, frame.theme.text, group);
+    words(frame, frame.fonts.strong, frame.theme.text, group);
     for (const Command& command : commands) {
         if (command.group != group || command.chord.key == view::Key::none) continue;
         const float left = ImGui::GetCursorPosX();
-        words(frame.fonts.digits_small, frame.theme.accent, keys_of(command));
+        words(frame, frame.fonts.digits_small, frame.theme.accent, keys_of(command));
         ImGui::SameLine();
         ImGui::SetCursorPosX(left + frame.px(kKeyWidth));  // SameLine counts from the window
-        wrapped_words(frame.fonts.body, command.enabled ? frame.theme.text : frame.theme.muted,
-                      command.words);
+        wrapped_words(frame, frame.fonts.body,
+                      command.enabled ? frame.theme.text : frame.theme.muted, command.words);
     }
     ImGui::Dummy({0.0F, frame.px(8)});
 }
 
 void draw_mouse(const Frame& frame) {
-    words(frame.fonts.strong, frame.theme.text, "Mouse");
+    words(frame, frame.fonts.strong, frame.theme.text, "Mouse");
     for (const char* line :
          {"Point at a cell: its sources light up in the operands.",
           "Click a cell: the inspector writes out its arithmetic.",
           "Double-click a number of X or W, or press Enter on it: type another one.",
           "Click a number in the inspector: go to the cell it came from.",
           "On a large matrix: the wheel zooms about the pointer, dragging pans."})
-        wrapped_words(frame.fonts.body, frame.theme.muted, line);
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, line);
 }
 
 }  // namespace
 
 void draw_help(const std::vector<Command>& commands, const Frame& frame, view::Actions& out) {
     const bool beside = begin_overlay("help", frame.px(960), frame.px(720), frame);
-    words(frame.fonts.title, frame.theme.text, "Keys and commands");
-    wrapped_words(frame.fonts.body, frame.theme.muted,
+    words(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
                   "Ctrl+K finds these and every other command by name. Escape closes this page.");
     ImGui::Dummy({0.0F, frame.px(8)});
     const std::vector<std::string> groups = groups_of(commands);

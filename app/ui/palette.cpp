@@ -3,6 +3,7 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/overlay.h"
+#include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/panels.h"
 
@@ -21,6 +22,7 @@ void draw_query(const view::AppState& state, const Frame& frame, view::Actions& 
     push_font(frame.fonts.body);
     ImGui::InputTextWithHint("##query", "Find a command", &query);
     pop_font();
+    still_field(frame, frame.fonts.body, query, "Find a command");
     if (query != state.palette_query) out.push_back(view::SetPaletteQuery{query});
 }
 
@@ -36,18 +38,17 @@ bool draw_row(const Command& command, bool current, const Frame& frame) {
     const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
     const bool clicked = ImGui::InvisibleButton("row", size);
     const ImVec2 high{low.x + size.x, low.y + size.y};
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     if (current || ImGui::IsItemHovered())
-        list.AddRectFilled(low, high, to_u32(frame.theme.raised), frame.px(4));
-    if (current) list.AddRectFilled(low, {low.x + frame.px(2), high.y}, to_u32(frame.theme.accent));
+        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    if (current) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
     const ImVec2 inner_low{low.x + frame.px(12), low.y};
     const ImVec2 inner_high{high.x - frame.px(12), high.y};
-    const std::string words = fit_text(frame.fonts.body, command.words, size.x * 0.6F);
-    const float room = size.x - text_size(frame.fonts.body, words).x - frame.px(48);
-    draw_text_in(list, frame.fonts.body, inner_low, inner_high, Align::left,
-                 to_u32(command.enabled ? frame.theme.text : frame.theme.muted), words);
-    draw_text_in(list, frame.fonts.small, inner_low, inner_high, Align::right,
-                 to_u32(frame.theme.muted), fit_text(frame.fonts.small, remark_of(command), room));
+    const std::string words = fit_text(frame, frame.fonts.body, command.words, size.x * 0.6F);
+    const float room = size.x - frame.text_width(frame.fonts.body, words) - frame.px(48);
+    draw_text_in(frame, frame.fonts.body, inner_low, inner_high, Align::left,
+                 command.enabled ? frame.theme.text : frame.theme.muted, words);
+    draw_text_in(frame, frame.fonts.small, inner_low, inner_high, Align::right, frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, remark_of(command), room));
     if (!command.why_not.empty()) tooltip(frame, command.words, command.why_not);
     return clicked;
 }
@@ -75,7 +76,7 @@ void draw_rows(const view::AppState& state, const std::vector<Command>& found, c
     }
     ImGui::PopStyleVar();
     if (found.empty())
-        wrapped_words(frame.fonts.body, frame.theme.muted, "No command has these words.");
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, "No command has these words.");
 }
 
 void read_keys(const view::AppState& state, const std::vector<Command>& found, view::Actions& out) {

@@ -121,24 +121,6 @@ void draw_arrow(const Frame& frame, Point from, Point to, Color color, float thi
     frame.painter.line({to.x - head, to.y + head}, to, color, thickness);
 }
 
-ImVec2 text_size(const Font& font, std::string_view text) {
-    return font.imgui->CalcTextSizeA(font.px, FLT_MAX, 0.0F, text.data(),
-                                     text.data() + text.size());
-}
-
-void draw_text(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, std::string_view text) {
-    list.AddText(font.imgui, font.px, {std::round(at.x), std::round(at.y)}, color, text.data(),
-                 text.data() + text.size());
-}
-
-void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, Align align,
-                  ImU32 color, std::string_view text) {
-    const ImVec2 size = text_size(font, text);
-    const float slack = high.x - low.x - size.x;
-    const float share = align == Align::left ? 0.0F : align == Align::center ? 0.5F : 1.0F;
-    draw_text(list, font, {low.x + slack * share, (low.y + high.y - size.y) / 2}, color, text);
-}
-
 void words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
     const Point size = frame.painter.text_size(font, text);
     const ImVec2 at = place_text({std::ceil(size.x), size.y});

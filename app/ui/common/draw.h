@@ -35,13 +35,6 @@ void draw_rotated_text(const Frame& frame, const view::Font& font, view::Point a
 void draw_arrow(const Frame& frame, view::Point from, view::Point to, view::Color color,
                 float thickness);
 
-// The same into a list of ImGui's: for what is not drawn by a Painter yet.
-ImVec2 text_size(const Font& font, std::string_view text);
-void draw_text(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, std::string_view text);
-void draw_text_in(ImDrawList& list, const Font& font, ImVec2 low, ImVec2 high, Align align,
-                  ImU32 color, std::string_view text);
-std::string fit_text(const Font& font, std::string_view text, float width);
-
 /// One line of text as an item.
 void words(const Frame& frame, const view::Font& font, view::Color color, std::string_view text);
 /// The same, wrapped at the window's edge; "" is no item.

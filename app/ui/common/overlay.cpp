@@ -23,16 +23,16 @@ bool begin_overlay(const char* id, float width, float height, const Frame& frame
     const ImVec2 low{(display.x - size.x) / 2, std::max(margin, (display.y - size.y) * 0.35F)};
     ImGui::SetNextWindowPos({0.0F, 0.0F});
     ImGui::SetNextWindowSize(display);
-    ImGui::PushStyleColor(ImGuiCol_WindowBg,
-                          ImGui::ColorConvertU32ToFloat4(to_u32(frame.theme.background, 0.72)));
+    const view::Color dim = view::translucent(frame.theme.background, 0.72);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, to_vec4(dim));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
     ImGui::Begin(id, nullptr, kCovering);
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 high{low.x + size.x, low.y + size.y};
-    list.AddRectFilled(low, high, to_u32(frame.theme.surface), frame.px(8));
-    list.AddRect(low, high, to_u32(frame.theme.line), frame.px(8), 0, frame.px(1));
+    if (frame.still) frame.painter.rect({0.0F, 0.0F}, display, dim);
+    frame.painter.rect(low, high, frame.theme.surface, frame.px(8));
+    frame.painter.outline(low, high, frame.theme.line, frame.px(1), frame.px(8));
     const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                         !ImGui::IsMouseHoveringRect(low, high) && !ImGui::IsWindowAppearing();
     const float inset = frame.px(24);

@@ -5,6 +5,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/still.h"
 
 namespace attn::ui {
 namespace {
@@ -23,14 +24,13 @@ void end_gesture(view::Actions& out) {
 int to_int(Index value) { return static_cast<int>(value); }
 
 void draw_switch(const Frame& frame, ImVec2 at, ImVec2 size, bool on, bool hovered) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const view::Theme& theme = frame.theme;
     const float radius = size.y / 2;
     const view::Color track = on ? theme.accent : hovered ? theme.muted : theme.line;
-    list.AddRectFilled(at, {at.x + size.x, at.y + size.y}, to_u32(track), radius);
+    frame.painter.rect(at, {at.x + size.x, at.y + size.y}, track, radius);
     const float x = on ? at.x + size.x - radius : at.x + radius;
-    list.AddCircleFilled({x, at.y + radius}, radius - frame.px(2),
-                         to_u32(on ? theme.on_accent : theme.text), 16);
+    frame.painter.circle({x, at.y + radius}, radius - frame.px(2),
+                         on ? theme.on_accent : theme.text);
 }
 
 /// The toolkit's field without its box: the widget draws its own.
@@ -47,13 +47,14 @@ bool step_button(const Frame& frame, const char* sign, ImVec2 size, bool possibl
     const bool clicked = ImGui::InvisibleButton(sign, size) && possible;
     const bool hovered = ImGui::IsItemHovered() && possible;
     const view::Theme& theme = frame.theme;
-    const ImU32 color = to_u32(hovered ? theme.accent : theme.muted, possible ? 1.0 : 0.35);
+    const view::Color color =
+        view::translucent(hovered ? theme.accent : theme.muted, possible ? 1.0 : 0.35);
     const ImVec2 middle{std::round(at.x + size.x / 2), std::round(at.y + size.y / 2)};
     const float arm = frame.px(3.5F);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddLine({middle.x - arm, middle.y}, {middle.x + arm, middle.y}, color, frame.px(1));
+    frame.painter.line({middle.x - arm, middle.y}, {middle.x + arm, middle.y}, color, frame.px(1));
     if (*sign == '+')
-        list.AddLine({middle.x, middle.y - arm}, {middle.x, middle.y + arm}, color, frame.px(1));
+        frame.painter.line({middle.x, middle.y - arm}, {middle.x, middle.y + arm}, color,
+                           frame.px(1));
     if (clicked) out.push_back(view::EndGesture{});
     return clicked;
 }
@@ -74,36 +75,34 @@ struct Track {
 };
 
 void draw_track(const Frame& frame, ImVec2 low, ImVec2 high, float share) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const view::Theme& theme = frame.theme;
     const float radius = frame.px(kGrab);
     const float y = (low.y + high.y) / 2;
     const float x = low.x + radius + (high.x - low.x - 2 * radius) * share;
     const bool busy = ImGui::IsItemActive() || ImGui::IsItemHovered();
     const view::Color grab = busy ? theme.accent : theme.text;
-    list.AddLine({low.x, y}, {high.x, y}, to_u32(theme.line), frame.px(3));
-    list.AddLine({low.x, y}, {x, y}, to_u32(theme.muted), frame.px(3));
-    list.AddCircleFilled({x, y}, radius, to_u32(grab), 20);
+    frame.painter.line({low.x, y}, {high.x, y}, theme.line, frame.px(3));
+    frame.painter.line({low.x, y}, {x, y}, theme.muted, frame.px(3));
+    frame.painter.circle({x, y}, radius, grab);
 }
 
 float slider_text_width(const Frame& frame, const SliderWords& words) {
-    return text_size(frame.fonts.body, words.label).x +
-           text_size(frame.fonts.digits, words.widest).x + frame.px(16);
+    return frame.text_width(frame.fonts.body, words.label) +
+           frame.text_width(frame.fonts.digits, words.widest) + frame.px(16);
 }
 
 /// Label, track, value. The toolkit's own slider lies unseen over the track, so that dragging,
 /// Ctrl+click and Tab work as everywhere; while it is typed into it is seen instead of the track.
 template <class Slider>
 bool draw_slider(const Frame& frame, const char* id, const Track& track, Slider slider) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
     const float length = track.width - slider_text_width(frame, track.words);
-    const float left = at.x + text_size(frame.fonts.body, track.words.label).x + frame.px(8);
-    draw_text_in(list, frame.fonts.body, at, {left, at.y + height}, Align::left,
-                 to_u32(frame.theme.text), track.words.label);
-    draw_text_in(list, frame.fonts.digits, {left, at.y}, {at.x + track.width, at.y + height},
-                 Align::right, to_u32(frame.theme.text), track.words.value);
+    const float left = at.x + frame.text_width(frame.fonts.body, track.words.label) + frame.px(8);
+    draw_text_in(frame, frame.fonts.body, at, {left, at.y + height}, Align::left, frame.theme.text,
+                 track.words.label);
+    draw_text_in(frame, frame.fonts.digits, {left, at.y}, {at.x + track.width, at.y + height},
+                 Align::right, frame.theme.text, track.words.value);
     ImGui::BeginGroup();
     ImGui::SetCursorScreenPos({left, at.y});
     ImGui::SetNextItemWidth(length);
@@ -121,11 +120,11 @@ bool draw_slider(const Frame& frame, const char* id, const Track& track, Slider 
 }  // namespace
 
 float toggle_width(const Frame& frame, const std::string& words) {
-    return frame.px(28 + 8) + text_size(frame.fonts.body, words).x;
+    return frame.px(28 + 8) + frame.text_width(frame.fonts.body, words);
 }
 
 float button_width(const Frame& frame, const std::string& words) {
-    return text_size(frame.fonts.body, words).x + 2 * ImGui::GetStyle().FramePadding.x;
+    return frame.text_width(frame.fonts.body, words) + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
 std::optional<bool> toggle(const Frame& frame, const char* id, const std::string& words, bool on,
@@ -137,8 +136,8 @@ std::optional<bool> toggle(const Frame& frame, const char* id, const std::string
     const ImVec2 size{frame.px(28), frame.px(16)};
     draw_switch(frame, {at.x, at.y + (height - size.y) / 2}, size, on, hovered);
     const float x = at.x + size.x + frame.px(8);
-    draw_text_in(*ImGui::GetWindowDrawList(), frame.fonts.body, {x, at.y}, {x, at.y + height},
-                 Align::left, to_u32(on ? frame.theme.text : frame.theme.muted), words);
+    draw_text_in(frame, frame.fonts.body, {x, at.y}, {x, at.y + height}, Align::left,
+                 on ? frame.theme.text : frame.theme.muted, words);
     tooltip(frame, tip.heading, tip.words);
     if (!clicked) return std::nullopt;
     return !on;
@@ -146,7 +145,7 @@ std::optional<bool> toggle(const Frame& frame, const char* id, const std::string
 
 float number_width(const Frame& frame, const std::string& words, Index high) {
     const std::string text = words + "  " + std::to_string(high);
-    return text_size(frame.fonts.body, text).x + frame.px(2 * kStepButton + 4);
+    return frame.text_width(frame.fonts.body, text) + frame.px(2 * kStepButton + 4);
 }
 
 std::optional<Index> number_field(const Frame& frame, const char* id, const char* words,
@@ -155,8 +154,7 @@ std::optional<Index> number_field(const Frame& frame, const char* id, const char
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
     const float step = frame.px(kStepButton);
-    ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height},
-                                              to_u32(frame.theme.raised), frame.px(4));
+    frame.painter.rect(at, {at.x + width, at.y + height}, frame.theme.raised, frame.px(4));
     ImGui::PushID(id);
     Index chosen = value;
     if (step_button(frame, "-", {step, height}, value > low, out)) chosen = value - 1;
@@ -168,6 +166,10 @@ std::optional<Index> number_field(const Frame& frame, const char* id, const char
                        (std::string(words) + "  %d").c_str(), ImGuiSliderFlags_AlwaysClamp))
         chosen = number;
     pop_bare_frame();
+    if (frame.still)
+        draw_text_in(frame, frame.fonts.body, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                     Align::center, frame.theme.text,
+                     std::string(words) + "  " + std::to_string(value));
     end_gesture(out);
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     tooltip(frame, tip.heading, tip.words);
@@ -215,6 +217,7 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
 
 bool button(const Frame& frame, const char* id, const std::string& words, const Tip& tip) {
     const bool clicked = ImGui::Button((words + "###" + id).c_str());
+    still_button(frame, frame.theme.text, words);
     tooltip(frame, tip.heading, tip.words);
     return clicked;
 }
@@ -230,6 +233,7 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
         ImGui::PushID(n);
         ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(color));
         if (ImGui::Button(words[static_cast<std::size_t>(n)].c_str()) && n != current) clicked = n;
+        still_button(frame, color, words[static_cast<std::size_t>(n)]);
         ImGui::PopStyleColor();
         ImGui::PopID();
         tooltip(frame, tip.heading, tip.words);
@@ -242,21 +246,6 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
 void flow(const Frame& frame, float width) {
     ImGui::SameLine(0.0F, frame.px(16));
     if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-}
-
-void words(const Font& font, view::Color color, const std::string& text) {
-    push_font(font);
-    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(color));
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopStyleColor();
-    pop_font();
-}
-
-void wrapped_words(const Font& font, view::Color color, const std::string& text) {
-    if (text.empty()) return;
-    ImGui::PushTextWrapPos(0.0F);
-    words(font, color, text);
-    ImGui::PopTextWrapPos();
 }
 
 }  // namespace attn::ui

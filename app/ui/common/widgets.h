@@ -52,10 +52,6 @@ float number_width(const Frame& frame, const std::string& words, Index high);
 /// With the shortest useful track.
 float slider_width(const Frame& frame, const SliderWords& words);
 
-/// One line of text as an item; wrapped at the window's edge.
-void words(const Font& font, view::Color color, const std::string& text);
-void wrapped_words(const Font& font, view::Color color, const std::string& text);
-
 /// Places the next control on this line when `width` still fits, else on a new one.
 void flow(const Frame& frame, float width);
 

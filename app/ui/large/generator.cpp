@@ -1,6 +1,7 @@
 #include <string>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/large/parts.h"
 
@@ -27,6 +28,7 @@ void draw_sizes(const LargeScene& scene, PlantedSpec& draft) {
                 draft.tokens = scene.view.sizes[n];
         ImGui::EndCombo();
     }
+    still_combo(scene.frame, shown);
     tooltip(scene.frame, "n: queries and keys", "The matrix has n² weights; none of it is stored.");
 }
 

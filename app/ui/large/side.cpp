@@ -3,6 +3,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/large/panel.h"
 #include "app/ui/panels.h"
@@ -79,6 +80,7 @@ void draw_go_to(const LargeScene& scene) {
     if (view.go_to_open && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     const bool entered = ImGui::InputTextWithHint("##go to", "70001, 5", &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
+    still_field(scene.frame, scene.frame.fonts.body, draft, "70001, 5");
     tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  Key: G");
     if (!view.go_to_open && ImGui::IsItemActivated()) scene.out.push_back(view::ShowGoTo{true});
     if (draft != view.go_to_draft) scene.out.push_back(view::DraftGoTo{draft});
@@ -123,9 +125,10 @@ void draw_heads(const LargeScene& scene) {
     const auto current = static_cast<std::size_t>(view.head);
     section(scene, "Head");
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    if (!ImGui::BeginCombo("##head",
-                           current < view.heads.size() ? view.heads[current].c_str() : ""))
-        return;
+    const std::string shown = current < view.heads.size() ? view.heads[current] : "";
+    const bool open = ImGui::BeginCombo("##head", shown.c_str());
+    still_combo(scene.frame, shown);
+    if (!open) return;
     for (std::size_t n = 0; n < view.heads.size() && n < view.head_refs.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
         if (ImGui::Selectable(view.heads[n].c_str(), n == current))

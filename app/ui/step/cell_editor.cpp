@@ -2,6 +2,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/still.h"
 #include "app/ui/step/canvas.h"
 
 namespace attn::ui {
@@ -17,8 +18,9 @@ void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, co
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     const bool edited = ImGui::InputText("##cell editor", &draft);
     const bool left = ImGui::IsItemDeactivated();
-    ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
-                                        to_u32(frame.theme.accent), frame.px(2), 0, frame.px(2));
+    still_field(frame, frame.fonts.digits, draft);
+    frame.painter.outline(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), frame.theme.accent,
+                          frame.px(2), frame.px(2));
     ImGui::PopStyleVar();
     pop_font();
     const bool cancelled = is_pressed(view::Key::escape);

@@ -2,6 +2,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/panels.h"
 #include "app/view/common/format.h"
@@ -37,6 +38,7 @@ void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
         }
         ImGui::EndCombo();
     }
+    still_combo(frame, title_of(view));
     tooltip(frame, "Preset", "A sentence with its weights. The files lie in assets/presets.");
 }
 
@@ -46,6 +48,7 @@ void sentence_field(const ControlsView& view, const Frame& frame, Actions& out) 
     ImGui::SetNextItemWidth(frame.px(kSentenceWidth));
     const bool entered = ImGui::InputTextWithHint("##sentence", "Type a sentence, press Enter",
                                                   &draft, ImGuiInputTextFlags_EnterReturnsTrue);
+    still_field(frame, frame.fonts.body, draft, "Type a sentence, press Enter");
     tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
     if (draft != view.sentence_draft) out.push_back(view::DraftSentence{draft});
     if (entered) out.push_back(view::SetSentence{draft});
