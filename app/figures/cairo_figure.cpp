@@ -235,6 +235,10 @@ class PdfFigure : public CairoFigure {
     PdfFigure(const Page& page, std::unique_ptr<std::string> bytes)
         : CairoFigure(make_surface(page, *bytes), page, kPointsPerPixel),
           bytes_(std::move(bytes)) {}
+    /// cairo writes its last bytes while there is a place for them.
+    ~PdfFigure() override { cairo_surface_finish(surface()); }
+    PdfFigure(const PdfFigure&) = delete;
+    PdfFigure& operator=(const PdfFigure&) = delete;
 
     Result<std::string> finish() override {
         cairo_show_page(cairo());

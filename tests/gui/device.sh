@@ -27,6 +27,6 @@ ends 0
 computed_by gl left.json
 
 # A picture waits for gl, and is the same every time.
-"$app" render --backend gl --stage weights -o gl.png
-"$app" render --backend gl --stage weights -o again.png
+"$app" render --chrome --backend gl --stage weights -o gl.png
+"$app" render --chrome --backend gl --stage weights -o again.png
 cmp gl.png again.png || fail "the second picture by gl is another"

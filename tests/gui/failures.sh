@@ -40,7 +40,7 @@ refuses 2 'notes.txt holds something else; expected a frame log' "$app" --frame-
 [[ $(cat notes.txt) == 'my notes' ]] || fail "notes.txt was written over"
 
 # Nothing half-written.
-refuses 1 '/dev/full' "$app" render -o /dev/full
+refuses 1 '/dev/full' "$app" render --format svg -o /dev/full
 refuses 1 'no-folder/x.png' "$app" render -o no-folder/x.png
 refuses 2 'nosuch' "$app" render --preset nosuch -o x.png
 [[ ! -e x.png ]] || fail "x.png was written"

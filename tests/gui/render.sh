@@ -17,15 +17,15 @@ fail() {
 }
 
 for workspace in step saturation; do
-    "$app" render --workspace "$workspace" --size 1280x720 -o "$workspace.png"
-    "$app" render --workspace "$workspace" --size 1280x720 -o again.png
+    "$app" render --chrome --workspace "$workspace" --size 1280x720 -o "$workspace.png"
+    "$app" render --chrome --workspace "$workspace" --size 1280x720 -o again.png
     cmp "$workspace.png" again.png || fail "$workspace looks different the second time"
     [[ $(png_size "$workspace.png") == 1280x720 ]] || fail "$workspace.png is $(png_size "$workspace.png")"
 done
 ! cmp -s step.png saturation.png || fail "both workspaces look the same"
 
-"$app" render --theme light --scale 1.5 --stage weights --select weights:1,2 -o light.png
-"$app" render --theme dark --scale 1.5 --stage weights --select weights:1,2 -o dark.png
+"$app" render --chrome --theme light --scale 1.5 --stage weights --select weights:1,2 -o light.png
+"$app" render --chrome --theme dark --scale 1.5 --stage weights --select weights:1,2 -o dark.png
 ! cmp -s light.png dark.png || fail "both themes look the same"
 
 "$app" render --all -o out/ >listed.txt

@@ -37,6 +37,9 @@ forbid app/ui "$graphics" 'ui draws with ImGui alone: no window, no GL'
 forbid app/gl 'view/|ui/|cli/|files/' 'gl includes only core'
 forbid app/files 'ui/|gl/|cli/' 'files includes only core and view'
 forbid app/files "$graphics|imgui" 'files is plain C++: no ImGui, no window, no GL'
+forbid app/figures 'ui/|gl/|cli/' 'figures includes only view and core'
+forbid app/figures "$graphics|imgui" 'figures know no window, no GL and no ImGui'
+forbid app/ui 'figures/' 'ui draws through a Painter and knows none of the figures'
 forbid app/cli 'ui/' 'cli draws no panels itself'
 
 unguarded=$(grep -rL --include='*.h' -x '#pragma once' core app tests || true)

@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{core/io,app/{view,ui,gl,cli,files},tests}
+mkdir -p "$tree"/{core/io,app/{view,ui,gl,cli,files,figures},tests}
 failed=0
 
 # plant FILE TEXT: seen only when layers.sh fails and names the file.
@@ -46,6 +46,9 @@ plant app/ui/a.cpp '    static int selected = 0;'
 plant core/io/a.inl '#include <imgui.h>'
 plant app/gl/a.cpp '#include "app/ui/panel.h"'
 plant app/gl/a.cpp '#include "app/view/state.h"'
+plant app/figures/a.cpp '#include "app/ui/window.h"'
+plant app/figures/a.cpp '#include <imgui.h>'
+plant app/ui/a.cpp '#include "app/figures/figure.h"'
 plant app/cli/a.cpp '#include "app/ui/panel.h"'
 plant app/files/a.cpp '#include "app/cli/start.h"'
 plant app/files/a.cpp '#include "app/ui/panel.h"'

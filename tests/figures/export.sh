@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Figures of every workspace in every format, without a display or OpenGL.   export.sh ATTNSCOPE
+set -euo pipefail
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/../gui/png.sh"
+unset DISPLAY WAYLAND_DISPLAY
+app=$(readlink -f "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+# begins FILE BYTES
+begins() { [[ $(head -c "${#2}" "$1" | tr -d '\0') == "$2" ]] || fail "$1 does not begin with $2"; }
+# says FILE WORDS...: each is the text of one <text>, or a part of it.
+says() {
+    local file=$1 words
+    shift
+    for words; do grep -qE "<text [^>]*>[^<]*$words" "$file" || fail "$file does not say '$words'"; done
+}
+
+# No OpenGL: a figure needs none.
+export LIBGL_DRIVERS_PATH=$work/none EGL_PLATFORM=none
+
+for format in svg pdf png; do
+    "$app" render --stage weights --select weights:1,2 -o "step.$format"
+    "$app" render --workspace saturation --theme light -o "saturation.$format"
+    "$app" render --planted 512 -o "large.$format"
+    "$app" render --planted 512 -o "again.$format"
+    cmp "large.$format" "again.$format" || fail "the second large.$format is another"
+done
+for name in step saturation large; do
+    begins "$name.svg" '<svg xmlns='
+    begins "$name.pdf" '%PDF-'
+    ! cmp -s "$name.svg" step.svg || [[ $name == step ]] || fail "$name.svg is step.svg"
+    if command -v python3 >/dev/null; then
+        python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$name.svg" ||
+            fail "$name.svg is not well-formed"
+    fi
+done
+
+# The canvas alone, with its words; the window only with --chrome.
+says step.svg 'Attention weights' softmax cat '0\.160' p_max
+says saturation.svg unscaled healthy '100 %'
+says large.svg '512 × 512' needle exact
+! grep -q '>Theme<' step.svg || fail "the rail is in the canvas's figure"
+grep -q '<image ' large.svg || fail "the map is not in large.svg"
+"$app" render --chrome --stage weights --select weights:1,2 -o chrome.svg
+says chrome.svg 'Attention weights' Theme Saturation causal re-seed 'The cat sat down' LaTeX
+grep -q 'width="1600" height="1000"' chrome.svg || fail "chrome.svg is not of the window's size"
+
+# Standard output takes its format by name.
+"$app" render --format svg --stage weights --select weights:1,2 -o - >piped.svg
+cmp step.svg piped.svg || fail "standard output differs from the file"
+[[ ! -e ./- ]] || fail "a file is named -"
+
+# Every stage.
+for stage in x q k v scores scaled masked weights context output; do
+    "$app" render --stage "$stage" -o "stage.svg"
+    says stage.svg cat
+done
+
+# refuses WORDS ARGUMENT...: exit 2, one line with the words, no file.
+refuses() {
+    local words=$1 got=0
+    shift
+    "$app" render "$@" 2>error.txt >/dev/null || got=$?
+    ((got == 2)) || fail "exit code $got, not 2: $*"
+    (($(wc -l <error.txt) == 1)) || fail "not one line: $(cat error.txt)"
+    grep -qF -- "$words" error.txt || fail "'$words' is not in: $(cat error.txt)"
+}
+refuses "has the extension .bmp; .svg, .pdf or .png expected" -o fig.bmp
+refuses "has no extension; .svg, .pdf or .png expected" -o fig
+refuses "--format is 'gif'" --format gif -o fig.svg
+refuses "--format svg, pdf or png" -o -
+[[ ! -e fig.bmp && ! -e fig && ! -e fig.svg ]] || fail "a refused figure was written"
+
+# No fonts at all: worse type, but a figure.
+echo '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>' >fonts.conf
+for format in svg pdf png; do
+    FONTCONFIG_FILE=$work/fonts.conf "$app" render --stage weights -o "bare.$format" ||
+        fail "no $format without fonts"
+done

@@ -1,0 +1,183 @@
+#include "app/figures/figure.h"
+
+#include <doctest/doctest.h>
+
+#include <regex>
+
+#include "app/figures/measure.h"
+#include "app/figures/type.h"
+
+using namespace attn;
+using figures::Format;
+using view::Face;
+
+namespace {
+
+constexpr figures::Page kPage{{10.0F, 20.0F}, {210.0F, 120.0F}, {14, 18, 23}};
+constexpr view::Font kWords{Face::sans, 14.0F};
+constexpr view::Color kInk{230, 235, 240};
+
+/// A figure with a little of everything.
+std::string drawn(Format format) {
+    const auto figure = figures::make_figure(format, kPage);
+    figure->push_clip({0.0F, 0.0F}, {300.0F, 300.0F});
+    figure->rect({20.0F, 30.0F}, {40.0F, 50.0F}, kInk);
+    figure->text(kWords, {30.0F, 40.0F}, kInk, "Σ exp(M − m) <cat> & \"sat\"");
+    figure->push_rotation({50.0F, 60.0F}, -45.0F);
+    figure->text({Face::mono, 12.0F}, {50.0F, 60.0F}, view::translucent(kInk, 0.5), "0.577");
+    figure->pop_rotation();
+    const std::array<view::Point, 3> curve{{{20.0F, 90.0F}, {60.0F, 70.0F}, {90.0F, 95.0F}}};
+    figure->polyline(curve, kInk, 2.0F);
+    figure->image({1,
+                   [] {
+                       return view::Image{2, 1, {255, 0, 0, 255, 0, 0, 255, 255}};
+                   }},
+                  {100.0F, 30.0F}, {140.0F, 50.0F});
+    figure->pop_clip();
+    return figure->finish().value();
+}
+
+std::string svg_of_text(std::string_view text) {
+    const auto figure = figures::make_figure(Format::svg, kPage);
+    figure->text(kWords, {30.0F, 40.0F}, kInk, text);
+    return figure->finish().value();
+}
+
+std::size_t count(const std::string& in, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = in.find(part); at != std::string::npos; at = in.find(part, at + 1)) ++found;
+    return found;
+}
+
+std::string big_endian(std::uint32_t value) {
+    return {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
+            static_cast<char>(value >> 8), static_cast<char>(value)};
+}
+
+}  // namespace
+
+TEST_CASE("the extension decides the format, in any case of letters") {
+    CHECK(figures::format_of("a/b.svg").value() == Format::svg);
+    CHECK(figures::format_of("B.PDF").value() == Format::pdf);
+    CHECK(figures::format_of("c.d.png").value() == Format::png);
+}
+
+TEST_CASE("an unknown extension is named, with the three that are expected") {
+    for (const char* path : {"fig.bmp", "fig", "svg", "fig.svgz"}) {
+        const auto format = figures::format_of(path);
+        REQUIRE(!format);
+        CHECK(format.error().kind == ErrorKind::input);
+        CHECK(format.error().sentence.find(path) != std::string::npos);
+        CHECK(format.error().sentence.find(".svg, .pdf or .png expected") != std::string::npos);
+    }
+    CHECK(figures::format_of("fig.bmp").error().sentence.find(" .bmp") != std::string::npos);
+}
+
+TEST_CASE("the same drawing gives the same bytes") {
+    for (const Format format : {Format::svg, Format::pdf, Format::png})
+        CHECK(drawn(format) == drawn(format));
+}
+
+TEST_CASE("a PDF carries no date of today") {
+    const std::string pdf = drawn(Format::pdf);
+    CHECK(pdf.starts_with("%PDF-"));
+    CHECK(count(pdf, "/CreationDate (20000101") == 1);
+    CHECK(count(pdf, "/ModDate") == 0);
+}
+
+TEST_CASE("a PNG is the page, twice as many pixels each way") {
+    const std::string png = drawn(Format::png);
+    CHECK(png.starts_with("\x89PNG"));
+    CHECK(png.substr(16, 8) == big_endian(400) + big_endian(200));
+}
+
+TEST_CASE("text is text in SVG, escaped, and placed on its base line") {
+    const std::string svg = svg_of_text("a < b && \"c\"");
+    CHECK(svg.find(">a &lt; b &amp;&amp; \"c\"</text>") != std::string::npos);
+    std::smatch found;
+    REQUIRE(std::regex_search(
+        svg, found,
+        std::regex("<text class=\"sans\" x=\"([^\"]*)\" y=\"([^\"]*)\" font-size=\"([^\"]*)\" "
+                   "textLength=\"([^\"]*)\"")));
+    figures::Type type;
+    CHECK(std::stod(found[1]) == doctest::Approx(30.0));
+    CHECK(std::stod(found[2]) == doctest::Approx(40.0 + type.ascent(kWords)).epsilon(0.001));
+    CHECK(std::stod(found[3]) == doctest::Approx(type.em(kWords)).epsilon(0.001));
+    CHECK(std::stod(found[4]) ==
+          doctest::Approx(type.width(kWords, "a < b && \"c\"")).epsilon(0.001));
+    CHECK(type.ascent(kWords) > 0.6F * kWords.px);
+    CHECK(type.ascent(kWords) < kWords.px);
+}
+
+TEST_CASE("what is no character is a replacement character: the file stays well formed") {
+    CHECK(figures::clean_text("a\x01"
+                              "z") ==
+          "a\xEF\xBF\xBD"
+          "z");
+    CHECK(figures::clean_text("\xFF") == "\xEF\xBF\xBD");
+    CHECK(figures::clean_text("\xC3") == "\xEF\xBF\xBD");                          // cut short
+    CHECK(figures::clean_text("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");          // overlong
+    CHECK(figures::clean_text("\xED\xA0\x80").find('\xED') == std::string::npos);  // surrogate
+    CHECK(figures::clean_text("Σ猫😀") == "Σ猫😀");
+    for (const Format format : {Format::svg, Format::pdf, Format::png}) {
+        const auto figure = figures::make_figure(format, kPage);
+        figure->text(kWords, {30.0F, 40.0F}, kInk,
+                     "\xFF"
+                     "ab\x02\xC3");
+        CHECK(figure->finish().has_value());
+    }
+}
+
+TEST_CASE("a picture is embedded once, with nearest neighbours, and only its part shows") {
+    const auto figure = figures::make_figure(Format::svg, kPage);
+    figure->image({1,
+                   [] {
+                       return view::Image{4, 2, std::vector<std::uint8_t>(32, 255)};
+                   }},
+                  {100.0F, 30.0F}, {140.0F, 50.0F}, {{0.5F, 0.0F}, {1.0F, 0.5F}});
+    const std::string svg = figure->finish().value();
+    CHECK(count(svg, "<image ") == 1);
+    CHECK(count(svg, "viewBox=\"2.0000 0.0000 2.0000 1.0000\"") == 1);
+    CHECK(count(svg, "data:image/png;base64,iVBORw0KGgo") == 1);
+    CHECK(count(svg, "image-rendering:pixelated") == 1);
+}
+
+TEST_CASE("clips and turns are groups that are closed again") {
+    const std::string svg = drawn(Format::svg);
+    CHECK(count(svg, "<g ") == 2);
+    CHECK(count(svg, "</g>") == 2);
+    CHECK(count(svg, "rotate(-45 50 60)") == 1);
+    CHECK(svg.ends_with("</svg>\n"));
+}
+
+TEST_CASE("all figures measure text alike, and mono letters are of one width") {
+    figures::Measure measure;
+    for (const Face face : {Face::sans, Face::bold, Face::mono})
+        for (const Format format : {Format::svg, Format::pdf, Format::png}) {
+            const view::Font font{face, 14.0F};
+            const auto figure = figures::make_figure(format, kPage);
+            CHECK(figure->text_size(font, "QKᵀ 0.25") == measure.text_size(font, "QKᵀ 0.25"));
+        }
+    const view::Font mono{Face::mono, 14.0F};
+    CHECK(measure.text_size(mono, "iiii").x == doctest::Approx(measure.text_size(mono, "WWWW").x));
+    CHECK(measure.text_size({Face::mono, 28.0F}, "0").x ==
+          doctest::Approx(2.0 * measure.text_size(mono, "0").x));
+}
+
+TEST_CASE("Measure knows where something was drawn, within its clips, turned as it is") {
+    figures::Measure measure;
+    CHECK(!measure.drawn());
+    measure.rect({10.0F, 10.0F}, {20.0F, 20.0F}, kInk, 0.0F);
+    measure.push_clip({0.0F, 0.0F}, {50.0F, 50.0F});
+    measure.rect({30.0F, 30.0F}, {900.0F, 40.0F}, kInk, 0.0F);
+    measure.pop_clip();
+    REQUIRE(measure.drawn());
+    CHECK(measure.drawn()->low == view::Point{10.0F, 10.0F});
+    CHECK(measure.drawn()->high == view::Point{50.0F, 40.0F});
+    measure.forget();
+    measure.push_rotation({0.0F, 0.0F}, 90.0F);
+    measure.rect({0.0F, 0.0F}, {10.0F, 1.0F}, kInk, 0.0F);
+    measure.pop_rotation();
+    CHECK(measure.drawn()->high.y == doctest::Approx(10.0));
+    CHECK(measure.drawn()->low.x == doctest::Approx(-1.0));
+}
