@@ -17,7 +17,12 @@ constexpr std::string_view kAbout =
     "attnscope: watch attention being computed, every stage, every number, every gradient\n\n";
 
 constexpr std::string_view kExamples =
-    "\nExit codes: 0 done, 1 failure (full disk, no OpenGL), 2 bad usage or input.\n\n"
+    "\nFILE is a saved session, a preset, or tensors (.npz). - is standard input or output. No "
+    "output\n"
+    "is written over an input; only --save-session may name the session that is opened.\n"
+    "Exit codes: 0 done, 1 failure (full disk, no OpenGL), 2 bad usage or input, 128 + N: signal "
+    "N\n"
+    "ended the window.\n\n"
     "Examples:\n"
     "  attnscope                                              the window\n"
     "  attnscope trace qkv.npz -o out.npz --causal --grad     every stage and gradient\n"

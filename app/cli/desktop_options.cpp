@@ -11,10 +11,11 @@ void add_options(CLI::App& app, DesktopOptions& options) {
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
-    app.add_option("--journal", options.journal, "write every action to it, one JSON line each")
+    app.add_option("--journal", options.journal,
+                   "write every action to it, one JSON line each; one process a file")
         ->type_name("FILE");
     app.add_option("--save-session", options.save_session,
-                   "write the session to it, at the end and on Ctrl+S")
+                   "write the session to it on Ctrl+S and at the end, whatever ends it")
         ->type_name("FILE");
     app.add_option("--screenshot-dir", options.screenshot_dir, "where F12 puts its pictures")
         ->type_name("FOLDER");
