@@ -13,7 +13,7 @@ class ReferenceBackend final : public Backend {
   public:
     std::string_view name() const override { return "reference"; }
     std::string_view description() const override {
-        return "double precision, plain loops: the judge of the others";
+        return "double precision, plain loops: what the others are compared with";
     }
     StageSet stages() const override { return all_stages(); }
 

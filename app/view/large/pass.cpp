@@ -73,7 +73,7 @@ PassView pass_view(const LargeLook& look) {
     const bool wanted = wants_full_pass(look);
     view.offer_pause = wanted && view.fraction < 1.0;
     view.offer_start = !wanted && view.fraction < 1.0;
-    if (view.offer_start) view.start_words = begun ? "Resume" : "exact pass";
+    if (view.offer_start) view.start_words = begun ? "resume" : "exact pass";
     if (view.offer_start && pass.seconds_left > 0.0)  // 0: no speed is known yet
         view.start_words += fmt::format(": about {}", duration(pass.seconds_left));
     if (begun)
