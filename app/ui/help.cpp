@@ -66,6 +66,7 @@ void draw_help(const std::vector<Command>& commands, const Frame& frame, view::A
         draw_mouse(frame);
         ImGui::EndTable();
     }
+    scroll_by_keys(frame);
     end_overlay();
     if (beside || is_pressed(view::Key::escape)) out.push_back(view::ShowHelp{false});
 }

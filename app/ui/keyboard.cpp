@@ -31,14 +31,17 @@ bool is_down(const Chord& chord, const ImGuiIO& io) {
 
 }  // namespace
 
-void read_keyboard(const view::AppState& state, view::Actions& out) {
+void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out) {
     const ImGuiIO& io = ImGui::GetIO();
     if (state.show_palette || state.prompt) return;  // they read their own keys
-    const bool typing = io.WantTextInput;
+    if (ring.hands().list) return;                   // so does a list
+    const bool typing = ring.hands().typing;
     for (const view::Command& command : commands(state)) {
         const bool also = is_down(command.also, io);
         if (!command.enabled || !(also || is_down(command.chord, io))) continue;
-        if (typing && belongs_to_text(also ? command.also : command.chord)) continue;
+        const Chord& chord = also ? command.also : command.chord;
+        if (!chord.ctrl && ring.is_taken(chord.key)) continue;
+        if (typing && belongs_to_text(chord)) continue;
         if (state.show_help && !std::holds_alternative<view::ShowHelp>(command.action)) continue;
         out.push_back(command.action);
         return;

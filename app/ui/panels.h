@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/ui/common/focus.h"
 #include "app/ui/common/frame.h"
 #include "app/ui/workspaces.h"
 #include "app/view/actions.h"
@@ -40,7 +41,8 @@ void draw_palette(const view::AppState& state, const std::vector<view::Command>&
 /// Asks for a path: type it, Enter. Says what it is for, and when a file of that name is there already.
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);
 
-/// The keys pressed in this frame as commands; none while a text field has them.
-void read_keyboard(const view::AppState& state, view::Actions& out);
+/// The keys pressed in this frame as commands; none while a text field or an open list has them, and
+/// none that the focused control took.
+void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out);
 
 }  // namespace attn::ui

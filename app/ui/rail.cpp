@@ -44,7 +44,11 @@ struct RailItem {
 bool draw_item(const RailItem& item, bool current, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kItemHeight)};
-    const bool clicked = ImGui::InvisibleButton(item.id.c_str(), size);
+    const float inset = frame.px(4);  // the ring has no room outside
+    const bool pressed = ImGui::InvisibleButton(item.id.c_str(), size);
+    const bool clicked = pressed_by_key(frame, {low.x + inset, low.y + inset},
+                                        {low.x + size.x - inset, low.y + size.y - inset}) ||
+                         pressed;
     const bool hovered = ImGui::IsItemHovered();
     tooltip(frame, item.words, item.tip);
     const view::Theme& theme = frame.theme;

@@ -78,9 +78,21 @@ void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
     if (state.prompt) draw_prompt(*state.prompt, frame, out);
 }
 
+/// Who has the keyboard as the frame begins: what is closed in this frame keeps its keys.
+Hands hands_of(const AppState& state) {
+    const bool edits = state.step.editing || state.focus.typing;
+    return {.list = is_list_open(),
+            .overlay = state.show_help || state.show_palette || state.prompt,
+            .typing = edits || ImGui::GetIO().WantTextInput};
+}
+
 }  // namespace
 
-void draw_window(const AppState& state, const Frame& frame, Actions& out, PanelList panels) {
+void draw_window(const AppState& state, const Frame& whole, Actions& out, PanelList panels) {
+    FocusRing ring(state.focus, hands_of(state));
+    Frame frame = whole;
+    frame.focus = &ring;
+    frame.quiet = ring.hands().list || ring.hands().typing;
     push_font(frame.fonts.body);
     ImGui::SetNextWindowPos({0.0F, 0.0F});
     ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
@@ -93,7 +105,8 @@ void draw_window(const AppState& state, const Frame& frame, Actions& out, PanelL
     ImGui::PopClipRect();
     ImGui::End();
     draw_overlays(state, around(frame), out);
-    read_keyboard(state, out);
+    ring.finish(out);
+    read_keyboard(state, ring, out);
     pop_font();
 }
 

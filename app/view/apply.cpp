@@ -2,6 +2,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/edits.h"
+#include "app/view/step/edit_cell.h"
 
 namespace attn::view {
 namespace {
@@ -39,6 +40,7 @@ std::string_view name_of(const Action& action) {
 }
 
 void apply(AppState& state, const Action& action) {
+    if (leaves_cell(state, action)) leave_cell(state);
     settle_gesture(state, action);
     if (kind_of(action) != Kind::moment) state.notice.reset();
     const Present before(state);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/view/common/focus.h"
 #include "app/view/common/theme.h"
 #include "app/view/document/document.h"
 #include "app/view/document/opened.h"
@@ -92,6 +93,7 @@ struct AppState {
     std::optional<Message>
         notice;  // what the system says; stands before `message` until the next action
     std::optional<Gesture> gesture;
+    Focus focus;
     Effects effects;
 
     std::vector<Edit> history;  // history[now] is the present

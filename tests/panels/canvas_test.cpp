@@ -1,6 +1,7 @@
 #include "app/ui/step/canvas.h"
 
 #include <doctest/doctest.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 
@@ -95,6 +96,29 @@ TEST_CASE("the cell editor replaces the number by what is typed and Enter commit
     CHECK(last<view::CommitCellEdit>(bench.ui.press(view::Key::enter)));
 }
 
+TEST_CASE("Tab and a click elsewhere commit the cell") {
+    for (const bool by_tab : {true, false}) {
+        Bench bench(test::sample_input());
+        const ImVec2 other = bench.find({Stage::x, 2, 2});
+        bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
+        bench.ui.frames(3);
+        const view::Actions actions =
+            by_tab ? bench.ui.press(view::Key::tab) : bench.ui.click(other);
+        CHECK(last<view::CommitCellEdit>(actions));
+        CHECK(!last<view::CancelCellEdit>(actions));
+    }
+}
+
+TEST_CASE("a click into the cell that is typed into is no click on the cells") {
+    Bench bench(test::sample_input());
+    const ImVec2 at = bench.find({Stage::x, 0, 0});
+    bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
+    bench.ui.frames(3);
+    const view::Actions actions = bench.ui.click(at);
+    CHECK(!last<view::SelectCell>(actions));
+    CHECK(!last<view::CommitCellEdit>(actions));
+}
+
 TEST_CASE("Escape leaves the cell as it was") {
     Bench bench(test::sample_input());
     bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
@@ -102,6 +126,27 @@ TEST_CASE("Escape leaves the cell as it was") {
     const view::Actions actions = bench.ui.press(view::Key::escape);
     CHECK(last<view::CancelCellEdit>(actions));
     CHECK(!last<view::CommitCellEdit>(actions));
+}
+
+/// The tooltip of the last frame; nullptr when there is none.
+const ImGuiWindow* tooltip() {
+    const ImGuiWindow* window = ImGui::FindWindowByName("##Tooltip_00");
+    return window != nullptr && window->Active && !window->Hidden ? window : nullptr;
+}
+
+TEST_CASE("the tooltip of a cell stands clear of the cell and its neighbours") {
+    Bench bench(test::sample_scores());
+    for (const CellRef& cell :
+         {CellRef{Stage::q, 0, 0}, CellRef{Stage::scores, 1, 1}, CellRef{Stage::scores, 2, 2}}) {
+        const ImVec2 at = bench.find(cell);
+        bench.ui.frames(3);
+        const ImGuiWindow* window = tooltip();
+        REQUIRE(window);
+        ImRect rect = window->Rect();
+        rect.Expand(40.0F);
+        CHECK_FALSE(rect.Contains(at));
+        CHECK(ImRect({0.0F, 0.0F}, ImGui::GetIO().DisplaySize).Contains(window->Rect()));
+    }
 }
 
 TEST_CASE("a stage that was not kept shows the reason instead of matrices") {

@@ -130,6 +130,13 @@ void NullUi::set_key(view::Key key, bool down) {
     ImGuiIO& io = ImGui::GetIO();
     for (const auto& [imgui, ours] : {std::pair{ImGuiKey_Enter, view::Key::enter},
                                       {ImGuiKey_Escape, view::Key::escape},
+                                      {ImGuiKey_Backspace, view::Key::backspace},
+                                      {ImGuiKey_Delete, view::Key::del},
+                                      {ImGuiKey_LeftArrow, view::Key::left},
+                                      {ImGuiKey_RightArrow, view::Key::right},
+                                      {ImGuiKey_Home, view::Key::home},
+                                      {ImGuiKey_End, view::Key::end},
+                                      {ImGuiKey_Space, view::Key::space},
                                       {ImGuiKey_Tab, view::Key::tab}})
         io.KeyMap[imgui] = ui::native_key(ours);
     io.KeysDown[ui::native_key(key)] = down;

@@ -110,6 +110,41 @@ TEST_CASE("what is typed must be a number; else the old one stays") {
             0);
 }
 
+TEST_CASE("whatever leaves a cell that is typed into keeps what was typed") {
+    const CellRef other{Stage::x, 0, 0};
+    for (const Action& leaving : std::vector<Action>{
+             SelectCell{other}, GoToStage{Stage::q}, StepBy{1}, BeginCellEdit{other},
+             ClearSelection{}, SetScaling{false}, SetWorkspace{"large"}, ShowGradients{true},
+             SetHeads{2}, SetSentence{"another sentence here"}}) {
+        CAPTURE(to_journal(leaving).value());
+        AppState state = after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}});
+        view::apply(state, leaving);
+        REQUIRE(state.now >= 1);
+        CHECK(state.history[1].document->inputs->x(0, 0, 1, 1) == 2.5F);
+        CHECK((!state.step.editing || state.step.editing->cell == other));
+    }
+}
+
+TEST_CASE("leaving a cell whose draft is no number, or the same one, changes nothing") {
+    for (const char* draft : {"0.51", "2.5.1", ""}) {
+        const AppState state = after(initial_state(), {BeginCellEdit{kCell}, DraftCell{draft},
+                                                       SelectCell{{Stage::x, 0, 0}}});
+        CHECK(state.now == 0);
+        CHECK_FALSE(state.step.editing);
+    }
+    const AppState cancelled = after(
+        initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}, CancelCellEdit{}, StepBy{1}});
+    CHECK(cancelled.now == 0);
+}
+
+TEST_CASE("pointing and looking do not end the typing") {
+    const AppState state =
+        after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}, HoverCell{kCell}, Tick{0.1},
+                                SetTheme{ThemeName::light}, TakeScreenshot{}});
+    REQUIRE(state.step.editing);
+    CHECK(state.step.editing->draft == "2.5");
+}
+
 TEST_CASE("computed numbers cannot be edited") {
     const AppState state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
     CHECK_FALSE(state.step.editing);

@@ -140,20 +140,4 @@ void wrapped_words(const Frame& frame, const view::Font& font, Color color, std:
     }
 }
 
-void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {
-    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-    if (ImGui::IsItemActive()) return;  // it would cover the value while a slider is pulled
-    if (heading.empty() && words.empty()) return;
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame.px(12), frame.px(8)});
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(frame.px(420));
-    if (!heading.empty()) ImGui::TextUnformatted(heading.c_str());
-    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(frame.theme.muted));
-    if (!words.empty()) ImGui::TextUnformatted(words.c_str());
-    ImGui::PopStyleColor();
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-    ImGui::PopStyleVar();
-}
-
 }  // namespace attn::ui

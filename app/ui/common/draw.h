@@ -41,7 +41,14 @@ void words(const Frame& frame, const view::Font& font, view::Color color, std::s
 void wrapped_words(const Frame& frame, const view::Font& font, view::Color color,
                    std::string_view text);
 
-/// A tooltip on the last item: a heading and, beneath it, muted lines. Either may be empty.
+// A tooltip is a heading and, beneath it, muted lines; either may be empty. There is none while a
+// list is open or something is typed.
+
+enum class Beside { below, right };  // where it stands when there is room
+/// On the last item, clear of `low` … `high`.
+void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
+                    const std::string& heading, const std::string& words = {});
+/// On the last item: beneath a control, beside the pointer on something larger.
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words = {});
 
 }  // namespace attn::ui

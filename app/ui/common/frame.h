@@ -8,6 +8,8 @@
 
 namespace attn::ui {
 
+class FocusRing;
+
 /// What every panel is given besides its view. Lives as long as one frame.
 struct Frame {
     const Fonts& fonts;
@@ -18,6 +20,9 @@ struct Frame {
     /// A figure: what ImGui draws of its own is not in it, so that widgets draw themselves.
     bool still = false;
 
+    FocusRing* focus = nullptr;  // the controls that the keyboard reaches; null: none
+    bool quiet = false;          // no tooltips: a list is open or something is typed
+
     /// Design units (8-px grid) to pixels.
     float px(float units) const { return units * scale; }
     float text_width(const view::Font& font, std::string_view text) const {
@@ -27,7 +32,8 @@ struct Frame {
 
 /// The frame for what stands around the canvas.
 inline Frame around(const Frame& frame) {
-    return {frame.fonts, frame.theme, frame.scale, frame.around, frame.around, frame.still};
+    return {frame.fonts,  frame.theme, frame.scale, frame.around,
+            frame.around, frame.still, frame.focus, frame.quiet};
 }
 
 }  // namespace attn::ui

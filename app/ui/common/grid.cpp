@@ -34,14 +34,19 @@ std::optional<Place> pointed_cell(const GridView& grid, const GridPlace& place) 
     return Place{row, column};
 }
 
-void cell_tooltip(const GridView& grid, const Frame& frame, Place at) {
+/// Clear of the cell's neighbours: they are what it is compared with.
+void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& frame, Place at) {
     const std::string& row = grid.row_labels[static_cast<std::size_t>(at.row)];
     const std::string& column = grid.column_labels[static_cast<std::size_t>(at.column)];
     const view::CellView& cell = grid.at(at.row, at.column);
     const bool is_number = cell.look == view::CellLook::number;
     const std::string value = is_number ? view::number(cell.value) : cell.text;
     const char* masked = cell.look == view::CellLook::masked ? " (masked)" : "";
-    tooltip(frame, grid.title + "[" + row + ", " + column + "] = " + value + masked, grid.tooltip);
+    const ImVec2 step = place.cell;
+    const ImVec2 low{place.origin.x + step.x * static_cast<float>(at.column - 1),
+                     place.origin.y + step.y * static_cast<float>(at.row - 1)};
+    tooltip_beside(frame, low, {low.x + 3 * step.x, low.y + 3 * step.y}, Beside::right,
+                   grid.title + "[" + row + ", " + column + "] = " + value + masked, grid.tooltip);
 }
 
 void act(const GridView& grid, Place at, view::Actions& out) {
@@ -147,7 +152,7 @@ std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const G
     ImGui::InvisibleButton("cells",
                            {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
     const std::optional<Place> at = pointed_cell(grid, place);
-    if (at) cell_tooltip(grid, frame, *at);
+    if (at) cell_tooltip(grid, place, frame, *at);
     if (at) act(grid, *at, out);
     draw_cells(canvas, fade);
     draw_marks(canvas);

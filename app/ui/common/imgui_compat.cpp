@@ -109,7 +109,24 @@ bool is_pressed(Key key, bool repeat) {
     return native_pressed(native.first, repeat) || native_pressed(native.second, repeat);
 }
 
-bool is_typed_into(const char* id) { return ImGui::TempInputIsActive(ImGui::GetID(id)); }
+void push_no_tab_stop() { ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop, true); }
+void pop_no_tab_stop() { ImGui::PopItemFlag(); }
+void release_item() { ImGui::ClearActiveID(); }
+
+bool is_list_open() {
+    return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
+
+ImGuiID last_item_id() { return ImGui::GetItemID(); }
+
+ImGuiWindow* current_window() { return ImGui::GetCurrentWindow(); }
+
+void bring_into_view(ImGuiWindow* window, ImVec2 low, ImVec2 high) {
+    const ImRect rect(low, high);
+    if (window->InnerRect.Contains(rect)) return;
+    ImGui::ScrollToRect(window, rect,
+                        ImGuiScrollFlags_KeepVisibleEdgeY | ImGuiScrollFlags_NoScrollParent);
+}
 
 ImTextureID texture_id(std::uint64_t name) {
     return (ImTextureID)(static_cast<std::intptr_t>(name));  // a pointer in 1.86, a number in 1.92

@@ -9,6 +9,8 @@
 #include "app/ui/common/fonts.h"
 #include "app/view/commands.h"
 
+struct ImGuiWindow;
+
 namespace attn::ui {
 
 // Every difference between Dear ImGui 1.86 and 1.92 that the panels meet.
@@ -22,8 +24,19 @@ int native_key(view::Key key);
 /// Pressed in this frame (or repeating while held down, when `repeat`).
 bool is_pressed(view::Key key, bool repeat = false);
 
-/// Whether a slider or number field of the current window is being typed into.
-bool is_typed_into(const char* id);
+/// Between these the toolkit's own Tab passes text fields by: the order is ours (focus.h).
+void push_no_tab_stop();
+void pop_no_tab_stop();
+/// The item that the mouse holds or that is typed into loses both.
+void release_item();
+
+/// Whether a list is open.
+bool is_list_open();
+
+ImGuiID last_item_id();
+ImGuiWindow* current_window();
+/// Scrolls that window so far that the rectangle is seen.
+void bring_into_view(ImGuiWindow* window, ImVec2 low, ImVec2 high);
 
 /// A texture name of the renderer as ImGui wants it.
 ImTextureID texture_id(std::uint64_t name);

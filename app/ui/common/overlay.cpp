@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
 
 namespace attn::ui {
 namespace {
@@ -44,6 +45,15 @@ bool begin_overlay(const char* id, float width, float height, const Frame& frame
 void end_overlay() {
     ImGui::EndChild();
     ImGui::End();
+}
+
+void scroll_by_keys(const Frame& frame) {
+    const auto pressed = [](view::Key key) { return is_pressed(key, true) ? 1.0F : 0.0F; };
+    const float lines = pressed(view::Key::down) - pressed(view::Key::up);
+    const float pages = pressed(view::Key::page_down) - pressed(view::Key::page_up);
+    const float way = lines * frame.px(40) + pages * ImGui::GetWindowHeight() * 0.9F;
+    if (way != 0.0F)
+        ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + way, 0.0F, ImGui::GetScrollMaxY()));
 }
 
 }  // namespace attn::ui

@@ -10,7 +10,8 @@
 namespace attn::ui {
 
 // Controls that look the same in every panel. Each takes a stable id, says nothing when nothing
-// changed, and has a tooltip. A slider's drag ends with EndGesture.
+// changed, has a tooltip, and is a stop of the focus ring (focus.h): Enter or Space press it, the
+// arrow keys change it by one step. What the mouse drags stands between BeginGesture and EndGesture.
 
 struct Tip {
     std::string heading;  // formula or name
@@ -20,35 +21,56 @@ struct Tip {
 /// A switch with its words to the right; the new value when clicked.
 std::optional<bool> toggle(const Frame& frame, const char* id, const std::string& words, bool on,
                            const Tip& tip);
-/// A whole number in a box: − and + beside it, to drag or type (Ctrl+click, Tab): "− d_k 4 +".
+
+// Numbers are dragged, stepped, or typed in place: double click, Ctrl+click, Enter or a digit. What
+// is typed may lie beyond the limits: apply() says what is possible.
+
+/// A whole number in a box with − and + beside it: "− d_k 4 +".
 std::optional<Index> number_field(const Frame& frame, const char* id, const char* words,
                                   Index value, Index low, Index high, float width, const Tip& tip,
                                   view::Actions& out);
+/// The same for any seed.
+std::optional<std::uint64_t> seed_field(const Frame& frame, const char* id, std::uint64_t value,
+                                        float width, const Tip& tip, view::Actions& out);
 
 /// What stands left and right of a slider's track.
 struct SliderWords {
     std::string label;   // "τ"
     std::string value;   // "1.00"
-    std::string widest;  // "10.00": the room the value may need
+    std::string widest;  // "100.00": the room that any value needs
 };
-/// A log slider over whole numbers.
+/// A log slider over whole numbers. Powers of two are stops that hold the hand a little; Page up and
+/// Page down go from one to the next.
 std::optional<Index> log_slider(const Frame& frame, const char* id, const SliderWords& words,
                                 Index value, Index low, Index high, float width, const Tip& tip,
                                 view::Actions& out);
-/// A log slider over real numbers.
+/// A log slider over real numbers; powers of ten are its stops.
 std::optional<double> real_slider(const Frame& frame, const char* id, const SliderWords& words,
                                   double value, double low, double high, float width,
                                   const Tip& tip, view::Actions& out);
+
 /// A quiet button; true when clicked.
 bool button(const Frame& frame, const char* id, const std::string& words, const Tip& tip);
 /// A row of choices of which one is on; the one clicked.
 std::optional<int> choice(const Frame& frame, const char* id, const std::vector<std::string>& words,
                           int current, const Tip& tip);
 
+/// What a list offers.
+struct Options {
+    const std::vector<std::string>& names;
+    int current = -1;   // -1: none of them
+    std::string shown;  // in the closed list
+};
+/// A list that opens: arrow keys and Enter choose, Escape closes it. The row chosen.
+std::optional<int> combo(const Frame& frame, const char* id, const Options& options, float width,
+                         const Tip& tip, view::Actions& out);
+
 /// What the widgets above take, to flow them.
 float toggle_width(const Frame& frame, const std::string& words);
 float button_width(const Frame& frame, const std::string& words);
 float number_width(const Frame& frame, const std::string& words, Index high);
+/// Six digits, or as many as the seed has.
+float seed_width(const Frame& frame, std::uint64_t seed);
 /// With the shortest useful track.
 float slider_width(const Frame& frame, const SliderWords& words);
 

@@ -10,7 +10,6 @@ namespace {
 
 using large::PlantedSpec;
 
-constexpr Index kHighestSeed = 9999;  // that the field reaches
 constexpr Index kWidest = 256;
 constexpr float kSizes = 112.0F;  // design units
 
@@ -20,33 +19,28 @@ void draw_sizes(const LargeScene& scene, PlantedSpec& draft) {
     ImGui::AlignTextToFramePadding();
     words(scene.frame, scene.frame.fonts.body, scene.frame.theme.text, "tokens");
     ImGui::SameLine();
-    ImGui::SetNextItemWidth(scene.frame.px(kSizes));
-    const char* shown = current < names.size() ? names[current].c_str() : "";
-    if (ImGui::BeginCombo("##tokens", shown)) {
-        for (std::size_t n = 0; n < names.size() && n < scene.view.sizes.size(); ++n)
-            if (ImGui::Selectable(names[n].c_str(), n == current))
-                draft.tokens = scene.view.sizes[n];
-        ImGui::EndCombo();
-    }
-    still_combo(scene.frame, shown);
-    tooltip(scene.frame, "n: queries and keys", "The matrix has n² weights; none of it is stored.");
+    const std::string shown = current < names.size() ? names[current] : "";
+    const Tip tip{"n: queries and keys", "The matrix has n² weights; none of it is stored."};
+    const auto row = combo(scene.frame, "##tokens", {names, scene.view.size, shown},
+                           scene.frame.px(kSizes), tip, scene.out);
+    if (row && static_cast<std::size_t>(*row) < scene.view.sizes.size())
+        draft.tokens = scene.view.sizes[static_cast<std::size_t>(*row)];
 }
 
 void draw_numbers(const LargeScene& scene, PlantedSpec& draft) {
     const Frame& frame = scene.frame;
-    const auto number = [&](const char* id, const char* name, Index value, Index low, Index high,
-                            const Tip& tip) {
-        const float width = number_width(frame, name, high);
-        flow(frame, width);
-        return number_field(frame, id, name, value, low, high, width, tip, scene.out)
-            .value_or(value);
-    };
-    draft.d_k = number("##map d_k", "d_k", draft.d_k, large::kLeastPlantedWidth, kWidest,
-                       {"d_k: columns of Q and K", "Drag, or Ctrl+click to type."});
-    const auto seed = static_cast<Index>(std::min<std::uint64_t>(draft.seed, kHighestSeed));
-    const Index chosen = number("##map seed", "seed", seed, 0, kHighestSeed,
-                                {"seed of every draw", "The same seed gives the same matrix."});
-    if (chosen != seed) draft.seed = static_cast<std::uint64_t>(chosen);
+    const float width = number_width(frame, "d_k", kWidest);
+    flow(frame, width);
+    const Tip width_tip{"d_k: columns of Q and K", "Drag, or double-click to type."};
+    if (const auto d_k =
+            number_field(frame, "##map d_k", "d_k", draft.d_k, large::kLeastPlantedWidth, kWidest,
+                         width, width_tip, scene.out))
+        draft.d_k = *d_k;
+    const float seed = seed_width(frame, draft.seed);
+    flow(frame, seed);
+    const Tip seed_tip{"seed of every draw", "The same seed gives the same matrix."};
+    if (const auto next = seed_field(frame, "##map seed", draft.seed, seed, seed_tip, scene.out))
+        draft.seed = *next;
 }
 
 struct Part {

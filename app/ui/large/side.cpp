@@ -2,6 +2,7 @@
 #include <string>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
@@ -84,14 +85,17 @@ void draw_go_to(const LargeScene& scene) {
     std::string draft = view.go_to_draft;
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (view.go_to_open && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_no_tab_stop();
     const bool entered = ImGui::InputTextWithHint("##go to", "70001, 5", &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
+    pop_no_tab_stop();
     still_field(scene.frame, scene.frame.fonts.body, draft, "70001, 5");
     tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  Key: G");
     if (!view.go_to_open && ImGui::IsItemActivated()) scene.out.push_back(view::ShowGoTo{true});
     if (draft != view.go_to_draft) scene.out.push_back(view::DraftGoTo{draft});
     if (entered && view.go_to) scene.out.push_back(view::GoToCell{*view.go_to});
-    const bool left = ImGui::IsItemDeactivated() && !(entered && !view.go_to);
+    const bool ended = text_stop(scene.frame) || ImGui::IsItemDeactivated();
+    const bool left = ended && !(entered && !view.go_to);
     if (view.go_to_open && left) scene.out.push_back(view::ShowGoTo{false});
     wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
 }
@@ -130,18 +134,14 @@ void draw_heads(const LargeScene& scene) {
     if (view.heads.size() < 2) return;
     const auto current = static_cast<std::size_t>(view.head);
     section(scene, "Head");
-    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    const std::string shown = current < view.heads.size() ? view.heads[current] : "";
-    const bool open = ImGui::BeginCombo("##head", shown.c_str());
-    still_combo(scene.frame, shown);
-    if (!open) return;
-    for (std::size_t n = 0; n < view.heads.size() && n < view.head_refs.size(); ++n) {
-        ImGui::PushID(static_cast<int>(n));
-        if (ImGui::Selectable(view.heads[n].c_str(), n == current))
-            scene.out.push_back(view::ShowHead{view.head_refs[n].h, view.head_refs[n].b});
-        ImGui::PopID();
-    }
-    ImGui::EndCombo();
+    const Tip tip{"The head that is drawn", "Key: H for the next one."};
+    const auto row =
+        combo(scene.frame, "##head",
+              {view.heads, view.head, current < view.heads.size() ? view.heads[current] : ""},
+              ImGui::GetContentRegionAvail().x, tip, scene.out);
+    if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
+    const large::Head head = view.head_refs[static_cast<std::size_t>(*row)];
+    scene.out.push_back(view::ShowHead{head.h, head.b});
 }
 
 // --- cells
@@ -151,8 +151,9 @@ void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
     const Frame& frame = scene.frame;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kRow)};
-    if (ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y}))
-        scene.out.push_back(view::GoToCell{cell.cell});
+    const bool clicked =
+        ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y});
+    if (pressed_by_key(frame) || clicked) scene.out.push_back(view::GoToCell{cell.cell});
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     const bool selected = scene.look.selected == cell.cell;

@@ -14,8 +14,6 @@ namespace {
 
 using view::SaturationView;
 
-constexpr Index kHighestSeed = 9999;  // that the field reaches
-
 // Design units.
 constexpr float kGap = 24.0F;
 constexpr float kPlotGap = 16.0F;
@@ -38,7 +36,7 @@ void draw_width(const SaturationView& view, const Frame& frame, view::Actions& o
     const float width = frame.px(280);
     flow(frame, width);
     const Tip tip{"d_k: how many products q·k adds up",
-                  "1 to 4096, log. Drag here or on any of the curves; Ctrl+click to type."};
+                  "1 to 4096, log. Drag here or on any of the curves; double-click to type."};
     const SliderWords words{"d_k", std::to_string(view.d_k), "4096"};
     if (const auto d_k = log_slider(frame, "##d_k", words, view.d_k, 1, 4096, width, tip, out))
         out.push_back(view::SetSaturationWidth{*d_k});
@@ -61,13 +59,11 @@ void draw_draws(const SaturationView& view, const Frame& frame, view::Actions& o
     if (const auto keys = log_slider(frame, "##keys", keys_words, view.keys, view::kFewestKeys,
                                      view::kMostKeys, keys_width, keys_tip, out))
         out.push_back(view::SetSaturationKeys{*keys});
-    const float width = number_width(frame, "seed", kHighestSeed);
+    const float width = seed_width(frame, view.seed);
     flow(frame, width + frame.px(16) + button_width(frame, "re-draw"));
     const Tip seed_tip{"seed of every draw", "The same seed gives the same numbers everywhere."};
-    const Index seed = static_cast<Index>(std::min<std::uint64_t>(view.seed, kHighestSeed));
-    if (const auto next =
-            number_field(frame, "##seed", "seed", seed, 0, kHighestSeed, width, seed_tip, out))
-        out.push_back(view::SetSaturationSeed{static_cast<std::uint64_t>(*next)});
+    if (const auto next = seed_field(frame, "##seed", view.seed, width, seed_tip, out))
+        out.push_back(view::SetSaturationSeed{*next});
     flow(frame, button_width(frame, "re-draw"));
     const Tip draw_tip{"draw " + std::to_string(view.draw),
                        "Draws another q and k from the same seed; the curves stay."};
@@ -122,6 +118,7 @@ void draw_plots(const SaturationView& view, const PlotGrid& grid, const Frame& f
                          grid.low.y + static_cast<float>(row) * (grid.height + gap)};
         const PlotInput input = draw_plot(view.plots[n], ("plot " + std::to_string(n)).c_str(), low,
                                           {low.x + width, low.y + grid.height}, view.stale, frame);
+        if (input.taken) out.push_back(view::BeginGesture{});
         if (input.moved_to) out.push_back(view::SetSaturationWidth{*input.moved_to});
         if (input.let_go) out.push_back(view::EndGesture{});
     }

@@ -62,6 +62,7 @@ PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
     ImGui::InvisibleButton(id, {canvas.high.x - canvas.low.x, canvas.high.y - canvas.low.y});
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     PlotInput input;
+    input.taken = ImGui::IsItemActivated();
     input.let_go = ImGui::IsItemDeactivated();
     const double at = std::round(canvas.value_at(ImGui::GetMousePos().x));
     if (ImGui::IsItemActive() && at != canvas.plot.marker_x)

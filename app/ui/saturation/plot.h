@@ -12,6 +12,7 @@ namespace attn::ui {
 /// What was done to a plot's marker.
 struct PlotInput {
     std::optional<Index> moved_to;  // pressed or dragged: the x under the pointer, a whole number
+    bool taken = false;             // the mouse took hold of it
     bool let_go = false;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
@@ -16,40 +17,35 @@ using view::ControlsView;
 // Design units.
 constexpr float kPresetWidth = 168.0F;
 constexpr float kSentenceWidth = 216.0F;
-// Temperatures a slider reaches; any other can be typed (Ctrl+click).
-constexpr double kLowTemperature = 0.1;
-constexpr double kHighTemperature = 10.0;
-constexpr Index kHighestSeed = 9999;
-
-std::string title_of(const ControlsView& view) {
-    for (const view::Preset& preset : view.presets)
-        if (preset.key == view.preset) return preset.title;
-    return "custom";
-}
+// Temperatures the slider reaches; any other can be typed.
+constexpr double kLowTemperature = 0.05;
+constexpr double kHighTemperature = 100.0;
 
 void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
-    ImGui::SetNextItemWidth(frame.px(kPresetWidth));
-    if (ImGui::BeginCombo("##preset", title_of(view).c_str())) {
-        for (const view::Preset& preset : view.presets) {
-            ImGui::PushID(preset.key.c_str());
-            if (ImGui::Selectable(preset.title.c_str(), preset.key == view.preset))
-                out.push_back(view::LoadPreset{preset.key});
-            ImGui::PopID();
-        }
-        ImGui::EndCombo();
+    std::vector<std::string> names;
+    int current = -1;
+    for (const view::Preset& preset : view.presets) {
+        if (preset.key == view.preset) current = static_cast<int>(names.size());
+        names.push_back(preset.title);
     }
-    still_combo(frame, title_of(view));
-    tooltip(frame, "Preset", "A sentence with its weights. The files lie in assets/presets.");
+    const Options options{names, current,
+                          current < 0 ? "custom" : names[static_cast<std::size_t>(current)]};
+    const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
+    const auto row = combo(frame, "##preset", options, frame.px(kPresetWidth), tip, out);
+    if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
 }
 
 void sentence_field(const ControlsView& view, const Frame& frame, Actions& out) {
     flow(frame, frame.px(kSentenceWidth));
     std::string draft = view.sentence_draft;
     ImGui::SetNextItemWidth(frame.px(kSentenceWidth));
+    push_no_tab_stop();
     const bool entered = ImGui::InputTextWithHint("##sentence", "Type a sentence, press Enter",
                                                   &draft, ImGuiInputTextFlags_EnterReturnsTrue);
+    pop_no_tab_stop();
     still_field(frame, frame.fonts.body, draft, "Type a sentence, press Enter");
     tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
+    text_stop(frame);
     if (draft != view.sentence_draft) out.push_back(view::DraftSentence{draft});
     if (entered) out.push_back(view::SetSentence{draft});
 }
@@ -62,12 +58,10 @@ struct Number {
     Tip tip;
 };
 
-/// `after`: room kept behind it on the same line.
 template <class MakeAction>
-void number(const Number& n, const Frame& frame, Actions& out, MakeAction make,
-            float after = 0.0F) {
+void number(const Number& n, const Frame& frame, Actions& out, MakeAction make) {
     const float width = number_width(frame, n.words, n.high);
-    flow(frame, width + after);
+    flow(frame, width);
     const auto changed =
         number_field(frame, n.id, n.words, n.value, n.low, n.high, width, n.tip, out);
     if (changed) out.push_back(make(*changed));
@@ -80,7 +74,7 @@ void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
          view.d_model,
          1,
          view::kMaxModelWidth,
-         {"d_model: columns of X", "X is [T, d_model]. Drag, or Ctrl+click to type."}},
+         {"d_model: columns of X", "X is [T, d_model]. Drag, or double-click to type."}},
         [](Index value) { return view::SetModelWidth{value}; });
     set({"##d_k",
          "d_k",
@@ -88,7 +82,7 @@ void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
          1,
          view::kMaxKeyWidth,
          {"d_k: columns of Q and K in each head",
-          "W_Q is [d_model, d_k]. Drag, or Ctrl+click to type."}},
+          "W_Q is [d_model, d_k]. Drag, or double-click to type."}},
         [](Index value) { return view::SetKeyWidth{value}; });
     set({"##heads",
          "heads",
@@ -112,23 +106,24 @@ void scaling(const ControlsView& view, const Frame& frame, Actions& out) {
     flip("scaling", view.scaling ? view.scale_words : "scaling off", view.scaling,
          {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame, out,
          [](bool on) -> view::Action { return view::SetScaling{on}; });
-    const SliderWords words{"τ", view::cell_number(view.temperature, 2), "10.00"};
+    const SliderWords words{"τ", view::cell_number(view.temperature, 2), "100.00"};
     const float width = slider_width(frame, words);
     flow(frame, width);
-    const auto temperature = real_slider(
-        frame, "##temperature", words, view.temperature, kLowTemperature, kHighTemperature, width,
-        {"τ: temperature",
-         "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or Ctrl+click to type."},
-        out);
+    const auto temperature = real_slider(frame, "##temperature", words, view.temperature,
+                                         kLowTemperature, kHighTemperature, width,
+                                         {"τ: temperature",
+                                          "S = scores · scale / τ. Above 1 flatter, below 1 "
+                                          "sharper. Drag, or double-click to type."},
+                                         out);
     if (temperature) out.push_back(view::SetTemperature{*temperature});
 }
 
 void seed(const ControlsView& view, const Frame& frame, Actions& out) {
     const Tip tip{"Seed of the toy weights", "The same seed gives the same W_Q, W_K, W_V."};
-    number(
-        {"##seed", "seed", static_cast<Index>(view.seed), 0, kHighestSeed, tip}, frame, out,
-        [](Index value) { return view::SetSeed{static_cast<std::uint64_t>(value)}; },
-        frame.px(4) + button_width(frame, "re-seed"));
+    const float width = seed_width(frame, view.seed);
+    flow(frame, width + frame.px(4) + button_width(frame, "re-seed"));
+    if (const auto next = seed_field(frame, "##seed", view.seed, width, tip, out))
+        out.push_back(view::SetSeed{*next});
     ImGui::SameLine(0.0F, frame.px(4));
     if (button(frame, "reseed", "re-seed",
                {"The next seed", "New weights, drawn from N(0, 1/d_in)."}))

@@ -51,8 +51,8 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
         const ImVec2 low{x, origin.y};
         ImGui::SetCursorScreenPos(low);
         ImGui::PushID(info(item.stage).key.data());
-        if (ImGui::InvisibleButton("stage", {width, room.y}))
-            out.push_back(view::GoToStage{item.stage});
+        const bool clicked = ImGui::InvisibleButton("stage", {width, room.y});
+        if (pressed_by_key(frame) || clicked) out.push_back(view::GoToStage{item.stage});
         tooltip(frame, item.label, item.tooltip);
         draw_item(item, frame, low, {width, room.y}, ImGui::IsItemHovered());
         ImGui::PopID();

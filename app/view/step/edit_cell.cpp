@@ -1,43 +1,23 @@
-#include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "app/view/actions.h"
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
-#include "app/view/document/actions.h"
+#include "app/view/common/typed.h"
 #include "app/view/edits.h"
-#include "app/view/step/actions.h"
+#include "app/view/step/edit_cell.h"
 #include "core/text.h"
 
 namespace attn::view {
 namespace {
 
-std::string without_spaces(std::string_view text) {
-    std::string packed;
-    for (const char c : text)
-        if (c != ' ' && c != '\t') packed += c;
-    return packed;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-    for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
-        text.replace(at, from.size(), to);
-}
-
-/// "0.5", "-1e-3", "nan", "inf", and the typeset "−∞". nullopt when it is no number.
-std::optional<double> parse_number(std::string_view typed) {
-    std::string text = without_spaces(typed);
-    replace_all(text, "−", "-");
-    replace_all(text, "∞", "inf");
-    if (text.starts_with('+')) text.erase(0, 1);
-    double value = 0.0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || stopped != end || text.empty()) return std::nullopt;
-    return value;
-}
+template <class Kind, class... Kinds>
+constexpr bool is_one_of = (std::is_same_v<Kind, Kinds> || ...);
 
 bool fits_a_float(double value) {
     return !std::isfinite(value) || std::isfinite(static_cast<float>(value));
@@ -65,7 +45,37 @@ InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
     return edit;
 }
 
+/// What is part of the typing, or changes only how things look.
+template <class Kind>
+constexpr bool keeps_cell =
+    is_one_of<Kind, DraftCell, CommitCellEdit, CancelCellEdit, DraftSentence, SetTheme, SetUiScale,
+              SetReducedMotion, TakeScreenshot>;
+
+/// Whether an action of this type ends the typing: also a document that arrives, no other answer.
+template <class Type>
+constexpr bool leaves() {
+    constexpr Kind kind = Type::kMeta.kind;
+    if (kind == Kind::moment) return false;
+    if (kind == Kind::answer) return std::is_same_v<Type, DocumentReady>;
+    return !keeps_cell<Type>;
+}
+
 }  // namespace
+
+bool leaves_cell(const AppState& state, const Action& action) {
+    if (!state.step.editing) return false;
+    if (const auto* begun = std::get_if<BeginCellEdit>(&action))
+        return !(begun->cell == state.step.editing->cell);
+    return std::visit([](const auto& kind) { return leaves<std::decay_t<decltype(kind)>>(); },
+                      action);
+}
+
+void leave_cell(AppState& state) {
+    const CellEdit& edit = *state.step.editing;
+    const auto value = value_at(state, edit.cell);
+    if (value && edit.draft != exact(*value)) return carry_out(state, CommitCellEdit{});
+    state.step.editing.reset();
+}
 
 void carry_out(AppState& state, const BeginCellEdit& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
@@ -86,7 +96,7 @@ void carry_out(AppState& state, const CommitCellEdit&) {
     const auto stays = [&] {
         return fmt::format("{} stays {}", cell_name(state, edit.cell), exact(*before));
     };
-    const auto value = parse_number(edit.draft);
+    const auto value = typed_number(edit.draft);
     if (!value)
         return say(state, fmt::format("'{}' is not a number; {}", shortened(edit.draft), stays()),
                    Severity::error);

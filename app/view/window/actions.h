@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -145,6 +146,24 @@ struct Quit {
     static constexpr auto kMeta = meta("quit", Kind::plain);
     friend void carry_out(AppState& state, const Quit& action);
 };
+/// The keyboard is on that control; 0: on none.
+struct FocusControl {
+    std::uint32_t control;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const FocusControl& action);
+};
+/// Typing in place of a number; nullopt: it is over.
+struct TypeInto {
+    std::optional<Typing> typing;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const TypeInto& action);
+};
+/// The current row of the open list.
+struct MoveInList {
+    int row;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const MoveInList& action);
+};
 /// See due_actions().
 struct Tick {
     double seconds;
@@ -156,6 +175,6 @@ using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
                SetTheme, SetUiScale, SetReducedMotion, ShowHelp, ShowPalette, SetPaletteQuery,
                MovePalette, ShowPrompt, DraftPrompt, SaveSession, SessionSaved, ExportFigure,
-               Notify, JobProgress, TakeScreenshot, Quit, Tick>;
+               Notify, JobProgress, TakeScreenshot, Quit, FocusControl, TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view

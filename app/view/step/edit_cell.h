@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/view/actions.h"
+
+namespace attn::view {
+
+/// Whether the action ends the typing into a cell.
+bool leaves_cell(const AppState& state, const Action& action);
+/// Takes what was typed; text that is no number, or the same one, is dropped.
+void leave_cell(AppState& state);
+
+}  // namespace attn::view

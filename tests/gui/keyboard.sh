@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Lists, the focus ring and typed numbers in the real window; the journal shows it, and played again it
+# gives the same state.   keyboard.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+
+# never PATTERN COMMAND...: the command leaves no line that matches in the journal.
+never() {
+    local pattern=$1 before
+    shift
+    before=$(count "$pattern")
+    "$@"
+    sleep 0.3
+    if more_than "$pattern" "$before"; then fail "'$pattern' in the journal after: $*"; fi
+}
+
+start --preset the-cat-sat-down --save-session recorded.json
+
+# An open list has the keyboard: Escape closes it and nothing else.
+does '"action":"move_selection"' press shift+Down
+never '"action"' click 160 26
+never '"action":"step_by"\|"action":"set_scaling"' press Right s
+never '"action":"clear_selection"' press Escape
+does '"action":"clear_selection"' press Escape
+click 160 26
+press Down
+does '"action":"load_preset"' press Return
+
+# The second stop of Tab is the rail's second workspace; Space there does not play.
+press Tab Tab
+does '"action":"set_workspace"' press space
+(($(count '"action":"toggle_play"') == 0)) || fail "Space on a focused control plays"
+does '"action":"set_workspace"' press 1
+
+# A number of X is kept when a stage is clicked.
+does '"action":"move_selection"' press Home shift+Down
+does '"action":"begin_cell_edit"' press Return
+sleep 0.3
+xdotool type --delay 40 2.5
+does '"action":"commit_cell_edit"' click 900 80
+does '"action":"undo"' press ctrl+z
+
+quits_and_replays

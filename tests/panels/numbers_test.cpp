@@ -1,0 +1,221 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "app/ui/common/widgets.h"
+#include "tests/panels/app.h"
+
+using namespace attn;
+using attn::test::last;
+using attn::test::Panel;
+using view::Key;
+
+namespace {
+
+constexpr int kNoDoubleClick = 20;  // frames
+constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+
+struct SeedField {
+    std::uint64_t seed;
+    Panel panel{[this](const ui::Frame& frame, view::Actions& out) {
+        const float width = ui::seed_width(frame, seed);
+        if (const auto next = ui::seed_field(frame, "##seed", seed, width, {"seed", ""}, out)) {
+            seed = *next;
+            changed = true;
+        }
+    }};
+    bool changed = false;
+
+    explicit SeedField(std::uint64_t value) : seed(value) {}
+    ImVec2 middle() const { return {panel.low.x - 30.0F, (panel.low.y + panel.high.y) / 2}; }
+    ImVec2 plus() const {
+        return {(panel.low.x + panel.high.x) / 2, (panel.low.y + panel.high.y) / 2};
+    }
+};
+
+struct WidthSlider {
+    Index d_k;
+    Panel panel{[this](const ui::Frame& frame, view::Actions& out) {
+        const ui::SliderWords words{"d_k", std::to_string(d_k), "4096"};
+        if (const auto next =
+                ui::log_slider(frame, "##d_k", words, d_k, 1, 4096, 400.0F, {"d_k", ""}, out))
+            d_k = *next;
+    }};
+
+    explicit WidthSlider(Index value) : d_k(value) {}
+    float y() const { return (panel.low.y + panel.high.y) / 2; }
+};
+
+int count_gestures(const view::Actions& actions) {
+    int count = 0;
+    for (const view::Action& action : actions)
+        count += std::holds_alternative<view::BeginGesture>(action) ||
+                         std::holds_alternative<view::EndGesture>(action)
+                     ? 1
+                     : 0;
+    return count;
+}
+
+view::Actions typed(test::NullUi& ui, const std::string& text) {
+    view::Actions out = ui.frames(3);
+    for (view::Action& action : ui.type(text)) out.push_back(std::move(action));
+    for (view::Action& action : ui.press(Key::enter)) out.push_back(std::move(action));
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("any seed is shown and typed exactly") {
+    for (const std::uint64_t wanted : {std::uint64_t{10000}, std::uint64_t{1} << 31, kLast}) {
+        SeedField field(7);
+        field.panel.ui.double_click(field.middle());
+        REQUIRE(field.panel.state.focus.typing);
+        CHECK(field.panel.state.focus.typing->text == "7");
+        typed(field.panel.ui, std::to_string(wanted));
+        CHECK(field.seed == wanted);
+        CHECK_FALSE(field.panel.state.focus.typing);
+    }
+}
+
+TEST_CASE("looking at a large seed does not change it, and − and + move it by one") {
+    SeedField field(kLast - 1);
+    field.panel.ui.frames(5);
+    field.panel.ui.click(field.middle());
+    CHECK_FALSE(field.changed);
+    CHECK(count_gestures(field.panel.ui.click(field.plus())) == 0);
+    CHECK(field.seed == kLast);
+    field.panel.ui.click(field.plus());
+    CHECK(field.seed == kLast);
+}
+
+TEST_CASE("a number field is dragged between BeginGesture and EndGesture, far beyond 9999") {
+    SeedField field((std::uint64_t{1} << 40) + 5);
+    const ImVec2 from = field.middle();
+    const view::Actions actions = field.panel.ui.drag(from, {from.x + 82.0F, from.y});
+    CHECK(field.seed == (std::uint64_t{1} << 40) + 15);
+    CHECK(count_gestures(actions) == 2);
+    CHECK(last<view::BeginGesture>(actions));
+    CHECK(last<view::EndGesture>(actions));
+    field.panel.ui.frames(kNoDoubleClick);
+    field.panel.ui.drag(from, {from.x - 82.0F, from.y});
+    CHECK(field.seed == (std::uint64_t{1} << 40) + 5);
+}
+
+TEST_CASE("typing is committed by Enter, Tab and a click elsewhere, dropped by Escape") {
+    const auto end = [](const char* how) {
+        SeedField field(7);
+        field.panel.ui.double_click(field.middle());
+        field.panel.ui.frames(3);
+        field.panel.ui.type("42");
+        if (how == std::string("enter")) field.panel.ui.press(Key::enter);
+        if (how == std::string("tab")) field.panel.ui.press(Key::tab);
+        if (how == std::string("click")) field.panel.ui.click({700.0F, 150.0F});
+        if (how == std::string("escape")) field.panel.ui.press(Key::escape);
+        CHECK_FALSE(field.panel.state.focus.typing);
+        return field.seed;
+    };
+    CHECK(end("enter") == 42);
+    CHECK(end("tab") == 42);
+    CHECK(end("click") == 42);
+    CHECK(end("escape") == 7);
+}
+
+TEST_CASE("what is no number is refused in words") {
+    SeedField field(7);
+    field.panel.ui.double_click(field.middle());
+    const view::Actions actions = typed(field.panel.ui, "1.5");
+    CHECK(field.seed == 7);
+    const auto* said = last<view::Notify>(actions);
+    REQUIRE(said);
+    CHECK(said->message.words == "'1.5' is not a whole number; seed stays 7");
+}
+
+TEST_CASE("a digit on the focused number begins the typing, Enter opens it with all selected") {
+    SeedField field(7);
+    field.panel.ui.press(Key::tab);
+    CHECK(field.panel.state.focus.control != 0);
+    field.panel.ui.type("9");
+    REQUIRE(field.panel.state.focus.typing);
+    const view::Actions digits = typed(field.panel.ui, "81");
+    CHECK(field.seed == 981);
+    CHECK(count_gestures(digits) == 0);
+    field.panel.ui.press(Key::enter);
+    typed(field.panel.ui, "5");
+    CHECK(field.seed == 5);
+    CHECK(count_gestures(field.panel.ui.press(Key::right)) == 0);
+    CHECK(field.seed == 6);
+    field.panel.ui.press(Key::down);
+    CHECK(field.seed == 5);
+}
+
+TEST_CASE("a slider follows the hand between BeginGesture and EndGesture, and is typed into") {
+    WidthSlider slider(1);
+    const float y = slider.y();
+    const view::Actions actions = slider.panel.ui.drag({100.0F, y}, {250.0F, y});
+    CHECK(slider.d_k > 64);
+    CHECK(count_gestures(actions) == 2);
+    slider.panel.ui.double_click({slider.panel.high.x - 10.0F, y});
+    REQUIRE(slider.panel.state.focus.typing);
+    CHECK(count_gestures(typed(slider.panel.ui, "100")) == 0);
+    CHECK(slider.d_k == 100);
+}
+
+TEST_CASE("every power of two is a stop of the slider under the hand") {
+    WidthSlider slider(3);
+    std::set<Index> met;
+    const float y = slider.y();
+    for (float x = slider.panel.low.x; x < slider.panel.high.x; x += 1.0F) {
+        slider.panel.ui.frames(kNoDoubleClick);
+        slider.panel.ui.click({x, y});
+        met.insert(slider.d_k);
+    }
+    for (Index width = 1; width <= 4096; width *= 2) CHECK(met.contains(width));
+    CHECK(met.size() > 40);
+}
+
+TEST_CASE("the keys move a focused slider by one, by stops and to its ends") {
+    WidthSlider slider(48);
+    slider.panel.ui.press(Key::tab);
+    slider.panel.ui.press(Key::right);
+    CHECK(slider.d_k == 49);
+    slider.panel.ui.press(Key::page_up);
+    CHECK(slider.d_k == 64);
+    slider.panel.ui.press(Key::page_down);
+    CHECK(slider.d_k == 32);
+    slider.panel.ui.press(Key::end);
+    CHECK(slider.d_k == 4096);
+    slider.panel.ui.press(Key::right);
+    CHECK(slider.d_k == 4096);
+    slider.panel.ui.press(Key::home);
+    CHECK(slider.d_k == 1);
+}
+
+TEST_CASE("the temperature's track stands still: one place is one value, from 0.05 to 100") {
+    double value = 1.0;
+    Panel panel([&](const ui::Frame& frame, view::Actions& out) {
+        const ui::SliderWords words{"τ", value < 10.0 ? "1.00" : "10.00", "100.00"};
+        const float width = ui::slider_width(frame, words);
+        if (const auto next =
+                ui::real_slider(frame, "##t", words, value, 0.05, 100.0, width, {"τ", ""}, out))
+            value = *next;
+    });
+    const float y = (panel.low.y + panel.high.y) / 2;
+    const ImVec2 place{panel.low.x + 40.0F, y};
+    panel.ui.drag({panel.low.x + 20.0F, y}, place);
+    const double from_left = value;
+    panel.ui.drag({panel.low.x + 62.0F, y}, place);
+    CHECK(value == from_left);
+    panel.ui.drag(place, {panel.low.x - 50.0F, y});
+    CHECK(value == 0.05);
+    panel.ui.drag({panel.low.x + 20.0F, y}, {panel.high.x + 300.0F, y});
+    CHECK(value == 100.0);
+    value = 1.0;
+    panel.ui.press(Key::tab);
+    panel.ui.press(Key::right);
+    CHECK(value == 1.1);
+    panel.ui.press(Key::left);
+    panel.ui.press(Key::left);
+    CHECK(value == 0.99);
+}
