@@ -25,8 +25,7 @@ class Jobs {
     std::vector<std::unique_ptr<Job>> jobs_;
 };
 
-/// Carries out `actions` in order and answers on this thread all that is requested, until nothing is: at an answer among
-/// the actions, and at the end. `after` is called after each action of the list; an error of it ends the play.
+/// Carries out `actions` in order; at an answer among them answers on this thread all that is requested by then. `after` is called after each action of the list; an error of it ends the play.
 Result<void> play(view::AppState& state, Jobs& jobs, const view::Actions& actions,
                   const std::function<Result<void>(const view::AppState&)>& after);
 /// Answers all that is requested.

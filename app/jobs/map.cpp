@@ -12,6 +12,7 @@ namespace attn::jobs {
 void Map::update(const view::AppState& state) {
     const auto request = view::requested_map(state);
     if (!request) return;
+    head_ = request->view.head;
     if (request->input != input_) replace(request->input);
     if (map_) map_->want(request->view);
 }
@@ -38,6 +39,7 @@ void Map::replace(std::shared_ptr<const large::MapInput> input) {
 view::Actions Map::take() {
     if (!fault_.empty()) {
         auto failed = std::make_shared<large::MapSnapshot>();
+        failed->wish.head = head_;
         failed->fault = std::exchange(fault_, {});
         return {view::MapReady{input_, std::move(failed)}};
     }

@@ -26,6 +26,7 @@ class Map : public Job {
     std::function<void()> wake_;
     std::shared_ptr<const large::MapInput> input_;
     std::shared_ptr<large::WeightMap> map_;
+    large::Head head_;         // that was requested last
     std::string fault_;        // why there is no map of `input_`
     std::uint64_t seen_ = 0;   // version of the snapshot that was taken
     std::jthread retirement_;  // of the map before: its threads end without the window waiting

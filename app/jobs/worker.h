@@ -51,7 +51,10 @@ class Worker : public Job {
             answer_.reset();
             done_.reset();
         }
-        if (request && !start()) answer_ = run_(*std::exchange(next_, std::nullopt), {});
+        if (request && !start()) {
+            answer_ = run_(*std::exchange(next_, std::nullopt), {});
+            wake_();
+        }
         changed_.notify_all();
     }
 

@@ -36,8 +36,8 @@ std::string saved_session(const Scratch& scratch, const char* name) {
 }  // namespace
 
 TEST_CASE("render takes FILE as the window does, and none of them twice") {
-    CHECK(settled({"a.npz"}).map_file == "a.npz");
-    CHECK(settled({"a.json"}).session == "a.json");
+    CHECK(settled({"a.npz"}).file == "a.npz");
+    CHECK(settled({"a.json"}).file == "a.json");
     check_refused({"render", "a.npz", "b.npz", "-o", "x.png"}, "expected one at a time");
     check_refused({"render", "a.json", "--session", "b.json", "-o", "x.png"},
                   "'a.json' and --session 'b.json'; expected one of the two");
@@ -56,7 +56,7 @@ TEST_CASE("no output of render or the window is a file that it reads") {
         check_refused({"render", "--session", file, "-o", output}, "the same file as --session");
         check_refused({"render", "--replay", file, "-o", output}, "the same file as --replay");
         check_refused({"render", "--map", file, "-o", output}, "the same file as --map");
-        check_refused({"render", file, "-o", output}, "the same file as --session");
+        check_refused({"render", file, "-o", output}, "the same file as FILE");
         CHECK(says(refused_by_window({"--replay", file, "--journal", output}), "--journal is"));
         CHECK(says(refused_by_window({"--session", file, "--journal", output}), "--journal is"));
         CHECK(says(refused_by_window({file, "--frame-log", output}), "--frame-log is"));
@@ -85,18 +85,35 @@ TEST_CASE("standard input is one file") {
 }
 
 TEST_CASE("what an option asks for must be carried out, what a journal did need not") {
+    jobs::Jobs jobs({}, [] {});
     view::AppState state = view::initial_state();
-    state.backends = attn::backends();
-    const view::Actions good{view::GoToStage{Stage::weights},
-                             view::SelectCell{{Stage::weights, 1, 2}}};
-    CHECK(cli::carry_out(good, state));
-    const view::Actions nowhere{view::SelectCell{{Stage::weights, 99, 0}}};
-    const auto refused = cli::carry_out(nowhere, state);
+    cli::Start good;
+    good.actions = {view::GoToStage{Stage::weights}, view::SelectCell{{Stage::weights, 1, 2}}};
+    CHECK(cli::carry_out(good, state, jobs));
+    cli::Start nowhere;
+    nowhere.actions = {view::SelectCell{{Stage::weights, 99, 0}}};
+    const auto refused = cli::carry_out(nowhere, state, jobs);
     REQUIRE(!refused);
     CHECK(refused.error().kind == ErrorKind::input);
     CHECK(says(refused.error().sentence, "no cell"));
-    cli::replay(nowhere, state);
-    CHECK(cli::complete_wishes(state));
-    const view::Actions quiet{view::HoverCell{}};
-    CHECK(cli::carry_out(quiet, state));  // the warning of the journal is none of its own
+    cli::Start replayed;
+    replayed.replay = nowhere.actions;
+    state = view::initial_state();
+    CHECK(cli::carry_out(replayed, state, jobs));
+    CHECK(cli::complete(state, jobs));
+}
+
+TEST_CASE("a journal with a torn or a blank line is read up to and after it, with a warning") {
+    const Scratch scratch;
+    const std::string path = (scratch / "torn.jsonl").string();
+    REQUIRE(write_file_atomically(path, "{\"action\":\"set_scaling\",\"on\":false}\n"
+                                        "{\"action\":\"set_sc\n\n"
+                                        "{\"action\":\"set_causal\",\"on\":true}\n"));
+    std::vector<std::string> warnings;
+    const auto actions = cli::read_journal(path, warnings);
+    REQUIRE(actions);
+    CHECK(actions->size() == 2);
+    REQUIRE(warnings.size() == 2);
+    CHECK(says(warnings[0], "line 2"));
+    CHECK(says(warnings[1], "line 3: is blank"));
 }

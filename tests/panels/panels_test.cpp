@@ -5,6 +5,7 @@
 #include "app/ui/window.h"
 #include "tests/panels/null_ui.h"
 #include "tests/panels/sample.h"
+#include "tests/view/probe_workspace.h"
 
 using namespace attn;
 using attn::test::last;
@@ -109,6 +110,34 @@ TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
     app.ui.press(Key::k, true);
     app.ui.press(Key::escape);
     CHECK(!app.state.show_palette);
+}
+
+TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
+    view::AppState state = view::initial_state();
+    state.workspaces = test::workspaces_with_probe();
+    std::vector<ui::WorkspacePanel> panels(ui::workspace_panels().begin(),
+                                           ui::workspace_panels().end());
+    panels.push_back({test::kProbeWorkspace.id, panels.front().icon,
+                      [](const view::AppState&, const ui::WorkArea&, const ui::Frame&,
+                         view::Actions& out) {
+                          out.push_back(view::SetSeed{99});
+                          return std::string();
+                      }});
+    NullUi ui;
+    ui.show([&](const ui::Frame& frame, view::Actions& out) {
+        ui::draw_window(state, frame, out, panels);
+        for (const view::Action& action : out) view::apply(state, action);
+    });
+    ui.frames(2);
+    CHECK(state.document().seed == 1);
+    const view::Actions clicked = ui.click({40.0F, 8.0F + 3.5F * 72.0F});
+    const auto* go = last<view::SetWorkspace>(clicked);
+    REQUIRE(go);
+    CHECK(go->workspace == "probe");
+    ui.frames(1);
+    CHECK(state.document().seed == 99);
+    CHECK(last<view::SetWorkspace>(ui.press(Key::digit1)));
+    CHECK(last<view::SetWorkspace>(ui.press(Key::digit4)));
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {

@@ -117,7 +117,7 @@ TEST_CASE("words and numbers of the map") {
     CHECK(short_weight(0.25) == "0.250");
     CHECK(short_weight(0.0099) == "0.0099");
     CHECK(short_weight(1.24e-5) == "1·10⁻⁵");
-    CHECK(short_weight(9.97e-5) == "1·10⁻⁴");
+    CHECK(short_weight(9.97e-5) == "0.0001");
     CHECK(duration(11.4) == "11 s");
     CHECK(duration(125.0) == "2 min 5 s");
     CHECK(duration(780.0) == "13 min");

@@ -20,6 +20,7 @@ constexpr float kSentenceWidth = 216.0F;
 // Temperatures the slider reaches; any other can be typed.
 constexpr double kLowTemperature = 0.05;
 constexpr double kHighTemperature = 100.0;
+constexpr Index kMostFileHeads = 64;  // that the field reaches
 
 void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
     std::vector<std::string> names;
@@ -29,7 +30,7 @@ void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
         names.push_back(preset.title);
     }
     const Options options{names, current,
-                          current < 0 ? "custom" : names[static_cast<std::size_t>(current)]};
+                          current < 0 ? (view.toy ? "custom" : view.title) : names[static_cast<std::size_t>(current)]};
     const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
     const auto row = combo(frame, "##preset", options, frame.px(kPresetWidth), tip, out);
     if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
@@ -67,7 +68,8 @@ void number(const Number& n, const Frame& frame, Actions& out, MakeAction make) 
     if (changed) out.push_back(make(*changed));
 }
 
-void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
+/// What the seed makes anew; a file's tensors have their own sizes.
+void toy_sizes(const ControlsView& view, const Frame& frame, Actions& out) {
     const auto set = [&](const Number& n, auto make) { number(n, frame, out, make); };
     set({"##d_model",
          "d_model",
@@ -84,16 +86,34 @@ void sizes(const ControlsView& view, const Frame& frame, Actions& out) {
          {"d_k: columns of Q and K in each head",
           "W_Q is [d_model, d_k]. Drag, or double-click to type."}},
         [](Index value) { return view::SetKeyWidth{value}; });
-    set({"##heads",
-         "heads",
-         view.heads,
-         1,
-         view::kMaxHeads,
-         {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
-        [](Index value) { return view::SetHeads{value}; });
+}
+
+/// How many heads, and the layer, the sequence and the head that are shown, where there are several.
+void heads(const ControlsView& view, const Frame& frame, Actions& out) {
+    const auto set = [&](const Number& n, auto make) { number(n, frame, out, make); };
+    const Index most = view.toy ? view::kMaxHeads : std::max(kMostFileHeads, view.heads);
+    if (view.projects)
+        set({"##heads",
+             "heads",
+             view.heads,
+             1,
+             most,
+             {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
+            [](Index value) { return view::SetHeads{value}; });
+    if (view.layers > 1)
+        set({"##layer", "layer", view.layer, 0, view.layers - 1, {"The layer shown", "Key: Y"}},
+            [](Index value) { return view::ShowLayer{value}; });
+    if (view.batches > 1)
+        set({"##batch",
+             "sequence",
+             view.batch,
+             0,
+             view.batches - 1,
+             {"The sequence of the batch that is shown", "0 … B − 1"}},
+            [&](Index value) { return view::ShowHead{view.head, value}; });
     if (view.heads < 2) return;
     set({"##head", "head", view.head, 0, view.heads - 1, {"The head that is shown", "0 … H − 1"}},
-        [](Index value) { return view::ShowHead{value}; });
+        [&](Index value) { return view::ShowHead{value, view.batch}; });
 }
 
 void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,
@@ -118,6 +138,18 @@ void scaling(const ControlsView& view, const Frame& frame, Actions& out) {
     if (temperature) out.push_back(view::SetTemperature{*temperature});
 }
 
+/// |i − j| ≤ window, for whoever opens long tensors; the palette has it for toys too.
+void window(const ControlsView& view, const Frame& frame, Actions& out) {
+    const Tip tip{"Window mask: |i − j| ≤ w", "A query sees only the keys near it. [T, T]"};
+    const std::string words = "window";
+    flow(frame, toggle_width(frame, words));
+    if (const auto on = toggle(frame, "window", words, view.window.has_value(), tip))
+        out.push_back(view::SetWindow{*on ? std::optional<Index>(1) : std::nullopt});
+    if (!view.window) return;
+    number({"##window", "w", *view.window, 0, std::max(view.tokens - 1, *view.window), tip}, frame,
+           out, [](Index value) { return view::SetWindow{value}; });
+}
+
 void seed(const ControlsView& view, const Frame& frame, Actions& out) {
     const Tip tip{"Seed of the toy weights", "The same seed gives the same W_Q, W_K, W_V."};
     const float width = seed_width(frame, view.seed);
@@ -135,15 +167,17 @@ void seed(const ControlsView& view, const Frame& frame, Actions& out) {
 void draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
     preset_combo(view, frame, out);
     sentence_field(view, frame, out);
-    sizes(view, frame, out);
+    if (view.toy) toy_sizes(view, frame, out);
+    heads(view, frame, out);
     scaling(view, frame, out);
     flip("causal", "causal", view.causal,
          {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"}, frame, out,
          [](bool on) -> view::Action { return view::SetCausal{on}; });
+    if (!view.toy) window(view, frame, out);
     flip("gradients", "gradients", view.gradients,
          {"∂L/∂ of every stage, L = Σ output", "The canvas shows gradients in place of values."},
          frame, out, [](bool on) -> view::Action { return view::ShowGradients{on}; });
-    seed(view, frame, out);
+    if (view.toy) seed(view, frame, out);
 }
 
 }  // namespace attn::ui

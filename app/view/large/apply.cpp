@@ -36,6 +36,7 @@ bool has_search(const LargeLook& look, const large::Search& search) {
 void go_to(AppState& state, large::Cell cell) {
     LargeLook& look = state.large;
     look.go_to_open = false;
+    look.go_to_draft.clear();
     look.selected = cell;
     look.camera = camera_at(cell);
     look.fitted = false;
@@ -128,7 +129,7 @@ void carry_out(AppState& state, const FitMap&) {
 
 void carry_out(AppState& state, const ShowGoTo& action) {
     state.large.go_to_open = action.on;
-    if (action.on) state.large.go_to_draft.clear();
+    state.large.go_to_draft.clear();
 }
 
 void carry_out(AppState& state, const DraftGoTo& action) { state.large.go_to_draft = action.text; }

@@ -119,9 +119,8 @@ Line product_line(const Inspected& at, std::span<const std::size_t> order) {
 
 std::string token_words(const LargeLook& look, const char* kind, Index token) {
     std::string text = fmt::format("{} {}", kind, grouped(token));
-    const auto& ids = look.input->token_ids;
-    if (token < std::ssize(ids))
-        text += fmt::format(" “{}”", token_word(ids[static_cast<std::size_t>(token)]));
+    const std::string word = token_text(look, std::string_view(kind) == "key", token);
+    if (!word.empty()) text += fmt::format(" “{}”", word);
     const std::string document = document_of(*look.input, token);
     return document.empty() ? text : text + fmt::format(", document {}", document);
 }

@@ -139,6 +139,7 @@ ordered_json large_to(const LargeLook& look) {
                        {"camera", map_to(look.camera)},
                        {"fitted", look.fitted},
                        {"colors", map_to(look.colors)}};
+    if (look.go_to_open) large["go_to"] = look.go_to_draft;
     if (look.full_pass) large["full_pass"] = *look.full_pass;
     if (look.selected) large["selected"] = map_to(*look.selected);
     if (look.search) large["search"] = map_to(*look.search);
@@ -150,6 +151,8 @@ void read_large(Fields& fields, LargeLook& look) {
     map_from(fields, "camera", look.camera);
     fields.read("fitted", look.fitted);
     map_from(fields, "colors", look.colors);
+    look.go_to_open = fields.find("go_to") != nullptr;
+    fields.read("go_to", look.go_to_draft);
     if (fields.find("full_pass") != nullptr) fields.read("full_pass", look.full_pass.emplace());
     read_maybe(fields, "selected", look.selected);
     read_maybe(fields, "search", look.search);

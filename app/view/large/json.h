@@ -24,7 +24,7 @@ void map_from(Fields& fields, std::string_view key, MapCamera& camera);
 void map_from(Fields& fields, std::string_view key, MapColors& colors);
 void map_from(Fields& fields, std::string_view key, std::optional<large::Search>& search);
 
-/// All of the look that a session keeps: no results, no drafts of a moment.
+/// All of the look that a session keeps: no results, nothing of the moment.
 nlohmann::ordered_json large_to(const LargeLook& look);
 /// From the object's own fields.
 void read_large(Fields& fields, LargeLook& look);

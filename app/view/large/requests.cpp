@@ -1,5 +1,7 @@
 #include "app/view/large/requests.h"
 
+#include <new>
+
 #include "app/view/large/camera.h"
 #include "app/view/large/words.h"
 #include "app/view/large/workspace.h"
@@ -33,7 +35,7 @@ std::optional<MapInputRequest> requested_map_input(const AppState& state) {
     return MapInputRequest{state.shared_document()};
 }
 
-Action run(const MapInputRequest& request, const RunControl&) {
+Action run(const MapInputRequest& request, const RunControl&) try {
     const Document& document = *request.document;
     auto source = large::weight_source(document.inputs, document.spec, document.size);
     if (!source) return MapInputReady{request.document, nullptr, source.error().sentence};
@@ -46,6 +48,8 @@ Action run(const MapInputRequest& request, const RunControl&) {
     }
     return MapInputReady{request.document,
                          std::make_shared<const large::MapInput>(std::move(input)), ""};
+} catch (const std::bad_alloc&) {
+    return MapInputReady{request.document, nullptr, "out of memory: a map of weights keeps Q and K"};
 }
 
 std::optional<MapCellRequest> requested_map_cell(const AppState& state) {

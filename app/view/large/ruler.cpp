@@ -29,6 +29,7 @@ struct Axis {
     Index cells = 0;
     double label = 0.0;  // pixels from one number to the next
     double word = 0.0;   // pixels of a cell that holds a word
+    bool keys = false;
 
     double cell_px() const { return 1.0 / cells_per_pixel(look); }
     double at(double cell) const { return length / 2.0 + (cell - middle) * cell_px(); }
@@ -44,20 +45,22 @@ Axis column_axis(const LargeLook& look) {
     const MapCanvas canvas = canvas_of(look);
     return {look,
             canvas.width,
-            look.camera.column,
+            shown_camera(look).column,
             map_size(look).columns,
             kColumnLabel * canvas.scale,
-            kColumnWord * canvas.scale};
+            kColumnWord * canvas.scale,
+            true};
 }
 
 Axis row_axis(const LargeLook& look) {
     const MapCanvas canvas = canvas_of(look);
     return {look,
             canvas.height,
-            look.camera.row,
+            shown_camera(look).row,
             map_size(look).rows,
             kRowLabel * canvas.scale,
-            kRowWord * canvas.scale};
+            kRowWord * canvas.scale,
+            false};
 }
 
 void add_documents(const Axis& axis, std::vector<RulerMark>& marks) {
@@ -84,12 +87,10 @@ void add_numbers(const Axis& axis, std::vector<RulerMark>& marks) {
 }
 
 void add_words(const Axis& axis, std::vector<RulerMark>& marks) {
-    const std::vector<std::uint32_t>& ids = axis.look.input->token_ids;
     for (Index n = axis.first(); n <= axis.last(); ++n) {
-        const bool numbered = n % kNumbered == 0 || n >= std::ssize(ids);
-        marks.push_back({axis.at(static_cast<double>(n) + 0.5),
-                         numbered ? grouped(n) : token_word(ids[static_cast<std::size_t>(n)]),
-                         false});
+        const std::string word = n % kNumbered == 0 ? "" : token_text(axis.look, axis.keys, n);
+        marks.push_back(
+            {axis.at(static_cast<double>(n) + 0.5), word.empty() ? grouped(n) : word, false});
     }
 }
 
@@ -97,7 +98,7 @@ std::vector<RulerMark> ruler(const Axis& axis) {
     std::vector<RulerMark> marks;
     if (!axis.look.input) return marks;
     add_documents(axis, marks);
-    const bool words = axis.cell_px() >= axis.word && !axis.look.input->token_ids.empty();
+    const bool words = axis.cell_px() >= axis.word && !token_text(axis.look, axis.keys, 0).empty();
     words ? add_words(axis, marks) : add_numbers(axis, marks);
     return marks;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/words.h"
 
 namespace attn::view {
 namespace {
@@ -63,6 +64,18 @@ std::string token_word(std::uint32_t id) {
         word = kConsonants[n / kVowels.size()] + word;
     }
     return word;
+}
+
+std::string token_text(const LargeLook& look, bool key, Index token) {
+    const auto n = static_cast<std::size_t>(token);
+    if (look.mapped && token >= 0) {
+        const Document& document = *look.mapped;
+        const bool others = key && !document.tokens_kv.empty();
+        const auto& tokens = others ? document.tokens_kv : document.tokens;
+        if (n < tokens.size()) return shown_token(tokens[n]);
+    }
+    if (!look.input || token < 0 || n >= look.input->token_ids.size()) return {};
+    return token_word(look.input->token_ids[n]);
 }
 
 std::string document_of(const large::MapInput& input, Index token) {

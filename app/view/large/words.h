@@ -21,6 +21,8 @@ std::string pooling_words(large::Pooling pooling);
 std::string texel_words(large::Pooling pooling, Index side);
 /// "kelimo": a short word that stands for a token id, different for different ids.
 std::string token_word(std::uint32_t id);
+/// The token of a query or a key as it reads, bounded; "" where it is unknown.
+std::string token_text(const LargeLook& look, bool key, Index token);
 /// "12" for the document that holds a token, counted from 0; "" where documents are unknown.
 std::string document_of(const large::MapInput& input, Index token);
 /// A weight in few characters: "0.123", "0.0012", "1·10⁻⁵", "0".

@@ -228,6 +228,7 @@ ControlsView controls_of(const AppState& state) {
     controls.batches = document.size.batch;
     controls.layer = document.layer;
     controls.layers = static_cast<Index>(document.layers.size());
+    controls.title = document.title;
     controls.toy = is_toy(document);
     controls.projects = document.inputs->projects();
     controls.window = document.spec.mask.window;

@@ -37,7 +37,8 @@ struct ControlsView {
     std::uint64_t seed;
     bool gradients;
     std::string badge;     // "toy weights, not trained"
-    bool toy = true;       // its sizes and seed can be set
+    std::string title = {};  // of the document
+    bool toy = true;         // its sizes and seed can be set
     bool projects = true;  // heads are a way to split X W
     Index tokens = 0;      // the longer side of the score matrix
     Index batch = 0, batches = 1;

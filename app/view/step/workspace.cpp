@@ -61,7 +61,7 @@ void check_look(Fields& fields, const AppState& state) {
         fields.complain(fmt::format("is at stage '{}', which this document does not have",
                                     info(look.stage).key));
     if (!fields.fine()) return;
-    const bool kept = !look.selected || sheet_of(state, look.selected->tensor).values.rows == 0 ||
+    const bool kept = !look.selected || !is_kept(state, look.selected->tensor) ||
                       has_cell(state, *look.selected);
     if (!kept)
         fields.complain(fmt::format("points at a cell that {} does not have: row {}, column {}",
@@ -148,7 +148,6 @@ void read_step(Fields& fields, AppState& state) {
         inner.read("draft", look.editing->draft);
     });
     check_look(fields, state);
-    if (look.selected && !has_cell(state, *look.selected)) look.selected.reset();
 }
 
 bool is_step_animating(const AppState& state) {

@@ -25,6 +25,7 @@ void carry_out(AppState& state, const SetWorkspace& action) {
     state.step.hovered.reset();
     state.large.hovered.reset();
     state.large.go_to_open = false;
+    state.large.go_to_draft.clear();
     to->enter(state);
 }
 
