@@ -52,6 +52,11 @@ grep -q '<image ' large.svg || fail "the map is not in large.svg"
 says chrome.svg 'Attention weights' Theme Saturation causal re-seed 'The cat sat down' LaTeX
 grep -q 'width="1600" height="1000"' chrome.svg || fail "chrome.svg is not of the window's size"
 
+# A sentence that is scrolled on screen is whole in its figure: the colour bar of A ends at 1.
+"$app" render --stage weights --sentence "$(seq -s ' ' 1001 1064)" -o long.svg
+says long.svg '1064'
+grep -q '>1</text>' long.svg || fail "the last matrix is cut"
+
 # Standard output takes its format by name.
 "$app" render --format svg --stage weights --select weights:1,2 -o - >piped.svg
 cmp step.svg piped.svg || fail "standard output differs from the file"
