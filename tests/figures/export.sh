@@ -60,6 +60,8 @@ grep -q '>1</text>' long.svg || fail "the last matrix is cut"
 # Standard output takes its format by name.
 "$app" render --format svg --stage weights --select weights:1,2 -o - >piped.svg
 cmp step.svg piped.svg || fail "standard output differs from the file"
+"$app" render --stage weights --select weights:1,2 -o - >piped.png
+cmp step.png piped.png || fail "standard output is not PNG where no format is named"
 [[ ! -e ./- ]] || fail "a file is named -"
 
 # Every stage.
@@ -80,7 +82,6 @@ refuses() {
 refuses "has the extension .bmp; .svg, .pdf or .png expected" -o fig.bmp
 refuses "has no extension; .svg, .pdf or .png expected" -o fig
 refuses "--format is 'gif'" --format gif -o fig.svg
-refuses "--format svg, pdf or png" -o -
 [[ ! -e fig.bmp && ! -e fig && ! -e fig.svg ]] || fail "a refused figure was written"
 
 # No fonts at all: worse type, but a figure.
