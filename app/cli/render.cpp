@@ -47,7 +47,8 @@ Result<void> draw_to(const std::string& output, Studio& studio, const view::AppS
     return {};
 }
 
-/// --format, or what the name says. Pictures of the window (--all, --time-drag) are PNG.
+/// --format, or what the name says; standard output has none and is PNG, as are pictures of the window
+/// (--all, --time-drag).
 Result<figures::Format> format_of(const RenderOptions& options) {
     if (options.all || options.time_drag > 0) return figures::Format::png;
     if (!options.format.empty()) {
@@ -55,8 +56,7 @@ Result<figures::Format> format_of(const RenderOptions& options) {
             return format;
         return bad_input(fmt::format("--format is '{}'; svg, pdf or png expected", options.format));
     }
-    if (options.output == "-")
-        return bad_input("-o - has no extension; --format svg, pdf or png expected");
+    if (options.output == "-") return figures::Format::png;
     return figures::format_of(options.output);
 }
 

@@ -1,6 +1,7 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/overlay.h"
+#include "app/ui/common/still.h"
 #include "app/ui/panels.h"
 
 namespace attn::ui {
@@ -53,6 +54,7 @@ void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& 
     push_font(frame.fonts.body);
     ImGui::InputTextWithHint("##path", "A path", &path, ImGuiInputTextFlags_AutoSelectAll);
     pop_font();
+    still_field(frame, frame.fonts.body, path, "A path");
     const std::string taken = prompt.path + " is there already: Enter overwrites it.";
     wrapped_words(frame, frame.fonts.body,
                   prompt.confirmed ? frame.theme.warning : frame.theme.muted,

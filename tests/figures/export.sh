@@ -52,9 +52,16 @@ grep -q '<image ' large.svg || fail "the map is not in large.svg"
 says chrome.svg 'Attention weights' Theme Saturation causal re-seed 'The cat sat down' LaTeX
 grep -q 'width="1600" height="1000"' chrome.svg || fail "chrome.svg is not of the window's size"
 
+# A sentence that is scrolled on screen is whole in its figure: the colour bar of A ends at 1.
+"$app" render --stage weights --sentence "$(seq -s ' ' 1001 1064)" -o long.svg
+says long.svg '1064'
+grep -q '>1</text>' long.svg || fail "the last matrix is cut"
+
 # Standard output takes its format by name.
 "$app" render --format svg --stage weights --select weights:1,2 -o - >piped.svg
 cmp step.svg piped.svg || fail "standard output differs from the file"
+"$app" render --stage weights --select weights:1,2 -o - >piped.png
+cmp step.png piped.png || fail "standard output is not PNG where no format is named"
 [[ ! -e ./- ]] || fail "a file is named -"
 
 # Every stage.
@@ -75,7 +82,6 @@ refuses() {
 refuses "has the extension .bmp; .svg, .pdf or .png expected" -o fig.bmp
 refuses "has no extension; .svg, .pdf or .png expected" -o fig
 refuses "--format is 'gif'" --format gif -o fig.svg
-refuses "--format svg, pdf or png" -o -
 [[ ! -e fig.bmp && ! -e fig && ! -e fig.svg ]] || fail "a refused figure was written"
 
 # No fonts at all: worse type, but a figure.

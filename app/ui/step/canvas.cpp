@@ -183,6 +183,9 @@ float drop_of(const Shares& shares, const Frame& frame, float room, float height
     return std::max(0.0F, std::min(spare * kHeight, most));
 }
 
+/// A figure of the canvas alone has as much room as it needs: nothing is scrolled in it.
+bool has_all_room(const Frame& frame) { return frame.still && &frame.around != &frame.painter; }
+
 std::optional<CellRef> draw_scrolled(const StepView& view,
                                      const std::optional<view::CellEdit>& editing,
                                      const CanvasLayout& layout, ImVec2 available,
@@ -191,9 +194,12 @@ std::optional<CellRef> draw_scrolled(const StepView& view,
     const float bar = layout.size.x > available.x ? ImGui::GetStyle().ScrollbarSize : 0.0F;
     const ImVec2 shown{available.x, std::min(available.y, layout.size.y + bar + frame.px(4))};
     ImGui::BeginChild("matrices", shown, false, ImGuiWindowFlags_HorizontalScrollbar);
-    const Matrices matrices{view, layout, frame, ImGui::GetCursorScreenPos()};
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    if (has_all_room(frame)) ImGui::PushClipRect(low, low + layout.size, false);
+    const Matrices matrices{view, layout, frame, low};
     const std::optional<CellRef> hovered = draw_matrices(matrices, out);
     if (editing) edit_cells(matrices, *editing, out);
+    if (has_all_room(frame)) ImGui::PopClipRect();
     ImGui::EndChild();
     return hovered;
 }
