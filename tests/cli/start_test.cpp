@@ -3,6 +3,7 @@
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"
+#include "app/files/open.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 
@@ -36,12 +37,11 @@ std::string saved_session(const Scratch& scratch, const char* name) {
 }  // namespace
 
 TEST_CASE("render takes FILE as the window does, and none of them twice") {
-    CHECK(settled({"a.npz"}).map_file == "a.npz");
-    CHECK(settled({"a.json"}).session == "a.json");
+    CHECK(settled({"a.npz"}).file == "a.npz");
     check_refused({"render", "a.npz", "b.npz", "-o", "x.png"}, "expected one at a time");
     check_refused({"render", "a.json", "--session", "b.json", "-o", "x.png"},
-                  "'a.json' and --session 'b.json'; expected one of the two");
-    check_refused({"render", "a.npz", "--map", "b.npz", "-o", "x.png"}, "expected one of the two");
+                  "'a.json' and --session 'b.json'; expected one file");
+    check_refused({"render", "a.npz", "--map", "b.npz", "-o", "x.png"}, "expected one file");
     check_refused({"render", "/nowhere/a.npz", "-o", "x.png"}, "/nowhere/a.npz: No such file");
     CHECK(says(refused_by_window({"a.npz", "b.npz"}), "expected one at a time"));
 }
@@ -56,7 +56,7 @@ TEST_CASE("no output of render or the window is a file that it reads") {
         check_refused({"render", "--session", file, "-o", output}, "the same file as --session");
         check_refused({"render", "--replay", file, "-o", output}, "the same file as --replay");
         check_refused({"render", "--map", file, "-o", output}, "the same file as --map");
-        check_refused({"render", file, "-o", output}, "the same file as --session");
+        check_refused({"render", file, "-o", output}, "the same file as FILE");
         CHECK(says(refused_by_window({"--replay", file, "--journal", output}), "--journal is"));
         CHECK(says(refused_by_window({"--session", file, "--journal", output}), "--journal is"));
         CHECK(says(refused_by_window({file, "--frame-log", output}), "--frame-log is"));
@@ -68,6 +68,14 @@ TEST_CASE("no output of render or the window is a file that it reads") {
     }
     CHECK(read_text_file(file).value() == before);
     CHECK(std::filesystem::is_symlink(link));
+}
+
+TEST_CASE("a session goes back to its file, but never over tensors") {
+    const Scratch scratch;
+    const std::string tensors = (scratch / "q.npz").string();
+    std::filesystem::copy_file(golden("qkv.npz"), tensors);
+    CHECK(says(refused_by_window({tensors, "--save-session", tensors}), "the same file as FILE"));
+    CHECK(says(refused_by_window({"--map", tensors, "--save-session", tensors}), "as --map"));
 }
 
 TEST_CASE("a scale that the window cannot have is refused") {
@@ -85,18 +93,19 @@ TEST_CASE("standard input is one file") {
 }
 
 TEST_CASE("what an option asks for must be carried out, what a journal did need not") {
+    jobs::Jobs jobs(files::opener(attn::backends()), [] {});
     view::AppState state = view::initial_state();
     state.backends = attn::backends();
-    const view::Actions good{view::GoToStage{Stage::weights},
-                             view::SelectCell{{Stage::weights, 1, 2}}};
-    CHECK(cli::carry_out(good, state));
+    const auto asked = [&](view::Actions options, view::Actions journal) {
+        return cli::carry_out({{}, std::move(options), std::move(journal), {}}, state, jobs);
+    };
     const view::Actions nowhere{view::SelectCell{{Stage::weights, 99, 0}}};
-    const auto refused = cli::carry_out(nowhere, state);
+    CHECK(asked({view::GoToStage{Stage::weights}, view::SelectCell{{Stage::weights, 1, 2}}}, {}));
+    const auto refused = asked(nowhere, {});
     REQUIRE(!refused);
     CHECK(refused.error().kind == ErrorKind::input);
     CHECK(says(refused.error().sentence, "no cell"));
-    cli::replay(nowhere, state);
-    CHECK(cli::complete_wishes(state));
-    const view::Actions quiet{view::HoverCell{}};
-    CHECK(cli::carry_out(quiet, state));  // the warning of the journal is none of its own
+    CHECK(asked({}, nowhere));
+    CHECK(cli::complete(state, jobs));
+    CHECK(asked({view::HoverCell{}}, {}));  // the warning of the journal is none of its own
 }
