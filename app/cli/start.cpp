@@ -130,8 +130,10 @@ Result<void> check_files(const StartOptions& options, std::span<const files::Nam
                                        {"--replay", options.replay}};
     if (auto fine = check_standard_input(inputs); !fine) return fine;
     if (auto fine = files::check_outputs({}, outputs); !fine) return fine;
+    const bool session_first = options.file.empty() || !files::holds_tensors(options.file);
     for (const files::NamedFile& output : outputs) {
-        const std::size_t first = output.name == "--save-session" ? 2 : 0;
+        const bool saves = output.name == "--save-session" && session_first;
+        const std::size_t first = saves ? 2 : 0;
         if (auto fine = files::check_outputs(std::span(inputs).subspan(first), {&output, 1}); !fine)
             return fine;
     }

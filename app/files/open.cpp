@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/files/standard.h"
 #include "app/view/large/words.h"
 #include "app/view/session.h"
-#include "core/io/file.h"
 #include "core/io/json.h"
 
 namespace attn::files {
@@ -38,15 +38,16 @@ Result<Opened> open_tensors(const std::string& path) {
 
 /// A session holds a document; a preset is one.
 Result<Opened> open_json(const std::string& path, const view::SessionContext& context) {
-    auto text = read_text_file(path);
+    auto text = read_text(path);
     if (!text) return tl::unexpected(text.error());
-    const auto json = parse_json(*text, path);
+    const std::string shown = shown_input(path);
+    const auto json = parse_json(*text, shown);
     if (!json) return tl::unexpected(json.error());
     if (!json->contains("document"))
-        return view::document_from_json(*text, path).map([](Document document) {
+        return view::document_from_json(*text, shown).map([](Document document) {
             return alone(std::move(document));
         });
-    auto state = view::session_from_json(*text, path, context);
+    auto state = view::session_from_json(*text, shown, context);
     if (!state) return tl::unexpected(state.error());
     const auto document = state->shared_document();
     return Opened{document, std::make_shared<const view::AppState>(*std::move(state)), ""};
@@ -74,6 +75,12 @@ Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& co
 
 }  // namespace
 
+bool holds_tensors(const std::string& path) {
+    if (!is_standard(path)) return std::filesystem::path(path).extension() == ".npz";
+    const Result<std::string>& bytes = standard_input();
+    return bytes && bytes->starts_with("PK");  // a zip
+}
+
 Result<Document> document_of(TensorFile file, const std::filesystem::path& path) {
     Document document;
     document.origin = view::FileOrigin{path.string()};
@@ -96,14 +103,11 @@ view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
         if (const auto* spec = std::get_if<large::PlantedSpec>(&request.what))
             return open_planted(*spec, control);
         const auto& path = std::get<std::string>(request.what);
-        const std::string extension = std::filesystem::path(path).extension().string();
-        if (extension == ".npz" || path == "-") return open_tensors(path);
-        if (extension == ".json")
+        if (holds_tensors(path)) return open_tensors(path);
+        if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path, {backends, workspaces, opener(backends, workspaces)});
         return bad_input(
-            fmt::format("{}: tensors (.npz), a session or a preset (.json) were "
-                        "expected",
-                        path));
+            fmt::format("{}; expected tensors (.npz), a session or a preset (.json)", path));
     };
 }
 

@@ -5,6 +5,9 @@
 
 namespace attn::files {
 
+/// Whether a file holds tensors and not a session: by its name, or by the first bytes of standard input.
+bool holds_tensors(const std::string& path);
+
 /// Whatever a person opens: tensors (.npz) or a generated matrix become a document, a session brings everything, a
 /// preset is a document. What cannot be read is an error that names the file. For app/jobs and the command line.
 view::Opener opener(BackendList backends, view::WorkspaceList workspaces = view::workspaces());

@@ -3,6 +3,7 @@
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"
+#include "app/files/open.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 
@@ -40,8 +41,8 @@ TEST_CASE("render takes FILE as the window does, and none of them twice") {
     CHECK(settled({"a.json"}).file == "a.json");
     check_refused({"render", "a.npz", "b.npz", "-o", "x.png"}, "expected one at a time");
     check_refused({"render", "a.json", "--session", "b.json", "-o", "x.png"},
-                  "'a.json' and --session 'b.json'; expected one of the two");
-    check_refused({"render", "a.npz", "--map", "b.npz", "-o", "x.png"}, "expected one of the two");
+                  "'a.json' and --session 'b.json'; expected one file");
+    check_refused({"render", "a.npz", "--map", "b.npz", "-o", "x.png"}, "expected one file");
     check_refused({"render", "/nowhere/a.npz", "-o", "x.png"}, "/nowhere/a.npz: No such file");
     CHECK(says(refused_by_window({"a.npz", "b.npz"}), "expected one at a time"));
 }
@@ -68,6 +69,14 @@ TEST_CASE("no output of render or the window is a file that it reads") {
     }
     CHECK(read_text_file(file).value() == before);
     CHECK(std::filesystem::is_symlink(link));
+}
+
+TEST_CASE("a session goes back to its file, but never over tensors") {
+    const Scratch scratch;
+    const std::string tensors = (scratch / "q.npz").string();
+    std::filesystem::copy_file(golden("qkv.npz"), tensors);
+    CHECK(says(refused_by_window({tensors, "--save-session", tensors}), "the same file as FILE"));
+    CHECK(says(refused_by_window({"--map", tensors, "--save-session", tensors}), "as --map"));
 }
 
 TEST_CASE("a scale that the window cannot have is refused") {
@@ -106,9 +115,10 @@ TEST_CASE("what an option asks for must be carried out, what a journal did need 
 TEST_CASE("a journal with a torn or a blank line is read up to and after it, with a warning") {
     const Scratch scratch;
     const std::string path = (scratch / "torn.jsonl").string();
-    REQUIRE(write_file_atomically(path, "{\"action\":\"set_scaling\",\"on\":false}\n"
-                                        "{\"action\":\"set_sc\n\n"
-                                        "{\"action\":\"set_causal\",\"on\":true}\n"));
+    REQUIRE(write_file_atomically(path,
+                                  "{\"action\":\"set_scaling\",\"on\":false}\n"
+                                  "{\"action\":\"set_sc\n\n"
+                                  "{\"action\":\"set_causal\",\"on\":true}\n"));
     std::vector<std::string> warnings;
     const auto actions = cli::read_journal(path, warnings);
     REQUIRE(actions);

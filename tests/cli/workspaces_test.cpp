@@ -36,8 +36,8 @@ Rendered render(std::vector<std::string> words) {
         return std::make_unique<Sketchbook>(rendered.shown);
     };
     words.insert(words.begin(), "render");
-    const auto code = cli::run(
-        words, {out, err, open, attn::backends(), test::workspaces_with_probe()});
+    const auto code =
+        cli::run(words, {out, err, open, attn::backends(), test::workspaces_with_probe()});
     rendered.ran = {code.value_or(-1), out.str(), err.str()};
     return rendered;
 }

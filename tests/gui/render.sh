@@ -51,7 +51,7 @@ printf '{"action":"go_to_stage","stage":"weights"}\n{"action":"load_preset","key
 # FILE as the window takes it, from a pipe and into one too.
 "$app" render --stage weights -o default.png
 "$app" render "$assets/presets/exercise.json" --stage weights -o file.png
-"$app" render - --stage weights -o - <"$assets/presets/exercise.json" | cat >piped.png
+"$app" render - --stage weights --format png -o - <"$assets/presets/exercise.json" | cat >piped.png
 cmp file.png piped.png || fail "the picture is another one through pipes"
 ! cmp -s default.png file.png || fail "FILE changes nothing in the picture"
 [[ ! -e ./- ]] || fail "a file named - was made"

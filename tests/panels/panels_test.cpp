@@ -117,12 +117,12 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     state.workspaces = test::workspaces_with_probe();
     std::vector<ui::WorkspacePanel> panels(ui::workspace_panels().begin(),
                                            ui::workspace_panels().end());
-    panels.push_back({test::kProbeWorkspace.id, panels.front().icon,
-                      [](const view::AppState&, const ui::WorkArea&, const ui::Frame&,
-                         view::Actions& out) {
-                          out.push_back(view::SetSeed{99});
-                          return std::string();
-                      }});
+    panels.push_back(
+        {test::kProbeWorkspace.id, panels.front().icon,
+         [](const view::AppState&, const ui::WorkArea&, const ui::Frame&, view::Actions& out) {
+             out.push_back(view::SetSeed{99});
+             return std::string();
+         }});
     NullUi ui;
     ui.show([&](const ui::Frame& frame, view::Actions& out) {
         ui::draw_window(state, frame, out, panels);

@@ -181,7 +181,7 @@ TEST_CASE("a press is one undo step, also of the same action again") {
 TEST_CASE("undo keeps no more tensors than it may") {
     AppState state = initial_state();
     Document heavy = state.document();
-    Inputs inputs;  // without V: nothing is computed of it
+    Inputs inputs;                                   // without V: nothing is computed of it
     inputs.q = Tensor({1, 1, Index{1} << 20, 150});  // 600 MiB
     inputs.k = Tensor({1, 1, 1, 150});
     heavy.origin = FileOrigin{"heavy.npz"};

@@ -30,7 +30,8 @@ void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
         names.push_back(preset.title);
     }
     const Options options{names, current,
-                          current < 0 ? (view.toy ? "custom" : view.title) : names[static_cast<std::size_t>(current)]};
+                          current < 0 ? (view.toy ? "custom" : view.title)
+                                      : names[static_cast<std::size_t>(current)]};
     const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
     const auto row = combo(frame, "##preset", options, frame.px(kPresetWidth), tip, out);
     if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
@@ -110,10 +111,14 @@ void heads(const ControlsView& view, const Frame& frame, Actions& out) {
              0,
              view.batches - 1,
              {"The sequence of the batch that is shown", "0 … B − 1"}},
-            [&](Index value) { return view::ShowHead{view.head, value}; });
+            [&](Index value) {
+                return view::ShowHead{view.head, value};
+            });
     if (view.heads < 2) return;
     set({"##head", "head", view.head, 0, view.heads - 1, {"The head that is shown", "0 … H − 1"}},
-        [&](Index value) { return view::ShowHead{value, view.batch}; });
+        [&](Index value) {
+            return view::ShowHead{value, view.batch};
+        });
 }
 
 void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,

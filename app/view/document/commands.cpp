@@ -49,10 +49,12 @@ void add_document_commands(std::vector<Command>& list, const AppState& state) {
     list.push_back({causal ? "Causal mask off" : "Causal mask on", "Document", plain(Key::m),
                     SetCausal{!causal}, there});
     const Command window =
-        spec.mask.window
-            ? Command{"No window mask", "Document", {}, SetWindow{std::nullopt}, there}
-            : Command{"Window mask: each query sees its neighbours", "Document", {}, SetWindow{1},
-                      there};
+        spec.mask.window ? Command{"No window mask", "Document", {}, SetWindow{std::nullopt}, there}
+                         : Command{"Window mask: each query sees its neighbours",
+                                   "Document",
+                                   {},
+                                   SetWindow{1},
+                                   there};
     list.push_back(window);
     add_heads(list, state);
     add_backends(list, state);

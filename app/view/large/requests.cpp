@@ -49,7 +49,8 @@ Action run(const MapInputRequest& request, const RunControl&) try {
     return MapInputReady{request.document,
                          std::make_shared<const large::MapInput>(std::move(input)), ""};
 } catch (const std::bad_alloc&) {
-    return MapInputReady{request.document, nullptr, "out of memory: a map of weights keeps Q and K"};
+    return MapInputReady{request.document, nullptr,
+                         "out of memory: a map of weights keeps Q and K"};
 }
 
 std::optional<MapCellRequest> requested_map_cell(const AppState& state) {

@@ -36,11 +36,11 @@ struct ControlsView {
     bool causal;
     std::uint64_t seed;
     bool gradients;
-    std::string badge;     // "toy weights, not trained"
+    std::string badge;       // "toy weights, not trained"
     std::string title = {};  // of the document
     bool toy = true;         // its sizes and seed can be set
-    bool projects = true;  // heads are a way to split X W
-    Index tokens = 0;      // the longer side of the score matrix
+    bool projects = true;    // heads are a way to split X W
+    Index tokens = 0;        // the longer side of the score matrix
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window

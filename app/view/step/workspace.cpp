@@ -61,8 +61,8 @@ void check_look(Fields& fields, const AppState& state) {
         fields.complain(fmt::format("is at stage '{}', which this document does not have",
                                     info(look.stage).key));
     if (!fields.fine()) return;
-    const bool kept = !look.selected || !is_kept(state, look.selected->tensor) ||
-                      has_cell(state, *look.selected);
+    const bool kept =
+        !look.selected || !is_kept(state, look.selected->tensor) || has_cell(state, *look.selected);
     if (!kept)
         fields.complain(fmt::format("points at a cell that {} does not have: row {}, column {}",
                                     name_of(look.selected->tensor), look.selected->row,
