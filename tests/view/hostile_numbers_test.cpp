@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/files/open.h"
 #include "app/view/commands.h"
 #include "app/view/common/fields.h"
 #include "app/view/large/inspector.h"
@@ -16,7 +15,7 @@
 #include "app/view/step/view.h"
 #include "app/view/step/workspace.h"
 #include "core/text.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/large_sample.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -89,21 +88,11 @@ const char* const kLines[] = {
     R"({"action":"search_map","search":{"of":"key","index":4}})",
     R"({"action":"set_ui_scale","scale":1.5})"};
 
-Opener opener() { return files::opener(attn::backends()); }
-
-/// A state that looks at a generated matrix; nothing of it is computed but Q and K.
-AppState map_state() {
-    const large::PlantedSpec spec{.tokens = 256, .d_k = 32};
-    AppState state = after(initial_state(), {OpenPlanted{spec}, SetWorkspace{"large"}});
-    state = after(std::move(state), {run(*requested_document(state), opener(), {})});
-    return after(std::move(state), {run(*requested_map_input(state), RunControl{})});
-}
-
 }  // namespace
 
 TEST_CASE("a journal line with any number is refused in a sentence or does no harm") {
     const AppState toy = after(preset_state("two-heads"), {SelectCell{{Stage::q, 1, 1}}});
-    const AppState map = map_state();
+    const AppState map = planted_state({.tokens = 256, .d_k = 32});
     for (const char* line : kLines) {
         CAPTURE(line);
         REQUIRE(from_journal(line));
@@ -131,11 +120,12 @@ TEST_CASE("a session with any number is refused in a sentence or opens") {
     state = after(state, {SelectCell{{Stage::q, 1, 0}}, HoverCell{CellRef{Stage::x, 0, 0}},
                           BeginCellEdit{{Stage::x, 1, 1}}, ShowPalette{true}});
     const AppState map =
-        after(map_state(), {GoToCell{{5, 6}}, SearchMap{large::Search{large::Search::Of::key, 7}}});
+        after(planted_state({.tokens = 256, .d_k = 32}),
+              {GoToCell{{5, 6}}, SearchMap{large::Search{large::Search::Of::key, 7}}});
     for (const AppState& start : {state, map})
         for (const std::string& changed : disturbed(session_to_json(start))) {
             CAPTURE(changed);
-            const auto opened = session_from_json(changed, "session", {.open = opener()});
+            const auto opened = session_from_json(changed, "session", {.open = open_planted});
             if (opened)
                 look_at(*opened);
             else
@@ -145,7 +135,7 @@ TEST_CASE("a session with any number is refused in a sentence or opens") {
 
 TEST_CASE("an action with any number does no harm either") {
     const AppState toy = after(preset_state("two-heads"), {SelectCell{{Stage::context, 1, 1}}});
-    const AppState map = map_state();
+    const AppState map = planted_state({.tokens = 256, .d_k = 32});
     for (const AppState& state : {toy, map})
         for (const Index n : {kLeast, kLeast + 1, Index{-1}, Index{0}, kMost - 1, kMost}) {
             const int step = n < 0 ? std::numeric_limits<int>::min() : 1;
