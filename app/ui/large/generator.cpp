@@ -1,7 +1,6 @@
 #include <string>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/large/parts.h"
 
