@@ -28,11 +28,6 @@ bool refuse_outside(AppState& state, large::Cell cell) {
     return true;
 }
 
-bool has_search(const LargeLook& look, const large::Search& search) {
-    const bool key = search.of == large::Search::Of::key;
-    return search.index >= 0 && search.index < (key ? look.size.columns : look.size.rows);
-}
-
 void go_to(AppState& state, large::Cell cell) {
     LargeLook& look = state.large;
     look.go_to_open = false;
@@ -55,6 +50,7 @@ void settle_map(AppState& state) {
         look.snapshot.reset();
         look.inspected.reset();
     }
+    if (look.mapped != state.shared_document()) look.fault.clear();
     if (look.selected && !has_map_cell(look, *look.selected)) look.selected.reset();
     if (look.search && !has_search(look, *look.search)) look.search.reset();
     look.hovered.reset();

@@ -143,6 +143,11 @@ bool has_map_cell(const LargeLook& look, large::Cell cell) {
     return cell.row >= 0 && cell.row < size.rows && cell.column >= 0 && cell.column < size.columns;
 }
 
+bool has_search(const LargeLook& look, const large::Search& search) {
+    const bool key = search.of == large::Search::Of::key;
+    return search.index >= 0 && search.index < (key ? look.size.columns : look.size.rows);
+}
+
 std::optional<large::Cell> parse_map_cell(std::string_view text) {
     // the bytes of → are separators too, each by itself
     std::vector<std::string> parts = parts_of(text, " ;→");

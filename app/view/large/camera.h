@@ -49,6 +49,8 @@ double row_at(const LargeLook& look, double y);
 int tile_level(const LargeLook& look);
 
 bool has_map_cell(const LargeLook& look, large::Cell cell);
+/// Whether the matrix has the row or column that is searched.
+bool has_search(const LargeLook& look, const large::Search& search);
 /// "70001, 5" · "70,001 → 5" · "70001" for the cell of a token with itself. Commas part the numbers
 /// unless something else does; then they part thousands. nullopt when it is neither.
 std::optional<large::Cell> parse_map_cell(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/fields.h"
 #include "app/view/document/commands.h"
 #include "app/view/edits.h"
 #include "app/view/large/camera.h"
@@ -109,7 +110,17 @@ std::optional<Action> escape_large(const AppState& state) {
 void clear_large(AppState& state) { state.large.selected.reset(); }
 
 nlohmann::ordered_json write_large(const AppState& state) { return large_to(state.large); }
-void read_large(Fields& fields, AppState& state) { read_large(fields, state.large); }
+void read_large(Fields& fields, AppState& state) {
+    LargeLook& look = state.large;
+    read_large(fields, look);
+    if (look.selected && !has_map_cell(look, *look.selected))
+        fields.complain(fmt::format("has 'selected' = {} → {}: the matrix is {} × {}",
+                                    look.selected->row, look.selected->column, look.size.rows,
+                                    look.size.columns));
+    if (look.search && !has_search(look, *look.search))
+        fields.complain(fmt::format("has a 'search' of {}: the matrix is {} × {}",
+                                    look.search->index, look.size.rows, look.size.columns));
+}
 
 bool is_large_animating(const AppState& state) { return state.large.moving_s > 0.0; }
 
