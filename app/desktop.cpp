@@ -165,7 +165,9 @@ bool Desktop::has_settled() const {
     const bool map = state_.workspace == view::Workspace::large && large.fault.empty() &&
                      !view::is_empty(state_.document()) &&
                      !(large.snapshot && large.snapshot->complete);
-    return state_.step.fade >= 1.0 && !state_.opening && !view::requested_trace(state_) &&
+    // a cross-fade goes on only where it is seen
+    const bool fades = state_.workspace == view::Workspace::step && state_.step.fade < 1.0;
+    return !fades && !state_.opening && !view::requested_trace(state_) &&
            !view::requested_sweep(state_) && !map;
 }
 
