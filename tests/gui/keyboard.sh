@@ -32,7 +32,8 @@ does '"action":"set_workspace"' press space
 (($(count '"action":"toggle_play"') == 0)) || fail "Space on a focused control plays"
 does '"action":"set_workspace"' press 1
 
-# A number of X is kept when a stage is clicked.
+# Escape takes the ring away: Enter is the matrix's again. A number of X is kept when a stage is clicked.
+press Escape
 does '"action":"move_selection"' press Home shift+Down
 does '"action":"begin_cell_edit"' press Return
 sleep 0.3
