@@ -21,7 +21,11 @@ namespace {
 
 using nlohmann::json;
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t kJournals = 100;
+#else
 constexpr std::uint64_t kJournals = 1000;
+#endif
 constexpr std::uint64_t kLines = 30;
 
 /// One of each action that is journaled, as JSON.
