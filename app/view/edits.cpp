@@ -113,7 +113,8 @@ Result<void> check_controls(const SaturationControls& controls) {
                                      kFewestKeys, kMostKeys));
     if (controls.draw < 0 || controls.draw >= settings.trials)
         return bad_input(
-            fmt::format("draw is {}: it must be 0 to {}", controls.draw, settings.trials - 1));
+            fmt::format("draw is {}: it must be 0 to {}", controls.draw,
+                                     std::max<Index>(settings.trials, 1) - 1));
     return {};
 }
 
