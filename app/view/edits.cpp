@@ -112,8 +112,7 @@ Result<void> check_controls(const SaturationControls& controls) {
         return bad_input(fmt::format("the number of keys is {}: it must be {} to {}", keys,
                                      kFewestKeys, kMostKeys));
     if (controls.draw < 0 || controls.draw >= settings.trials)
-        return bad_input(
-            fmt::format("draw is {}: it must be 0 to {}", controls.draw,
+        return bad_input(fmt::format("draw is {}: it must be 0 to {}", controls.draw,
                                      std::max<Index>(settings.trials, 1) - 1));
     return {};
 }
