@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "app/ui/common/figure_painters.h"
 #include "app/ui/step/layout.h"
+#include "app/view/common/format.h"
 #include "tests/panels/null_ui.h"
 #include "tests/panels/sample.h"
 
@@ -192,5 +194,74 @@ TEST_CASE("matrices never overlap, and fit the canvas") {
             CHECK(layout.result.cell.x >= 6.0F);
             if (width < 800.0F) continue;
             CHECK(right(layout.result, tokens) <= width + 1.0F);
+        }
+}
+
+namespace {
+
+/// Hands on what is drawn, and keeps where the numbers stand.
+class NumberSpy final : public ui::PassingPainter {
+  public:
+    using ui::PassingPainter::PassingPainter;
+    struct Number {
+        view::Point at;
+        float end = 0.0F;
+        float character = 0.0F;
+    };
+    std::vector<Number> numbers;
+
+    void text(const view::Font& font, view::Point at, view::Color color,
+              std::string_view text) override {
+        const float width = text_size(font, text).x;
+        if (font.face == view::Face::mono && text.find('.') != std::string_view::npos)
+            numbers.push_back({at, at.x + width, text_size(font, "0").x});
+        PassingPainter::text(font, at, color, text);
+    }
+
+  private:
+    bool admits(view::Point, view::Point) override { return true; }
+};
+
+/// Numbers with signs, side by side: "1.50−1.50" must not read as a difference.
+view::StepView signed_scores(Index tokens) {
+    view::StepView view;
+    view.title = "Scaled scores";
+    view.operands = {test::sample_grid(Stage::scores, tokens, tokens)};
+    view.operators = {"÷ 2 →"};
+    view.result = test::sample_grid(Stage::scaled, tokens, tokens);
+    view.controls.d_k = 2;
+    for (view::GridView* grid : {&view.operands[0], &view.result}) {
+        grid->range = {ColorScale::diverging, -3.0, 3.0};
+        for (std::size_t n = 0; n < grid->cells.size(); ++n) {
+            grid->cells[n].value = n % 3 == 0 ? 1.5 : -1.25;
+            grid->cells[n].text = view::cell_number(grid->cells[n].value, 2);
+        }
+    }
+    return view;
+}
+
+}  // namespace
+
+TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tokens have numbers") {
+    for (const Index tokens : {4, 8, 12, 16, 24})
+        for (const float width : {600.0F, 800.0F, 1100.0F, 1600.0F}) {
+            CAPTURE(tokens);
+            CAPTURE(width);
+            const view::StepView view = signed_scores(tokens);
+            std::vector<NumberSpy::Number> numbers;
+            NullUi ui({width, 800.0F});
+            ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+                NumberSpy spy(frame.painter);
+                const ui::Frame spied{frame.fonts, frame.theme, frame.scale, spy, spy};
+                ui::draw_canvas(view, {}, spied, out);
+                numbers = spy.numbers;
+            });
+            ui.frames(2);
+            for (const auto& left : numbers)
+                for (const auto& right : numbers) {
+                    const bool follows = left.at.y == right.at.y && right.at.x > left.at.x;
+                    if (follows) CHECK(right.at.x - left.end >= 0.99F * left.character);
+                }
+            if (tokens <= 12 && width >= 1600.0F) CHECK(std::ssize(numbers) >= 2 * tokens * tokens);
         }
 }

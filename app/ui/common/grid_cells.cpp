@@ -12,6 +12,8 @@ using view::CellView;
 using view::Color;
 using view::GridView;
 
+constexpr float kTinyDigits = 10.0F;     // design units
+constexpr float kSmallestDigits = 8.0F;  // where the cells of twelve tokens have a character of air
 constexpr int kUsualChars = 6;  // "−0.603": large figures are of one size in all matrices
 constexpr double kUnlit = 0.6;  // how far cells that are no source fade into the background
 
@@ -62,7 +64,8 @@ NumberSetting measure(const GridView& grid, int decimals) {
     return setting;
 }
 
-view::Font tiny_digits(const Frame& frame) { return {view::Face::mono, frame.px(10)}; }
+view::Font sized_digits(const Frame& frame, float px) { return {view::Face::mono, frame.px(px)}; }
+view::Font tiny_digits(const Frame& frame) { return sized_digits(frame, kTinyDigits); }
 
 bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font, ImVec2 cell,
               float gap, int least_chars) {
@@ -95,7 +98,9 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
         fits(fonts.digits_small, two, gap) || fits(tiny_digits(frame), full, gap / 2) ||
         fits(tiny_digits(frame), two, gap / 2) || fits(fonts.digits_small, one, gap / 2))
         return setting;
-    fits(tiny_digits(frame), one, gap / 2);
+    for (const float px : {kTinyDigits, kTinyDigits - 1.0F, kSmallestDigits})
+        for (const int decimals : {two, one})
+            if (fits(sized_digits(frame, px), decimals, gap / 2)) return setting;
     return setting;
 }
 
@@ -215,7 +220,7 @@ bool same_size(const GridView& a, const GridView* b) {
 
 float readable_cell_width(const GridView& grid, const Frame& frame) {
     const NumberSetting setting = measure(grid, std::min(grid.decimals, 1));
-    return frame.text_width(tiny_digits(frame), "0") *
+    return frame.text_width(sized_digits(frame, kSmallestDigits), "0") *
                static_cast<float>(setting.before + setting.after + 1) +
            frame.px(1);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "app/ui/common/draw.h"
 #include "app/ui/large/parts.h"
@@ -20,6 +21,7 @@ constexpr float kDragStart = 3.0F;  // a press that moves less is a click
 constexpr float kWheelPan = 64.0F;  // a notch of a sideways wheel
 constexpr float kLeastOutline = 7.0F;
 constexpr float kMarkRadius = 8.0F;
+constexpr float kTinyFigures = 10.0F;
 
 // --- drawing
 
@@ -86,25 +88,27 @@ void draw_grid_lines(const Canvas& canvas) {
     }
 }
 
-/// The largest digits in which every figure fits its cell; null when none does.
-const Font* figure_font(const Canvas& canvas) {
+/// The largest digits in which every figure fits its cell with a character of air; none when none does.
+std::optional<view::Font> figure_font(const Canvas& canvas) {
+    const Frame& frame = canvas.scene.frame;
     const auto& figures = canvas.scene.view.figures;
-    const Fonts& fonts = canvas.scene.frame.fonts;
+    const Fonts& fonts = frame.fonts;
     const auto longest = std::ranges::max_element(figures, {}, [&](const view::MapFigure& f) {
-        return canvas.scene.frame.text_width(fonts.digits, f.text);
+        return frame.text_width(fonts.digits, f.text);
     });
-    if (longest == figures.end()) return nullptr;
+    if (longest == figures.end()) return std::nullopt;
     const auto width = static_cast<float>(longest->where.right - longest->where.left);
-    for (const Font* font :
-         {&fonts.digits_large, &fonts.digits_medium, &fonts.digits, &fonts.digits_small})
-        if (canvas.scene.frame.text_width(*font, longest->text) <= width - canvas.scene.frame.px(4))
-            return font;
-    return nullptr;
+    const std::array<view::Font, 5> sizes{fonts.digits_large, fonts.digits_medium, fonts.digits,
+                                          fonts.digits_small,
+                                          view::Font{view::Face::mono, frame.px(kTinyFigures)}};
+    for (const view::Font& font : sizes)
+        if (frame.text_width(font, longest->text + "0") <= width) return font;
+    return std::nullopt;
 }
 
 /// A figure that the canvas cuts would read as another number.
 void draw_figures(const Canvas& canvas) {
-    const Font* const font = figure_font(canvas);
+    const auto font = figure_font(canvas);
     if (!font) return;
     for (const view::MapFigure& figure : canvas.scene.view.figures) {
         const double half = canvas.scene.frame.text_width(*font, figure.text) / 2.0F;
