@@ -104,3 +104,15 @@ TEST_CASE("a megabyte of text takes no more than a moment") {
     CHECK(typed(chinese).message.severity == Severity::error);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }
+
+TEST_CASE("the palette finds words without their commas, underscores and accents") {
+    const AppState state = after(initial_state(), {SetWorkspace{"large"}});
+    const auto first = [&](std::string_view query) {
+        const std::vector<Command> found = find_commands(state, query);
+        return found.empty() ? std::string() : found.front().words;
+    };
+    CHECK(first("4096") == "Generate 4,096 tokens");
+    CHECK(first("generate 4,096") == "Generate 4,096 tokens");
+    CHECK(first("gènérâte 16384") == "Generate 16,384 tokens");
+    CHECK(first("save_screenshot") == "Save screenshot");
+}
