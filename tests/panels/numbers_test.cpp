@@ -150,6 +150,26 @@ TEST_CASE("a digit on the focused number begins the typing, Enter opens it with 
     CHECK(field.seed == 5);
 }
 
+TEST_CASE("letters that come before the field has the keyboard are not lost") {
+    SeedField field(7);
+    field.panel.ui.press(Key::tab);
+    ImGui::GetIO().AddInputCharacter('1');
+    field.panel.ui.frame();
+    ImGui::GetIO().AddInputCharacter('2');
+    field.panel.ui.frame();
+    typed(field.panel.ui, "3");
+    CHECK(field.seed == 123);
+    field.panel.ui.double_click(field.middle());
+    REQUIRE(field.panel.state.focus.typing);
+    field.panel.ui.press(Key::escape);
+    field.panel.ui.press(Key::tab);
+    field.panel.ui.press(Key::enter);
+    ImGui::GetIO().AddInputCharacter('8');
+    field.panel.ui.frame();
+    typed(field.panel.ui, "9");
+    CHECK(field.seed == 89);
+}
+
 TEST_CASE("a slider follows the hand between BeginGesture and EndGesture, and is typed into") {
     WidthSlider slider(1);
     const float y = slider.y();

@@ -33,17 +33,29 @@ void draw_closed(const Frame& frame, ImVec2 at, ImVec2 size, const std::string& 
                  fit_text(frame, frame.fonts.body, shown, room));
 }
 
-/// Beneath the closed list, or above it where the window ends.
-void place_list(ImVec2 at, ImVec2 size, int rows) {
+/// Of the longest name, with room for a scroll bar.
+float list_width(const Frame& frame, const Options& options) {
     const ImGuiStyle& style = ImGui::GetStyle();
+    float longest = 0.0F;
+    for (const std::string& name : options.names)
+        longest = std::max(longest, frame.text_width(frame.fonts.body, name));
+    return longest + 2 * style.WindowPadding.x + style.ScrollbarSize;
+}
+
+/// Beneath the closed list, or above it where the window ends.
+void place_list(const Frame& frame, ImVec2 at, ImVec2 size, const Options& options) {
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const int rows = count_of(options);
     const float wanted =
         row_height() * static_cast<float>(std::min(rows, kMostRows)) + 2 * style.WindowPadding.y;
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float below = display.y - at.y - size.y;
     const bool up = below < wanted && at.y > below;
     const float height = std::min(wanted, up ? at.y : below);
-    ImGui::SetNextWindowPos({at.x, up ? at.y - height : at.y + size.y});
-    ImGui::SetNextWindowSize({size.x, height});
+    const float width = std::min(std::max(size.x, list_width(frame, options)), display.x);
+    const float left = std::min(at.x, display.x - width);
+    ImGui::SetNextWindowPos({left, up ? at.y - height : at.y + size.y});
+    ImGui::SetNextWindowSize({width, height});
 }
 
 /// Where the arrow keys bring the current row.
@@ -108,7 +120,7 @@ std::optional<int> combo(const Frame& frame, const char* id, const Options& opti
         ImGui::OpenPopup("list");
         out.push_back(view::MoveInList{options.current});
     }
-    place_list(at, size, count_of(options));
+    place_list(frame, at, size, options);
     if (const auto row = draw_list(frame, options, out)) chosen = row;
     ImGui::PopID();
     if (chosen == options.current) return std::nullopt;

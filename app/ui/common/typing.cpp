@@ -43,8 +43,9 @@ int keep_first_letter(ImGuiInputTextCallbackData* data) {
     return 0;
 }
 
-/// The field alone; `text` follows what is typed.
-void draw_field(const Frame& frame, const Typing& typing, ImVec2 size, std::string& text) {
+/// The field alone; the text follows what is typed.
+void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
+    std::string& text = typing.text;
     const float pad = std::max(0.0F, (size.y - frame.fonts.digits.px) / 2);
     push_font(frame.fonts.digits);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {frame.px(6), pad});
@@ -63,8 +64,15 @@ void draw_field(const Frame& frame, const Typing& typing, ImVec2 size, std::stri
     still_field(frame, frame.fonts.digits, text);
     frame.painter.outline(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), frame.theme.accent,
                           frame.px(2), frame.px(4));
-    // letters that came before the field had the keyboard
-    if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) text += typed_digits();
+}
+
+/// Letters that come before the field has the keyboard replace what would be selected.
+void add_early_letters(Typing& typing) {
+    if (ImGui::IsItemActive() || ImGui::IsItemDeactivated()) return;
+    const std::string early = typed_digits();
+    if (early.empty()) return;
+    typing.text = typing.selected ? early : typing.text + early;
+    typing.selected = false;
 }
 
 enum class End { none, committed, cancelled };
@@ -120,23 +128,24 @@ void begin_typing_by_key(const Frame& frame, ImGuiID control, const std::string&
 
 std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, ImVec2 low,
                                          ImVec2 high, view::Actions& out) {
-    const Typing typing = *frame.focus->focus().typing;
-    std::string text = typing.text;
-    const float room = frame.text_width(frame.fonts.digits, text + "00") + frame.px(12);
+    const Typing before = *frame.focus->focus().typing;
+    Typing typing = before;
+    const float room = frame.text_width(frame.fonts.digits, typing.text + "00") + frame.px(12);
     const ImVec2 size{std::max(high.x - low.x, room), high.y - low.y};
     ImGui::SetCursorScreenPos(low);
     // a window of its own: it may cover what stands to the right
     ImGui::BeginChild("typing", size, false, ImGuiWindowFlags_NoScrollbar);
-    draw_field(frame, typing, size, text);
+    draw_field(frame, typing, size);
+    add_early_letters(typing);
     const End end = end_of_typing(frame, control);
     ImGui::EndChild();
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy({high.x - low.x, high.y - low.y});
     if (end != End::none) {
         out.push_back(view::TypeInto{std::nullopt});
-        return end == End::cancelled ? std::nullopt : std::optional(text);
+        return end == End::cancelled ? std::nullopt : std::optional(typing.text);
     }
-    if (text != typing.text) out.push_back(view::TypeInto{Typing{control, text, typing.selected}});
+    if (!(typing == before)) out.push_back(view::TypeInto{typing});
     return std::nullopt;
 }
 

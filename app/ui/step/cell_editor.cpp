@@ -20,7 +20,8 @@ ImVec2 editor_size(const std::string& draft, ImVec2 cell, const Frame& frame) {
 bool edit_text(std::string& draft, ImVec2 size, const Frame& frame) {
     const float pad = std::max(0.0F, (size.y - frame.fonts.digits.px) / 2);
     push_font(frame.fonts.digits);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {frame.px(4), pad});
+    const float spare = size.x - frame.text_width(frame.fonts.digits, draft);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {std::max(frame.px(4), spare / 2), pad});
     ImGui::SetNextItemWidth(size.x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_no_tab_stop();
