@@ -186,7 +186,9 @@ void Desktop::dispatch_all(const view::Actions& actions) {
     for (const view::Action& action : actions) dispatch(action);
 }
 
+/// A failure is also said on standard error: the notice on screen is gone with the next one.
 void Desktop::notify(const Result<void>& done, const std::string& words) {
+    if (!done) std::cerr << "attnscope: " << done.error().sentence << std::endl;
     dispatch(done ? view::Notify{{words, view::Severity::info}}
                   : view::Notify{{done.error().sentence, view::Severity::error}});
     frames_wanted_ = kFramesAfterEvent;

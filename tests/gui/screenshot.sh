@@ -18,8 +18,9 @@ done
 press ctrl+q
 ends 0
 
-start --screenshot-dir "$work/no-such-folder"
-does '"action":"take_screenshot"' press F12
+start --screenshot-dir "$work/no-such-folder" 2>error.txt
+press F12
+wait_for "the reason on standard error" grep -q no-such-folder error.txt
 does '"action":"set_workspace"' press 2
 pictures_are 2 || fail "a picture is written without its folder"
 press ctrl+q
