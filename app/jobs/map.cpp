@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -33,13 +34,16 @@ void Map::replace(std::shared_ptr<const large::MapInput> input) {
     } catch (const std::system_error& error) {
         fault_ = fmt::format("no thread could be started for the map: {}", error.what());
         wake_();
+    } catch (const std::bad_alloc&) {
+        fault_ = "there is not enough memory for the map";
+        wake_();
     }
 }
 
 view::Actions Map::take() {
     if (!fault_.empty()) {
         auto failed = std::make_shared<large::MapSnapshot>();
-        failed->wish.head = head_;
+        failed->request.head = head_;
         failed->fault = std::exchange(fault_, {});
         return {view::MapReady{input_, std::move(failed)}};
     }
