@@ -49,7 +49,7 @@ class Backend {
 /// Backends to choose from.
 using BackendList = std::span<const Backend* const>;
 
-/// The backends of the core, the judge first. A program with others beside them (a graphics card's) hands its own list
+/// The backends of the core, the reference first. A program with others beside them (a graphics card's) hands its own list
 /// to whoever chooses.
 BackendList backends();
 /// nullptr when there is none of that name.

@@ -66,7 +66,7 @@ Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, c
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                               const Upstream& upstream, const Backend& backend);
 
-/// The judge in full precision: double in, double out, plain loops.
+/// The reference in full precision: double in, double out, plain loops.
 Result<TraceD> attend_exact(const InputsD& inputs, const AttentionSpec& spec);
 Result<TraceD> attend_exact_backward(const InputsD& inputs, const AttentionSpec& spec,
                                      const TraceD& forward, const UpstreamD& upstream);

@@ -93,7 +93,7 @@ class Worker : public Job {
             busy_ = true;
             lock.unlock();
             view::Action answer =
-                run_(request, {stop, [this, stop](double done) { tell(stop, done); }});
+                run_(request, {stop, [this, stop](double done) { report(stop, done); }});
             lock.lock();
             busy_ = false;
             if (!stop.stop_requested()) answer_ = std::move(answer);
@@ -102,7 +102,7 @@ class Worker : public Job {
         }
     }
 
-    void tell(const std::stop_token& stop, double done) {
+    void report(const std::stop_token& stop, double done) {
         {
             const std::scoped_lock lock(mutex_);
             if (stop.stop_requested()) return;

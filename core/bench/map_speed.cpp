@@ -51,10 +51,10 @@ Result<MapSpeed> measure_map(Index tokens) {
     speed.tokens = tokens;
     {
         TimedMap map(std::make_shared<const MapInput>(*std::move(input)));
-        MapWish wish = whole(tokens);
-        speed.preview_seconds = map.seconds_until(wish, has_preview);
-        wish.full_pass = true;
-        map.seconds_until(wish, is_complete);
+        ViewRequest request = whole(tokens);
+        speed.preview_seconds = map.seconds_until(request, has_preview);
+        request.full_pass = true;
+        map.seconds_until(request, is_complete);
         speed.overview_seconds = map.last().pass.seconds;
         speed.slowest_view_ms = 1e3 * slowest_view_seconds(map, tokens);
         if (forgotten) speed.peak_bytes = peak_process_bytes().value_or(0.0);

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "core/bench/judge.h"
+#include "core/bench/error.h"
 #include "core/blocks.h"
 #include "core/kernels/peak.h"
 #include "core/threads.h"

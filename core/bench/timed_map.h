@@ -24,13 +24,13 @@ class TimedMap {
         : map_(std::move(input), {}, [this] { news_.notify_all(); }) {}
 
     template <class Condition>
-    double seconds_until(const MapWish& wish, const Condition& fulfilled) {
+    double seconds_until(const ViewRequest& request, const Condition& fulfilled) {
         const auto start = std::chrono::steady_clock::now();
-        map_.want(wish);
+        map_.want(request);
         std::unique_lock lock(mutex_);
         while (true) {
             last_ = map_.snapshot();
-            if (last_ && last_->wish == wish && fulfilled(*last_))
+            if (last_ && last_->request == request && fulfilled(*last_))
                 return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
                     .count();
             news_.wait_for(lock, std::chrono::milliseconds(1));
@@ -51,24 +51,24 @@ inline bool has_preview(const MapSnapshot& snapshot) {
 inline bool is_complete(const MapSnapshot& snapshot) { return snapshot.complete; }
 
 /// The whole matrix, at the level that a screen wants.
-inline MapWish whole(Index tokens) {
-    MapWish wish;
+inline ViewRequest whole(Index tokens) {
+    ViewRequest request;
     const auto cells = static_cast<double>(tokens);
     int level = 0;
     while (kViewRows * cells_per_texel(level) < cells) ++level;
-    wish.view = {0.0, 0.0, cells, cells, level};
-    return wish;
+    request.view = {0.0, 0.0, cells, cells, level};
+    return request;
 }
 
 /// The n-th view of a level; no two are alike.
-inline MapWish somewhere(Index tokens, int level, std::uint64_t n) {
+inline ViewRequest somewhere(Index tokens, int level, std::uint64_t n) {
     const auto cells = static_cast<double>(tokens);
     const double rows = std::min(kViewRows * cells_per_texel(level), cells);
     const double columns = std::min(kViewColumns * cells_per_texel(level), cells);
-    MapWish wish;
-    wish.view = {uniform(2, 2 * n) * (cells - rows), uniform(2, 2 * n + 1) * (cells - columns),
-                 rows, columns, level};
-    return wish;
+    ViewRequest request;
+    request.view = {uniform(2, 2 * n) * (cells - rows), uniform(2, 2 * n + 1) * (cells - columns),
+                    rows, columns, level};
+    return request;
 }
 
 }  // namespace attn::large

@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// Attention in double with plain loops, written to be read against the formulas: the judge of every
+/// Attention in double with plain loops, written to be read against the formulas: the reference of every
 /// other backend. The arguments are validated; `keep` says which stages are held in the result.
 TraceD reference_forward(const InputsD& inputs, const AttentionSpec& spec, const Dimensions& size,
                          StageSet keep);

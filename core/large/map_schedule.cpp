@@ -96,7 +96,7 @@ std::optional<Task> next_part(MapState& state, const TileId& id) {
 
 std::optional<Task> next_visible(MapState& state, double now) {
     HeadState& head = *state.head;
-    const bool strips_wanted = state.affordable || state.wish->full_pass;
+    const bool strips_wanted = state.affordable || state.request->full_pass;
     for (const TileId& id : state.visible) {
         const bool from_blocks = id.level >= head.pyramid.base_level();
         if (from_blocks)
@@ -133,17 +133,17 @@ bool valid(const Search& search, const Dimensions& size) {
 }
 
 bool is_current(const MapState& state, const SearchResult& found, double now) {
-    if (found.search != *state.wish->search) return false;
+    if (found.search != *state.request->search) return false;
     if (found.search.of == Search::Of::query || state.found_strips == state.head->strips_done)
         return true;
     return state.head->strips_running > 0 && now - state.found_at < kSearchSeconds;
 }
 
 std::optional<Task> next_search(MapState& state, double now) {
-    if (!state.wish->search || state.searching) return std::nullopt;
-    if (!valid(*state.wish->search, state.size())) return std::nullopt;
+    if (!state.request->search || state.searching) return std::nullopt;
+    if (!valid(*state.request->search, state.size())) return std::nullopt;
     if (state.found && is_current(state, *state.found, now)) return std::nullopt;
-    state.searching = state.wish->search;
+    state.searching = state.request->search;
     Task task = begin(state, Task::Kind::search);
     task.strips_known = state.head->strips_done;
     return task;
@@ -168,19 +168,19 @@ bool is_affordable(const MapState& state, double now) {
 
 }  // namespace
 
-void adopt(MapState& state, const MapWish& wish) {
-    const bool other_head = !state.wish || !(state.wish->head == wish.head);
-    state.wish = wish;
+void adopt(MapState& state, const ViewRequest& request) {
+    const bool other_head = !state.request || !(state.request->head == request.head);
+    state.request = request;
     if (other_head) {
-        state.head = std::make_shared<HeadState>(state.input->source, wish.head, state.limits);
+        state.head = std::make_shared<HeadState>(state.input->source, request.head, state.limits);
         state.view_key.reset();
         state.top_key.reset();
         state.top_ready = false;
         state.view_tiles.clear();
         state.found.reset();
     }
-    state.level = level_of(wish.view, state.size());
-    state.visible = tiles_in_view(wish.view, state.level, state.size());
+    state.level = level_of(request.view, state.size());
+    state.visible = tiles_in_view(request.view, state.level, state.size());
     state.affordability_known = false;
     std::erase_if(state.head->jobs, [&](const auto& job) {
         return std::ranges::find(state.visible, job.first) == state.visible.end();
@@ -196,7 +196,7 @@ std::vector<TileId> ground_tiles(const MapState& state) {
 }
 
 std::optional<Task> next_task(MapState& state, double now) {
-    if (!state.wish) return std::nullopt;
+    if (!state.request) return std::nullopt;
     if (now - state.described_at >= (state.changed ? kSnapshotSeconds : kProgressSeconds))
         if (auto task = next_snapshot(state)) return task;
     if (auto task = next_preview(state, now)) return task;
@@ -209,7 +209,7 @@ std::optional<Task> next_task(MapState& state, double now) {
     if (auto task = next_visible(state, now)) return task;
     if (auto task = next_top(state)) return task;
     if (auto task = next_search(state, now)) return task;
-    if (state.wish->full_pass && !state.wish->moving)
+    if (state.request->full_pass && !state.request->moving)
         if (auto task = next_strip(state, {0, state.head->pyramid.strip_count()}, now)) return task;
     return next_snapshot(state);
 }

@@ -38,7 +38,7 @@ Tiles tiles_to_draw(MapState& state, Tiles& of_view) {
 /// Every visible tile is there, and no more is to come for any of them.
 bool is_complete(const MapState& state, const Tiles& of_view) {
     if (of_view.size() != state.visible.size()) return false;
-    const bool more = state.affordable || state.wish->full_pass;
+    const bool more = state.affordable || state.request->full_pass;
     return std::ranges::all_of(
         of_view, [&](const auto& tile) { return tile->origin == TileOrigin::exact || !more; });
 }
@@ -77,19 +77,19 @@ PassState pass_state(const MapState& state, double now) {
 void note_view(MapState& state, const MapSnapshot& snapshot, const Tiles& of_view) {
     state.view_key.reset();
     if (!snapshot.complete || of_view.empty() || !is_exact(of_view)) return;
-    state.view_key.emplace(ViewKey{{}, snapshot.wish.view});
+    state.view_key.emplace(ViewKey{{}, snapshot.request.view});
     for (const auto& tile : of_view) state.view_key->versions.push_back(tile->version);
     state.view_tiles = of_view;
 }
 
 /// Whether colours and profiles of `before` still hold.
 bool same_picture(const MapSnapshot& before, const MapSnapshot& now) {
-    const auto colors = [](const MapWish& wish) {
-        return std::tuple(wish.head.b, wish.head.h, wish.pooling, wish.low_percentile,
-                          wish.high_percentile);
+    const auto colors = [](const ViewRequest& request) {
+        return std::tuple(request.head.b, request.head.h, request.pooling, request.low_percentile,
+                          request.high_percentile);
     };
-    return before.tiles == now.tiles && before.wish.view == now.wish.view &&
-           colors(before.wish) == colors(now.wish) && before.complete == now.complete;
+    return before.tiles == now.tiles && before.request.view == now.request.view &&
+           colors(before.request) == colors(now.request) && before.complete == now.complete;
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ SnapshotParts begin_snapshot(MapState& state, double now) {
     HeadState& head = *state.head;
     SnapshotParts parts;
     MapSnapshot& out = parts.snapshot;
-    out.wish = *state.wish;
+    out.request = *state.request;
     out.tiles = tiles_to_draw(state, parts.view_tiles);
     out.overview = cached(head, {head.pyramid.top_level(), 0, 0});
     out.complete = head.preview && is_complete(state, parts.view_tiles);
@@ -109,7 +109,7 @@ SnapshotParts begin_snapshot(MapState& state, double now) {
     out.block_side = head.pyramid.block_side();
     note_view(state, out, parts.view_tiles);
     if (state.top_ready && state.top_key == state.view_key) out.top = state.top;
-    if (state.found && state.wish->search == state.found->search) out.search = state.found;
+    if (state.found && state.request->search == state.found->search) out.search = state.found;
     state.changed = state.progressed = false;
     state.described_at = now;
     return parts;
@@ -122,8 +122,8 @@ void finish_snapshot(SnapshotParts& parts, const MapSnapshot* before, const Dime
         out.profiles = before->profiles;
         return;
     }
-    out.colors = color_stats(out.tiles, out.wish, size);
-    if (out.complete) out.profiles = profiles_of(parts.view_tiles, out.wish.view, size);
+    out.colors = color_stats(out.tiles, out.request, size);
+    if (out.complete) out.profiles = profiles_of(parts.view_tiles, out.request.view, size);
 }
 
 }  // namespace attn::large

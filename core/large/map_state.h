@@ -94,7 +94,7 @@ struct MapState {
     const std::shared_ptr<const MapInput> input;
     const MapLimits limits;
 
-    std::optional<MapWish> wish;
+    std::optional<ViewRequest> request;
     std::shared_ptr<HeadState> head;
     int level = 0;                // that answers the view
     std::vector<TileId> visible;  // of that level, the middle first
@@ -126,8 +126,8 @@ struct MapState {
     double pass_seconds(double now) const;
 };
 
-/// Takes a new wish: what is visible, and whether it is affordable; forgets another head.
-void adopt(MapState& state, const MapWish& wish);
+/// Takes a new request: what is visible, and whether it is affordable; forgets another head.
+void adopt(MapState& state, const ViewRequest& request);
 
 /// Tiles that are made from blocks and cover everything: the preview's level and coarser ones.
 std::vector<TileId> ground_tiles(const MapState& state);

@@ -52,18 +52,19 @@ double percentile(std::vector<float>& values, double percent) {
 
 }  // namespace
 
-ColorStats color_stats(std::span<const std::shared_ptr<const Tile>> tiles, const MapWish& wish,
-                       const Dimensions& size) {
-    const CellBox cells = cells_of(wish.view, size);
+ColorStats color_stats(std::span<const std::shared_ptr<const Tile>> tiles,
+                       const ViewRequest& request, const Dimensions& size) {
+    const CellBox cells = cells_of(request.view, size);
     Index texels = 0;
     for (const auto& tile : tiles) texels += count(shown(*tile, cells));
     // odd, so that the choice does not follow the columns of a tile
     const Index step = texels / kMostSamples + (texels / kMostSamples + 1) % 2;
     std::vector<float> values;
-    for (const auto& tile : tiles) sample(*tile, shown(*tile, cells), step, wish.pooling, values);
+    for (const auto& tile : tiles)
+        sample(*tile, shown(*tile, cells), step, request.pooling, values);
     if (values.empty()) return {};
-    return {percentile(values, std::clamp(wish.low_percentile, 0.0, 100.0)),
-            percentile(values, std::clamp(wish.high_percentile, 0.0, 100.0))};
+    return {percentile(values, std::clamp(request.low_percentile, 0.0, 100.0)),
+            percentile(values, std::clamp(request.high_percentile, 0.0, 100.0))};
 }
 
 Profiles profiles_of(std::span<const std::shared_ptr<const Tile>> tiles, const MapView& view,

@@ -8,11 +8,11 @@ namespace attn::large {
 
 using Tiles = std::vector<std::shared_ptr<const Tile>>;
 
-/// Percentiles of the pooled weights of those texels of `tiles` that a view shows, by wish.pooling. Of a
+/// Percentiles of the pooled weights of those texels of `tiles` that a view shows, by request.pooling. Of a
 /// regular choice of at most some hundred thousand texels. NaN and masked texels are left out; 0 and 1
 /// where none is left.
-ColorStats color_stats(std::span<const std::shared_ptr<const Tile>> tiles, const MapWish& wish,
-                       const Dimensions& size);
+ColorStats color_stats(std::span<const std::shared_ptr<const Tile>> tiles,
+                       const ViewRequest& request, const Dimensions& size);
 
 /// Sums along the edges. `tiles`: all of one level that the view touches.
 Profiles profiles_of(std::span<const std::shared_ptr<const Tile>> tiles, const MapView& view,

@@ -18,7 +18,7 @@
 #include "core/large/top_cells.h"
 
 // One lock guards what is known (MapState). A thread takes the most urgent task under it, computes
-// without it, and notes the result under it again. A task that a new wish makes needless is stopped.
+// without it, and notes the result under it again. A task that a new request makes needless is stopped.
 
 namespace attn::large {
 namespace {
@@ -63,13 +63,13 @@ struct WeightMap::Work {
         for (std::thread& thread : threads_) thread.join();
     }
 
-    void want(const MapWish& wish) {
+    void want(const ViewRequest& request) {
         std::shared_ptr<HeadState> forgotten;  // freed without the lock
         {
             const std::lock_guard lock(mutex_);
-            if (stopping_ || state_.wish == wish) return;
+            if (stopping_ || state_.request == request) return;
             forgotten = state_.head;
-            adopt(state_, wish);
+            adopt(state_, request);
             for (Task* task : running_)
                 if (!is_needed(*task)) task->stop.request_stop();
             settled_ = false;
@@ -84,7 +84,7 @@ struct WeightMap::Work {
 
     bool settle(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
-        return idle_.wait(lock, stop, [this] { return settled_ || stopping_ || !state_.wish; });
+        return idle_.wait(lock, stop, [this] { return settled_ || stopping_ || !state_.request; });
     }
 
   private:
@@ -124,12 +124,14 @@ struct WeightMap::Work {
     }
 
     /// While a person moves the view only the first thread computes.
-    bool may_work(int thread) const { return thread == 0 || !(state_.wish && state_.wish->moving); }
+    bool may_work(int thread) const {
+        return thread == 0 || !(state_.request && state_.request->moving);
+    }
 
     /// Waits for something to do; the first thread notices that all is done.
     void rest(int thread, std::unique_lock<std::mutex>& lock) {
         const bool all_seen = !state_.changed && !state_.progressed;
-        if (thread == 0 && running_.empty() && all_seen && state_.wish && !settled_) {
+        if (thread == 0 && running_.empty() && all_seen && state_.request && !settled_) {
             note_settled(lock);
             return;
         }
@@ -158,12 +160,12 @@ struct WeightMap::Work {
             case Task::Kind::part:
                 return visible([&](const TileId& id) { return id == task.tile; });
             case Task::Kind::strip:
-                return state_.wish->full_pass || visible([&](const TileId& id) {
+                return state_.request->full_pass || visible([&](const TileId& id) {
                            const KeyRange strips = state_.head->strips_of(id, state_.size());
                            return task.index >= strips.begin && task.index < strips.end;
                        });
             case Task::Kind::search:
-                return state_.wish->search == state_.searching;
+                return state_.request->search == state_.searching;
             default:
                 return true;
         }
@@ -193,7 +195,7 @@ struct WeightMap::Work {
         } catch (const std::bad_alloc&) {
             *last_ = MapSnapshot{};
         }
-        if (state_.wish) last_->wish = *state_.wish;
+        if (state_.request) last_->request = *state_.request;
         last_->fault = fault;
         last_->working = false;
         last_->version = ++version_;
@@ -400,7 +402,7 @@ WeightMap::WeightMap(std::shared_ptr<const MapInput> input, MapLimits limits,
 
 WeightMap::~WeightMap() = default;
 
-void WeightMap::want(const MapWish& wish) { work_->want(wish); }
+void WeightMap::want(const ViewRequest& request) { work_->want(request); }
 
 std::shared_ptr<const MapSnapshot> WeightMap::snapshot() const { return work_->snapshot(); }
 

@@ -31,7 +31,7 @@ struct Search {
 };
 
 /// Everything that the screen wants from a map now. Only the last one counts.
-struct MapWish {
+struct ViewRequest {
     Head head;
     MapView view;
     bool full_pass = false;  // compute the exact overview; false also pauses it, nothing is lost
@@ -40,7 +40,7 @@ struct MapWish {
     Pooling pooling = Pooling::mean;  // of profiles and percentiles
     double low_percentile = 1.0;      // of the colour range
     double high_percentile = 99.9;
-    bool operator==(const MapWish&) const = default;
+    bool operator==(const ViewRequest&) const = default;
 };
 
 /// The exact pass over the whole matrix.
@@ -94,15 +94,15 @@ struct ColorStats {
 /// One picture of the map's progress; immutable.
 struct MapSnapshot {
     std::uint64_t version = 0;
-    MapWish wish;       // what it answers
-    std::string fault;  // why nothing more will come, one sentence; "": it will
+    ViewRequest request;  // what it answers
+    std::string fault;    // why nothing more will come, one sentence; "": it will
     /// Tiles to draw, coarse first: a finer one covers what it knows better.
     std::vector<std::shared_ptr<const Tile>> tiles;
     std::shared_ptr<const Tile> overview;  // the whole matrix in one tile, for the minimap
     /// Every tile of the wanted level in view is there and final. Sampled ones are final where the
     /// rows of the view would take too long and nobody wants the whole pass.
     bool complete = false;
-    bool working = true;  // more will come for this wish; false: nothing is left to do
+    bool working = true;  // more will come for this request; false: nothing is left to do
     PreviewState preview;
     PassState pass;
     std::size_t tile_bytes = 0;        // of the cache
@@ -139,10 +139,10 @@ class WeightMap {
     WeightMap& operator=(const WeightMap&) = delete;
 
     /// Never waits.
-    void want(const MapWish& wish);
+    void want(const ViewRequest& request);
     /// The newest; null before the first.
     std::shared_ptr<const MapSnapshot> snapshot() const;
-    /// Waits until nothing is left to do for the last wish (tests, offscreen pictures). False when
+    /// Waits until nothing is left to do for the last request (tests, offscreen pictures). False when
     /// `stop` came first.
     bool settle(const std::stop_token& stop = {});
 

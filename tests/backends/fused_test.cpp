@@ -26,7 +26,7 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-std::string judge(const Case& one) {
+std::string compare(const Case& one) {
     const InputsD inputs = cast<double>(one.inputs);
     const TraceD exact = attend_exact(inputs, one.spec).value();
     const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
@@ -63,26 +63,26 @@ Tensor context_of(const Inputs& inputs, const AttentionSpec& spec) {
 }  // namespace
 
 TEST_CASE("fused agrees with the exact result on every target") {
-    for (const Case& one : engine_cases(Sizes::odd)) CHECK(judge(one) == "");
+    for (const Case& one : engine_cases(Sizes::odd)) CHECK(compare(one) == "");
 }
 
 TEST_CASE("fused agrees with the exact result over many blocks and narrow and wide heads") {
-    CHECK(judge(long_case("long", 37, 70)) == "");
-    CHECK(judge(long_case("long, d = 1", 1, 1)) == "");
-    CHECK(judge(long_case("long, d = 256", 256, 255)) == "");
+    CHECK(compare(long_case("long", 37, 70)) == "");
+    CHECK(compare(long_case("long, d = 1", 1, 1)) == "");
+    CHECK(compare(long_case("long, d = 256", 256, 255)) == "");
     Case one = long_case("long causal", 16, 8);
     one.spec.mask.causal = CausalAlign::top_left;
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
     one.spec.mask.causal = CausalAlign::bottom_right;
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
     one.spec.mask.window = 40;
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
     one.spec.mask = {};
     one.spec.mask.block = 100;
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
     one.spec.mask.padding = {131};
     one.spec.dropout = 0.2;
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
 }
 
 TEST_CASE("fused context and gradients are within 2e-6 of the largest exact entry") {

@@ -18,18 +18,18 @@ TEST_CASE("softmax of floats agrees with softmax of doubles, and so do its sides
             Tensor weights(scores.shape());
             TensorD exact(scores.shape());
             const SoftmaxRow row = softmax_row(scores.values(), weights.values(), EmptyRows::zero);
-            const SoftmaxRow judge = softmax_row(wide.values(), exact.values(), EmptyRows::zero);
+            const SoftmaxRow expected = softmax_row(wide.values(), exact.values(), EmptyRows::zero);
             const SoftmaxRow sides = softmax_sides(scores.values());
             // The difference s − m is rounded (|s − m| <= 10 deviation here), then exp, sum and quotient.
             const double relative = kFloatRoundoff * (10.0 * deviation + 6.0 +
                                                       2.0 * std::sqrt(static_cast<double>(keys)));
             CHECK(tensor_mismatch(weights, exact, {std::numeric_limits<float>::min(), relative},
                                   "seed 4") == "");
-            CHECK(row.max == judge.max);
-            CHECK(row.sum == doctest::Approx(judge.sum).epsilon(relative));
-            CHECK(sides.max == judge.max);
-            CHECK(sides.sum == doctest::Approx(judge.sum).epsilon(relative));
-            CHECK(sides.logsumexp == doctest::Approx(judge.logsumexp).epsilon(relative));
+            CHECK(row.max == expected.max);
+            CHECK(row.sum == doctest::Approx(expected.sum).epsilon(relative));
+            CHECK(sides.max == expected.max);
+            CHECK(sides.sum == doctest::Approx(expected.sum).epsilon(relative));
+            CHECK(sides.logsumexp == doctest::Approx(expected.logsumexp).epsilon(relative));
         }
 }
 

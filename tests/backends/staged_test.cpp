@@ -16,7 +16,7 @@ using namespace attn::test;
 namespace {
 
 /// What differs from the exact result; "" when nothing does.
-std::string judge(const Case& one, std::string_view backend) {
+std::string compare(const Case& one, std::string_view backend) {
     const InputsD inputs = cast<double>(one.inputs);
     const TraceD exact = attend_exact(inputs, one.spec).value();
     const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
@@ -56,13 +56,13 @@ TEST_CASE("staged agrees on every compiled instruction set, masked by range and 
     for (Index n = 0; n < mask->count(); ++n) mask->data()[n] = n * n % 7 < 3 ? 1 : 0;
     cases.back().spec.mask.custom = std::move(mask);
     on_every_target([&] {
-        for (const Case& one : cases) CHECK(judge(one, "staged") == "");
+        for (const Case& one : cases) CHECK(compare(one, "staged") == "");
     });
 }
 
 TEST_CASE("every backend agrees with the exact result, forward and backward") {
     for (const Backend* backend : backends())
-        for (const Case& one : engine_cases(Sizes::odd)) CHECK(judge(one, backend->name()) == "");
+        for (const Case& one : engine_cases(Sizes::odd)) CHECK(compare(one, backend->name()) == "");
 }
 
 TEST_CASE("huge logits agree within what rounding a score costs its exp") {
@@ -70,7 +70,7 @@ TEST_CASE("huge logits agree within what rounding a score costs its exp") {
         for (Case one : engine_cases(Sizes::odd)) {
             if (one.inputs.projects()) continue;
             for (float& value : one.inputs.q.values()) value *= 30.0F;
-            CHECK(judge(one, backend->name()) == "");
+            CHECK(compare(one, backend->name()) == "");
         }
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a backend that keeps fewer stages gives the same numbers in those it 
         }
 }
 
-TEST_CASE("the list of backends starts with the judge and finds each by name") {
+TEST_CASE("the list of backends starts with the reference and finds each by name") {
     REQUIRE(backends().size() >= 2);
     CHECK(backends()[0]->name() == "reference");
     for (const Backend* backend : backends()) CHECK(find_backend(backend->name()) == backend);

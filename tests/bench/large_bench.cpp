@@ -8,7 +8,7 @@
 //
 //   preview   from opening to the first picture, sampled
 //   overview  the exact pass; its ratio to n² · 2 d_k / (fused GF/s)
-//   view      from a wish to every tile of 1200 × 800 texels, none of them seen before
+//   view      from a request to every tile of 1200 × 800 texels, none of them seen before
 
 #include <sys/resource.h>
 
@@ -105,11 +105,11 @@ void time_views(TimedMap& map, Index tokens) {
 void measure(Index tokens) {
     const double before = fused_gflops();
     TimedMap map(generate(tokens));
-    MapWish wish = whole(tokens);
-    const double preview = map.seconds_until(wish, has_preview);
+    ViewRequest request = whole(tokens);
+    const double preview = map.seconds_until(request, has_preview);
     print_preview(preview, map.last());
-    wish.full_pass = true;
-    map.seconds_until(wish, is_complete);
+    request.full_pass = true;
+    map.seconds_until(request, is_complete);
     const PassState pass = map.last().pass;
     const double fused = 0.5 * (before + fused_gflops());
     const auto n = static_cast<double>(tokens);

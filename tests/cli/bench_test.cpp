@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/bench_sections.h"
-#include "core/bench/judge.h"
+#include "core/bench/error.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 

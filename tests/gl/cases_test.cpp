@@ -16,7 +16,7 @@ using namespace attn::test;
 namespace {
 
 /// What differs from the exact result when every stage is kept, and when the fused kernel computes; "" when nothing.
-std::string judge(const Case& one, const Backend& backend = the_backend()) {
+std::string compare(const Case& one, const Backend& backend = the_backend()) {
     const InputsD inputs = cast<double>(one.inputs);
     const TraceD exact = attend_exact(inputs, one.spec).value();
     const ErrorBounds bounds = error_bounds(inputs, one.spec, exact, {}, kFloatRoundoff);
@@ -43,35 +43,35 @@ Case given(std::string name, Index tq, Index tk, Index d_k, Index d_v) {
 }  // namespace
 
 TEST_CASE("every shader agrees with the exact result") {
-    for (const Case& one : engine_cases(Sizes::odd)) CHECK(judge(one) == "");
+    for (const Case& one : engine_cases(Sizes::odd)) CHECK(compare(one) == "");
 }
 
 TEST_CASE("huge logits agree within what rounding a score costs its exp") {
     for (Case one : engine_cases(Sizes::small)) {
         if (one.inputs.projects()) continue;
         for (float& value : one.inputs.q.values()) value *= 30.0F;
-        CHECK(judge(one) == "");
+        CHECK(compare(one) == "");
     }
 }
 
 TEST_CASE(
     "several groups of queries, tiles of keys and slices of depth agree with the exact result") {
     Case one = given("N = 200", 200, 210, 66, 40);
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
     one.spec.mask.causal = CausalAlign::bottom_right;
     one.spec.mask.window = 90;
-    CHECK(judge(one) == "");
-    CHECK(judge(given("wide V", 9, 70, 5, 68)) == "");
-    CHECK(judge(given("wider V than one pass of the fused kernel", 9, 70, 5, 150)) == "");
+    CHECK(compare(one) == "");
+    CHECK(compare(given("wide V", 9, 70, 5, 68)) == "");
+    CHECK(compare(given("wider V than one pass of the fused kernel", 9, 70, 5, 150)) == "");
 }
 
 // Mesa's software renderer silently stops the loops of an invocation after 65,535 rounds. Dispatches of 7 ms never get
 // there; without that limit it is the count of rounds that must cut them.
 TEST_CASE("more keys than the software renderer lets a loop go round agree with the exact result") {
     Case one = given("70,000 keys", 2, 70000, 4, 4);
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
     one.spec.mask.causal = CausalAlign::bottom_right;
-    CHECK(judge(one, gl::ComputeBackend(1e6)) == "");
+    CHECK(compare(one, gl::ComputeBackend(1e6)) == "");
 }
 
 TEST_CASE("more terms of a projection than one dispatch takes agree with the exact result") {
@@ -80,7 +80,7 @@ TEST_CASE("more terms of a projection than one dispatch takes agree with the exa
     one.inputs.x = normal_tensor<float>({1, 1, 2, 5000}, 1);
     for (const Param param : {Param::w_q, Param::w_k, Param::w_v})
         one.inputs.params[param] = normal_tensor<float>({1, 1, 5000, 3}, 2, 0.01);
-    CHECK(judge(one) == "");
+    CHECK(compare(one) == "");
 }
 
 TEST_CASE("a call that keeps fewer stages gives the same numbers in those it keeps") {

@@ -158,12 +158,12 @@ Texels pool_exact(const ExactMap& exact, Index first_row, Index rows, Index pool
     return texels;
 }
 
-std::shared_ptr<const MapSnapshot> settled(WeightMap& map, const MapWish& wish) {
-    map.want(wish);
+std::shared_ptr<const MapSnapshot> settled(WeightMap& map, const ViewRequest& request) {
+    map.want(request);
     REQUIRE(map.settle());
     const auto snapshot = map.snapshot();
     REQUIRE(snapshot != nullptr);
-    CHECK(snapshot->wish == wish);
+    CHECK(snapshot->request == request);
     CHECK_FALSE(snapshot->working);
     return snapshot;
 }

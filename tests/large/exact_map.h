@@ -7,7 +7,7 @@
 
 namespace attn::test {
 
-/// Every weight of one head in double: the judge of a map.
+/// Every weight of one head in double: the reference of a map.
 struct ExactMap {
     large::WeightSource source;
     Index rows = 0;
@@ -33,9 +33,9 @@ std::string tile_mismatch(const large::Tile& tile, const ExactMap& exact);
 large::Texels pool_exact(const ExactMap& exact, Index first_row, Index rows, Index pool_rows,
                          Index pool_keys);
 
-/// What a map shows of a wish when nothing is left to do.
+/// What a map shows of a request when nothing is left to do.
 std::shared_ptr<const large::MapSnapshot> settled(large::WeightMap& map,
-                                                  const large::MapWish& wish);
+                                                  const large::ViewRequest& request);
 
 std::shared_ptr<const large::MapInput> planted(const large::PlantedSpec& spec);
 

@@ -13,11 +13,11 @@ using namespace attn::test;
 
 namespace {
 
-MapWish whole(const Dimensions& size, int level) {
-    MapWish wish;
-    wish.view = {0.0, 0.0, static_cast<double>(size.tq), static_cast<double>(size.tk), level};
-    wish.full_pass = true;  // exact however slow the machine is
-    return wish;
+ViewRequest whole(const Dimensions& size, int level) {
+    ViewRequest request;
+    request.view = {0.0, 0.0, static_cast<double>(size.tq), static_cast<double>(size.tk), level};
+    request.full_pass = true;  // exact however slow the machine is
+    return request;
 }
 
 /// Every tile of every level is exact, and there are as many as the matrix needs.

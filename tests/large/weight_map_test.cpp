@@ -25,35 +25,35 @@ std::shared_ptr<const MapInput> tokens(Index count) {
     return planted(spec);
 }
 
-MapWish looking_at(double top, double left, double rows, double columns, int level) {
-    MapWish wish;
-    wish.view = {top, left, rows, columns, level};
-    return wish;
+ViewRequest looking_at(double top, double left, double rows, double columns, int level) {
+    ViewRequest request;
+    request.view = {top, left, rows, columns, level};
+    return request;
 }
 
 /// The same with the whole pass: exact however slow the machine is.
-MapWish exactly(double top, double left, double rows, double columns, int level) {
-    MapWish wish = looking_at(top, left, rows, columns, level);
-    wish.full_pass = true;
-    return wish;
+ViewRequest exactly(double top, double left, double rows, double columns, int level) {
+    ViewRequest request = looking_at(top, left, rows, columns, level);
+    request.full_pass = true;
+    return request;
 }
 
 /// A different view each time, often beyond the matrix's edge.
-MapWish random_wish(Index count, std::uint64_t n) {
+ViewRequest random_request(Index count, std::uint64_t n) {
     const auto u = [&](std::uint64_t which) { return uniform(11, 8 * n + which); };
     const auto size = static_cast<double>(count);
     const int level = static_cast<int>(u(0) * 4.0);
     const double texels = 200.0 + 500.0 * u(1);
     const double cells = texels * static_cast<double>(Index{1} << level);
-    MapWish wish =
+    ViewRequest request =
         looking_at(u(2) * size - cells / 2, u(3) * size - cells / 2, cells, cells, level);
-    wish.full_pass = u(4) < 0.5;
-    wish.moving = u(5) < 0.5;
-    wish.pooling = static_cast<Pooling>(static_cast<int>(u(6) * 3.0));
+    request.full_pass = u(4) < 0.5;
+    request.moving = u(5) < 0.5;
+    request.pooling = static_cast<Pooling>(static_cast<int>(u(6) * 3.0));
     if (u(7) < 0.3)
-        wish.search = Search{u(6) < 0.5 ? Search::Of::key : Search::Of::query,
-                             static_cast<Index>(u(5) * size)};
-    return wish;
+        request.search = Search{u(6) < 0.5 ? Search::Of::key : Search::Of::query,
+                                static_cast<Index>(u(5) * size)};
+    return request;
 }
 
 std::vector<WeightedCell> strongest(const ExactMap& exact, const CellBox& box, std::size_t count) {
@@ -99,19 +99,19 @@ constexpr Index kLargeTokens = 262144;
 
 }  // namespace
 
-TEST_CASE("a map under a storm of wishes ends with the exact tiles of the last") {
+TEST_CASE("a map under a storm of requests ends with the exact tiles of the last") {
     constexpr Index kTokens = 2048;
     const auto input = tokens(kTokens);
     const ExactMap exact = exact_map(input->source);
     std::atomic<int> woken{0};
     WeightMap map(input, {}, [&] { ++woken; });
     for (std::uint64_t n = 0; n < 300; ++n) {
-        map.want(random_wish(kTokens, n));
+        map.want(random_request(kTokens, n));
         if (n % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(n % 80 / 10));
         if (const auto snapshot = map.snapshot())
             for (const auto& tile : snapshot->tiles) CHECK(tile->texels.columns > 0);
     }
-    MapWish last = looking_at(700.0, 900.0, 600.0, 800.0, 0);
+    ViewRequest last = looking_at(700.0, 900.0, 600.0, 800.0, 0);
     last.search.reset();
     const auto snapshot = settled(map, last);
     CHECK(snapshot->complete);
@@ -126,18 +126,18 @@ TEST_CASE("a map can go away in the middle of its work") {
     const auto input = tokens(20000);
     for (std::uint64_t n = 0; n < 6; ++n) {
         WeightMap map(input, {}, {});
-        MapWish wish = random_wish(20000, n);
-        wish.full_pass = true;
-        map.want(wish);
+        ViewRequest request = random_request(20000, n);
+        request.full_pass = true;
+        map.want(request);
         std::this_thread::sleep_for(std::chrono::milliseconds(10 * n));
     }
 }
 
 TEST_CASE("waiting for a map ends when the caller stops") {
     WeightMap map(tokens(30000), {}, {});
-    MapWish wish = looking_at(0.0, 0.0, 30000.0, 30000.0, 7);
-    wish.full_pass = true;
-    map.want(wish);
+    ViewRequest request = looking_at(0.0, 0.0, 30000.0, 30000.0, 7);
+    request.full_pass = true;
+    map.want(request);
     std::stop_source stop;
     stop.request_stop();
     CHECK_FALSE(map.settle(stop.get_token()));
@@ -146,8 +146,8 @@ TEST_CASE("waiting for a map ends when the caller stops") {
 TEST_CASE("a pass that is paused and resumed gives the numbers of one that is not") {
     constexpr Index kTokens = 6000;
     const auto input = tokens(kTokens);
-    const MapWish corner = looking_at(0.0, 0.0, 50.0, 50.0, 0);
-    MapWish going = corner;
+    const ViewRequest corner = looking_at(0.0, 0.0, 50.0, 50.0, 0);
+    ViewRequest going = corner;
     going.full_pass = true;
     WeightMap straight(input, {}, {});
     CHECK(settled(straight, going)->pass.rows_done == kTokens);
@@ -160,7 +160,7 @@ TEST_CASE("a pass that is paused and resumed gives the numbers of one that is no
     CHECK_FALSE(paused->pass.running);
     CHECK(settled(halting, going)->pass.rows_done == kTokens);
     for (const int level : {3, 4, 5}) {
-        const MapWish all = looking_at(0.0, 0.0, kTokens, kTokens, level);
+        const ViewRequest all = looking_at(0.0, 0.0, kTokens, kTokens, level);
         const auto a = settled(straight, all);
         const auto b = settled(halting, all);
         CHECK(a->complete);
@@ -185,11 +185,11 @@ TEST_CASE("the strongest cells of a view are those of all its cells") {
     const auto input = tokens(2048);
     const ExactMap exact = exact_map(input->source);
     WeightMap map(input, {}, {});
-    for (const MapWish& wish :
+    for (const ViewRequest& request :
          {exactly(0.0, 0.0, 2048.0, 2048.0, 3), exactly(301.5, 77.25, 700.0, 611.0, 1),
           exactly(100.0, 1000.0, 8.0, 9.0, 0), exactly(1500.0, 20.0, 900.0, 130.0, 2)}) {
-        const auto snapshot = settled(map, wish);
-        const CellBox box = cells_of(wish.view, input->source.size);
+        const auto snapshot = settled(map, request);
+        const CellBox box = cells_of(request.view, input->source.size);
         check_strongest(snapshot->top, strongest(exact, box, MapLimits{}.top_cells), exact);
     }
 }
@@ -198,20 +198,20 @@ TEST_CASE("searches find what attends to a key and what a query attends to") {
     const auto input = tokens(2048);
     const ExactMap exact = exact_map(input->source);
     WeightMap map(input, {}, {});
-    MapWish wish = looking_at(0.0, 0.0, 100.0, 100.0, 0);
-    wish.search = Search{Search::Of::query, 1234};
-    const auto of_query = settled(map, wish)->search;
+    ViewRequest request = looking_at(0.0, 0.0, 100.0, 100.0, 0);
+    request.search = Search{Search::Of::query, 1234};
+    const auto of_query = settled(map, request)->search;
     REQUIRE(of_query.has_value());
     CHECK(of_query->rows_missing == 0);
     CHECK(of_query->total == doctest::Approx(1.0).epsilon(1e-5));
     check_strongest(of_query->cells, strongest(exact, {{1234, 1235}, {0, 2048}}, 10), exact);
 
-    wish.search = Search{Search::Of::key, input->needle->column};
-    const auto partial = settled(map, wish)->search;
+    request.search = Search{Search::Of::key, input->needle->column};
+    const auto partial = settled(map, request)->search;
     REQUIRE(partial.has_value());
     CHECK(partial->rows_missing > 0);
-    wish.full_pass = true;
-    const auto of_key = settled(map, wish)->search;
+    request.full_pass = true;
+    const auto of_key = settled(map, request)->search;
     REQUIRE(of_key.has_value());
     CHECK(of_key->rows_missing == 0);
     CHECK(of_key->cells.front().cell == *input->needle);
@@ -251,10 +251,10 @@ TEST_CASE("the colour range follows percentiles of the pooled weights in view") 
     const auto input = tokens(512);
     const ExactMap exact = exact_map(input->source);
     WeightMap map(input, {}, {});
-    MapWish wish = looking_at(0.0, 0.0, 200.0, 200.0, 0);
-    wish.low_percentile = 0.0;
-    wish.high_percentile = 100.0;
-    const ColorStats colors = settled(map, wish)->colors;
+    ViewRequest request = looking_at(0.0, 0.0, 200.0, 200.0, 0);
+    request.low_percentile = 0.0;
+    request.high_percentile = 100.0;
+    const ColorStats colors = settled(map, request)->colors;
     double low = 1.0;
     double high = 0.0;
     for (Index i = 0; i < 200; ++i)
@@ -273,13 +273,13 @@ TEST_CASE("another head is another map") {
     input->source.q = std::make_shared<const Tensor>(std::move(q));
     input->source.size.heads = 2;
     WeightMap map(input, {}, {});
-    MapWish wish = exactly(0.0, 0.0, 400.0, 400.0, 1);
-    const auto even = settled(map, wish);
+    ViewRequest request = exactly(0.0, 0.0, 400.0, 400.0, 1);
+    const auto even = settled(map, request);
     for (const auto& tile : even->tiles)
         CHECK(tile_mismatch(*tile, exact_map(input->source, {0, 0})).empty());
     CHECK(even->tiles.front()->texels.mean.front() == doctest::Approx(1.0 / 400.0));
-    wish.head = {0, 1};
-    const auto other = settled(map, wish);
+    request.head = {0, 1};
+    const auto other = settled(map, request);
     for (const auto& tile : other->tiles)
         CHECK(tile_mismatch(*tile, exact_map(input->source, {0, 1})).empty());
 }

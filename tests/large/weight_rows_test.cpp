@@ -28,7 +28,7 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// One call, its map and the judge's numbers.
+/// One call, its map and the reference's numbers.
 struct Subject {
     explicit Subject(const Case& from) : name(from.name) {
         const InputsD inputs = cast<double>(from.inputs);
@@ -119,15 +119,15 @@ std::string mismatch(const Subject& subject, const Texels& texels,
         const double expected_log = pool.allowed == 0 && !std::isnan(pool.sum)
                                         ? -kInf
                                         : pool.log / static_cast<double>(pool.allowed);
-        const auto judge = [&](const char* what, float actual, double expected, Tolerance t) {
+        const auto compare = [&](const char* what, float actual, double expected, Tolerance t) {
             if (near(static_cast<double>(actual), expected, t)) return std::string();
             return fmt::format("{} of texel {} is {:.9g}, expected {:.9g}", what, n, actual,
                                expected);
         };
         for (const std::string& wrong :
-             {judge("mean", texels.mean[n], pool.sum / static_cast<double>(pool.cells), mean),
-              judge("max", texels.max[n], pool.max, subject.weight),
-              judge("log mean", texels.log_mean[n], expected_log, log)})
+             {compare("mean", texels.mean[n], pool.sum / static_cast<double>(pool.cells), mean),
+              compare("max", texels.max[n], pool.max, subject.weight),
+              compare("log mean", texels.log_mean[n], expected_log, log)})
             if (!wrong.empty()) return wrong;
         if (!texels.allowed.empty() && texels.allowed[n] != pool.allowed)
             return fmt::format("texel {} counts {} pairs, expected {}", n, texels.allowed[n],
@@ -142,8 +142,8 @@ std::vector<Index> rows_from(Index first, Index count, Index step = 1) {
     return rows;
 }
 
-std::string judge_rows(const Subject& subject, Head head, std::span<const Index> rows,
-                       Index row_side, Index key_side) {
+std::string compare_rows(const Subject& subject, Head head, std::span<const Index> rows,
+                         Index row_side, Index key_side) {
     PooledRows out;
     if (!pool_rows(subject.source, head, rows, row_side, key_side, {}, out)) return "stopped";
     for (std::size_t n = 0; n < rows.size(); ++n) {
@@ -167,7 +167,7 @@ struct Rectangle {
     Index row, column, rows, columns;
 };
 
-std::string judge_cells(const Subject& subject, Head head, const Rectangle& part, Index side) {
+std::string compare_cells(const Subject& subject, Head head, const Rectangle& part, Index side) {
     const std::vector<Index> rows = rows_from(part.row, part.rows);
     PooledRows known;
     pool_rows(subject.source, head, rows, part.rows, 64, {}, known);
@@ -230,9 +230,9 @@ TEST_CASE("texels of 2048 x 2048 cells equal pooling of the exact weights, at ev
         if (causal) one.spec.mask.causal = CausalAlign::top_left;
         const Subject subject(one);
         for (const Index side : {1, 2, 4, 8, 16, 32})
-            CHECK(judge_cells(subject, {}, whole(subject), side) == "");
+            CHECK(compare_cells(subject, {}, whole(subject), side) == "");
         for (const Index side : {32, 64, 256})
-            CHECK(judge_rows(subject, {}, rows_from(0, 2048), side, side) == "");
+            CHECK(compare_rows(subject, {}, rows_from(0, 2048), side, side) == "");
     }
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("texels of every side equal pooling of the exact weights, under every 
         on_every_target([&] {
             for (Index side = 1; side <= 32; ++side) {
                 const Rectangle part = side % 2 == 0 ? whole(subject) : Rectangle{17, 5, 101, 203};
-                CHECK(judge_cells(subject, {0, side % 2}, part, side) == "");
+                CHECK(compare_cells(subject, {0, side % 2}, part, side) == "");
             }
         });
     }
@@ -254,7 +254,7 @@ TEST_CASE("thin rectangles pool like wide ones") {
         for (const Rectangle& part : {Rectangle{0, 7, 211, 1}, Rectangle{9, 0, 1, 293},
                                       Rectangle{9, 100, 40, 3}, Rectangle{210, 292, 1, 1}})
             for (const Index side : {1, 3, 16, 32})
-                CHECK(judge_cells(subject, {}, part, side) == "");
+                CHECK(compare_cells(subject, {}, part, side) == "");
     });
 }
 
@@ -264,9 +264,9 @@ TEST_CASE("pooled rows equal pooling of the exact weights, whatever rows and sid
         on_every_target([&] {
             for (const auto& [rows, keys] :
                  {std::pair<Index, Index>{1, 1}, {1, 9}, {32, 32}, {64, 64}, {5, 17}, {100, 300}}) {
-                CHECK(judge_rows(subject, {}, rows_from(0, 211), rows, keys) == "");
-                CHECK(judge_rows(subject, {0, 1}, rows_from(2, 40, 5), rows, keys) == "");
-                CHECK(judge_rows(subject, {0, 1}, rows_from(100, 1), rows, keys) == "");
+                CHECK(compare_rows(subject, {}, rows_from(0, 211), rows, keys) == "");
+                CHECK(compare_rows(subject, {0, 1}, rows_from(2, 40, 5), rows, keys) == "");
+                CHECK(compare_rows(subject, {0, 1}, rows_from(100, 1), rows, keys) == "");
             }
         });
     }
@@ -276,8 +276,8 @@ TEST_CASE("maps of narrow and wide heads are exact") {
     for (const Index d_k : {1, 3, 64, 255, 256}) {
         const Subject subject(long_case(fmt::format("d = {}", d_k), d_k));
         on_every_target([&] {
-            CHECK(judge_rows(subject, {}, rows_from(0, 211), 32, 32) == "");
-            CHECK(judge_cells(subject, {}, whole(subject), 4) == "");
+            CHECK(compare_rows(subject, {}, rows_from(0, 211), 32, 32) == "");
+            CHECK(compare_cells(subject, {}, whole(subject), 4) == "");
         });
     }
 }
@@ -290,9 +290,9 @@ TEST_CASE("maps agree with the reference on every option of the engine but dropo
         on_every_target([&] {
             for (Index b = 0; b < size.batch; ++b)
                 for (Index h = 0; h < size.heads; ++h) {
-                    CHECK(judge_rows(subject, {b, h}, rows_from(0, size.tq), 3, 10) == "");
-                    CHECK(judge_cells(subject, {b, h}, whole(subject), 1) == "");
-                    CHECK(judge_cells(subject, {b, h}, whole(subject), 3) == "");
+                    CHECK(compare_rows(subject, {b, h}, rows_from(0, size.tq), 3, 10) == "");
+                    CHECK(compare_cells(subject, {b, h}, whole(subject), 1) == "");
+                    CHECK(compare_cells(subject, {b, h}, whole(subject), 3) == "");
                 }
         });
     }
@@ -307,10 +307,10 @@ TEST_CASE("NaN and +inf in Q or K make NaN of the texels of their rows, not of f
         if (causal) one.spec.mask.causal = CausalAlign::top_left;
         const Subject subject(one);
         on_every_target([&] {
-            CHECK(judge_rows(subject, {}, rows_from(0, 211), 2, 16) == "");
-            CHECK(judge_rows(subject, {}, rows_from(0, 211), 1, 1) == "");
-            CHECK(judge_cells(subject, {}, whole(subject), 1) == "");
-            CHECK(judge_cells(subject, {}, whole(subject), 7) == "");
+            CHECK(compare_rows(subject, {}, rows_from(0, 211), 2, 16) == "");
+            CHECK(compare_rows(subject, {}, rows_from(0, 211), 1, 1) == "");
+            CHECK(compare_cells(subject, {}, whole(subject), 1) == "");
+            CHECK(compare_cells(subject, {}, whole(subject), 7) == "");
         });
     }
 }
@@ -325,8 +325,8 @@ TEST_CASE("allowed scores that are all -inf are NaN; a row with nothing allowed 
         const Subject subject(one);
         on_every_target([&] {
             for (const Index side : {1, 2, 9}) {
-                CHECK(judge_rows(subject, {}, rows_from(0, 3), side, side) == "");
-                CHECK(judge_cells(subject, {}, whole(subject), side) == "");
+                CHECK(compare_rows(subject, {}, rows_from(0, 3), side, side) == "");
+                CHECK(compare_cells(subject, {}, whole(subject), side) == "");
             }
             PooledRows out;
             REQUIRE(pool_rows(subject.source, {}, rows_from(0, 3), 1, 4, {}, out));
@@ -341,8 +341,8 @@ TEST_CASE("large scores keep their digits: a weight never exceeds 1") {
     for (float& value : one.inputs.q.values()) value *= 60.0F;
     const Subject subject(one);
     on_every_target([&] {
-        CHECK(judge_rows(subject, {}, rows_from(0, 211), 8, 8) == "");
-        CHECK(judge_cells(subject, {}, whole(subject), 1) == "");
+        CHECK(compare_rows(subject, {}, rows_from(0, 211), 8, 8) == "");
+        CHECK(compare_cells(subject, {}, whole(subject), 1) == "");
         Texels out;
         PooledRows known;
         pool_rows(subject.source, {}, rows_from(0, 211), 1, 32, {}, known);

@@ -26,7 +26,7 @@ struct ErrorBounds {
 };
 
 /// First-order error analysis of the call, from its sizes, the magnitudes of its tensors and
-/// `roundoff`, the unit roundoff of the arithmetic that is judged. A sum of n terms may be wrong by
+/// `roundoff`, the unit roundoff of the arithmetic that is checked. A sum of n terms may be wrong by
 /// roundoff · (2 + 2√n) times the sum of their magnitudes: rounding errors grow like √n (Higham &
 /// Mary 2019, SIAM J. Sci. Comput. 41(5)). An error of e in a score is a relative error of e in its
 /// exp, so huge scores cost weights digits. The numbers compared are floats: one rounding each is

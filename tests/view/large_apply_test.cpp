@@ -172,7 +172,7 @@ TEST_CASE("an answer to what is no longer wanted is dropped") {
     const auto another = std::make_shared<const large::MapInput>(*input);
     CHECK_FALSE(after(state, {MapReady{another, snapshot}}).large.snapshot);
     auto other_head = std::make_shared<large::MapSnapshot>();
-    other_head->wish.head = {0, 1};
+    other_head->request.head = {0, 1};
     CHECK_FALSE(after(state, {MapReady{input, other_head}}).large.snapshot);
     auto ended = std::make_shared<large::MapSnapshot>(*snapshot);
     ended->fault = "no memory";
@@ -232,7 +232,7 @@ TEST_CASE("jobs are requested only while the workspace is shown, and once") {
     CHECK(requested_map_cell(after(answered, {SelectMapCell{{5, 7}}})));
 }
 
-TEST_CASE("a wish says where the camera is and that it moves") {
+TEST_CASE("a request says where the camera is and that it moves") {
     const AppState still = after(planted_state(), {Tick{1.0}});
     CHECK_FALSE(is_animating(still));
     CHECK_FALSE(requested_map(still)->view.moving);
@@ -326,6 +326,6 @@ TEST_CASE("the map shows the head that all workspaces show") {
     CHECK(other.large.input == state.large.input);
     CHECK_FALSE(other.large.snapshot);  // it is of the other head
     snapshot = std::make_shared<large::MapSnapshot>(*snapshot);
-    snapshot->wish.head = {0, 1};
+    snapshot->request.head = {0, 1};
     CHECK(after(other, {MapReady{state.large.input, snapshot}}).large.snapshot);
 }

@@ -79,17 +79,17 @@ void draw_line(const PlotCanvas& canvas, const CurveView& curve) {
     }
 }
 
-/// Tops of blocks of one height, each near its wish, none over another, all within low … high.
-std::vector<float> spread_out(const std::vector<float>& wishes, float height, float low,
+/// Tops of blocks of one height, each near its place, none over another, all within low … high.
+std::vector<float> spread_out(const std::vector<float>& places, float height, float low,
                               float high) {
-    std::vector<std::size_t> order(wishes.size());
+    std::vector<std::size_t> order(places.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t l, std::size_t r) { return wishes[l] < wishes[r]; });
-    std::vector<float> tops(wishes.size());
+                     [&](std::size_t l, std::size_t r) { return places[l] < places[r]; });
+    std::vector<float> tops(places.size());
     float free = low;
     for (const std::size_t n : order) {
-        tops[n] = std::max(free, wishes[n]);
+        tops[n] = std::max(free, places[n]);
         free = tops[n] + height;
     }
     float ceiling = high - height;
@@ -150,12 +150,12 @@ void draw_marker(const PlotCanvas& canvas) {
 void draw_curve_labels(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const float height = label_height(frame);
-    std::vector<float> wishes;
+    std::vector<float> places;
     for (const CurveView& curve : canvas.plot.curves)
-        wishes.push_back(curve.y.empty() ? canvas.low.y
+        places.push_back(curve.y.empty() ? canvas.low.y
                                          : canvas.y(curve.y.back()) - frame.fonts.small.px / 2);
     const std::vector<float> tops =
-        spread_out(wishes, height, canvas.low.y, canvas.high.y + frame.px(4));
+        spread_out(places, height, canvas.low.y, canvas.high.y + frame.px(4));
     for (std::size_t n = 0; n < tops.size(); ++n) {
         const view::Color color = ink(canvas, canvas.plot.curves[n], 1.0);
         const ImVec2 at{canvas.high.x + frame.px(6), tops[n]};

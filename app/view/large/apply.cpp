@@ -88,7 +88,7 @@ void carry_out(AppState& state, const MapInputReady& action) {
 void carry_out(AppState& state, const MapReady& action) {
     LargeLook& look = state.large;
     const bool requested = action.snapshot && action.input == look.input &&
-                           action.snapshot->wish.head == shown_head(state);
+                           action.snapshot->request.head == shown_head(state);
     if (!requested) return;
     look.snapshot = action.snapshot;
     if (look.snapshot->fault.empty()) return;

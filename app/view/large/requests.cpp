@@ -76,7 +76,7 @@ std::optional<MapRequest> requested_map(const AppState& state) {
     if (!look.input || !is_settled(state)) return std::nullopt;
     const MapCanvas canvas = canvas_of(look);
     MapRequest request{look.input, {}};
-    large::MapWish& view = request.view;
+    large::ViewRequest& view = request.view;
     view.head = shown_head(state);
     view.view = {row_at(look, 0.0), column_at(look, 0.0), canvas.height * cells_per_pixel(look),
                  canvas.width * cells_per_pixel(look), tile_level(look)};

@@ -36,7 +36,7 @@ Action run(const MapCellRequest& request, const RunControl& control);
 /// What is in view: answered again and again while it becomes sharper.
 struct MapRequest {
     std::shared_ptr<const large::MapInput> input;
-    large::MapWish view;
+    large::ViewRequest view;
     bool operator==(const MapRequest&) const = default;
 };
 std::optional<MapRequest> requested_map(const AppState& state);

@@ -1,6 +1,6 @@
 // i query row of the whole call, s its place among the sampled ones.
 
-#include "core/bench/judge.h"
+#include "core/bench/error.h"
 
 #include <algorithm>
 #include <cmath>
