@@ -31,6 +31,12 @@ void settle_gesture(AppState& state, const Action& action) {
 
 }  // namespace
 
+Action::Action(const Action&) = default;
+Action::Action(Action&&) noexcept = default;
+Action& Action::operator=(const Action&) = default;
+Action& Action::operator=(Action&&) noexcept = default;
+Action::~Action() = default;
+
 Kind kind_of(const Action& action) {
     return std::visit([](const auto& kind) { return kind.kMeta.kind; }, action);
 }

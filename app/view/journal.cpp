@@ -121,7 +121,7 @@ Result<Action> from_journal(std::string_view line) {
         std::string name;
         fields.need("action", name);
         if (!fields.fine()) return tl::unexpected(fields.finish().error());
-        const Reader reader = find_reader(name, Type<Action>{});
+        const Reader reader = find_reader(name, Type<AnyAction>{});
         if (reader == nullptr)
             return bad_input(
                 fmt::format("the journal line has the unknown action '{}'", shortened(name)));

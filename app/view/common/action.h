@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <variant>
 
 namespace attn::view {
@@ -63,5 +64,12 @@ struct Joined<ActionList<A...>> {
 template <class... A, class... B, class... Rest>
 struct Joined<ActionList<A...>, ActionList<B...>, Rest...>
     : Joined<ActionList<A..., B...>, Rest...> {};
+
+/// Whether A is one of the alternatives of a variant.
+template <class A, class Variant>
+inline constexpr bool kIsIn = false;
+template <class A, class... Alternatives>
+inline constexpr bool kIsIn<A, std::variant<Alternatives...>> =
+    (std::is_same_v<A, Alternatives> || ...);
 
 }  // namespace attn::view
