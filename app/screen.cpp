@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include "app/ui/common/style.h"
+
 namespace attn {
 
 Screen::Screen(gl::ImguiRenderer& renderer)

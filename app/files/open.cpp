@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/files/standard.h"
-#include "app/view/large/words.h"
+#include "app/view/common/format.h"
 #include "app/view/session.h"
 #include "core/io/json.h"
 

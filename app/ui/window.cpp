@@ -6,10 +6,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
-#include "app/ui/large/panel.h"
-#include "app/ui/panels.h"
-#include "app/ui/saturation/panel.h"
-#include "app/ui/step/canvas.h"
+#include "app/ui/window/panels.h"
 #include "app/view/requests.h"
 
 namespace attn::ui {

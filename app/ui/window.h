@@ -6,11 +6,6 @@
 
 namespace attn::ui {
 
-/// Sets what every ImGui context of ours needs, once: no .ini file, no blinking cursor.
-void configure_imgui();
-/// Sizes on the 8-px grid and the theme's colours, into ImGui's style. After a change of either.
-void apply_style(const view::Theme& theme, float scale);
-
 /// The whole window of one frame, between ImGui::NewFrame() and ImGui::Render(). The caller clears
 /// to theme.background: full-screen windows draw no background of their own.
 void draw_window(const view::AppState& state, const Frame& frame, view::Actions& out,

@@ -1,7 +1,7 @@
 #include <variant>
 
 #include "app/view/actions.h"
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
 
 namespace attn::view {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/view/common/json.h"
+#include "app/view/document/edits.h"
 #include "app/view/document/reference.h"
-#include "app/view/edits.h"
 #include "app/view/workspaces.h"
 #include "core/io/json.h"
 #include "core/text.h"

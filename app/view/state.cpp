@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "app/view/large/workspace.h"
-#include "app/view/step/workspace.h"
+#include "app/view/document/edits.h"
+#include "app/view/workspaces.h"
 
 namespace attn::view {
 namespace {
@@ -54,7 +54,7 @@ std::string_view prompt_backend(const AppState& state) {
 Result<void> compute(AppState& state) {
     const Document& document = state.document();
     state.device_document.reset();
-    if (!step_lacks(document).empty()) {
+    if (!stages_lack(document).empty()) {
         state.trace = state.gradients = std::make_shared<const Trace>();
         state.trace_ms = 0.0;
         state.backend_used = state.gradients_by = "";
@@ -86,7 +86,7 @@ Result<AppState> state_of(Document document) {
     if (!sized) return tl::unexpected(sized.error());
     state.history.push_back({std::make_shared<const Document>(*std::move(sized)), {}, ""});
     return compute(state).map([&] {
-        settle_map(state);
+        settle(state);
         return std::move(state);
     });
 }

@@ -137,7 +137,7 @@ struct AppState {
 /// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
 /// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device
 /// "auto" computes until that has answered (requests.h). A document that no workspace shows stage by stage
-/// (step_lacks()) has an empty trace.
+/// (stages_lack()) has an empty trace.
 Result<void> compute(AppState& state);
 
 /// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/view/commands.h"
 #include "app/view/common/inspector.h"
+#include "app/view/window/commands.h"
 
 namespace attn::view {
 
@@ -41,6 +41,10 @@ struct WorkspaceInfo {
     std::optional<Action> (*escape)(const AppState& state);
     /// Drops the selection.
     void (*clear)(AppState& state);
+    /// Brings what it shows back inside what the present document has.
+    void (*settle)(AppState& state);
+    /// Drops what it showed of the document that was left for another; settle() follows.
+    void (*forget)(AppState& state);
     /// Of the selected cell; empty where there is none.
     InspectorView (*inspector)(const AppState& state);
     /// Its part of a session: an object, read back by `read`. Called when the document is there.

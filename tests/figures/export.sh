@@ -2,7 +2,7 @@
 # Figures of every workspace in every format, without a display or OpenGL.   export.sh ATTNSCOPE
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/../gui/png.sh"
+source "$here/../window/png.sh"
 unset DISPLAY WAYLAND_DISPLAY
 app=$(readlink -f "$1")
 work=$(mktemp -d)

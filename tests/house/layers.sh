@@ -44,6 +44,25 @@ forbid app/figures "$graphics|imgui" 'figures know no window, no GL and no ImGui
 forbid app/ui 'figures/|jobs/' 'ui draws through a Painter and knows none of the figures'
 forbid app/cli 'ui/' 'cli draws no panels itself'
 
+# A workspace is a room: it knows no other, and what they share knows none of them.
+for layer in app/view app/ui; do
+    workspaces=$(find "$layer" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null |
+        grep -vxE 'common|document|window' | sort || true)
+    for room in "$layer"/*/; do
+        room=$(basename "$room")
+        others=$(grep -vx "$room" <<<"$workspaces" | paste -sd '|' || true)
+        [[ -z $others ]] || forbid "$layer/$room" "$layer/($others)/" "$layer/$room knows no (other) workspace"
+    done
+    forbid "$layer/common" "$layer/(document|window)/" "$layer/common is what the other rooms stand on"
+done
+
+circle=$(grep -rE --include='*.h' --include='*.cpp' --include='*.inl' '^#include "' core app |
+    sed -E 's/:#include "/ /; s/".*//' | tsort 2>&1 >/dev/null || true)
+if [[ -n $circle ]]; then
+    printf 'files that include each other in a circle:\n%s\n' "$circle"
+    found=1
+fi
+
 unguarded=$(grep -rL --include='*.h' -x '#pragma once' core app tests || true)
 if [[ -n $unguarded ]]; then
     printf 'no #pragma once:\n%s\n' "$unguarded"

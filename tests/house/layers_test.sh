@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{core/io,app/{view,ui,gl,cli,files,figures,jobs},tests}
+mkdir -p "$tree"/{core/io,app/{view/{common,step,large},ui/{common,step,large},gl,cli,files,figures,jobs},tests}
 failed=0
 
 # plant FILE TEXT: seen only when layers.sh fails and names the file.
@@ -26,6 +26,13 @@ allow() {
 }
 
 plant core/a.cpp '#include "app/view/state.h"'
+plant app/view/step/a.cpp '#include "app/view/large/look.h"'
+plant app/ui/large/a.cpp '#include "app/ui/step/canvas.h"'
+plant app/view/common/a.cpp '#include "app/view/step/look.h"'
+plant app/view/common/a.cpp '#include "app/view/document/document.h"'
+printf '#pragma once\n#include "app/view/a.h"\n' >"$tree/app/view/b.h"
+plant app/view/a.h '#include "app/view/b.h"'
+rm "$tree/app/view/b.h"
 plant core/a.cpp '#include "../app/gl/context.h"'
 plant core/io/a.h '#include <epoxy/gl.h>'
 plant core/a.h '#include <GLFW/glfw3.h>'

@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "app/view/actions.h"
-#include "app/view/commands.h"
 #include "app/view/common/sheet.h"
 #include "app/view/session.h"
+#include "app/view/window/commands.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
 

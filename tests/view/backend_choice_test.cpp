@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "app/view/actions.h"
-#include "app/view/commands.h"
 #include "app/view/requests.h"
 #include "app/view/session.h"
+#include "app/view/window/commands.h"
 #include "core/engine.h"
 #include "tests/view/sample_states.h"
 

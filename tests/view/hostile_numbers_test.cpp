@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/view/commands.h"
 #include "app/view/common/fields.h"
+#include "app/view/common/format.h"
 #include "app/view/large/inspector.h"
 #include "app/view/large/requests.h"
 #include "app/view/large/view.h"
@@ -14,6 +14,7 @@
 #include "app/view/session.h"
 #include "app/view/step/view.h"
 #include "app/view/step/workspace.h"
+#include "app/view/window/commands.h"
 #include "core/text.h"
 #include "tests/view/large_sample.h"
 

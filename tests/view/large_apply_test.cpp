@@ -1,11 +1,11 @@
 // Actions of the Large workspace: what they change, how they are written down, what the worker is asked.
 #include <doctest/doctest.h>
 
-#include "app/view/commands.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/json.h"
 #include "app/view/large/words.h"
 #include "app/view/session.h"
+#include "app/view/window/commands.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;

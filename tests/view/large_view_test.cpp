@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "app/view/common/format.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/colors.h"
 #include "app/view/large/words.h"

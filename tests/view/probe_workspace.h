@@ -30,6 +30,8 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
         },
     .escape = [](const view::AppState&) { return std::optional<view::Action>(view::Quit{}); },
     .clear = [](view::AppState& state) { state.message.words = "cleared"; },
+    .settle = [](view::AppState&) {},
+    .forget = [](view::AppState&) {},
     .inspector =
         [](const view::AppState&) {
             view::InspectorView view;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/ui/common/fonts.h"
-#include "app/view/commands.h"
+#include "app/view/window/commands.h"
 
 struct ImGuiWindow;
 

@@ -1,10 +1,12 @@
+#include "app/ui/common/inspector.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/widgets.h"
-#include "app/ui/panels.h"
+#include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
 
 namespace attn::ui {

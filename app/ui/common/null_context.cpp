@@ -3,7 +3,7 @@
 #include <imgui.h>
 
 #include "app/ui/common/imgui_compat.h"
-#include "app/ui/window.h"
+#include "app/ui/common/style.h"
 
 namespace attn::ui {
 

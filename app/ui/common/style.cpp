@@ -1,7 +1,7 @@
 #include <imgui.h>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/window.h"
+#include "app/ui/common/style.h"
 
 namespace attn::ui {
 namespace {

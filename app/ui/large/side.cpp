@@ -4,10 +4,10 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
 #include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/inspector.h"
 #include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/large/panel.h"
-#include "app/ui/panels.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/workspace.h"
 

@@ -3,12 +3,19 @@
 #include <imgui.h>
 
 #include <optional>
+#include <vector>
 
 #include "app/ui/common/frame.h"
 #include "app/view/actions.h"
 #include "app/view/step/view.h"
 
 namespace attn::ui {
+
+/// Preset, sentence, sizes, scaling, temperature, mask, seed.
+void draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
+/// The stages with live shapes; a click goes there.
+void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
+                 view::Actions& out);
 
 /// The current stage as operands → result, with its title, formula and one sentence, filling the
 /// current window. `editing`: the cell being typed into. Returns the cell under the pointer.

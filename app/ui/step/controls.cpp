@@ -5,7 +5,7 @@
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/still.h"
 #include "app/ui/common/widgets.h"
-#include "app/ui/panels.h"
+#include "app/ui/step/canvas.h"
 #include "app/view/common/format.h"
 
 namespace attn::ui {

@@ -1,7 +1,8 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/panels.h"
+#include "app/ui/common/focus.h"
+#include "app/ui/step/canvas.h"
 
 namespace attn::ui {
 namespace {

@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/panels.h"
+#include "app/ui/common/inspector.h"
 #include "app/ui/step/canvas.h"
+#include "app/ui/workspaces.h"
 #include "app/view/document/requests.h"
 #include "app/view/step/workspace.h"
 

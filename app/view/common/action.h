@@ -69,7 +69,7 @@ struct Joined<ActionList<A...>, ActionList<B...>, Rest...>
 template <class A, class Variant>
 inline constexpr bool kIsIn = false;
 template <class A, class... Alternatives>
-inline constexpr bool kIsIn<A, std::variant<Alternatives...>> =
-    (std::is_same_v<A, Alternatives> || ...);
+inline constexpr bool kIsIn<A, std::variant<Alternatives...>> = (std::is_same_v<A, Alternatives> ||
+                                                                 ...);
 
 }  // namespace attn::view

@@ -61,8 +61,8 @@ struct Explanation {
     double value = 0.0;
 };
 // lines.cpp: as the inspector shows them
-std::vector<Line> explanation_lines(const AppState& state, const Explanation& explanation);
+std::vector<Line> explanation_lines(const Explanation& explanation);
 std::optional<ProductStrip> product_strip(const Explanation& explanation);
-std::vector<Line> geometry_lines(const AppState& state, const Explanation& explanation);
+std::vector<Line> geometry_lines(const Explanation& explanation);
 
 }  // namespace attn::view

@@ -97,4 +97,30 @@ std::string exact(double value) { return fmt::format("{}", value); }
 
 std::string size(Index rows, Index columns) { return fmt::format("{} × {}", rows, columns); }
 
+std::string grouped(Index number) {
+    const std::string text = fmt::format("{}", number);
+    std::string words = number < 0 ? "−" : "";
+    for (std::size_t n = number < 0 ? 1 : 0; n < text.size(); ++n) {
+        words += text[n];
+        const std::size_t left = text.size() - n - 1;
+        if (left > 0 && left % 3 == 0) words += ',';
+    }
+    return words;
+}
+
+std::string duration(double seconds) {
+    const auto whole = static_cast<Index>(std::lround(std::max(seconds, 0.0)));
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 600 && whole % 60 != 0) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    if (whole < 3600) return fmt::format("{} min", (whole + 30) / 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string bytes_words(double bytes) {
+    constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
+    return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
 }  // namespace attn::view

@@ -29,5 +29,11 @@ std::string exact(float value);
 std::string exact(double value);
 /// "4 × 2".
 std::string size(Index rows, Index columns);
+/// "131,072".
+std::string grouped(Index number);
+/// "11 s", "2 min 5 s", "1 h 20 min".
+std::string duration(double seconds);
+/// "24 MiB".
+std::string bytes_words(double bytes);
 
 }  // namespace attn::view

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/state.h"
 
 namespace attn::view {
 namespace {

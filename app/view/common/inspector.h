@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/view/state.h"
+#include "app/view/common/cell.h"
+#include "app/view/common/theme.h"
 
 namespace attn::view {
 

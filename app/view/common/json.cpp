@@ -42,4 +42,26 @@ void read_stage(Fields& fields, std::string_view key, Stage& stage) {
     fields.read_name(key, stage, names);
 }
 
+nlohmann::ordered_json map_to(const large::PlantedSpec& spec) {
+    return {{"tokens", spec.tokens},       {"d_k", spec.d_k},       {"seed", spec.seed},
+            {"band", spec.band},           {"sink", spec.sink},     {"induction", spec.induction},
+            {"documents", spec.documents}, {"needle", spec.needle}, {"causal", spec.causal}};
+}
+
+void map_from(Fields& fields, std::string_view key, large::PlantedSpec& spec) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.read("tokens", spec.tokens);
+        inner.read("d_k", spec.d_k);
+        inner.read("seed", spec.seed);
+        inner.read("band", spec.band);
+        inner.read("sink", spec.sink);
+        inner.read("induction", spec.induction);
+        inner.read("documents", spec.documents);
+        inner.read("needle", spec.needle);
+        inner.read("causal", spec.causal);
+        if (auto fine = large::check_planted(spec); !fine)
+            inner.complain(": " + fine.error().sentence);
+    });
+}
+
 }  // namespace attn::view

@@ -3,8 +3,10 @@
 #include <array>
 #include <string_view>
 
+#include "app/view/common/cell.h"
 #include "app/view/common/fields.h"
-#include "app/view/state.h"
+#include "core/large/planted.h"
+#include "core/stages.h"
 
 namespace attn::view {
 
@@ -23,5 +25,9 @@ CellRef cell_from(Fields& fields, std::string_view key, const nlohmann::json& fo
 CellRef cell_fields(Fields& fields);
 /// A stage by its key.
 void read_stage(Fields& fields, std::string_view key, Stage& stage);
+
+nlohmann::ordered_json map_to(const large::PlantedSpec& spec);
+/// Keeps what the value was where a part is missing.
+void map_from(Fields& fields, std::string_view key, large::PlantedSpec& spec);
 
 }  // namespace attn::view

@@ -57,7 +57,7 @@ Line length_line(const Factor& factor, double length) {
 
 }  // namespace
 
-std::vector<Line> explanation_lines(const AppState&, const Explanation& explanation) {
+std::vector<Line> explanation_lines(const Explanation& explanation) {
     std::vector<Line> lines;
     lines.push_back({"", {plain(explanation.formula, true)}});
     const Role role = role_of(explanation.cell);
@@ -90,7 +90,7 @@ std::optional<ProductStrip> product_strip(const Explanation& explanation) {
     return strip;
 }
 
-std::vector<Line> geometry_lines(const AppState&, const Explanation& explanation) {
+std::vector<Line> geometry_lines(const Explanation& explanation) {
     if (explanation.cell.tensor != OperandId(Stage::scores) || !explanation.dot) return {};
     const DotProduct& pair = *explanation.dot;
     const double q = length_of(pair.left.values);

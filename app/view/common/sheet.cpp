@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/words.h"
+#include "app/view/state.h"
 
 namespace attn::view {
 namespace {

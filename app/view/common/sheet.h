@@ -4,9 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "app/view/state.h"
+#include "app/view/common/cell.h"
+#include "app/view/common/theme.h"
+#include "core/tensor.h"
 
 namespace attn::view {
+
+struct AppState;
+struct Document;
 
 // A "sheet" is one tensor as the Step workspace shows it: the matrix of the head shown, with names
 // for its rows and columns. Of W_Q, W_K and W_V it is the head's own columns; W_O and the joined

@@ -7,11 +7,10 @@
 #include "app/view/common/format.h"
 #include "app/view/common/words.h"
 #include "app/view/document/actions.h"
+#include "app/view/document/edits.h"
 #include "app/view/document/toy.h"
-#include "app/view/edits.h"
-#include "app/view/large/workspace.h"
 #include "app/view/session.h"
-#include "app/view/step/workspace.h"
+#include "app/view/workspaces.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -109,10 +108,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     const SaturationControls controls =
         opened.session ? opened.session->saturation() : state.saturation();
     if (!edit_document(state, *opened.document, words, controls)) return;
-    state.step.selected.reset();
-    state.batch = state.head = 0;
-    forget_map(state);
-    settle(state);
+    forget(state);
     state.step.sentence_draft = state.document().sentence;
     if (opened.session) restore(state, *opened.session);
     const bool session = opened.session != nullptr;

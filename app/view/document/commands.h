@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view/commands.h"
+#include "app/view/window/commands.h"
 
 namespace attn::view {
 

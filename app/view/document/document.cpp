@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/document/opened.h"
 #include "app/view/document/toy.h"
@@ -195,6 +196,17 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
     inputs.params = toy_weights(seed, d_model, d_k, heads);
     set_inputs(document, std::move(inputs));
     return with_size(std::move(document));
+}
+
+std::string stages_lack(const Document& document) {
+    if (is_empty(document)) return "Type a sentence and press Enter.";
+    const Dimensions& size = document.size;
+    if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
+        return fmt::format("{} × {} scores are too many to step through: Large shows them (key 3).",
+                           grouped(size.tq), grouped(size.tk));
+    if (!document.inputs->projects() && document.inputs->v.empty())
+        return "These are queries and keys without values: Large shows their weights (key 3).";
+    return {};
 }
 
 }  // namespace attn::view

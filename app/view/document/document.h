@@ -73,6 +73,10 @@ struct Document {
 bool is_toy(const Document& document);
 /// Nothing is there to be computed: a toy without a sentence.
 bool is_empty(const Document& document);
+/// Up to so many cells of one matrix are computed and drawn one by one.
+inline constexpr Index kMostCells = Index{1} << 16;
+/// Why it has no trace: nothing typed, too many scores, no values; "": it has one.
+std::string stages_lack(const Document& document);
 /// Bytes of its tensors.
 double bytes_of(const Document& document);
 /// Replaces the layer that is looked at.

@@ -11,7 +11,6 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/reference.h"
 #include "app/view/document/toy.h"
-#include "app/view/large/json.h"
 #include "core/io/json.h"
 
 namespace attn::view {

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "app/view/step/workspace.h"
 #include "core/engine.h"
 
 namespace attn::view {
@@ -33,7 +32,7 @@ Action run(const OpenRequest& request, const Opener& open, const RunControl& con
 std::optional<TraceRequest> requested_trace(const AppState& state) {
     const auto& document = state.shared_document();
     const Backend* const chosen = find_backend(state.backend, state.backends);
-    const bool has_trace = state.device_document == document || !step_lacks(*document).empty();
+    const bool has_trace = state.device_document == document || !stages_lack(*document).empty();
     if (chosen != nullptr && chosen->has_device() && !has_trace)
         return TraceRequest{chosen, document};
     if (!state.show_palette) return std::nullopt;

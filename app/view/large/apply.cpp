@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "app/view/edits.h"
+#include "app/view/common/format.h"
+#include "app/view/document/edits.h"
 #include "app/view/large/actions.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/words.h"
@@ -41,7 +42,7 @@ void go_to(AppState& state, large::Cell cell) {
 
 }  // namespace
 
-void settle_map(AppState& state) {
+void settle_large(AppState& state) {
     LargeLook& look = state.large;
     const Dimensions& size = state.document().size;
     const MapSize before = std::exchange(look.size, {size.tq, size.tk});
@@ -56,7 +57,7 @@ void settle_map(AppState& state) {
     look.hovered.reset();
 }
 
-void forget_map(AppState& state) {
+void forget_large(AppState& state) {
     LargeLook fresh;
     fresh.draft = state.large.draft;
     fresh.canvas = state.large.canvas;

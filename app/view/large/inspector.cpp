@@ -198,7 +198,7 @@ std::string as_python(const Inspected& at) {
                        python_list(sum.q), at.cell.row, python_list(sum.k), at.cell.column, body);
 }
 
-InspectorView view_of(const AppState& state, const Inspected& at) {
+InspectorView view_of(const Inspected& at) {
     const std::vector<std::size_t> order = by_size(at.sum);
     std::vector<std::size_t> dimensions(order);
     std::ranges::sort(dimensions);
@@ -213,7 +213,7 @@ InspectorView view_of(const AppState& state, const Inspected& at) {
     view.strip = product_strip(dot_of(at, std::span(order).first(strip)));
     if (view.strip && strip < order.size())
         view.strip->title += fmt::format(", the {} largest of {}", strip, order.size());
-    view.geometry = geometry_lines(state, dot_of(at, dimensions));
+    view.geometry = geometry_lines(dot_of(at, dimensions));
     view.as_text = as_text(at, steps);
     view.as_latex = as_latex(at, steps);
     view.as_python = as_python(at);
@@ -237,8 +237,8 @@ InspectorView large_inspector(const AppState& state) {
         return view;
     }
     const large::WeightSource& source = look.input->source;
-    return view_of(state, {look, *look.selected, answer->arithmetic,
-                           score_factor(source.spec, source.size.d_k)});
+    return view_of(
+        {look, *look.selected, answer->arithmetic, score_factor(source.spec, source.size.d_k)});
 }
 
 }  // namespace attn::view

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/view/common/inspector.h"
+#include "app/view/state.h"
 
 namespace attn::view {
 

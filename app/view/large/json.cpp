@@ -41,12 +41,6 @@ void check_camera(Fields& fields, const MapCamera& camera) {
 
 }  // namespace
 
-ordered_json map_to(const large::PlantedSpec& spec) {
-    return {{"tokens", spec.tokens},       {"d_k", spec.d_k},       {"seed", spec.seed},
-            {"band", spec.band},           {"sink", spec.sink},     {"induction", spec.induction},
-            {"documents", spec.documents}, {"needle", spec.needle}, {"causal", spec.causal}};
-}
-
 ordered_json map_to(const large::Cell& cell) {
     return {{"row", cell.row}, {"column", cell.column}};
 }
@@ -72,22 +66,6 @@ ordered_json map_to(const MapColors& colors) {
             {"log_scale", colors.log_scale},
             {"low_percentile", number_to(colors.low_percentile)},
             {"high_percentile", number_to(colors.high_percentile)}};
-}
-
-void map_from(Fields& fields, std::string_view key, large::PlantedSpec& spec) {
-    read_object(fields, key, [&](Fields& inner) {
-        inner.read("tokens", spec.tokens);
-        inner.read("d_k", spec.d_k);
-        inner.read("seed", spec.seed);
-        inner.read("band", spec.band);
-        inner.read("sink", spec.sink);
-        inner.read("induction", spec.induction);
-        inner.read("documents", spec.documents);
-        inner.read("needle", spec.needle);
-        inner.read("causal", spec.causal);
-        if (auto fine = large::check_planted(spec); !fine)
-            inner.complain(": " + fine.error().sentence);
-    });
 }
 
 void map_from(Fields& fields, std::string_view key, large::Cell& cell) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view/common/fields.h"
+#include "app/view/common/json.h"
 #include "app/view/large/look.h"
 
 namespace attn::view {
@@ -8,7 +8,6 @@ namespace attn::view {
 // What the journal and the session write of the Large workspace. Each reader takes the value under
 // `key`, keeps what the value was where a part is missing, and complains to `fields`.
 
-nlohmann::ordered_json map_to(const large::PlantedSpec& spec);
 nlohmann::ordered_json map_to(const large::Cell& cell);
 nlohmann::ordered_json map_to(const large::Head& head);
 nlohmann::ordered_json map_to(const large::Search& search);
@@ -16,7 +15,6 @@ nlohmann::ordered_json map_to(const MapCamera& camera);
 nlohmann::ordered_json map_to(const MapColors& colors);
 nlohmann::ordered_json map_to(const std::optional<large::Search>& search);
 
-void map_from(Fields& fields, std::string_view key, large::PlantedSpec& spec);
 void map_from(Fields& fields, std::string_view key, large::Cell& cell);
 void map_from(Fields& fields, std::string_view key, large::Head& head);
 void map_from(Fields& fields, std::string_view key, large::Search& search);

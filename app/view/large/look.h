@@ -63,7 +63,7 @@ struct LargeLook {
     bool go_to_open = false;  // the field "go to" has the keyboard
     std::string go_to_draft;
 
-    MapSize size;  // of the present document's matrix: see settle_map()
+    MapSize size;  // of the present document's matrix: see settle_large()
 
     // of the moment: in no session and no journal
     MapCanvas canvas;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/format.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/pictures.h"
 #include "app/view/large/words.h"

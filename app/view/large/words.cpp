@@ -22,17 +22,6 @@ double pairs_of(const large::WeightSource& source) {
 
 }  // namespace
 
-std::string grouped(Index number) {
-    const std::string text = fmt::format("{}", number);
-    std::string words = number < 0 ? "−" : "";
-    for (std::size_t n = number < 0 ? 1 : 0; n < text.size(); ++n) {
-        words += text[n];
-        const std::size_t left = text.size() - n - 1;
-        if (left > 0 && left % 3 == 0) words += ',';
-    }
-    return words;
-}
-
 std::string pooling_words(large::Pooling pooling) {
     switch (pooling) {
         case large::Pooling::mean:
@@ -90,21 +79,6 @@ std::string short_weight(double weight) {
     if (!(std::abs(weight) < 0.01)) return cell_number(weight, weight < 1.0 ? 3 : 2);
     if (std::abs(weight) >= 0.00095) return cell_number(weight, 4);
     return significant(weight, 1);
-}
-
-std::string duration(double seconds) {
-    const auto whole = static_cast<Index>(std::lround(std::max(seconds, 0.0)));
-    if (whole < 60) return fmt::format("{} s", whole);
-    if (whole < 600 && whole % 60 != 0) return fmt::format("{} min {} s", whole / 60, whole % 60);
-    if (whole < 3600) return fmt::format("{} min", (whole + 30) / 60);
-    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
-
-std::string bytes_words(double bytes) {
-    constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    std::size_t unit = 0;
-    for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
-    return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
 }
 
 std::string no_needle_words(const Document& document) {

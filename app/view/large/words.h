@@ -13,8 +13,6 @@ namespace attn::view {
 /// What the generator offers.
 inline constexpr std::array<Index, 6> kPlantedSizes{4096, 16384, 65536, 131072, 262144, 1048576};
 
-/// "131,072".
-std::string grouped(Index number);
 /// "the mean weight", "the largest weight", "the geometric mean of the weights".
 std::string pooling_words(large::Pooling pooling);
 /// "largest weight of 64 × 64 cells"; "weight" of single cells, which no pooling changes.
@@ -27,10 +25,6 @@ std::string token_text(const LargeLook& look, bool key, Index token);
 std::string document_of(const large::MapInput& input, Index token);
 /// A weight in few characters: "0.123", "0.0012", "1·10⁻⁵", "0".
 std::string short_weight(double weight);
-/// "11 s", "2 min 5 s", "1 h 20 min".
-std::string duration(double seconds);
-/// "24 MiB".
-std::string bytes_words(double bytes);
 
 /// Why there is no needle to jump to; "" where there is one.
 std::string no_needle_words(const Document& document);

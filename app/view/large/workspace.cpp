@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/view/common/fields.h"
+#include "app/view/common/format.h"
 #include "app/view/document/commands.h"
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/json.h"
 #include "app/view/large/words.h"

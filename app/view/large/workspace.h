@@ -11,16 +11,14 @@ void enter_large(AppState& state);
 void add_large_commands(std::vector<Command>& list, const AppState& state);
 std::optional<Action> escape_large(const AppState& state);
 void clear_large(AppState& state);
+void settle_large(AppState& state);
+void forget_large(AppState& state);
 InspectorView large_inspector(const AppState& state);
 nlohmann::ordered_json write_large(const AppState& state);
 void read_large(Fields& fields, AppState& state);
 bool is_large_animating(const AppState& state);
 std::vector<Shot> large_shots();
 
-/// Brings size, selection and search in line with the present document.
-void settle_map(AppState& state);
-/// Another matrix was opened: nothing of the last one is left, neither where it was looked at nor what was found.
-void forget_map(AppState& state);
 /// The head that all workspaces show, as the map counts it.
 large::Head shown_head(const AppState& state);
 /// What moves the map to `camera`: FitMap where that shows the whole matrix.
@@ -38,6 +36,8 @@ inline constexpr WorkspaceInfo kLargeWorkspace{
     .add_commands = add_large_commands,
     .escape = escape_large,
     .clear = clear_large,
+    .settle = settle_large,
+    .forget = forget_large,
     .inspector = large_inspector,
     .write = write_large,
     .read = read_large,

@@ -2,10 +2,30 @@
 
 #include <fmt/format.h>
 
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 #include "app/view/saturation/actions.h"
+#include "app/view/saturation/requests.h"
+#include "app/view/saturation/view.h"
 
 namespace attn::view {
+Result<void> check_controls(const SaturationControls& controls) {
+    const SaturationSettings& settings = controls.settings;
+    const Index widths[] = {controls.d_k};
+    if (auto fine = check_saturation(settings, widths); !fine) return fine;
+    const bool drawn = settings.model == SaturationModel::sampled;
+    const Index keys = drawn ? settings.keys : std::ssize(settings.logits);
+    const Index widest = sweep_widths().back();
+    if (controls.d_k > widest)
+        return bad_input(fmt::format("d_k is {}: it must be 1 to {}", controls.d_k, widest));
+    if (keys > kMostKeys || (drawn && keys < kFewestKeys))
+        return bad_input(fmt::format("the number of keys is {}: it must be {} to {}", keys,
+                                     kFewestKeys, kMostKeys));
+    if (controls.draw < 0 || controls.draw >= settings.trials)
+        return bad_input(fmt::format("draw is {}: it must be 0 to {}", controls.draw,
+                                     std::max<Index>(settings.trials, 1) - 1));
+    return {};
+}
+
 namespace {
 
 /// Changes a copy, checks it, and makes it the present one.

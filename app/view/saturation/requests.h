@@ -17,6 +17,9 @@ std::optional<SweepRequest> requested_sweep(const AppState& state);
 /// SweepReady.
 Action run(const SweepRequest& request, const RunControl& control);
 
+/// Limits of what the workspace can draw, narrower than those of core's check_saturation().
+Result<void> check_controls(const SaturationControls& controls);
+
 /// d_k of the curves: 1, 2, 4, … 4096.
 std::vector<Index> sweep_widths();
 

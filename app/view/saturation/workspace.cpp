@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/fields.h"
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 #include "app/view/saturation/requests.h"
 #include "app/view/saturation/view.h"
 

@@ -29,6 +29,8 @@ inline constexpr WorkspaceInfo kSaturationWorkspace{
     .add_commands = add_saturation_commands,
     .escape = escape_saturation,
     .clear = clear_saturation,
+    .settle = [](AppState&) {},
+    .forget = [](AppState&) {},
     .inspector = saturation_inspector,
     .write = write_saturation,
     .read = read_saturation,

@@ -5,7 +5,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/inspector.h"
 #include "app/view/common/sheet.h"
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 #include "app/view/step/actions.h"
 #include "app/view/step/workspace.h"
 

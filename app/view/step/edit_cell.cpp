@@ -9,7 +9,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/common/typed.h"
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
 #include "core/text.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/view/common/expr.h"
+#include "app/view/state.h"
 
 namespace attn::view {
 

@@ -2,6 +2,7 @@
 
 #include "app/view/common/grid.h"
 #include "app/view/common/sheet.h"
+#include "app/view/state.h"
 
 namespace attn::view {
 

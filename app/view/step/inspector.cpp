@@ -39,9 +39,9 @@ InspectorView step_inspector(const AppState& state) {
     view.title = cell_name(state, *cell);
     view.value = number(explanation.value);
     view.role = std::visit([](auto key) { return info(key).role; }, cell->tensor);
-    view.lines = explanation_lines(state, explanation);
+    view.lines = explanation_lines(explanation);
     view.strip = product_strip(explanation);
-    view.geometry = geometry_lines(state, explanation);
+    view.geometry = geometry_lines(explanation);
     view.gradient = gradient_words(state, *cell);
     view.editable = is_editable(state, cell->tensor);
     view.as_text = copy_as_text(state, explanation);

@@ -6,6 +6,7 @@
 
 #include "app/view/common/grid.h"
 #include "app/view/common/readout.h"
+#include "app/view/state.h"
 
 namespace attn::view {
 

@@ -7,8 +7,7 @@
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
 #include "app/view/document/commands.h"
-#include "app/view/edits.h"
-#include "app/view/large/words.h"
+#include "app/view/document/edits.h"
 
 namespace attn::view {
 namespace {
@@ -74,18 +73,7 @@ void check_look(Fields& fields, const AppState& state) {
 
 }  // namespace
 
-std::string step_lacks(const Document& document) {
-    if (is_empty(document)) return "Type a sentence and press Enter.";
-    const Dimensions& size = document.size;
-    if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
-        return fmt::format("{} × {} scores are too many to step through: Large shows them (key 3).",
-                           grouped(size.tq), grouped(size.tk));
-    if (!document.inputs->projects() && document.inputs->v.empty())
-        return "These are queries and keys without values: Large shows their weights (key 3).";
-    return {};
-}
-
-std::string step_lacks(const AppState& state) { return step_lacks(state.document()); }
+std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
 
 void enter_step(AppState& state) {
     StepLook& look = state.step;
@@ -112,6 +100,8 @@ std::optional<Action> escape_step(const AppState& state) {
     if (state.step.editing) return CancelCellEdit{};
     return std::nullopt;
 }
+
+void forget_step(AppState& state) { state.step.selected.reset(); }
 
 void clear_step(AppState& state) {
     state.step.selected.reset();

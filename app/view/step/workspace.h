@@ -6,24 +6,18 @@ namespace attn::view {
 
 // The Step workspace: one stage at a time, every number explained. See WorkspaceInfo.
 
-/// Up to so many cells of one matrix are drawn one by one.
-inline constexpr Index kMostCells = Index{1} << 16;
-
 std::string step_lacks(const AppState& state);
 void enter_step(AppState& state);
 void add_step_commands(std::vector<Command>& list, const AppState& state);
 std::optional<Action> escape_step(const AppState& state);
 void clear_step(AppState& state);
+void settle_step(AppState& state);
+void forget_step(AppState& state);
 InspectorView step_inspector(const AppState& state);
 nlohmann::ordered_json write_step(const AppState& state);
 void read_step(Fields& fields, AppState& state);
 bool is_step_animating(const AppState& state);
 std::vector<Shot> step_shots();
-
-/// The same of a document alone.
-std::string step_lacks(const Document& document);
-/// Brings stage, selection and hover back inside what the present document has.
-void settle_step(AppState& state);
 
 inline constexpr WorkspaceInfo kStepWorkspace{
     .id = Workspace::step,
@@ -37,6 +31,8 @@ inline constexpr WorkspaceInfo kStepWorkspace{
     .add_commands = add_step_commands,
     .escape = escape_step,
     .clear = clear_step,
+    .settle = settle_step,
+    .forget = forget_step,
     .inspector = step_inspector,
     .write = write_step,
     .read = read_step,

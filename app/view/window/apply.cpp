@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "app/view/commands.h"
 #include "app/view/common/words.h"
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 #include "app/view/window/actions.h"
+#include "app/view/window/commands.h"
 #include "app/view/workspaces.h"
 #include "core/text.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "app/ui/common/widgets.h"
-#include "tests/panels/app.h"
+#include "tests/ui/app.h"
 
 using namespace attn;
 using attn::test::App;

@@ -8,8 +8,8 @@
 #include "app/ui/common/figure_painters.h"
 #include "app/ui/step/layout.h"
 #include "app/view/common/format.h"
-#include "tests/panels/null_ui.h"
-#include "tests/panels/sample.h"
+#include "tests/ui/null_ui.h"
+#include "tests/ui/sample.h"
 
 using namespace attn;
 using attn::test::last;

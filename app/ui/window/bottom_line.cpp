@@ -1,5 +1,5 @@
 #include "app/ui/common/draw.h"
-#include "app/ui/panels.h"
+#include "app/ui/window/panels.h"
 
 namespace attn::ui {
 namespace {

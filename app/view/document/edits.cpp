@@ -1,4 +1,4 @@
-#include "app/view/edits.h"
+#include "app/view/document/edits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/common/words.h"
-#include "app/view/large/workspace.h"
-#include "app/view/saturation/requests.h"
-#include "app/view/saturation/view.h"
-#include "app/view/step/workspace.h"
+#include "app/view/workspaces.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -99,24 +96,6 @@ void edit_saturation(AppState& state, SaturationControls controls, const std::st
     say(state, words);
 }
 
-Result<void> check_controls(const SaturationControls& controls) {
-    const SaturationSettings& settings = controls.settings;
-    const Index widths[] = {controls.d_k};
-    if (auto fine = check_saturation(settings, widths); !fine) return fine;
-    const bool drawn = settings.model == SaturationModel::sampled;
-    const Index keys = drawn ? settings.keys : std::ssize(settings.logits);
-    const Index widest = sweep_widths().back();
-    if (controls.d_k > widest)
-        return bad_input(fmt::format("d_k is {}: it must be 1 to {}", controls.d_k, widest));
-    if (keys > kMostKeys || (drawn && keys < kFewestKeys))
-        return bad_input(fmt::format("the number of keys is {}: it must be {} to {}", keys,
-                                     kFewestKeys, kMostKeys));
-    if (controls.draw < 0 || controls.draw >= settings.trials)
-        return bad_input(fmt::format("draw is {}: it must be 0 to {}", controls.draw,
-                                     std::max<Index>(settings.trials, 1) - 1));
-    return {};
-}
-
 void travel(AppState& state, std::size_t to, const std::string& words) {
     const std::size_t from = state.now;
     const bool same = state.history[from].document == state.history[to].document;
@@ -135,8 +114,13 @@ void settle(AppState& state) {
     const Dimensions& size = state.document().size;
     state.head = std::clamp(state.head, Index{0}, std::max<Index>(size.heads, 1) - 1);
     state.batch = std::clamp(state.batch, Index{0}, std::max<Index>(size.batch, 1) - 1);
-    settle_step(state);
-    settle_map(state);
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->settle(state);
+}
+
+void forget(AppState& state) {
+    state.batch = state.head = 0;
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->forget(state);
+    settle(state);
 }
 
 void say(AppState& state, std::string words, Severity severity) {

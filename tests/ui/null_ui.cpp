@@ -1,7 +1,8 @@
-#include "tests/panels/null_ui.h"
+#include "tests/ui/null_ui.h"
 
 #include <utility>
 
+#include "app/ui/common/style.h"
 #include "app/ui/window.h"
 
 namespace attn::test {

@@ -2,7 +2,7 @@
 
 #include "app/ui/common/focus.h"
 #include "app/ui/window.h"
-#include "tests/panels/null_ui.h"
+#include "tests/ui/null_ui.h"
 
 namespace attn::test {
 

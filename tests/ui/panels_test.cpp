@@ -1,10 +1,12 @@
-#include "app/ui/panels.h"
+#include "app/ui/window/panels.h"
 
 #include <doctest/doctest.h>
 
+#include "app/ui/common/inspector.h"
+#include "app/ui/step/canvas.h"
 #include "app/ui/window.h"
-#include "tests/panels/null_ui.h"
-#include "tests/panels/sample.h"
+#include "tests/ui/null_ui.h"
+#include "tests/ui/sample.h"
 #include "tests/view/probe_workspace.h"
 
 using namespace attn;

@@ -2,7 +2,7 @@
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/overlay.h"
 #include "app/ui/common/still.h"
-#include "app/ui/panels.h"
+#include "app/ui/window/panels.h"
 
 namespace attn::ui {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/ui/common/imgui_compat.h"
-#include "app/ui/panels.h"
+#include "app/ui/window/panels.h"
 
 namespace attn::ui {
 namespace {

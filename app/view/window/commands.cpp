@@ -1,4 +1,4 @@
-#include "app/view/commands.h"
+#include "app/view/window/commands.h"
 
 #include <algorithm>
 

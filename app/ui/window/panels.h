@@ -1,8 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +7,7 @@
 #include "app/ui/common/frame.h"
 #include "app/ui/workspaces.h"
 #include "app/view/actions.h"
-#include "app/view/commands.h"
-#include "app/view/common/inspector.h"
-#include "app/view/step/view.h"
+#include "app/view/window/commands.h"
 
 namespace attn::ui {
 
@@ -21,14 +16,6 @@ namespace attn::ui {
 /// Workspaces, theme and help.
 void draw_rail(const view::AppState& state, PanelList panels, const Frame& frame,
                view::Actions& out);
-/// Preset, sentence, sizes, scaling, temperature, mask, seed.
-void draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
-/// The stages with live shapes; a click goes there.
-void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
-                 view::Actions& out);
-/// The selected cell's arithmetic. Returns the linked cell under the pointer.
-std::optional<view::CellRef> draw_inspector(const view::InspectorView& view, const Frame& frame,
-                                            view::Actions& out);
 /// What just happened, and at the right end, quietly, what stands behind the picture.
 void draw_bottom_line(const view::Message& message, const std::string& aside, const Frame& frame);
 

@@ -1,4 +1,4 @@
-#include "tests/panels/sample.h"
+#include "tests/ui/sample.h"
 
 #include <utility>
 

@@ -6,8 +6,8 @@
 #include "app/ui/large/panel.h"
 #include "app/ui/window.h"
 #include "app/view/large/camera.h"
-#include "tests/panels/large_sample.h"
-#include "tests/panels/null_ui.h"
+#include "tests/ui/large_sample.h"
+#include "tests/ui/null_ui.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/panels.h"
+#include "app/ui/window/panels.h"
 #include "app/view/workspaces.h"
 
 namespace attn::ui {

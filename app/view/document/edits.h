@@ -20,14 +20,14 @@ bool edit_document(AppState& state, Document document, const std::string& words)
 bool edit_document(AppState& state, Document document, const std::string& words,
                    const SaturationControls& controls);
 void edit_saturation(AppState& state, SaturationControls controls, const std::string& words);
-/// Limits of what the workspace can draw, narrower than those of core's check_saturation().
-Result<void> check_controls(const SaturationControls& controls);
 
 /// Goes to history[to] and computes it.
 void travel(AppState& state, std::size_t to, const std::string& words);
 
 /// Brings head, stages, selections and searches of every workspace back inside what the present document has.
 void settle(AppState& state);
+/// Another document was opened: nothing of the last one is left, neither where it was looked at nor what was found.
+void forget(AppState& state);
 
 void say(AppState& state, std::string words, Severity severity = Severity::info);
 /// The same for an error.

@@ -1,4 +1,4 @@
-#include "tests/panels/large_sample.h"
+#include "tests/ui/large_sample.h"
 
 #include <algorithm>
 #include <cmath>
