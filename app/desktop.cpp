@@ -20,6 +20,7 @@
 #include "app/screen.h"
 #include "app/signals.h"
 #include "app/view/session.h"
+#include "app/view/workspaces.h"
 #include "core/io/file.h"
 
 namespace attn {
@@ -161,14 +162,8 @@ void Desktop::play() {
 
 /// Nothing of what the last action meant is still computed, but for the exact pass of a map.
 bool Desktop::has_settled() const {
-    const auto& large = state_.large;
-    const bool map = state_.workspace == view::Workspace::large && large.fault.empty() &&
-                     !view::is_empty(state_.document()) &&
-                     !(large.snapshot && large.snapshot->complete);
-    // a cross-fade goes on only where it is seen
-    const bool fades = state_.workspace == view::Workspace::step && state_.step.fade < 1.0;
-    return !fades && !state_.opening && !view::requested_trace(state_) &&
-           !view::requested_sweep(state_) && !map;
+    return !state_.opening && !view::requested_trace(state_) &&
+           view::shown_workspace(state_).has_settled(state_);
 }
 
 void Desktop::dispatch(const view::Action& action) {

@@ -54,7 +54,7 @@ Result<figures::Format> format_of(const RenderOptions& options) {
     if (!options.format.empty()) {
         if (const auto format = figures::format_of("figure." + options.format); format)
             return format;
-        return bad_input(fmt::format("--format is '{}'; svg, pdf or png expected", options.format));
+        return bad_input(fmt::format("--format is '{}': expected svg, pdf or png", options.format));
     }
     if (options.output == "-") return figures::Format::png;
     return figures::format_of(options.output);
@@ -140,7 +140,7 @@ int run_render(Args args, Streams io) {
         ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;
     if (options.output.empty() && options.time_drag == 0)
-        return report({"no -o; the name of the figure expected, as in -o step.svg"},
+        return report({"no -o: expected the name of the figure, as in -o step.svg"},
                       "attnscope render", io);
     if (options.all && files::is_standard(options.output))
         return report({"-o is -; expected a folder, for --all draws several pictures"},

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -92,14 +93,20 @@ class Worker : public Job {
             const std::stop_token stop = current_.get_token();
             busy_ = true;
             lock.unlock();
-            view::Action answer =
-                run_(request, {stop, [this, stop](double done) { report(stop, done); }});
+            view::Action answer = answer_to(request, stop);
             lock.lock();
             busy_ = false;
             if (!stop.stop_requested()) answer_ = std::move(answer);
             changed_.notify_all();
             if (answer_) wake_();
         }
+    }
+
+    /// What does not fit in memory is a fault that the person reads, not the end of the program.
+    view::Action answer_to(const Request& request, const std::stop_token& stop) try {
+        return run_(request, {stop, [this, stop](double done) { report(stop, done); }});
+    } catch (const std::bad_alloc&) {
+        return view::Notify{{name_ + ": there is not enough memory for it", view::Severity::error}};
     }
 
     void report(const std::stop_token& stop, double done) {

@@ -44,7 +44,7 @@ void read_workspace(Fields& fields, AppState& state) {
     if (const WorkspaceInfo* found = find_workspace(state.workspaces, key))
         state.workspace = found->id;
     else
-        fields.complain(fmt::format("has 'workspace' = \"{}\": {} was expected", key,
+        fields.complain(fmt::format("has 'workspace' = \"{}\": expected {}", key,
                                     workspace_keys(state.workspaces)));
 }
 
@@ -60,7 +60,7 @@ void read_window(Fields& fields, AppState& state) {
     state.show_palette = fields.find("palette") != nullptr;
     fields.read("palette", state.palette_query);
     if (!(state.ui_scale >= 1.0 && state.ui_scale <= 2.0))
-        fields.complain(fmt::format("has 'ui_scale' = {}: 1 to 2 was expected", state.ui_scale));
+        fields.complain(fmt::format("has 'ui_scale' = {}: expected 1 to 2", state.ui_scale));
 }
 
 void read_place(Fields& fields, AppState& state) {
@@ -72,10 +72,10 @@ void read_place(Fields& fields, AppState& state) {
     };
     if (outside(state.head, size.heads))
         fields.complain(
-            fmt::format("has 'head' = {}: 0 to {} was expected", state.head, size.heads - 1));
+            fmt::format("has 'head' = {}: expected 0 to {}", state.head, size.heads - 1));
     if (outside(state.batch, size.batch))
         fields.complain(
-            fmt::format("has 'batch' = {}: 0 to {} was expected", state.batch, size.batch - 1));
+            fmt::format("has 'batch' = {}: expected 0 to {}", state.batch, size.batch - 1));
 }
 
 Result<Document> open_reference(const json& value, const std::string& where, const Opener& open) {

@@ -51,6 +51,10 @@ struct WorkspaceInfo {
     nlohmann::ordered_json (*write)(const AppState& state);
     void (*read)(Fields& fields, AppState& state);
     bool (*is_animating)(const AppState& state);
+    /// Nothing of what is shown is still to come, but for the exact pass of a map.
+    bool (*has_settled)(const AppState& state);
+    /// The name that a figure of it is given unless the person types another, without extension.
+    std::string (*figure_name)(const AppState& state);
     std::vector<Shot> (*shots)();
 };
 

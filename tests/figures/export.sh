@@ -79,8 +79,8 @@ refuses() {
     (($(wc -l <error.txt) == 1)) || fail "not one line: $(cat error.txt)"
     grep -qF -- "$words" error.txt || fail "'$words' is not in: $(cat error.txt)"
 }
-refuses "has the extension .bmp; .svg, .pdf or .png expected" -o fig.bmp
-refuses "has no extension; .svg, .pdf or .png expected" -o fig
+refuses "has the extension .bmp: expected .svg, .pdf or .png" -o fig.bmp
+refuses "has no extension: expected .svg, .pdf or .png" -o fig
 refuses "--format is 'gif'" --format gif -o fig.svg
 [[ ! -e fig.bmp && ! -e fig && ! -e fig.svg ]] || fail "a refused figure was written"
 

@@ -68,7 +68,7 @@ TEST_CASE("an unknown extension is named, with the three that are expected") {
         REQUIRE(!format);
         CHECK(format.error().kind == ErrorKind::input);
         CHECK(format.error().sentence.find(path) != std::string::npos);
-        CHECK(format.error().sentence.find(".svg, .pdf or .png expected") != std::string::npos);
+        CHECK(format.error().sentence.find("expected .svg, .pdf or .png") != std::string::npos);
     }
     CHECK(figures::format_of("fig.bmp").error().sentence.find(" .bmp") != std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <new>
 #include <semaphore>
 #include <thread>
 #include <variant>
@@ -50,8 +51,8 @@ view::Action square(int request, const RunControl& control) {
     return view::StepBy{request * request};
 }
 
-/// The same; -1 tells its progress, once before it is stopped and once after.
-view::Action told_square(int request, const RunControl& control) {
+/// The same; -1 reports its progress, once before it is stopped and once after.
+view::Action reported_square(int request, const RunControl& control) {
     if (request == -1) control.progress(0.25);
     const view::Action answer = square(request, control);
     if (request == -1) control.progress(0.75);
@@ -126,6 +127,16 @@ TEST_CASE("the newest request wins") {
     }
 }
 
+TEST_CASE("a request that memory does not hold is answered with the reason") {
+    Rig<int> rig{[](int, const RunControl&) -> view::Action { throw std::bad_alloc(); }};
+    rig.worker.update(1);
+    const view::Actions taken = rig.next();
+    REQUIRE(taken.size() == 1);
+    const auto* said = std::get_if<view::Notify>(&taken.front());
+    REQUIRE(said != nullptr);
+    CHECK(said->message.words == "test: there is not enough memory for it");
+}
+
 TEST_CASE("settings without curves are answered with the reason") {
     Rig<view::SweepRequest> rig{sweep};
     view::SweepRequest request = with_seed(1);
@@ -180,7 +191,7 @@ TEST_CASE("progress arrives before the answer, under the worker's name") {
 }
 
 TEST_CASE("of a request that was stopped no progress arrives, told before or after") {
-    Rig<int> rig{told_square};
+    Rig<int> rig{reported_square};
     rig.worker.update(-1);
     REQUIRE(rig.wait());  // it told some
     rig.worker.update(2);

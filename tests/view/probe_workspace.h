@@ -50,6 +50,8 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
             state.message.words = "depth " + std::to_string(depth);
         },
     .is_animating = [](const view::AppState&) { return true; },
+    .has_settled = [](const view::AppState&) { return true; },
+    .figure_name = [](const view::AppState&) { return std::string("probed"); },
     .shots =
         [] {
             return std::vector<view::Shot>{{"", {}}, {"deep", {view::SetSeed{5}}}};

@@ -46,6 +46,18 @@ TEST_CASE("the shown workspace brings commands, escape, clearing, inspector and 
         if (command.chord.key == Key::escape) CHECK(std::holds_alternative<Quit>(command.action));
 }
 
+TEST_CASE("a figure is named after what is shown") {
+    const auto asked = [](const AppState& state, std::string_view workspace) {
+        const AppState there = after(state, {SetWorkspace{std::string(workspace)},
+                                             ShowPrompt{PromptKind::figure, "", false}});
+        REQUIRE(there.prompt);
+        return there.prompt->path;
+    };
+    CHECK(asked(state_with_probe(), "probe") == "probed.svg");
+    CHECK(asked(state_with_probe(), "large") == "large.svg");
+    CHECK(asked(after(state_with_probe(), {GoToStage{Stage::weights}}), "step") == "weights.svg");
+}
+
 TEST_CASE("a session holds the part of every workspace and goes back to the one that was shown") {
     const AppState state =
         after(state_with_probe(), {SetSeed{3}, SetSeed{4}, SetWorkspace{"probe"}});
@@ -58,14 +70,13 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     CHECK(read->message.words == "depth 2");
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().sentence.find("step, saturation or large was expected") !=
-          std::string::npos);
+    CHECK(refused.error().sentence.find("expected step, saturation or large") != std::string::npos);
 }
 
 TEST_CASE("a key that no workspace has is refused with the keys there are") {
     const AppState state = after(state_with_probe(), {SetWorkspace{"cellar"}});
     CHECK(state.message.words ==
-          "There is no workspace 'cellar'; step, saturation, large or probe was expected.");
+          "There is no workspace 'cellar': expected step, saturation, large or probe.");
     CHECK(state.workspace == Workspace::step);
     CHECK(workspace_keys(workspaces()) == "step, saturation or large");
 }

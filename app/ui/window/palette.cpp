@@ -12,8 +12,9 @@ namespace {
 
 using view::Command;
 
-constexpr float kRow = 32.0F;  // design units
-constexpr std::size_t kMostRows = 12;
+constexpr float kRow = 32.0F;       // design units
+constexpr float kAround = 48 + 48;  // above and below the rows
+constexpr float kMostRows = 12;
 
 void draw_query(const view::AppState& state, const Frame& frame, view::Actions& out) {
     std::string query = state.palette_query;
@@ -58,16 +59,23 @@ void choose(const Command& command, view::Actions& out) {
     out.insert(out.end(), actions.begin(), actions.end());
 }
 
+/// As many as the window has room for.
+std::size_t most_rows(const Frame& frame) {
+    const float room = ImGui::GetIO().DisplaySize.y - frame.px(kAround + 48);
+    return static_cast<std::size_t>(std::clamp(room / frame.px(kRow), 1.0F, kMostRows));
+}
+
 /// The rows around the current one, so that the list needs no scrolling.
-std::size_t first_row(std::size_t current, std::size_t count) {
-    if (count <= kMostRows || current < kMostRows / 2) return 0;
-    return std::min(current - kMostRows / 2, count - kMostRows);
+std::size_t first_row(std::size_t current, std::size_t count, std::size_t rows) {
+    if (count <= rows || current < rows / 2) return 0;
+    return std::min(current - rows / 2, count - rows);
 }
 
 void draw_rows(const view::AppState& state, const std::vector<Command>& found, const Frame& frame,
                view::Actions& out) {
-    const std::size_t first = first_row(state.palette_row, found.size());
-    const std::size_t last = std::min(first + kMostRows, found.size());
+    const std::size_t rows = most_rows(frame);
+    const std::size_t first = first_row(state.palette_row, found.size(), rows);
+    const std::size_t last = std::min(first + rows, found.size());
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
     for (std::size_t n = first; n < last; ++n) {
         ImGui::PushID(static_cast<int>(n));
@@ -94,7 +102,7 @@ void read_keys(const view::AppState& state, const std::vector<Command>& found, v
 
 void draw_palette(const view::AppState& state, const std::vector<Command>& found,
                   const Frame& frame, view::Actions& out) {
-    const float height = frame.px(48 + 48) + frame.px(kRow) * static_cast<float>(kMostRows);
+    const float height = frame.px(kAround) + frame.px(kRow) * static_cast<float>(most_rows(frame));
     const bool beside = begin_overlay("palette", frame.px(640), height, frame);
     draw_query(state, frame, out);
     draw_rows(state, found, frame, out);

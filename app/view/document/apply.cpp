@@ -213,10 +213,10 @@ void carry_out(AppState& state, const SetWindow& action) {
     Document document = draft(state);
     if (action.reach == document.spec.mask.window) return;
     if (action.reach && *action.reach < 0)
-        return say(state,
-                   fmt::format("The window is {}: a whole number of at least 0 was expected.",
-                               *action.reach),
-                   Severity::error);
+        return say(
+            state,
+            fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach),
+            Severity::error);
     document.spec.mask.window = action.reach;
     edit_document(state, std::move(document),
                   action.reach ? fmt::format("Window {0}: query i sees keys i − {0} to i + {0}",

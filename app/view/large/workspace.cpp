@@ -125,6 +125,14 @@ void read_large(Fields& fields, AppState& state) {
 
 bool is_large_animating(const AppState& state) { return state.large.moving_s > 0.0; }
 
+bool has_large_settled(const AppState& state) {
+    const LargeLook& look = state.large;
+    return !look.fault.empty() || is_empty(state.document()) ||
+           (look.snapshot && look.snapshot->complete);
+}
+
+std::string large_figure_name(const AppState&) { return "large"; }
+
 std::vector<Shot> large_shots() {
     const large::PlantedSpec spec{.tokens = 4096};
     return {{"", {OpenPlanted{spec}, DocumentReady{}}}};

@@ -17,6 +17,8 @@ InspectorView large_inspector(const AppState& state);
 nlohmann::ordered_json write_large(const AppState& state);
 void read_large(Fields& fields, AppState& state);
 bool is_large_animating(const AppState& state);
+bool has_large_settled(const AppState& state);
+std::string large_figure_name(const AppState& state);
 std::vector<Shot> large_shots();
 
 /// The head that all workspaces show, as the map counts it.
@@ -42,6 +44,8 @@ inline constexpr WorkspaceInfo kLargeWorkspace{
     .write = write_large,
     .read = read_large,
     .is_animating = is_large_animating,
+    .has_settled = has_large_settled,
+    .figure_name = large_figure_name,
     .shots = large_shots,
 };
 

@@ -75,6 +75,10 @@ void read_saturation(Fields& fields, AppState& state) {
 
 bool is_saturation_animating(const AppState&) { return false; }
 
+bool has_saturation_settled(const AppState& state) { return !requested_sweep(state); }
+
+std::string saturation_figure_name(const AppState&) { return "saturation"; }
+
 std::vector<Shot> saturation_shots() { return {{"", {}}}; }
 
 // ---- requests

@@ -15,6 +15,8 @@ InspectorView saturation_inspector(const AppState& state);
 nlohmann::ordered_json write_saturation(const AppState& state);
 void read_saturation(Fields& fields, AppState& state);
 bool is_saturation_animating(const AppState& state);
+bool has_saturation_settled(const AppState& state);
+std::string saturation_figure_name(const AppState& state);
 std::vector<Shot> saturation_shots();
 
 inline constexpr WorkspaceInfo kSaturationWorkspace{
@@ -35,6 +37,8 @@ inline constexpr WorkspaceInfo kSaturationWorkspace{
     .write = write_saturation,
     .read = read_saturation,
     .is_animating = is_saturation_animating,
+    .has_settled = has_saturation_settled,
+    .figure_name = saturation_figure_name,
     .shots = saturation_shots,
 };
 

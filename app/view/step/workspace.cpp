@@ -144,6 +144,12 @@ bool is_step_animating(const AppState& state) {
     return state.step.playing || state.step.fade < 1.0;
 }
 
+bool has_step_settled(const AppState& state) { return state.step.fade >= 1.0; }
+
+std::string step_figure_name(const AppState& state) {
+    return std::string(info(state.step.stage).key);
+}
+
 std::vector<Shot> step_shots() {
     const CellRef cell{Stage::weights, 1, 2};
     return {{"", {GoToStage{Stage::weights}, SelectCell{cell}}}};

@@ -17,6 +17,8 @@ InspectorView step_inspector(const AppState& state);
 nlohmann::ordered_json write_step(const AppState& state);
 void read_step(Fields& fields, AppState& state);
 bool is_step_animating(const AppState& state);
+bool has_step_settled(const AppState& state);
+std::string step_figure_name(const AppState& state);
 std::vector<Shot> step_shots();
 
 inline constexpr WorkspaceInfo kStepWorkspace{
@@ -37,6 +39,8 @@ inline constexpr WorkspaceInfo kStepWorkspace{
     .write = write_step,
     .read = read_step,
     .is_animating = is_step_animating,
+    .has_settled = has_step_settled,
+    .figure_name = step_figure_name,
     .shots = step_shots,
 };
 

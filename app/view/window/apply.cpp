@@ -17,7 +17,7 @@ void carry_out(AppState& state, const SetWorkspace& action) {
     const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
     if (!to)
         return say(state,
-                   fmt::format("There is no workspace '{}'; {} was expected.", action.workspace,
+                   fmt::format("There is no workspace '{}': expected {}.", action.workspace,
                                workspace_keys(state.workspaces)),
                    Severity::error);
     state.workspace = to->id;
@@ -99,7 +99,8 @@ void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt = Prompt{*action.kind, action.path, action.confirmed};
     if (!action.path.empty()) return;
     if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;
-    if (*action.kind == PromptKind::figure) state.prompt->path = figure_name(state);
+    if (*action.kind == PromptKind::figure)
+        state.prompt->path = shown_workspace(state).figure_name(state) + ".svg";
 }
 
 void carry_out(AppState& state, const DraftPrompt& action) {

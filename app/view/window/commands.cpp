@@ -157,9 +157,4 @@ Actions chosen(const Command& command) {
             Notify{{fmt::format("{}: {}", command.words, command.why_not), Severity::warning}}};
 }
 
-std::string figure_name(const AppState& state) {
-    const bool step = state.workspace == Workspace::step;
-    return std::string(step ? info(state.step.stage).key : shown_workspace(state).key) + ".svg";
-}
-
 }  // namespace attn::view

@@ -35,7 +35,4 @@ std::vector<Command> find_commands(const AppState& state, std::string_view query
 /// What choosing a command in the palette does: closes it, then the command, or why it cannot be done.
 Actions chosen(const Command& command);
 
-/// "weights.svg": what a figure of the present screen may be called.
-std::string figure_name(const AppState& state);
-
 }  // namespace attn::view

@@ -1,0 +1,105 @@
+#include "tests/support/random_journal.h"
+
+#include <array>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "core/rng.h"
+
+namespace attn::test {
+namespace {
+
+using namespace attn::view;
+using nlohmann::json;
+
+constexpr std::uint64_t kLines = 30;
+
+/// One of each action that is journaled, as JSON.
+template <class... Structs>
+std::vector<json> journaled(std::variant<Structs...>*) {
+    std::vector<json> lines;
+    const auto add = [&](const Action& action) {
+        if (const auto line = to_journal(action)) lines.push_back(json::parse(*line));
+    };
+    (add(Structs{}), ...);
+    return lines;
+}
+
+struct Draw {
+    std::uint64_t n;
+    std::uint64_t next() { return n = mix(n, 1); }
+    std::uint64_t below(std::uint64_t count) { return next() % count; }
+    template <class T, std::size_t kCount>
+    T of(const std::array<T, kCount>& list) {
+        return list[below(kCount)];
+    }
+};
+
+std::int64_t some_integer(Draw& draw) {
+    using Limits = std::numeric_limits<std::int64_t>;
+    constexpr std::array<std::int64_t, 16> kValues{
+        0, 1, 2, 3, 4, 5, 7, 8, -1, 16, 31, 64, 65, 4096, Limits::max(), Limits::min()};
+    return draw.below(4) == 0 ? draw.of(kValues) : static_cast<std::int64_t>(draw.below(6));
+}
+
+json some_real(Draw& draw) {
+    constexpr std::array<double, 10> kValues{0.0,   -0.0, 1.0,   -2.5, 0.5,
+                                             1e-30, 1e30, 100.0, 99.9, 3.0};
+    return draw.of(kValues);
+}
+
+std::string some_text(std::string_view field, Draw& draw) {
+    constexpr std::array<std::string_view, 6> kKeys{
+        "the-cat-sat-down", "two-heads", "exercise", "cross-attention", "empty", "no such preset"};
+    constexpr std::array<std::string_view, 4> kWorkspaces{"step", "saturation", "large", "attic"};
+    constexpr std::array<std::string_view, 5> kBackends{"auto", "reference", "staged", "fused",
+                                                        "abacus"};
+    constexpr std::array<std::string_view, 8> kTexts{
+        "", "a b c", "the cat sat on the mat the cat", "1.5", "-1e-3", "2, 3", "词\n\t“x”", "0"};
+    if (field == "key") return std::string(draw.of(kKeys));
+    if (field == "workspace") return std::string(draw.of(kWorkspaces));
+    if (field == "name") return std::string(draw.of(kBackends));
+    return std::string(draw.of(kTexts));
+}
+
+std::string some_name(std::string_view field, const json& now, Draw& draw) {
+    const auto stage = [&] { return std::string(stage_table()[draw.below(kStageCount)].key); };
+    if (field == "stage") return stage();
+    if (field == "tensor") return draw.below(3) == 0 ? "w_q" : stage();
+    return now.get<std::string>();
+}
+
+/// The same fields with other values.
+json varied(const json& value, std::string_view field, Draw& draw) {
+    if (value.is_object()) {
+        json object = json::object();
+        for (const auto& [key, each] : value.items())
+            object[key] = key == "action" ? each : varied(each, key, draw);
+        return object;
+    }
+    if (value.is_boolean()) return draw.below(2) == 0;
+    if (value.is_number_integer()) return some_integer(draw);
+    if (value.is_number()) return some_real(draw);
+    if (value.is_null()) return field == "reach" ? json(some_integer(draw)) : json(nullptr);
+    if (field == "stage" || field == "tensor") return some_name(field, value, draw);
+    const bool chosen = field == "key" || field == "workspace" || field == "name" ||
+                        field == "text" || field == "query" || field == "path";
+    return chosen ? json(some_text(field, draw)) : value;
+}
+
+}  // namespace
+
+Actions random_journal(std::uint64_t seed) {
+    static const std::vector<json> lines = journaled(static_cast<AnyAction*>(nullptr));
+    Draw draw{mix(seed, 77)};
+    Actions actions;
+    for (std::uint64_t n = 0; n < kLines; ++n) {
+        const json& line = lines[draw.below(lines.size())];
+        const auto action = from_journal(varied(line, "", draw).dump());
+        if (action && !std::holds_alternative<Quit>(*action)) actions.push_back(*action);
+    }
+    return actions;
+}
+
+}  // namespace attn::test
