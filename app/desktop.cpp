@@ -157,6 +157,8 @@ void Desktop::play() {
         state_.effects = {};
         state_.prompt.reset();
     }
+    if (script_.empty())  // answers that no line of the script stands for
+        for (const view::Action& answer : std::exchange(arrived_, {})) dispatch(answer);
     jobs_.update(state_);
 }
 

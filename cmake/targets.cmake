@@ -14,3 +14,13 @@ target_compile_definitions(attn_paths INTERFACE
   ATTN_SOURCE_ASSETS="${PROJECT_SOURCE_DIR}/assets"
   ATTN_INSTALL_ASSETS="${attn_install_assets}"
   ATTN_VERSION="${PROJECT_VERSION}")
+
+# attn_precompile(TARGET HEADERS...): headers that most files of a target read, compiled once where ATTN_PCH says so:
+# in the builds for the sanitizers, whose objects no other build shares.
+option(ATTN_PCH "Precompile the headers that most files read" OFF)
+function(attn_precompile target)
+  if(ATTN_PCH)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+  endif()
+endfunction()

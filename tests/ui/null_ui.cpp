@@ -10,11 +10,6 @@ namespace {
 
 constexpr view::ThemeName kTheme = view::ThemeName::dark;
 
-std::uint64_t no_texture(const view::Picture& picture) {
-    picture.paint();
-    return 1;
-}
-
 void append(view::Actions& to, view::Actions from) {
     for (view::Action& action : from) to.push_back(std::move(action));
 }
@@ -23,7 +18,10 @@ void append(view::Actions& to, view::Actions from) {
 
 NullUi::NullUi(ImVec2 size, float scale)
     : context_(ImGui::CreateContext()),
-      texture_(no_texture),
+      texture_([this](const view::Picture& picture) {
+          if (painted_.insert(picture.key).second) picture.paint();
+          return std::uint64_t{1};
+      }),
       frame_{fonts_, view::theme(kTheme), scale, painter_, painter_} {
     ui::configure_imgui();
     ImGuiIO& io = ImGui::GetIO();

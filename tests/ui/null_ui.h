@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "app/ui/common/frame.h"
@@ -52,6 +53,7 @@ class NullUi {
 
     ImGuiContext* context_;
     ui::Fonts fonts_;
+    std::set<std::uint64_t> painted_;  // keys of pictures, each painted once as on a real screen
     ui::Texture texture_;
     ui::ImguiPainter painter_{fonts_, texture_};
     ui::Frame frame_;
