@@ -194,7 +194,7 @@ TEST_CASE("the bottom line gives its message the room, then the quiet words what
     const std::string aside = "kept: 17 MiB of 1 GiB; Q and K 8 MiB, blocks 5 MiB";
     const auto draws = [&](float width, const std::string& message) {
         Recorder painter;
-        draw_panel(painter, {width, 32.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions&) {
+        draw_panel(painter, {width, 64.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions&) {
             ui::draw_bottom_line({message, {}}, aside, frame);
         });
         return painter;
