@@ -8,6 +8,7 @@
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/window/panels.h"
 #include "app/view/requests.h"
+#include "app/view/workspaces.h"
 
 namespace attn::ui {
 namespace {
@@ -69,7 +70,7 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
 }
 
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
-    if (state.show_help) draw_help(commands(state), frame, out);
+    if (state.show_help) draw_help(commands(state), shown_workspace(state).mouse, frame, out);
     if (state.show_palette)
         draw_palette(state, find_commands(state, state.palette_query), frame, out);
     if (state.prompt) draw_prompt(*state.prompt, frame, out);

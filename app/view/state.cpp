@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/words.h"
 #include "app/view/document/edits.h"
 #include "app/view/workspaces.h"
 
@@ -99,10 +100,9 @@ AppState initial_state() {
                               state.error().sentence);
         state = state_of(seeded_first_document());
     }
-    state->message =
-        warning.empty()
-            ? Message{fmt::format("{}: {}", state->document().title, state->document().note)}
-            : Message{warning, Severity::warning};
+    state->message = warning.empty() ? Message{fmt::format("{}. {}", state->document().title,
+                                                           sentence(state->document().note))}
+                                     : Message{warning, Severity::warning};
     return *std::move(state);
 }
 

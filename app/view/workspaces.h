@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,8 @@ struct WorkspaceInfo {
     /// The name that a figure of it is given unless the person types another, without extension.
     std::string (*figure_name)(const AppState& state);
     std::vector<Shot> (*shots)();
+    /// What the mouse does here, a sentence each, for help.
+    std::span<const std::string_view> mouse = {};
 };
 
 /// Row of the workspace that is shown.

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -8,7 +9,10 @@
 #include "app/ui/common/figure_painters.h"
 #include "app/ui/common/grid.h"
 #include "app/ui/common/imgui_painter.h"
+#include "app/ui/common/inspector.h"
 #include "app/ui/common/null_context.h"
+#include "app/ui/step/canvas.h"
+#include "app/ui/window/panels.h"
 #include "app/view/common/format.h"
 #include "tests/figures/recorder.h"
 
@@ -36,21 +40,37 @@ view::GridView grid_of(Index rows, Index columns) {
     return grid;
 }
 
-/// Draws a grid in a frame of its own with `painter`.
-void draw(const view::GridView& grid, view::Painter& painter, float cell) {
-    ui::NullContext context(kScreen, 1.0F, view::theme(ThemeName::dark));
+/// Draws a panel in a window of `size` and a frame of its own with `painter`.
+template <class Draw>
+void draw_panel(view::Painter& painter, view::Point size, float scale, Draw draw) {
+    ui::NullContext context(kScreen, scale, view::theme(ThemeName::dark));
     for (int n = 0; n < 2; ++n) {
         context.begin_frame();
         ImGui::SetNextWindowPos({0.0F, 0.0F});
-        ImGui::SetNextWindowSize({kScreen.x, kScreen.y});
+        ImGui::SetNextWindowSize({size.x, size.y});
         ImGui::Begin("figure", nullptr, ImGuiWindowFlags_NoDecoration);
         const ui::Frame frame{
-            context.fonts(), view::theme(ThemeName::dark), 1.0F, painter, painter, true};
+            context.fonts(), view::theme(ThemeName::dark), scale, painter, painter, true};
         view::Actions unused;
-        if (n == 1) draw_grid(grid, {}, {{200.0F, 200.0F}, {cell, cell}}, frame, unused);
+        if (n == 1) draw(frame, unused);
         ImGui::End();
         context.end_frame();
     }
+}
+
+void draw(const view::GridView& grid, view::Painter& painter, float cell) {
+    draw_panel(painter, kScreen, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
+        draw_grid(grid, {}, {{200.0F, 200.0F}, {cell, cell}}, frame, out);
+    });
+}
+
+/// The right end of one text stands left of the other's beginning.
+bool are_apart(const Recorder& painter, const std::string& left, const std::string& right) {
+    const test::Call* const a = painter.find_text(left);
+    const test::Call* const b = painter.find_text(right);
+    REQUIRE(a);
+    REQUIRE(b);
+    return a->high.x <= b->low.x;
 }
 
 std::string svg_of(const view::GridView& grid, float cell) {
@@ -87,6 +107,106 @@ TEST_CASE("labels that are too wide for their columns are turned, each by itself
     draw(grid, painter, 40.0F);
     CHECK(painter.count("push_rotation") == 3);
     CHECK(painter.count("pop_rotation") == 3);
+}
+
+TEST_CASE("columns of numbers are not turned: where they are narrow some have no label") {
+    view::GridView grid = grid_of(2, 32);
+    for (Index n = 0; n < 32; ++n)
+        grid.column_labels[static_cast<std::size_t>(n)] = fmt::format("{}", n);
+    grid.selected = std::pair<Index, Index>{1, 9};
+    Recorder painter;
+    draw(grid, painter, 8.0F);
+    CHECK(painter.count("push_rotation") == 0);
+    CHECK(painter.find_text("9"));  // the selected one
+    CHECK(!painter.find_text("8"));
+    CHECK(!painter.find_text("10"));
+    CHECK(are_apart(painter, "9", "12"));
+}
+
+TEST_CASE("the selected row has its label however low the rows are") {
+    view::GridView grid = grid_of(64, 2);
+    for (Index n = 0; n < 64; ++n)
+        grid.row_labels[static_cast<std::size_t>(n)] = fmt::format("r{}", n);
+    for (const Index row : {0, 1, 37, 63}) {
+        grid.selected = std::pair<Index, Index>{row, 0};
+        Recorder painter;
+        draw(grid, painter, 6.0F);
+        CHECK(painter.find_text(fmt::format("r{}", row)));
+    }
+}
+
+TEST_CASE("a product table keeps its columns apart, whatever its tokens are called") {
+    view::InspectorView view;
+    view.empty = false;
+    view.lines = {{"scores[a very long name of a cell that no panel can hold on one line]", {}}};
+    view.strip = view::ProductStrip{"a_j · v_j",
+                                    {"a", "electroencephalographically"},
+                                    {0.25, 0.5},
+                                    {-0.125, 1.5},
+                                    {0.25, 0.75}};
+    for (const float width : {240.0F, 384.0F}) {
+        Recorder painter;
+        draw_panel(painter, {width, 600.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
+            draw_inspector(view, frame, out);
+        });
+        const auto starts = [](const test::Call& call) { return call.text.starts_with("elec"); };
+        const auto label = std::ranges::find_if(painter.calls, starts);
+        REQUIRE(label != painter.calls.end());
+        CHECK(label->text.size() < 20);
+        CHECK(are_apart(painter, label->text, "0.50"));
+        CHECK(are_apart(painter, "0.50", "1.50"));
+        CHECK(are_apart(painter, "1.50", "0.75"));
+        for (const test::Call& call : painter.calls)
+            if (call.what == "text") CHECK(call.high.x <= width);
+    }
+}
+
+TEST_CASE("the ribbon cuts no word and draws no arrow through one") {
+    std::vector<view::RibbonItem> items;
+    for (const char* label :
+         {"X", "Q", "K", "V", "QKT", "÷√d_k", "mask", "softmax", "AV", "output"})
+        items.push_back({Stage::q, label, fmt::format("20 by 20 {}", label), "", Role::input,
+                         view::Progress::done});
+    for (const float width : {700.0F, 1056.0F, 1400.0F}) {
+        Recorder painter;
+        draw_panel(painter, {width, 100.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
+            draw_ribbon(items, frame, out);
+        });
+        float left = 0.0F;
+        for (const view::RibbonItem& item : items) {
+            const test::Call* const label = painter.find_text(item.label);
+            const test::Call* const shape = painter.find_text(item.shape);
+            CAPTURE(width);
+            CAPTURE(item.label);
+            if (width > 800.0F) REQUIRE(label);
+            if (!label || !shape) continue;
+            CHECK(std::min(label->low.x, shape->low.x) >= left);
+            left = std::max(label->high.x, shape->high.x);
+            CHECK(left <= width);
+            for (const test::Call& call : painter.calls)
+                if (call.what == "line")
+                    CHECK((call.high.x <= label->low.x || call.low.x >= label->high.x));
+        }
+    }
+}
+
+TEST_CASE("the bottom line gives its message the room, then the quiet words what is left") {
+    const std::string aside = "kept: 17 MiB of 1 GiB; Q and K 8 MiB, blocks 5 MiB";
+    const auto draws = [&](float width, const std::string& message) {
+        Recorder painter;
+        draw_panel(painter, {width, 64.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions&) {
+            ui::draw_bottom_line({message, {}}, aside, frame);
+        });
+        return painter;
+    };
+    CHECK(draws(1000.0F, "Done.").find_text(aside));
+    CHECK(draws(260.0F, "Done.").find_text("kept: 17 MiB of 1 GiB"));
+    const std::string words(30, 'm');
+    const Recorder narrow = draws(260.0F, words);
+    CHECK(narrow.find_text(words));
+    CHECK(std::ranges::count_if(narrow.calls, [](const test::Call& call) {
+              return call.text.starts_with("kept");
+          }) == 0);
 }
 
 TEST_CASE("a grid of more cells than the painter wants is one picture") {

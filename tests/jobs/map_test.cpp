@@ -3,6 +3,7 @@
 
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
+#include "app/view/common/words.h"
 #include "core/engine.h"
 #include "tests/io/scratch.h"
 
@@ -100,7 +101,7 @@ TEST_CASE("a file that is no matrix is refused by name") {
         jobs::Jobs jobs = idle_jobs();
         view::apply(state, view::OpenFile{path});
         jobs::answer(state, jobs);
-        CHECK(state.message.words == opened.error().sentence);
+        CHECK(state.message.words == view::sentence(opened.error().sentence));
         CHECK(state.message.severity == view::Severity::error);
         CHECK(state.shared_document() == before);
     }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <variant>
 
+#include "app/view/common/words.h"
 #include "app/view/requests.h"
 
 namespace attn {
@@ -150,7 +151,7 @@ TEST_CASE("settings without curves are answered with the reason") {
     view::AppState state = view::initial_state();
     view::apply(state, *ready);
     CHECK(state.message.severity == view::Severity::error);
-    CHECK(state.message.words == ready->fault);
+    CHECK(state.message.words == view::sentence(ready->fault));
 }
 
 TEST_CASE("a state is asked for its request, which its answer fulfils") {

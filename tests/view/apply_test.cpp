@@ -148,7 +148,7 @@ TEST_CASE("pointing and looking do not end the typing") {
 TEST_CASE("computed numbers cannot be edited") {
     const AppState state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
     CHECK_FALSE(state.step.editing);
-    CHECK(says(state, "scores is computed"));
+    CHECK(says(state, "Scores is computed"));
 }
 
 TEST_CASE("an edit of a later head's W changes that head's columns") {
@@ -203,15 +203,15 @@ TEST_CASE("limits are named and change nothing") {
         std::string words;
     };
     for (const Refused& refused :
-         std::vector<Refused>{{SetHeads{9}, "heads is 9: it must be 1 to 8"},
+         std::vector<Refused>{{SetHeads{9}, "Heads is 9: it must be 1 to 8."},
                               {SetKeyWidth{65}, "d_k is 65: it must be 1 to 64"},
                               {SetModelWidth{0}, "d_model is 0: it must be 1 to 64"},
-                              {SetTemperature{0.0}, "temperature is 0"},
-                              {SetSentence{"  "}, "the sentence is empty"},
+                              {SetTemperature{0.0}, "Temperature is 0"},
+                              {SetSentence{"  "}, "The sentence is empty"},
                               {SetSaturationWidth{0}, "d_k is 0"},
                               {SetSaturationWidth{4097}, "d_k is 4097: it must be 1 to 4096"},
-                              {LoadPreset{"nope"}, "there is no preset 'nope'"},
-                              {SetBackend{"gpu"}, "there is no backend 'gpu'"}}) {
+                              {LoadPreset{"nope"}, "There is no preset 'nope'"},
+                              {SetBackend{"gpu"}, "There is no backend 'gpu'"}}) {
         const AppState before = initial_state();
         AppState state = after(before, {refused.action});
         CHECK(says(state, refused.words));
@@ -224,7 +224,7 @@ TEST_CASE("no journal or session asks for more keys than the workspace draws") {
     const AppState before = after(
         initial_state(), {SetSaturationModel{SaturationModel::sampled}, SetSaturationKeys{256}});
     const AppState state = after(before, {SetSaturationKeys{257}});
-    CHECK(says(state, "the number of keys is 257: it must be 2 to 256"));
+    CHECK(says(state, "The number of keys is 257: it must be 2 to 256."));
     std::string text = session_to_json(before);
     CHECK(session_from_json(text, "session"));
     text.replace(text.find("\"keys\":256"), 10, "\"keys\":999");

@@ -86,7 +86,7 @@ TEST_CASE(
     state = after(state, {SetCausal{true}});
     CHECK(state.document().spec.mask.causal);
     CHECK(state.backend == "auto");
-    CHECK(state.message.words == "the card was pulled; computed by staged instead");
+    CHECK(state.message.words == "The card was pulled; computed by staged instead.");
     CHECK(state.message.severity == Severity::warning);
     state = after(state, {SetCausal{false}});
     CHECK(state.message.severity == Severity::info);
@@ -156,7 +156,7 @@ TEST_CASE("a device that fails is left for auto with its reason, and auto's numb
     answer_all(state);
     CHECK(state.trace == shown);
     CHECK(state.backend == "auto");
-    CHECK(state.message.words == "the card was pulled; computed by staged instead");
+    CHECK(state.message.words == "The card was pulled; computed by staged instead.");
     CHECK(state.message.severity == Severity::warning);
     CHECK(card_command(commands(state)).enabled);  // one call failed: another may not
 }
@@ -186,7 +186,7 @@ TEST_CASE("a device that cannot run here stays in the palette, greyed, with its 
     answer_all(state = after(state, {SetBackend{"card"}}));
     CHECK(state.backend == "auto");
     CHECK(state.message.words ==
-          "the backend card cannot run here: there is no card; computed by staged instead");
+          "The backend card cannot run here: there is no card; computed by staged instead.");
 }
 
 TEST_CASE("a session with a device's backend requests its trace again") {

@@ -153,7 +153,7 @@ TEST_CASE("an action with any number does no harm either") {
             const large::PlantedSpec wrong{.tokens = n};
             const AppState refused = after(state, {OpenPlanted{wrong}, DraftPlanted{wrong}});
             CHECK_FALSE(requested_document(refused));
-            CHECK(refused.message.words.find("tokens is ") == 0);
+            CHECK(refused.message.words.find("Tokens is ") == 0);
             check_sentence(grouped(n));
             check_sentence(cell_name(state, {Stage::q, n, n}));
         }

@@ -198,6 +198,12 @@ TEST_CASE("a masked weight is exactly 0 and says why") {
     CHECK(inspect(state, {Stage::weights, 0, 2}).as_text.find("exactly 0") != std::string::npos);
 }
 
+TEST_CASE("how to change a number is said once") {
+    const InspectorView view = inspect(initial_state(), {Stage::x, 0, 0});
+    CHECK(view.editable);
+    CHECK(view.lines.back().pieces[0].text == "Set by hand or edited.");
+}
+
 TEST_CASE("a NaN tells its story") {
     const AppState state = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
     const InspectorView view = inspect(state, {Stage::weights, 1, 1});

@@ -43,6 +43,12 @@ TEST_CASE("the inspector says what the backend does not keep") {
     CHECK(view.strip == std::nullopt);
 }
 
+TEST_CASE("a stage that the backend does not keep is named, and nothing is offered to be clicked") {
+    const AppState state = after(fused_state("the-cat-sat-down"), {GoToStage{Stage::weights}});
+    CHECK(build_step_view(state).unavailable == "The backend fused does not keep this stage (A).");
+    CHECK(step_inspector(state).hint.empty());
+}
+
 TEST_CASE("every cell of every stage is read safely from a trace that lacks stages") {
     for (const char* preset : {"the-cat-sat-down", "two-heads", "cross-attention", "eight-heads"})
         for (const Stage missing : ribbon_stages(preset_state(preset).document())) {

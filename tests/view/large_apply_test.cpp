@@ -199,7 +199,7 @@ TEST_CASE("what cannot be opened leaves the map as it is") {
     const AppState refused =
         after(state, {OpenFile{"other.npz"},
                       DocumentReady{"other.npz", "other.npz: there is no such file", nullptr}});
-    CHECK(refused.message.words == "other.npz: there is no such file");
+    CHECK(refused.message.words == "other.npz: there is no such file.");
     CHECK(refused.message.severity == Severity::error);
     CHECK_FALSE(requested_document(refused));
     CHECK(refused.shared_document() == state.shared_document());

@@ -191,7 +191,26 @@ TEST_CASE("a settled view is drawn by tiles that cover the matrix, and is exact"
     CHECK(has(view.pass.words, "exact overview"));
     CHECK(view.pass.fraction == 1.0);
     CHECK_FALSE(view.top.empty());
-    CHECK(has(view.bottom_line, "1,048,576 weights as float32 would take 4 MiB"));
+}
+
+TEST_CASE("what is kept of a matrix is said where it is less than the matrix") {
+    const std::string words =
+        build_large_view(settled_state(planted_state({.tokens = 4096}))).bottom_line;
+    CAPTURE(words);
+    CHECK(words.starts_with("kept: "));
+    CHECK(has(words, " of 64 MiB; "));
+    CHECK(has(words, "in place of 16,777,216 float32 weights"));
+    CHECK(build_large_view(settled_state(planted_state({.tokens = 256}))).bottom_line.empty());
+}
+
+TEST_CASE("an exact pass that is complete cannot be paused") {
+    const auto pause = [](const AppState& state) {
+        for (const Command& command : commands(after(state, {SetWorkspace{"large"}})))
+            if (command.words == "Pause the exact pass") return command.enabled;
+        return false;
+    };
+    CHECK(pause(planted_state()));
+    CHECK_FALSE(pause(settled_state(planted_state())));
 }
 
 TEST_CASE("close by, cells have their numbers, and the selected one its whole arithmetic") {

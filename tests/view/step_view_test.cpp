@@ -173,3 +173,56 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     CHECK(after(state, {SelectCell{{Stage::q, 99, 7}}})
               .message.words.find("row 99, column 7, counted from 0") != std::string::npos);
 }
+
+TEST_CASE("the bottom line says of a stage what the canvas says") {
+    for (const char* preset : {"the-cat-sat-down", "exercise", "two-heads"}) {
+        const AppState state = after(preset_state(preset), {GoToEnd{true}});
+        for (const Stage stage : ribbon_stages(state.document())) {
+            const AppState there = after(state, {GoToStage{stage}});
+            if (stage != state.step.stage)
+                CHECK(there.message.words == build_step_view(there).words);
+        }
+    }
+    CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.words ==
+          "Each token is a row of numbers. These are set by hand: change any of them.");
+}
+
+TEST_CASE("gradients are called what they are: a rate") {
+    CHECK(after(initial_state(), {ShowGradients{true}}).message.words ==
+          "Gradients of L = Σ output: how fast L grows with each number.");
+}
+
+TEST_CASE(
+    "of one head the joined heads are the context, of several the title names the one shown") {
+    const StepView one = build_step_view(after(initial_state(), {GoToEnd{true}}));
+    CHECK(one.formula == "Y = context W_O");
+    CHECK(one.title == "Output");
+    const AppState two = after(preset_state("two-heads"), {ShowHead{1}, GoToStage{Stage::scores}});
+    CHECK(build_step_view(two).title == "Raw scores, head 1 of 0…1");
+    CHECK(build_step_view(after(two, {GoToEnd{true}})).formula == "Y = concat(heads) W_O");
+    const AppState output = after(initial_state(), {SelectCell{{Stage::output, 0, 0}}});
+    CHECK(step_inspector(output).lines[0].pieces[0].text == "Σ_n context[The, n] · W_O[n, 0]");
+}
+
+TEST_CASE("an empty document says once what to do") {
+    const AppState state = preset_state("empty");
+    const StepView view = build_step_view(state);
+    for (const RibbonItem& item : view.ribbon) CHECK(item.shape.empty());
+    CHECK(step_inspector(state).hint.empty());
+    CHECK(view.unavailable == "Type a sentence and press Enter.");
+}
+
+TEST_CASE("what a preset says of itself has one colon at most, and ends") {
+    for (const Preset& preset : list_presets()) {
+        const std::string words = preset_state(preset.key).message.words;
+        CAPTURE(words);
+        CHECK(std::ranges::count(words, ':') <= 1);
+        CHECK(words.ends_with('.'));
+    }
+}
+
+TEST_CASE("the preset Exercise counts from 0") {
+    const AppState state = preset_state("exercise");
+    CHECK(axis_labels(state.document(), Axis::query, 2) == std::vector<std::string>{"q₀", "q₁"});
+    CHECK(axis_labels(state.document(), Axis::key, 2) == std::vector<std::string>{"k₀", "k₁"});
+}

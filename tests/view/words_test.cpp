@@ -62,6 +62,25 @@ TEST_CASE("a long token keeps its ends") {
     CHECK(code_points(shown_token(cats)) == kMostShown);
 }
 
+TEST_CASE("the name of a cell has short tokens, which keep their ends") {
+    const AppState state = typed(std::string(300, 'x') + " b c");
+    CHECK(cell_name(state, {Stage::scores, 0, 1}) == "scores[xxxxxxx…xxxxxx, b]");
+}
+
+TEST_CASE("a sentence begins with a capital unless it begins with a name, and ends") {
+    CHECK(sentence("the sentence is empty") == "The sentence is empty.");
+    CHECK(sentence("d_k is 0") == "d_k is 0.");
+    CHECK(sentence("weights.npz: there is no such file") == "weights.npz: there is no such file.");
+    CHECK(sentence("Done.") == "Done.");
+    CHECK(sentence("computing …") == "Computing …");
+    CHECK(sentence("") == "");
+    CHECK(after(initial_state(), {SetSentence{""}}).message.words ==
+          "The sentence is empty: type at least one word and press Enter.");
+    CHECK(after(initial_state(), {SetSaturationWidth{5}}).message.words == "d_k = 5.");
+    CHECK(after(initial_state(), {SetCausal{true}, Undo{}}).message.words ==
+          "Undone: Causal mask on: no token sees a later one.");
+}
+
 TEST_CASE("what cannot be seen shows its code") {
     CHECK(shown_token("a\nb\t") == "a\\nb\\t");
     CHECK(shown_token("a\u200Bb") == "a\\u200Bb");
@@ -96,7 +115,7 @@ TEST_CASE("a megabyte of text is shown, or refused, in time that is linear in it
     step_inspector(word);
     std::string many;
     for (int n = 0; n < 250000; ++n) many += "abc ";
-    CHECK(typed(many).message.words == "the sentence has 250000 tokens: at most 64 can be shown");
+    CHECK(typed(many).message.words == "The sentence has 250000 tokens: at most 64 can be shown.");
     std::string chinese;
     for (int n = 0; n < 300000; ++n) chinese += "猫";
     CHECK(typed(chinese).message.severity == Severity::error);

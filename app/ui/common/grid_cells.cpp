@@ -17,7 +17,9 @@ constexpr float kSmallestDigits = 8.0F;  // where the cells of twelve tokens hav
 constexpr int kUsualChars = 6;  // "−0.603": large figures are of one size in all matrices
 constexpr double kUnlit = 0.6;  // how far cells that are no source fade into the background
 
-constexpr float kHatch = 10.0F;  // design units between the lines of a masked cell
+constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
+constexpr double kHatchAlone = 0.4;    // how strong they are
+constexpr double kHatchBehind = 0.18;  // behind a number, which they must not strike through
 
 /// How the numbers of one grid are set: all on one decimal point.
 struct NumberSetting {
@@ -173,7 +175,7 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
     const ImVec2 size{canvas.place.cell.x - thin, canvas.place.cell.y - thin};
     if (cell.look == CellLook::masked)
         draw_hatch(canvas.frame.painter, low, size, canvas.frame.px(kHatch),
-                   view::translucent(theme.muted, 0.4), thin);
+                   view::translucent(theme.muted, numbers ? kHatchBehind : kHatchAlone), thin);
     if (cell.look == CellLook::not_a_number && !numbers)
         draw_cross(canvas.frame.painter, low, size, cell.ink, thin);
     if (cell.look == CellLook::infinite)

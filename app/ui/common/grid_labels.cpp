@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "app/ui/common/grid_parts.h"
 
@@ -21,6 +22,21 @@ float widest(const Frame& frame, const std::vector<std::string>& words, const vi
 /// Every how many rows (or columns) a label fits.
 Index label_stride(float cell, float needed) {
     return std::max<Index>(1, static_cast<Index>(std::ceil(needed / cell)));
+}
+
+/// Every `stride`-th place gets a label and the selected one always: what is too near to it has none.
+template <class Draw>
+void draw_each(Index count, Index stride, std::optional<Index> selected, Draw draw) {
+    for (Index n = 0; n < count; n += stride)
+        if (!selected || std::abs(n - *selected) >= stride) draw(n);
+    if (selected && *selected >= 0 && *selected < count) draw(*selected);
+}
+
+bool are_numbers(const std::vector<std::string>& labels) {
+    const auto is_number = [](const std::string& label) {
+        return std::ranges::all_of(label, [](char c) { return c >= '0' && c <= '9'; });
+    };
+    return std::ranges::all_of(labels, is_number);
 }
 
 view::Color label_color(const GridCanvas& canvas, Role role, bool selected) {
@@ -46,15 +62,16 @@ void draw_row_labels(const GridCanvas& canvas) {
     const Font font = label_font(frame, canvas.place.cell.x);
     const float width = row_label_width(canvas.grid, frame, canvas.place.cell.x);
     const Index stride = label_stride(canvas.place.cell.y, font.px + frame.px(1));
-    for (Index row = 0; row < canvas.grid.rows; row += stride) {
+    std::optional<Index> selected;
+    if (canvas.grid.selected) selected = canvas.grid.selected->first;
+    draw_each(canvas.grid.rows, stride, selected, [&](Index row) {
         const ImVec2 low = canvas.corner(row, 0);
-        const bool selected = canvas.grid.selected && canvas.grid.selected->first == row;
         draw_text_in(frame, font, {low.x - width, low.y},
                      {low.x - frame.px(kLabelGap), low.y + canvas.place.cell.y}, Align::right,
-                     label_color(canvas, canvas.grid.row_role, selected),
+                     label_color(canvas, canvas.grid.row_role, selected == row),
                      middle_ellipsis(canvas.grid.row_labels[static_cast<std::size_t>(row)],
                                      kLongestRowLabel));
-    }
+    });
 }
 
 void draw_column_label(const GridCanvas& canvas, Index column, bool turned) {
@@ -75,12 +92,16 @@ void draw_column_label(const GridCanvas& canvas, Index column, bool turned) {
 }
 
 void draw_column_labels(const GridCanvas& canvas) {
-    const float needed =
-        label_font(canvas.frame, canvas.place.cell.x).px * 1.3F + canvas.frame.px(1);
-    const bool turned = has_turned_labels(canvas.grid, canvas.frame, canvas.place.cell.x);
-    const Index stride = turned ? label_stride(canvas.place.cell.x, needed) : 1;
-    for (Index column = 0; column < canvas.grid.columns; column += stride)
-        draw_column_label(canvas, column, turned);
+    const Frame& frame = canvas.frame;
+    const float cell = canvas.place.cell.x;
+    const Font font = label_font(frame, cell);
+    const bool turned = has_turned_labels(canvas.grid, frame, cell);
+    const float needed = turned ? font.px * 1.3F + frame.px(1)
+                                : widest(frame, canvas.grid.column_labels, font) + frame.px(1);
+    std::optional<Index> selected;
+    if (canvas.grid.selected) selected = canvas.grid.selected->second;
+    draw_each(canvas.grid.columns, label_stride(cell, needed), selected,
+              [&](Index column) { draw_column_label(canvas, column, turned); });
 }
 
 float column_label_height(const GridView& grid, const Frame& frame, float cell_width) {
@@ -105,8 +126,9 @@ float foot_width(const GridView& grid, const Frame& frame) {
 }  // namespace
 
 bool has_turned_labels(const GridView& grid, const Frame& frame, float cell_width) {
-    return widest(frame, grid.column_labels, label_font(frame, cell_width)) >
-           cell_width - frame.px(1);
+    return !are_numbers(grid.column_labels) &&
+           widest(frame, grid.column_labels, label_font(frame, cell_width)) >
+               cell_width - frame.px(1);
 }
 
 Font label_font(const Frame& frame, float cell_width) {

@@ -25,7 +25,7 @@ void draw_labels(const GridCanvas& canvas);                   // title, shape, t
 void draw_color_bar(const GridCanvas& canvas, view::ThemeName name);
 void draw_sides(const GridCanvas& canvas);  // row max, Σ exp, row sums
 
-/// Column labels are turned when one of them is wider than its column.
+/// Column labels are turned when one of them is wider than its column; of numbers some are left out instead.
 bool has_turned_labels(const view::GridView& grid, const Frame& frame, float cell_width);
 /// The words along the axes: larger beside roomy cells.
 Font label_font(const Frame& frame, float cell_width);

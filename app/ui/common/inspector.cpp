@@ -8,6 +8,7 @@
 #include "app/ui/common/widgets.h"
 #include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
+#include "app/view/common/words.h"
 
 namespace attn::ui {
 namespace {
@@ -20,6 +21,8 @@ using view::ProductStrip;
 
 constexpr float kStripRow = 20.0F;     // design units
 constexpr std::size_t kMostBars = 16;  // rows of the strip without scrolling
+constexpr float kLeastBar = 24.0F;     // design units
+constexpr float kWidestLabel = 0.3F;   // of the strip
 
 view::Color color_of(const Piece& piece, const view::Theme& theme) {
     if (piece.role) return theme.role(*piece.role);
@@ -127,11 +130,32 @@ void draw_lines(const std::vector<Line>& lines, const Frame& frame, std::optiona
                 view::Actions& out) {
     for (const Line& line : lines) {
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
-        if (!line.label.empty()) words(frame, frame.fonts.small, frame.theme.muted, line.label);
+        wrapped_words(frame, frame.fonts.small, frame.theme.muted, line.label);
         draw_pieces(line.pieces, frame, hovered, out);
         ImGui::PopStyleVar();
         ImGui::Dummy({0.0F, frame.px(2)});
     }
+}
+
+/// Widths of a strip's columns, measured over all of its rows: nothing stands over its neighbour.
+struct StripColumns {
+    float label = 0.0F, left = 0.0F, right = 0.0F, product = 0.0F;
+};
+
+StripColumns measure_columns(const ProductStrip& strip, float width, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    StripColumns columns;
+    const auto widen = [&](float& column, const std::string& text) {
+        column = std::max(column, frame.text_width(font, text));
+    };
+    for (std::size_t n = 0; n < strip.products.size(); ++n) {
+        widen(columns.label, middle_ellipsis(strip.labels[n], view::kMostNamed));
+        widen(columns.left, view::cell_number(strip.left[n], 2));
+        widen(columns.right, view::cell_number(strip.right[n], 2));
+        widen(columns.product, view::cell_number(strip.products[n], 2));
+    }
+    columns.label = std::min(columns.label, width * kWidestLabel);
+    return columns;
 }
 
 struct StripRow {
@@ -139,34 +163,44 @@ struct StripRow {
     std::size_t n;
 };
 
-/// "1   0.30 · 0.54   [bar]   0.16": left of the middle negative, right of it positive.
-void draw_bar(const ProductStrip& strip, const StripRow& row, const Frame& frame) {
-    const view::Theme& theme = frame.theme;
-    const Font& font = frame.fonts.digits_small;
-    const float width = row.high.x - row.low.x;
-    const auto at = [&](float share) { return row.low.x + width * share; };
-    const auto put = [&](float from, float to, Align align, view::Color color,
-                         const std::string& s) {
-        draw_text_in(frame, font, {at(from), row.low.y}, {at(to), row.high.y}, align, color, s);
-    };
-    put(0.0F, 0.1F, Align::left, theme.muted, strip.labels[row.n]);
-    put(0.08F, 0.25F, Align::right, theme.role(strip.left_role),
-        view::cell_number(strip.left[row.n], 2));
-    put(0.25F, 0.30F, Align::center, theme.muted, "·");
-    put(0.30F, 0.46F, Align::right, theme.role(strip.right_role),
-        view::cell_number(strip.right[row.n], 2));
-    put(0.84F, 1.0F, Align::right, theme.text, view::cell_number(strip.products[row.n], 2));
-    const float middle = at(0.66F);
-    const float half = width * 0.16F;
+/// Left of the middle negative, right of it positive; nothing where there is no room for it.
+void draw_product(const ProductStrip& strip, const StripRow& row, const Frame& frame) {
+    const float half = (row.high.x - row.low.x) / 2;
     const double share = strip.largest > 0.0 ? strip.products[row.n] / strip.largest : 0.0;
-    if (!std::isfinite(share)) return;
+    if (!std::isfinite(share) || half < frame.px(kLeastBar) / 2) return;
+    const float middle = row.low.x + half;
     const float tip = middle + half * static_cast<float>(std::clamp(share, -1.0, 1.0));
     const float pad = frame.px(5);
     const view::ColorRange range{ColorScale::diverging, -1.0, 1.0};
     frame.painter.rect({std::min(middle, tip), row.low.y + pad},
                        {std::max(middle, tip), row.high.y - pad},
-                       view::color_of(range, share < 0.0 ? -1.0 : 1.0, theme.name));
-    frame.painter.line({middle, row.low.y}, {middle, row.high.y}, theme.line, frame.px(1));
+                       view::color_of(range, share < 0.0 ? -1.0 : 1.0, frame.theme.name));
+    frame.painter.line({middle, row.low.y}, {middle, row.high.y}, frame.theme.line, frame.px(1));
+}
+
+/// "1   0.30 · 0.54   [bar]   0.16"
+void draw_bar(const ProductStrip& strip, const StripColumns& columns, const StripRow& row,
+              const Frame& frame) {
+    const view::Theme& theme = frame.theme;
+    const Font& font = frame.fonts.digits_small;
+    float x = row.low.x;
+    const auto put = [&](float width, Align align, view::Color color, const std::string& s) {
+        draw_text_in(frame, font, {x, row.low.y}, {x + width, row.high.y}, align, color, s);
+        x += width;
+    };
+    const std::string label = middle_ellipsis(strip.labels[row.n], view::kMostNamed);
+    put(columns.label, Align::left, theme.muted, fit_text(frame, font, label, columns.label));
+    x += frame.px(8);
+    put(columns.left, Align::right, theme.role(strip.left_role),
+        view::cell_number(strip.left[row.n], 2));
+    put(frame.text_width(font, " · "), Align::center, theme.muted, "·");
+    put(columns.right, Align::right, theme.role(strip.right_role),
+        view::cell_number(strip.right[row.n], 2));
+    const float right = row.high.x - columns.product;
+    draw_text_in(frame, font, {right, row.low.y}, row.high, Align::right, theme.text,
+                 view::cell_number(strip.products[row.n], 2));
+    const float gap = frame.px(12);
+    draw_product(strip, {{x + gap, row.low.y}, {right - gap, row.high.y}, row.n}, frame);
 }
 
 void draw_strip(const ProductStrip& strip, const Frame& frame) {
@@ -174,10 +208,12 @@ void draw_strip(const ProductStrip& strip, const Frame& frame) {
     const float row = frame.px(kStripRow);
     const auto shown = std::min(strip.products.size(), kMostBars);
     ImGui::BeginChild("products", {0.0F, row * static_cast<float>(shown)});
+    const float width = ImGui::GetContentRegionAvail().x;
+    const StripColumns columns = measure_columns(strip, width, frame);
     for (std::size_t n = 0; n < strip.products.size(); ++n) {
         const ImVec2 low = ImGui::GetCursorScreenPos();
-        const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + row};
-        draw_bar(strip, {low, high, n}, frame);
+        const ImVec2 high{low.x + width, low.y + row};
+        draw_bar(strip, columns, {low, high, n}, frame);
         ImGui::SetCursorScreenPos({low.x, high.y});
     }
     ImGui::Dummy({0.0F, 0.0F});

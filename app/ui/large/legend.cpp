@@ -52,9 +52,8 @@ void draw_map_legend(const LargeScene& scene, const Area& area) {
     const std::string title = fit_text(frame, font, legend.title, area.width());
     frame.painter.text(font, area.low, frame.theme.text, title);
     const float note = area.low.x + frame.text_width(font, title) + frame.px(16);
-    if (area.high.x - note > frame.px(40))
-        frame.painter.text(font, {note, area.low.y}, frame.theme.muted,
-                           fit_text(frame, font, legend.note, area.high.x - note));
+    if (note + frame.text_width(font, legend.note) <= area.high.x)
+        frame.painter.text(font, {note, area.low.y}, frame.theme.muted, legend.note);
     const float top = std::round(area.low.y + font.px + frame.px(6));
     const Area bar{
         {area.low.x, top},

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
 #include "app/ui/common/imgui_compat.h"
@@ -78,18 +80,25 @@ void draw_where(const LargeScene& scene) {
     ImGui::Dummy({1.0F, 1.0F});
 }
 
+/// A cell of this matrix as one types it: "70001, 5".
+std::string cell_example(const view::MapSize& size) {
+    if (size.rows < 1 || size.columns < 1) return "query, key";
+    return fmt::format("{}, {}", size.rows / 2, std::min<Index>(5, size.columns - 1));
+}
+
 /// The field has the keyboard while it is open; Enter on a draft that names no cell leaves it open.
 void draw_go_to(const LargeScene& scene) {
     section(scene, "Go to query, key");
     const view::LargeView& view = scene.view;
     std::string draft = view.go_to_draft;
+    const std::string example = cell_example(scene.look.size);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (view.go_to_open && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_no_tab_stop();
-    const bool entered = ImGui::InputTextWithHint("##go to", "70001, 5", &draft,
+    const bool entered = ImGui::InputTextWithHint("##go to", example.c_str(), &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
     pop_no_tab_stop();
-    still_field(scene.frame, scene.frame.fonts.body, draft, "70001, 5");
+    still_field(scene.frame, scene.frame.fonts.body, draft, example);
     tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  Key: G");
     if (!view.go_to_open && ImGui::IsItemActivated()) scene.out.push_back(view::ShowGoTo{true});
     if (draft != view.go_to_draft) scene.out.push_back(view::DraftGoTo{draft});

@@ -62,12 +62,17 @@ void draw_bar(const BarView& bar, std::size_t j, const Slots& slots, view::Color
     frame.painter.rect({x, top}, {x + width, slots.high.y}, color);
 }
 
+/// On a plate, so that no line of the axis strikes it through.
 void draw_number(const std::string& text, const BarView& bar, std::size_t j, const Slots& slots,
                  const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
     const float foot = (std::isnan(bar.value) ? slots.high.y : slots.y(bar.value)) - frame.px(2);
-    draw_text_in(frame, font, {slots.left(j), foot - font.px - frame.px(2)},
-                 {slots.left(j) + slots.width, foot}, Align::center, frame.theme.text, text);
+    const float top = foot - font.px - frame.px(2);
+    const float middle = slots.left(j) + slots.width / 2;
+    const float half = frame.text_width(font, text) / 2 + frame.px(2);
+    frame.painter.rect({middle - half, top}, {middle + half, foot}, frame.theme.background);
+    draw_text_in(frame, font, {slots.left(j), top}, {slots.left(j) + slots.width, foot},
+                 Align::center, frame.theme.text, text);
 }
 
 void draw_labels(const Bars& bars, const Slots& slots, const Frame& frame) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "app/ui/common/draw.h"
 #include "app/ui/common/grid.h"
 #include "app/ui/common/imgui_compat.h"
@@ -173,8 +175,9 @@ Layout make_layout(const SaturationView& view, const Frame& frame) {
 void draw_note(const SaturationView& view, const Layout& at, const Frame& frame) {
     const Font& font = frame.fonts.small;
     const ImVec2 low{at.origin.x, at.plots.low.y - font.px - frame.px(12)};
-    const std::string words = "● the row above, at d_k = " + std::to_string(view.d_k) +
-                              "; drag it.   Curves over d_k: " + view.status;
+    const std::string words =
+        fmt::format("● the {} above, at d_k = {}; drag the line.   Curves over d_k: {}",
+                    view.drawn ? "draw shown" : "bars", view.d_k, view.status);
     frame.painter.text(font, low, frame.theme.muted, fit_text(frame, font, words, at.width));
 }
 

@@ -16,6 +16,8 @@ using view::Point;
 constexpr float kLine = 2.0F;
 constexpr float kDash = 6.0F;
 constexpr float kPoint = 4.0F;
+constexpr float kRing = kPoint + 1.5F;     // the point with its edge
+constexpr float kLabelGap = kRing + 4.0F;  // a point at the right end stands free of the labels
 constexpr double kBandInk = 0.18;
 
 view::Color ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {
@@ -140,8 +142,7 @@ void draw_marker(const PlotCanvas& canvas) {
     for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
         if (std::isnan(canvas.plot.marker_ys[n])) continue;
         const float y = std::clamp(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
-        canvas.frame.painter.circle({x, y}, canvas.frame.px(kPoint + 1.5F),
-                                    canvas.frame.theme.background);
+        canvas.frame.painter.circle({x, y}, canvas.frame.px(kRing), canvas.frame.theme.background);
         canvas.frame.painter.circle({x, y}, canvas.frame.px(kPoint),
                                     ink(canvas, canvas.plot.curves[n], 1.0));
     }
@@ -158,7 +159,7 @@ void draw_curve_labels(const PlotCanvas& canvas) {
         spread_out(places, height, canvas.low.y, canvas.high.y + frame.px(4));
     for (std::size_t n = 0; n < tops.size(); ++n) {
         const view::Color color = ink(canvas, canvas.plot.curves[n], 1.0);
-        const ImVec2 at{canvas.high.x + frame.px(6), tops[n]};
+        const ImVec2 at{canvas.high.x + frame.px(kLabelGap), tops[n]};
         frame.painter.text(frame.fonts.small, at, color, canvas.plot.curves[n].label);
         frame.painter.text(frame.fonts.digits_small,
                            {at.x, at.y + frame.fonts.small.px + frame.px(2)}, color,
@@ -178,7 +179,7 @@ float curve_labels_width(const PlotView& plot, const Frame& frame) {
     for (std::size_t n = 0; n < plot.curves.size(); ++n)
         width = std::max({width, frame.text_width(frame.fonts.small, plot.curves[n].label),
                           frame.text_width(frame.fonts.digits_small, value_text(plot, n))});
-    return width + frame.px(8);
+    return width + frame.px(kLabelGap + 2.0F);
 }
 
 }  // namespace attn::ui

@@ -143,7 +143,7 @@ void scaling(const ControlsView& view, const Frame& frame, Actions& out) {
     if (temperature) out.push_back(view::SetTemperature{*temperature});
 }
 
-/// |i − j| ≤ window, for whoever opens long tensors; the palette has it for toys too.
+/// |i − j| ≤ window, for whoever opens long tensors. A toy sentence gets one from the palette.
 void window(const ControlsView& view, const Frame& frame, Actions& out) {
     const Tip tip{"Window mask: |i − j| ≤ w", "A query sees only the keys near it. [T, T]"};
     const std::string words = "window";
@@ -178,7 +178,7 @@ void draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
     flip("causal", "causal", view.causal,
          {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"}, frame, out,
          [](bool on) -> view::Action { return view::SetCausal{on}; });
-    if (!view.toy) window(view, frame, out);
+    if (!view.toy || view.window) window(view, frame, out);
     flip("gradients", "gradients", view.gradients,
          {"∂L/∂ of every stage, L = Σ output", "The canvas shows gradients in place of values."},
          frame, out, [](bool on) -> view::Action { return view::ShowGradients{on}; });

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
@@ -12,7 +13,59 @@ using view::RibbonItem;
 
 // Design units.
 constexpr float kArrow = 16.0F;
+constexpr float kLeastArrow = 10.0F;  // no arrow in less
+constexpr float kLeastGap = 4.0F;
 constexpr float kWidest = 160.0F;
+constexpr float kSmallLabel = 12.0F;
+constexpr float kSmallShape = 10.0F;
+
+/// How the items stand beside each other.
+struct Setting {
+    Font label, shape;
+    std::vector<float> widths;
+    float gap = 0.0F;  // between two of them
+};
+
+std::vector<float> measured(const std::vector<RibbonItem>& items, const Setting& setting,
+                            const Frame& frame) {
+    std::vector<float> widths;
+    for (const RibbonItem& item : items)
+        widths.push_back(std::max(frame.text_width(setting.label, item.label),
+                                  frame.text_width(setting.shape, item.shape)));
+    return widths;
+}
+
+/// Slots of one width where every word fits in one, else as wide as the words.
+bool try_slots(Setting& setting, const std::vector<RibbonItem>& items, float room,
+               const Frame& frame) {
+    setting.widths = measured(items, setting, frame);
+    const float count = static_cast<float>(items.size());
+    const float even =
+        std::clamp((room - frame.px(kArrow) * (count - 1)) / count, 1.0F, frame.px(kWidest));
+    setting.gap = frame.px(kArrow);
+    if (std::ranges::max(setting.widths) <= even) {
+        setting.widths.assign(items.size(), even);
+        return true;
+    }
+    const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
+    const float gap = (room - taken) / std::max(count - 1, 1.0F);
+    setting.gap = std::clamp(gap, frame.px(kLeastGap), frame.px(kArrow));
+    return gap >= frame.px(kLeastArrow);
+}
+
+/// In the usual fonts where they fit, else in smaller ones; words that are still too wide are cut.
+Setting set_items(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
+    Setting setting{frame.fonts.strong, frame.fonts.digits_small, {}, 0.0F};
+    if (try_slots(setting, items, room, frame)) return setting;
+    setting.label.px = frame.px(kSmallLabel);
+    setting.shape.px = frame.px(kSmallShape);
+    if (try_slots(setting, items, room, frame)) return setting;
+    const float gaps = setting.gap * static_cast<float>(items.size() - 1);
+    const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
+    const float share = std::min(1.0F, std::max(room - gaps, 1.0F) / taken);
+    for (float& width : setting.widths) width *= share;
+    return setting;
+}
 
 view::Color label_color(const Frame& frame, Progress progress) {
     switch (progress) {
@@ -26,41 +79,44 @@ view::Color label_color(const Frame& frame, Progress progress) {
     return frame.theme.text;
 }
 
-void draw_item(const RibbonItem& item, const Frame& frame, ImVec2 low, ImVec2 size, bool hovered) {
+void draw_item(const RibbonItem& item, const Setting& setting, const Frame& frame, ImVec2 low,
+               ImVec2 size) {
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const bool current = item.progress == Progress::current;
-    if (hovered && !current) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    if (ImGui::IsItemHovered() && !current)
+        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
     const float split = low.y + size.y * 0.56F;
-    draw_text_in(frame, frame.fonts.strong, {low.x, low.y + frame.px(4)}, {high.x, split},
-                 Align::center, label_color(frame, item.progress), item.label);
-    draw_text_in(frame, frame.fonts.digits_small, {low.x, split}, {high.x, high.y - frame.px(4)},
-                 Align::center, frame.theme.muted,
-                 fit_text(frame, frame.fonts.digits_small, item.shape, size.x));
+    const auto put = [&](const Font& font, float top, float foot, view::Color color,
+                         const std::string& text) {
+        draw_text_in(frame, font, {low.x, top}, {high.x, foot}, Align::center, color,
+                     fit_text(frame, font, text, size.x + 1.0F));
+    };
+    put(setting.label, low.y + frame.px(4), split, label_color(frame, item.progress), item.label);
+    put(setting.shape, split, high.y - frame.px(4), frame.theme.muted, item.shape);
     if (current) frame.painter.rect({low.x, high.y - frame.px(2)}, high, frame.theme.accent);
 }
 
 }  // namespace
 
 void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view::Actions& out) {
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    if (items.empty()) return;
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float count = static_cast<float>(items.size());
-    const float arrow = frame.px(kArrow);
-    const float width = std::clamp((room.x - arrow * (count - 1)) / count, 1.0F, frame.px(kWidest));
-    float x = origin.x;
-    for (const RibbonItem& item : items) {
-        const ImVec2 low{x, origin.y};
+    const Setting setting = set_items(items, room.x, frame);
+    ImVec2 low = ImGui::GetCursorScreenPos();
+    for (std::size_t n = 0; n < items.size(); ++n) {
+        const RibbonItem& item = items[n];
+        const ImVec2 size{std::max(setting.widths[n], 1.0F), room.y};
         ImGui::SetCursorScreenPos(low);
         ImGui::PushID(info(item.stage).key.data());
-        const bool clicked = ImGui::InvisibleButton("stage", {width, room.y});
+        const bool clicked = ImGui::InvisibleButton("stage", size);
         if (pressed_by_key(frame) || clicked) out.push_back(view::GoToStage{item.stage});
         tooltip(frame, item.label, item.tooltip);
-        draw_item(item, frame, low, {width, room.y}, ImGui::IsItemHovered());
+        draw_item(item, setting, frame, low, size);
         ImGui::PopID();
-        x += width + arrow;
-        if (&item == &items.back()) break;
-        const float y = origin.y + room.y / 2;
-        draw_arrow(frame, {x - arrow + frame.px(1), y}, {x - frame.px(3), y},
+        low.x += size.x + setting.gap;
+        if (n + 1 == items.size() || setting.gap < frame.px(kLeastArrow)) continue;
+        const float y = low.y + room.y / 2;
+        draw_arrow(frame, {low.x - setting.gap + frame.px(1), y}, {low.x - frame.px(3), y},
                    item.progress == Progress::done ? frame.theme.muted : frame.theme.line,
                    frame.px(1));
     }

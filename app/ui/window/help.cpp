@@ -36,24 +36,22 @@ void draw_group(const std::string& group, const std::vector<Command>& commands,
     ImGui::Dummy({0.0F, frame.px(8)});
 }
 
-void draw_mouse(const Frame& frame) {
+void draw_mouse(std::span<const std::string_view> mouse, const Frame& frame) {
     words(frame, frame.fonts.strong, frame.theme.text, "Mouse");
-    for (const char* line :
-         {"Point at a cell: its sources light up in the operands.",
-          "Click a cell: the inspector writes out its arithmetic.",
-          "Double-click a number of X or W, or press Enter on it: type another one.",
-          "Click a number in the inspector: go to the cell it came from.",
-          "On a large matrix: the wheel zooms about the pointer, dragging pans."})
+    for (const std::string_view line : mouse)
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, line);
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  "Drag a number or a slider; double-click it: type a value.");
 }
 
 }  // namespace
 
-void draw_help(const std::vector<Command>& commands, const Frame& frame, view::Actions& out) {
-    const bool beside = begin_overlay("help", frame.px(960), frame.px(720), frame);
+void draw_help(const std::vector<Command>& commands, std::span<const std::string_view> mouse,
+               const Frame& frame, view::Actions& out) {
+    const bool beside = begin_overlay("help", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
     words(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  "Ctrl+K finds these and every other command by name. Escape closes this page.");
+                  "Ctrl+K finds every command that can be used now. Escape closes this page.");
     ImGui::Dummy({0.0F, frame.px(8)});
     const std::vector<std::string> groups = groups_of(commands);
     const bool two_columns = ImGui::GetContentRegionAvail().x > frame.px(720);
@@ -63,7 +61,7 @@ void draw_help(const std::vector<Command>& commands, const Frame& frame, view::A
             draw_group(group, commands, frame);
         }
         ImGui::TableNextColumn();
-        draw_mouse(frame);
+        draw_mouse(mouse, frame);
         ImGui::EndTable();
     }
     scroll_by_keys(frame);

@@ -102,7 +102,8 @@ void read_keys(const view::AppState& state, const std::vector<Command>& found, v
 
 void draw_palette(const view::AppState& state, const std::vector<Command>& found,
                   const Frame& frame, view::Actions& out) {
-    const float height = frame.px(kAround) + frame.px(kRow) * static_cast<float>(most_rows(frame));
+    const std::size_t rows = std::min(most_rows(frame), std::max<std::size_t>(found.size(), 1));
+    const float height = frame.px(kAround) + frame.px(kRow) * static_cast<float>(rows);
     const bool beside = begin_overlay("palette", frame.px(640), height, frame);
     draw_query(state, frame, out);
     draw_rows(state, found, frame, out);

@@ -19,8 +19,9 @@ void draw_rail(const view::AppState& state, PanelList panels, const Frame& frame
 /// What just happened, and at the right end, quietly, what stands behind the picture.
 void draw_bottom_line(const view::Message& message, const std::string& aside, const Frame& frame);
 
-/// The F1 page: every command with its keys.
-void draw_help(const std::vector<view::Command>& commands, const Frame& frame, view::Actions& out);
+/// The F1 page: every command with its keys, and what the mouse does.
+void draw_help(const std::vector<view::Command>& commands, std::span<const std::string_view> mouse,
+               const Frame& frame, view::Actions& out);
 /// Ctrl+K: type, choose with the arrows, Enter.
 void draw_palette(const view::AppState& state, const std::vector<view::Command>& found,
                   const Frame& frame, view::Actions& out);

@@ -28,8 +28,9 @@ std::span<const std::string> tokens_along(const Document& document, Axis axis) {
 }
 
 /// "the", and "the₂" where the same token stands `before` times before it.
-std::string labelled(const std::string& token, std::size_t before) {
-    return before == 0 ? shown_token(token) : shown_token(token) + subscript(before + 1);
+std::string labelled(const std::string& token, std::size_t before, std::size_t most = kMostShown) {
+    const std::string shown = shown_token(token, most);
+    return before == 0 ? shown : shown + subscript(before + 1);
 }
 
 Role role_of(Axis axis) {
@@ -112,7 +113,8 @@ std::string axis_label(const Document& document, Axis axis, Index n) {
     const auto tokens = tokens_along(document, axis);
     if (n < 0 || n >= std::ssize(tokens)) return std::to_string(n);
     const auto end = tokens.begin() + n;
-    return labelled(*end, static_cast<std::size_t>(std::count(tokens.begin(), end, *end)));
+    return labelled(*end, static_cast<std::size_t>(std::count(tokens.begin(), end, *end)),
+                    kMostNamed);
 }
 
 Sheet sheet_of(const AppState& state, const OperandId& id) {

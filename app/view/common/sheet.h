@@ -69,7 +69,7 @@ OperandId operand_of(const Document& document, Stage result, const OperandId& id
 bool is_kept(const AppState& state, const OperandId& id);
 /// The words along an axis, a repeated one numbered: "the", "the₂". Of widths: "0", "1", ….
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count);
-/// The n-th of them; of any n.
+/// The n-th of them, short enough for the name of a cell; of any n.
 std::string axis_label(const Document& document, Axis axis, Index n);
 
 }  // namespace attn::view

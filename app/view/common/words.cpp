@@ -1,5 +1,6 @@
 #include "app/view/common/words.h"
 
+#include <algorithm>
 #include <deque>
 
 #include <fmt/format.h>
@@ -36,27 +37,37 @@ std::string visible(char32_t c) {
 
 }  // namespace
 
-std::string shown_token(std::string_view token) {
-    constexpr std::size_t kTail = (kMostShown - 1) / 2;
-    constexpr std::size_t kHead = kMostShown - 1 - kTail;
+std::string shown_token(std::string_view token, std::size_t most) {
+    const std::size_t tail = (most - 1) / 2;
+    const std::size_t start = most - 1 - tail;
     std::string head;
     std::deque<std::string> rest;  // of a long token its last characters
     std::size_t count = 0;
     for (; !token.empty(); ++count) {
         const CodePoint next = first_code_point(token);
         token.remove_prefix(next.bytes);
-        if (count < kHead)
+        if (count < start)
             head += visible(next.value);
         else
             rest.push_back(visible(next.value));
-        if (rest.size() > kTail + 1) rest.pop_front();
+        if (rest.size() > tail + 1) rest.pop_front();
     }
-    if (count > kMostShown) {
+    if (count > most) {
         rest.pop_front();
         head += "…";
     }
     for (const std::string& character : rest) head += character;
     return head;
+}
+
+std::string sentence(std::string words) {
+    const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+    const auto first = std::ranges::find_if_not(words, is_small);
+    if (first != words.begin() && first != words.end() && *first == ' ')
+        words.front() = static_cast<char>(words.front() - 'a' + 'A');
+    const bool ends = words.ends_with('.') || words.ends_with('?') || words.ends_with("…");
+    if (!ends && !words.empty()) words += '.';
+    return words;
 }
 
 }  // namespace attn::view

@@ -55,6 +55,12 @@ bool sizes_fit(AppState& state, const Document& document) {
     return wrong.empty();
 }
 
+/// What a document says of itself: "The cat sat down. Toy weights, hand-set: sat looks at cat."
+std::string opened_words(const Document& document) {
+    if (is_toy(document)) return fmt::format("{}. {}", document.title, sentence(document.note));
+    return fmt::format("{}: {}.", document.title, document.note);
+}
+
 /// The sentence `text` with what the present document says of sizes, seed, scaling and source.
 Result<Document> retyped(const Document& old, const std::string& text) {
     if (!is_toy(old)) return make_document(text, 4, 4, 1, 1, AttentionSpec{});
@@ -76,11 +82,12 @@ Result<Document> retyped(const Document& old, const std::string& text) {
 void carry_out(AppState& state, const LoadPreset& action) {
     auto document = load_preset(action.key);
     if (!document) return say(state, document.error());
-    const std::string words = fmt::format("{}: {}", document->title, document->note);
-    const std::string sentence = document->sentence;
+    const std::string words = opened_words(*document);
+    const std::string typed = document->sentence;
     state.step.selected.reset();
-    if (!edit_document(state, *std::move(document), words)) return;
-    state.step.sentence_draft = sentence;
+    const std::string title = fmt::format("“{}”", document->title);
+    if (!edit_document(state, *std::move(document), title)) return;
+    state.step.sentence_draft = typed;
     say(state, words);
 }
 
@@ -104,17 +111,18 @@ void carry_out(AppState& state, const DocumentReady& action) {
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
     if (!action.opened) return say(state, action.fault, Severity::error);
     const Opened& opened = *action.opened;
-    const std::string words = fmt::format("{}: {}", opened.document->title, opened.document->note);
+    const std::string words = opened_words(*opened.document);
     const SaturationControls controls =
         opened.session ? opened.session->saturation() : state.saturation();
-    if (!edit_document(state, *opened.document, words, controls)) return;
+    const std::string title = fmt::format("“{}”", opened.document->title);
+    if (!edit_document(state, *opened.document, title, controls)) return;
     forget(state);
     state.step.sentence_draft = state.document().sentence;
     if (opened.session) restore(state, *opened.session);
     const bool session = opened.session != nullptr;
     const auto* path = std::get_if<std::string>(&request.what);
     state.session_file = session && path ? *path : "";
-    if (!session) say(state, opened.notes.empty() ? words : words + "; " + opened.notes);
+    if (!session) say(state, opened.notes.empty() ? words : words + " " + sentence(opened.notes));
     if (!session) leave_lacking_workspace(state);
 }
 

@@ -86,14 +86,14 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     state.step.editing.reset();
     settle(state);
     const std::string effect = effect_words(state, *before);
-    say(state, effect.empty() ? words : fmt::format("{}; {}", words, effect));
+    say(state, sentence(effect.empty() ? words : fmt::format("{}; {}", words, effect)));
     return true;
 }
 
 void edit_saturation(AppState& state, SaturationControls controls, const std::string& words) {
     if (controls == state.saturation()) return;
     push(state, {state.history[state.now].document, std::move(controls), words});
-    say(state, words);
+    say(state, sentence(words));
 }
 
 void travel(AppState& state, std::size_t to, const std::string& words) {
@@ -124,6 +124,7 @@ void forget(AppState& state) {
 }
 
 void say(AppState& state, std::string words, Severity severity) {
+    if (severity != Severity::info) words = sentence(std::move(words));
     state.message = {shortened(words, kMostMessage), severity};
 }
 

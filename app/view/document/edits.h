@@ -29,6 +29,7 @@ void settle(AppState& state);
 /// Another document was opened: nothing of the last one is left, neither where it was looked at nor what was found.
 void forget(AppState& state);
 
+/// Tells the person; warnings and errors as sentences.
 void say(AppState& state, std::string words, Severity severity = Severity::info);
 /// The same for an error.
 void say(AppState& state, const Error& error);

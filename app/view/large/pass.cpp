@@ -115,12 +115,15 @@ std::string memory_words(const LargeLook& look) {
     const double operands =
         static_cast<double>(source.q->shape().count() + source.k->shape().count());
     const auto* snapshot = look.snapshot.get();
+    const double blocks = snapshot ? static_cast<double>(snapshot->pyramid_bytes) : 0.0;
+    const double tiles = snapshot ? static_cast<double>(snapshot->tile_bytes) : 0.0;
+    const double kept = kBytesPerFloat * operands + blocks + tiles;
+    if (kept >= kBytesPerFloat * cells) return {};
     return fmt::format(
-        "{} weights as float32 would take {}; kept instead: Q and K {}, blocks {}, tiles {}.",
-        grouped(size.rows * size.columns), bytes_words(kBytesPerFloat * cells),
-        bytes_words(kBytesPerFloat * operands),
-        bytes_words(snapshot ? static_cast<double>(snapshot->pyramid_bytes) : 0.0),
-        bytes_words(snapshot ? static_cast<double>(snapshot->tile_bytes) : 0.0));
+        "kept: {} of {}; Q and K {}, blocks {}, tiles {} in place of {} float32 weights",
+        bytes_words(kept), bytes_words(kBytesPerFloat * cells),
+        bytes_words(kBytesPerFloat * operands), bytes_words(blocks), bytes_words(tiles),
+        grouped(size.rows * size.columns));
 }
 
 }  // namespace attn::view

@@ -8,7 +8,8 @@ namespace attn::view {
 PassView pass_view(const LargeLook& look);
 /// The exact pass under the roof of this machine.
 RooflineView roofline_view(const LargeLook& look);
-/// What the weights would take if they were stored, and what is kept instead.
+/// "kept: 17 MiB of 1 GiB; Q and K 8 MiB, …": what is kept of what the weights would take; "" where that
+/// is not less.
 std::string memory_words(const LargeLook& look);
 
 }  // namespace attn::view

@@ -26,6 +26,14 @@ large::Head shown_head(const AppState& state);
 /// What moves the map to `camera`: FitMap where that shows the whole matrix.
 Action moved_map(const LargeLook& look, const MapCamera& camera);
 
+inline constexpr std::string_view kLargeMouse[] = {
+    "The wheel zooms about the pointer, a double click zooms in; dragging pans.",
+    "Point at a cell: its query, key and weight.",
+    "Click a cell: the inspector writes out its arithmetic.",
+    "Click a cell in a list: go there.",
+    "Press or drag on the small map: move there.",
+};
+
 inline constexpr WorkspaceInfo kLargeWorkspace{
     .id = Workspace::large,
     .key = "large",
@@ -47,6 +55,7 @@ inline constexpr WorkspaceInfo kLargeWorkspace{
     .has_settled = has_large_settled,
     .figure_name = large_figure_name,
     .shots = large_shots,
+    .mouse = kLargeMouse,
 };
 
 }  // namespace attn::view

@@ -19,6 +19,12 @@ bool has_saturation_settled(const AppState& state);
 std::string saturation_figure_name(const AppState& state);
 std::vector<Shot> saturation_shots();
 
+inline constexpr std::string_view kSaturationMouse[] = {
+    "Drag over any of the curves: d_k follows.",
+    "Point at a bar: its score and weight.",
+    "Point at a curve or a number: what it is.",
+};
+
 inline constexpr WorkspaceInfo kSaturationWorkspace{
     .id = Workspace::saturation,
     .key = "saturation",
@@ -40,6 +46,7 @@ inline constexpr WorkspaceInfo kSaturationWorkspace{
     .has_settled = has_saturation_settled,
     .figure_name = saturation_figure_name,
     .shots = saturation_shots,
+    .mouse = kSaturationMouse,
 };
 
 }  // namespace attn::view

@@ -7,6 +7,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/actions.h"
+#include "app/view/step/view.h"
 #include "app/view/step/workspace.h"
 
 namespace attn::view {
@@ -40,7 +41,7 @@ void go_to(AppState& state, Stage stage) {
     look.editing.reset();
     follow_selection(look, state, look.previous);
     if (stage == ribbon_stages(state.document()).back()) look.playing = false;
-    say(state, std::string(info(stage).words));
+    say(state, words_of(state, stage));
 }
 
 /// A cell of another head, as the joined context counts it, becomes that head's own.
@@ -71,7 +72,8 @@ void settle_step(AppState& state) {
 void carry_out(AppState& state, const GoToStage& action) {
     const std::vector<Stage> stages = ribbon_stages(state.document());
     if (place_of(stages, action.stage) == stages.size())
-        return say(state, fmt::format("stage {} is not part of this model", info(action.stage).key),
+        return say(state,
+                   fmt::format("There is no stage {} in this model.", info(action.stage).key),
                    Severity::warning);
     go_to(state, action.stage);
 }
@@ -135,7 +137,7 @@ void carry_out(AppState& state, const HoverCell& action) {
 
 void carry_out(AppState& state, const ShowGradients& action) {
     state.step.show_gradients = action.on;
-    say(state, action.on ? "Gradients of L = Σ output: how much L grows when a number grows by 1."
+    say(state, action.on ? "Gradients of L = Σ output: how fast L grows with each number."
                          : "Values again.");
 }
 

@@ -111,9 +111,8 @@ void add_products(const AppState& state, Explanation& explanation, const Side& l
 void explain_given(const AppState& state, Explanation& explanation) {
     const auto* file = std::get_if<FileOrigin>(&state.document().origin);
     explanation.formula = "a given number";
-    explanation.notes.push_back(
-        (file ? fmt::format("It stands in {}", file->path) : std::string("It is given")) +
-        ": press Enter to change it.");
+    explanation.notes.push_back(file ? fmt::format("It stands in {}.", file->path)
+                                     : std::string("It is given."));
 }
 
 /// Q, K, V: row of X times column of W.
@@ -190,7 +189,10 @@ void explain_output(const AppState& state, Explanation& explanation) {
             state, explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first})));
         return;
     }
-    Side left{"c", fmt::format("concat[{}, n]", label_of(state, Axis::query, cell.row)), {}};
+    Side left{"c",
+              fmt::format("{}[{}, n]", document.size.heads == 1 ? "context" : "concat",
+                          label_of(state, Axis::query, cell.row)),
+              {}};
     Side right{"w", fmt::format("W_O[n, {}]", cell.column), {}};
     for (Index n = 0; n < joined; ++n) {
         left.cells.push_back({Stage::context, cell.row, n + first});
@@ -353,14 +355,14 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     if (!is_toy(state.document())) return explain_given(state, explanation);
     if (!is_embedding(state, stage, cell.row)) {
         explanation.formula = "a given number";
-        explanation.notes.emplace_back("Set by hand or edited: press Enter to change it.");
+        explanation.notes.emplace_back("Set by hand or edited.");
         return;
     }
     const Document& document = state.document();
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
     const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
     explanation.formula =
-        fmt::format("word vector of “{}” + position {}", shown_token(token), cell.row);
+        fmt::format("word vector of “{}” + position {}", shown_token(token, kMostNamed), cell.row);
     explanation.steps.push_back(last_step(
         state, explanation,
         combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),

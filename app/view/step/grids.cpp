@@ -17,12 +17,6 @@ constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands ou
 
 std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
 
-std::string shown_head_words(const AppState& state, const StageInfo& stage) {
-    const Index heads = state.document().size.heads;
-    if (heads == 1 || stage.heads == HeadAxis::none) return {};
-    return ", " + head_words(state.head, heads);
-}
-
 /// Forbidden pairs look masked from the masked stage on.
 IsMasked masked_cells(const AppState& state, Stage stage) {
     const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
@@ -49,8 +43,7 @@ void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
 
 /// What softmax needs of each masked row: its maximum and Σ exp.
 void add_softmax_sides(GridView& grid, const MatrixView<const float>& m) {
-    SideVector largest =
-        side("max m", "m_i = max_j M[i,j], the largest score of the row", grid.role);
+    SideVector largest = side("m", "m_i = max_j M[i,j], the largest score of the row", grid.role);
     SideVector sums = side("Σ exp", "Σ_j exp(M[i,j] − m_i), what the row is divided by", grid.role);
     for (Index i = 0; i < m.rows; ++i) {
         const SoftmaxRow row = softmax_sides(m.row(i));
@@ -95,6 +88,12 @@ std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
     return allowed;
 }
 
+std::string shown_head_words(const AppState& state, Stage stage) {
+    const Index heads = state.document().size.heads;
+    if (heads == 1 || info(stage).heads == HeadAxis::none) return {};
+    return head_words(state.head, heads);
+}
+
 bool is_embedding(const AppState& state, Stage stage, Index row) {
     const Document& document = state.document();
     if (!is_toy(document)) return false;
@@ -113,8 +112,10 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     const Sheet sheet = sheet_of(state, stage);
     GridView grid = make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage)});
     if (transposed) grid.title += "ᵀ";
-    grid.tooltip = fmt::format("{}: {}\n{}{}", row.title, row.formula,
-                               full_shape((*state.trace)[stage]), shown_head_words(state, row));
+    grid.tooltip =
+        fmt::format("{}: {}\n{}", row.title, row.formula, full_shape((*state.trace)[stage]));
+    if (const std::string shown = shown_head_words(state, stage); !shown.empty())
+        grid.tooltip += ", " + shown;
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
     if (stage == Stage::masked && state.step.stage == Stage::weights)
         add_softmax_sides(grid, sheet.values);

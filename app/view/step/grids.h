@@ -22,6 +22,8 @@ std::vector<GridView> embedding_grids(const AppState& state, Stage stage);
 
 /// [Tq, Tk] of the head shown: 1 where the query may attend to the key.
 std::vector<std::uint8_t> allowed_pairs(const AppState& state);
+/// "head 3 of 0…11" of a stage that has a head axis, where there are several heads; else "".
+std::string shown_head_words(const AppState& state, Stage stage);
 /// Whether x(row, ·) of that stage is exactly word vector + position.
 bool is_embedding(const AppState& state, Stage stage, Index row);
 

@@ -31,7 +31,8 @@ InspectorView step_inspector(const AppState& state) {
     InspectorView view;
     const auto cell = inspected(state);
     if (!cell) {
-        view.hint = "Click any number to see where it comes from.";
+        const bool any = !is_empty(state.document()) && is_kept(state, state.step.stage);
+        if (any) view.hint = "Click any number to see where it comes from.";
         return view;
     }
     const Explanation explanation = explain(state, *cell);

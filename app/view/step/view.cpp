@@ -52,8 +52,10 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     RibbonItem item;
     item.stage = stage;
     item.label = step_label(state.document(), row);
-    item.shape = "not kept";
-    if (is_kept(state, stage)) item.shape = size(sheet.values.rows, sheet.values.columns);
+    if (is_kept(state, stage))
+        item.shape = size(sheet.values.rows, sheet.values.columns);
+    else if (!is_empty(state.document()))
+        item.shape = "not kept";
     item.tooltip =
         fmt::format("{}\n{}\n{}", row.title, row.formula, to_string((*state.trace)[stage].shape()));
     item.role = row.role;
@@ -246,43 +248,34 @@ ControlsView controls_of(const AppState& state) {
 
 /// What the stage is called here, where the table speaks of the general case.
 std::string formula_of(const Document& document, const StageInfo& stage) {
-    if (stage.stage == Stage::output && !mixes(document))
-        return "Y = concat(heads), there is no W_O";
+    if (stage.stage == Stage::output) {
+        const std::string_view heads = document.size.heads == 1 ? "context" : "concat(heads)";
+        return mixes(document) ? fmt::format("Y = {} W_O", heads)
+                               : fmt::format("Y = {}, there is no W_O", heads);
+    }
     if (!document.tokens_kv.empty() && stage.stage == Stage::k) return "K = X_kv W_K";
     if (!document.tokens_kv.empty() && stage.stage == Stage::v) return "V = X_kv W_V";
     return std::string(stage.formula);
 }
 
-std::string words_of(const Document& document, const StageInfo& stage) {
-    if (stage.stage == Stage::scaled && document.spec.scale == ScaleKind::none)
-        return "Scaling is off: the scores go to softmax as they are, and grow with √d_k.";
-    if (stage.stage == Stage::masked && !document.spec.mask.any())
-        return "There is no mask: every query may attend to every key.";
-    if (stage.stage == Stage::output && !mixes(document))
-        return "There is no W_O: the output is the joined context.";
-    return std::string(stage.words);
+/// Whether the canvas shows token vectors as they were given, not word + position.
+bool are_given(const AppState& state, Stage stage) {
+    return (stage == Stage::x || stage == Stage::x_kv) && is_kept(state, stage) &&
+           !is_empty(state.document()) && embedding_grids(state, stage).empty();
 }
 
-/// Whether the canvas shows token vectors that somebody set, not word + position.
-bool are_set_by_hand(const AppState& state, Stage stage) {
-    return (stage == Stage::x || stage == Stage::x_kv) && !is_empty(state.document()) &&
-           embedding_grids(state, stage).empty();
-}
-
-/// Title, formula and sentence; of the gradient where that is what the canvas shows.
+/// Title and formula; of the gradient where that is what the canvas shows.
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
-    if (!state.step.show_gradients) {
-        view.formula = formula_of(state.document(), stage);
-        view.words = words_of(state.document(), stage);
-        if (!are_set_by_hand(state, stage.stage)) return;
+    view.formula = formula_of(state.document(), stage);
+    if (are_given(state, stage.stage))
         view.formula = fmt::format("{}[i] = the numbers of token i", stage.symbol);
-        view.words = "Each token is a row of numbers. These are set by hand: change any of them.";
-        return;
+    if (state.step.show_gradients) {
+        view.title += ": gradient";
+        view.formula = fmt::format("∂L/∂{}, L = Σ output", stage.symbol);
     }
-    view.title += ": gradient";
-    view.formula = fmt::format("∂L/∂{}, L = Σ output", stage.symbol);
-    view.words = "How much the sum of all outputs grows when one of these numbers grows a little.";
+    if (const std::string shown = shown_head_words(state, stage.stage); !shown.empty())
+        view.title += ", " + shown;
 }
 
 std::string hint_of(const AppState& state) {
@@ -293,10 +286,31 @@ std::string hint_of(const AppState& state) {
 std::string reason_not_kept(const AppState& state, Stage stage) {
     if (const std::string reason = step_lacks(state); !reason.empty()) return reason;
     if (!(*state.trace)[stage].empty()) return {};
-    return fmt::format("the backend {} does not keep {}", state.backend_used, info(stage).title);
+    return fmt::format("The backend {} does not keep this stage ({}).", state.backend_used,
+                       info(stage).symbol);
 }
 
 }  // namespace
+
+std::string words_of(const AppState& state, Stage stage) {
+    const Document& document = state.document();
+    if (state.step.show_gradients)
+        return "How much the sum of all outputs grows when one of these numbers grows a little.";
+    if (are_given(state, stage))
+        return is_toy(document)
+                   ? "Each token is a row of numbers. These are set by hand: change any of them."
+                   : "Each token is a row of numbers. These stand in the file: change any of them.";
+    if (stage == Stage::scaled && document.spec.scale == ScaleKind::none)
+        return "Scaling is off: the scores go to softmax as they are, and grow with √d_k.";
+    if (stage == Stage::masked && !document.spec.mask.any())
+        return "There is no mask: every query may attend to every key.";
+    if (stage == Stage::output && !mixes(document))
+        return document.size.heads == 1 ? "There is no W_O: the output is the context."
+                                        : "There is no W_O: the output is the joined context.";
+    if (stage == Stage::output && document.size.heads == 1)
+        return "W_O mixes the context: one new vector for each token.";
+    return std::string(info(stage).words);
+}
 
 StepView build_step_view(const AppState& state) {
     const Stage stage = state.step.stage;
@@ -304,6 +318,7 @@ StepView build_step_view(const AppState& state) {
     for (const Stage on_ribbon : ribbon_stages(state.document()))
         view.ribbon.push_back(ribbon_item(state, on_ribbon));
     head(state, info(stage), view);
+    view.words = words_of(state, stage);
     view.hint = hint_of(state);
     view.controls = controls_of(state);
     view.unavailable = reason_not_kept(state, stage);

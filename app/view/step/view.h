@@ -65,4 +65,7 @@ struct StepView {
 
 StepView build_step_view(const AppState& state);
 
+/// One plain sentence about what the canvas shows at `stage`: there and on the bottom line.
+std::string words_of(const AppState& state, Stage stage);
+
 }  // namespace attn::view

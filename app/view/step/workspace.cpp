@@ -8,6 +8,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/commands.h"
 #include "app/view/document/edits.h"
+#include "app/view/step/view.h"
 
 namespace attn::view {
 namespace {
@@ -85,7 +86,7 @@ void enter_step(AppState& state) {
                           look.selected->row == cell->row && look.selected->column == cell->column;
         if (!held && has_cell(state, same)) look.selected = same;
     }
-    say(state, std::string(info(look.stage).words));
+    say(state, words_of(state, look.stage));
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {

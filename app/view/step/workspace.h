@@ -21,6 +21,14 @@ bool has_step_settled(const AppState& state);
 std::string step_figure_name(const AppState& state);
 std::vector<Shot> step_shots();
 
+inline constexpr std::string_view kStepMouse[] = {
+    "Point at a cell: its sources light up in the operands.",
+    "Click a cell: the inspector writes out its arithmetic.",
+    "Double-click a number of X or W, or press Enter on it: type another one.",
+    "Click a number in the inspector: go to the cell it came from.",
+    "Click a stage on the ribbon: go there.",
+};
+
 inline constexpr WorkspaceInfo kStepWorkspace{
     .id = Workspace::step,
     .key = "step",
@@ -42,6 +50,7 @@ inline constexpr WorkspaceInfo kStepWorkspace{
     .has_settled = has_step_settled,
     .figure_name = step_figure_name,
     .shots = step_shots,
+    .mouse = kStepMouse,
 };
 
 }  // namespace attn::view

@@ -56,10 +56,9 @@ void carry_out(AppState& state, const CopyArithmetic& action) {
 
 void carry_out(AppState& state, const SetTheme& action) { state.theme = action.theme; }
 
+/// Seen at once: no message, which would be the first of every window that starts with a scale.
 void carry_out(AppState& state, const SetUiScale& action) {
-    if (!std::isfinite(action.scale)) return;
-    state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
-    say(state, fmt::format("Scale {:.0f} %.", 100.0 * state.ui_scale));
+    if (std::isfinite(action.scale)) state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
 }
 
 void carry_out(AppState& state, const SetReducedMotion& action) {

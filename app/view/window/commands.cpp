@@ -71,8 +71,8 @@ void add_window(Commands& list, const AppState& state) {
     add_files(add);
     add_copies(add, state);
     add_looks(add, state);
-    add("Find an action", ctrl(Key::k), ShowPalette{!state.show_palette});
-    add("Help: all keys", plain(Key::f1), ShowHelp{!state.show_help});
+    add("Find a command", ctrl(Key::k), ShowPalette{!state.show_palette});
+    add("Keys and commands", plain(Key::f1), ShowHelp{!state.show_help});
     add("Close, or clear the selection", plain(Key::escape), escape_action(state));
     add("Quit", ctrl(Key::q), Quit{});
 }
