@@ -6,6 +6,7 @@
 
 #include "app/ui/common/figure_painters.h"
 #include "app/ui/large/panel.h"
+#include "app/ui/large/parts.h"
 #include "app/ui/window.h"
 #include "app/view/large/camera.h"
 #include "tests/ui/large_sample.h"
@@ -313,7 +314,12 @@ class Spy final : public ui::PassingPainter {
     };
     std::vector<Text> texts;
     std::vector<view::Point> band_points;
+    float right = 0.0F;  // of all rectangles
 
+    void rect(view::Point low, view::Point high, view::Color fill, float radius) override {
+        right = std::max(right, high.x);
+        PassingPainter::rect(low, high, fill, radius);
+    }
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override {
         texts.push_back({std::string(text), at, at.x + text_size(font, text).x});
@@ -425,4 +431,19 @@ TEST_CASE("what a pixel stands for is at the right end where there is no rooflin
     CHECK(draw_map(view, kWide).find(view.zoom_words)->end > kWide.x - 20.0F);
     view.roofline.ready = true;
     CHECK(draw_map(view, kWide).find(view.zoom_words)->end < kWide.x - 200.0F);
+}
+
+TEST_CASE("in a figure of the canvas alone the pass has no button, and its line all the room") {
+    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view.roofline.ready = false;
+    const view::LargeLook look = test::sample_look(kTokens);
+    NullUi ui(kWide);
+    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+        Spy spy(frame.painter);
+        ui::SilentPainter silent(frame.painter);
+        const ui::Frame still{frame.fonts, frame.theme, frame.scale, spy, silent, true};
+        ui::draw_large_header({view, look, still, out}, {{0.0F, 0.0F}, {900.0F, 96.0F}});
+        CHECK(spy.right == 900.0F);
+    });
+    ui.frames(2);
 }
