@@ -7,8 +7,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-"$app" render --planted 512 -o figure.svg
-"$app" render --planted 512 -o figure.pdf
+"$app" render --planted 3000 -o figure.svg
+"$app" render --planted 3000 -o figure.pdf
 read -r width height < <(sed -nE 's|^<svg .* width="([0-9]+)" height="([0-9]+)".*|\1 \2|p' figure.svg)
 for dpi in 72 80 96 150 200; do
     # One pixel wide, through the middle of the strip at the right edge.
