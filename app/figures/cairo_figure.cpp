@@ -16,6 +16,8 @@ using view::Color;
 using view::Point;
 
 constexpr double kPointsPerPixel = 72.0 / 96.0;
+constexpr float kPdfOverlap =
+    1.0F;  // who shows a PDF smooths every edge: tiles that touch have seams
 
 cairo_status_t append(void* bytes, const unsigned char* more, unsigned int count) {
     static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(more), count);
@@ -61,8 +63,9 @@ CairoPtr<cairo_surface_t> surface_of(const view::Image& image) {
 /// What PDF and PNG have in common: all of the drawing.
 class CairoFigure : public Figure {
   public:
-    CairoFigure(CairoPtr<cairo_surface_t> surface, const Page& page, double scale)
-        : surface_(std::move(surface)), cairo_(cairo_create(surface_.get())) {
+    /// `overlap`: by how much an image reaches under the one right of it and below it.
+    CairoFigure(CairoPtr<cairo_surface_t> surface, const Page& page, double scale, float overlap)
+        : overlap_(overlap), surface_(std::move(surface)), cairo_(cairo_create(surface_.get())) {
         cairo_scale(cairo(), scale, scale);
         cairo_translate(cairo(), -page.low.x, -page.low.y);
         cairo_set_font_options(cairo(), type_.options());
@@ -149,7 +152,7 @@ class CairoFigure : public Figure {
         const view::Image image = picture.paint();
         const CairoPtr<cairo_surface_t> pixels = surface_of(image);
         cairo_save(cairo());
-        trace(low, high, 0.0F);
+        trace(low, {high.x + overlap_, high.y + overlap_}, 0.0F);
         cairo_set_antialias(cairo(), CAIRO_ANTIALIAS_NONE);
         cairo_clip(cairo());
         const double width = image.width;
@@ -225,6 +228,7 @@ class CairoFigure : public Figure {
         cairo_close_path(cairo());
     }
 
+    float overlap_;
     Type type_;
     CairoPtr<cairo_surface_t> surface_;
     CairoPtr<cairo_t> cairo_;
@@ -233,7 +237,7 @@ class CairoFigure : public Figure {
 class PdfFigure : public CairoFigure {
   public:
     PdfFigure(const Page& page, std::unique_ptr<std::string> bytes)
-        : CairoFigure(make_surface(page, *bytes), page, kPointsPerPixel),
+        : CairoFigure(make_surface(page, *bytes), page, kPointsPerPixel, kPdfOverlap),
           bytes_(std::move(bytes)) {}
     /// cairo writes its last bytes while there is a place for them.
     ~PdfFigure() override { cairo_surface_finish(surface()); }
@@ -276,7 +280,7 @@ Result<std::string> png_of(cairo_surface_t* surface) {
 
 class PngFigure : public CairoFigure {
   public:
-    explicit PngFigure(const Page& page) : CairoFigure(make_surface(page), page, kPngScale) {}
+    explicit PngFigure(const Page& page) : CairoFigure(make_surface(page), page, kPngScale, 0.0F) {}
 
     Result<std::string> finish() override {
         const cairo_status_t drawn = cairo_status(cairo());

@@ -113,10 +113,14 @@ class SvgFigure : public Figure {
         const std::string clean = clean_text(text);
         const double width = type_.width(font, clean);
         if (width <= 0.0) return;
-        put("<text class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" "
-            "lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>\n",
+        // Of a character that the face has not, nobody knows the width: it is set in another one.
+        const std::string length =
+            type_.has_all(font, clean)
+                ? fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", num(width))
+                : "";
+        put("<text class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}>{}</text>\n",
             class_of(font.face), num(at.x), num(at.y + type_.ascent(font)), num(type_.em(font)),
-            num(width), paint("fill", color), escape(clean));
+            length, paint("fill", color), escape(clean));
     }
 
     void rect(Point low, Point high, Color fill, float radius) override {

@@ -1,5 +1,6 @@
 #include "app/figures/type.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace attn::figures {
@@ -98,12 +99,28 @@ CairoPtr<cairo_scaled_font_t> Type::scaled(Face face, double em) const {
         cairo_scaled_font_create(at(face).face.get(), &size, &upright, options_.get()));
 }
 
-double Type::width(const view::Font& font, std::string_view clean_text) {
+cairo_scaled_font_t* Type::sized(const view::Font& font) {
     CairoPtr<cairo_scaled_font_t>& sized = sizes_[{font.face, font.px}];
     if (!sized) sized = scaled(font.face, em(font));
+    return sized.get();
+}
+
+double Type::width(const view::Font& font, std::string_view clean_text) {
     cairo_text_extents_t extents{};
-    cairo_scaled_font_text_extents(sized.get(), std::string(clean_text).c_str(), &extents);
+    cairo_scaled_font_text_extents(sized(font), std::string(clean_text).c_str(), &extents);
     return extents.x_advance;
+}
+
+bool Type::has_all(const view::Font& font, std::string_view clean_text) {
+    cairo_glyph_t* glyphs = nullptr;
+    int count = 0;
+    cairo_scaled_font_text_to_glyphs(sized(font), 0.0, 0.0, clean_text.data(),
+                                     static_cast<int>(clean_text.size()), &glyphs, &count, nullptr,
+                                     nullptr, nullptr);
+    const bool all = std::none_of(glyphs, glyphs + count,
+                                  [](const cairo_glyph_t& glyph) { return glyph.index == 0; });
+    cairo_glyph_free(glyphs);
+    return all;
 }
 
 }  // namespace attn::figures

@@ -38,6 +38,8 @@ class Type {
 
     /// Width of a line without hinting, the same at every zoom.
     double width(const view::Font& font, std::string_view clean_text);
+    /// Whether the face has a glyph for every character.
+    bool has_all(const view::Font& font, std::string_view clean_text);
     /// Of the em, in pixels.
     double em(const view::Font& font) const { return font.px / metrics(font).line; }
     /// From the top of the line to the baseline.
@@ -58,6 +60,7 @@ class Type {
     const Loaded& at(view::Face face) const { return faces_[static_cast<std::size_t>(face)]; }
     const Metrics& metrics(const view::Font& font) const { return at(font.face).metrics; }
     CairoPtr<cairo_scaled_font_t> scaled(view::Face face, double em) const;
+    cairo_scaled_font_t* sized(const view::Font& font);
 
     CairoPtr<cairo_font_options_t> options_;
     std::array<Loaded, 3> faces_;

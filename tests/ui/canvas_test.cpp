@@ -265,3 +265,161 @@ TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tok
             if (tokens <= 12 && width >= 1600.0F) CHECK(std::ssize(numbers) >= 2 * tokens * tokens);
         }
 }
+
+namespace {
+
+/// Hands on what is drawn, and keeps each text with what its window shows of it.
+class TextSpy final : public ui::PassingPainter {
+  public:
+    using ui::PassingPainter::PassingPainter;
+    struct Text {
+        std::string text;
+        ImRect box, clip;
+        view::Color color;
+    };
+    std::vector<Text> texts;
+
+    void text(const view::Font& font, view::Point at, view::Color color,
+              std::string_view text) override {
+        const view::Point size = text_size(font, text);
+        const ImDrawList& list = *ImGui::GetWindowDrawList();
+        texts.push_back({std::string(text),
+                         {at.x, at.y, at.x + size.x, at.y + size.y},
+                         {list.GetClipRectMin(), list.GetClipRectMax()},
+                         color});
+        PassingPainter::text(font, at, color, text);
+    }
+
+  private:
+    bool admits(view::Point, view::Point) override { return true; }
+};
+
+/// The texts of a canvas that fills the screen.
+std::vector<TextSpy::Text> texts_of(const view::StepView& view, ImVec2 size, float scale) {
+    std::vector<TextSpy::Text> texts;
+    NullUi ui(size, scale);
+    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+        TextSpy spy(frame.painter);
+        ui::draw_canvas(view, {}, {frame.fonts, frame.theme, frame.scale, spy, spy}, out);
+        texts = spy.texts;
+    });
+    ui.frames(3);
+    return texts;
+}
+
+const TextSpy::Text* find(const std::vector<TextSpy::Text>& texts, const std::string& text) {
+    const auto found = std::ranges::find(texts, text, &TextSpy::Text::text);
+    return found == texts.end() ? nullptr : &*found;
+}
+
+bool is_cut_aside(const TextSpy::Text& text) {
+    return text.box.Min.x < text.clip.Min.x || text.box.Max.x > text.clip.Max.x;
+}
+
+/// Weights with the numbers of each row below them.
+view::StepView weights_with_rows(Index tokens) {
+    view::StepView view;
+    view.title = "Attention weights";
+    view.formula = "A = softmax(M)";
+    view.words = "Softmax turns each row of scores into shares.";
+    view.operands = {test::sample_grid(Stage::masked, tokens, tokens)};
+    view.operators = {"softmax →"};
+    view.result = test::sample_grid(Stage::weights, tokens, tokens);
+    view.controls = test::sample_scores().controls;
+    for (Index row = 0; row < tokens; ++row)
+        view.rows.push_back({"t" + std::to_string(row),
+                             {{"evenness", "H / ln n", "95.1 %", ""},
+                              {"p_max", "max_j a_j", "57.7 %", ""},
+                              {"∂p_max/∂s_max", "p_max (1 − p_max)", "0.2440", ""},
+                              {"‖∂a/∂s‖_F", "‖diag(a) − a aᵀ‖_F", "0.3971", ""},
+                              {"keys", "exp(H)", "3.00", ""}}});
+    return view;
+}
+
+}  // namespace
+
+TEST_CASE("the first hint is seen whole below the matrix") {
+    view::StepView view = test::sample_input();
+    view.hint = "Press → for the next stage.";
+    view.result = test::sample_grid(Stage::x, 24, 4);
+    for (float height = 400.0F; height < 500.0F; height += 4.0F) {
+        CAPTURE(height);
+        const auto texts = texts_of(view, {860.0F, height}, 1.0F);
+        const TextSpy::Text* const hint = find(texts, view.hint);
+        REQUIRE(hint);
+        CHECK(hint->box.Max.y <= height - 8.0F);
+    }
+}
+
+TEST_CASE("the table of readouts ends above the foot of the canvas, with a scroll bar too") {
+    const view::StepView view = weights_with_rows(20);
+    for (float height = 800.0F; height < 1000.0F; height += 10.0F) {
+        CAPTURE(height);
+        NullUi ui({700.0F, height}, 1.5F);
+        ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+            ui::draw_canvas(view, {}, frame, out);
+        });
+        ui.frames(3);
+        for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+            const std::string name = window->Name;
+            if (name.find("/matrices") != name.npos) CHECK(window->ScrollbarX);
+            if (name.find("/readouts") != name.npos)
+                CHECK(window->Pos.y + window->Size.y <= height - ImGui::GetStyle().WindowPadding.y);
+        }
+    }
+}
+
+TEST_CASE("the table of readouts cuts no number: smaller type, then it is pulled sideways") {
+    const view::StepView view = weights_with_rows(4);
+    const auto digits = [&](float width) {
+        return find(texts_of(view, {width, 800.0F}, 1.0F), "0.2440")->box.GetHeight();
+    };
+    CHECK(digits(490.0F) < digits(800.0F));
+    for (const float width : {400.0F, 490.0F, 540.0F, 800.0F}) {
+        CAPTURE(width);
+        bool pulled = false;
+        NullUi ui({width, 800.0F});
+        std::vector<TextSpy::Text> texts;
+        ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+            TextSpy spy(frame.painter);
+            ui::draw_canvas(view, {}, {frame.fonts, frame.theme, frame.scale, spy, spy}, out);
+            texts = spy.texts;
+        });
+        ui.frames(3);
+        for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+            const std::string name = window->Name;
+            const bool table =
+                name.find("/readouts") != name.npos && name.find("/rows") == name.npos;
+            if (table) pulled = window->ScrollMax.x > 0.0F;
+        }
+        for (const char* text : {"keys", "3.00", "0.3971"})
+            CHECK((pulled || !is_cut_aside(*find(texts, text))));
+    }
+}
+
+TEST_CASE("the note beside the title is left out rather than cut to letters") {
+    view::StepView view = test::sample_scores();
+    view.controls.badge = "toy weights, not trained: W from seed 1";
+    for (float width = 200.0F; width < 1400.0F; width += 25.0F) {
+        CAPTURE(width);
+        int notes = 0;
+        for (const TextSpy::Text& text : texts_of(view, {width, 800.0F}, 1.0F)) {
+            if (!text.text.starts_with("to") || text.text.starts_with("token")) continue;
+            ++notes;
+            CHECK(text.text.starts_with("toy weights"));
+            CHECK(!text.text.ends_with("…"));
+        }
+        if (width >= 500.0F) CHECK(notes == 1);
+    }
+}
+
+TEST_CASE("the note is a warning where the weights are toys, and quiet about a file") {
+    view::StepView view = test::sample_scores();
+    for (const bool toy : {true, false}) {
+        view.controls.toy = toy;
+        const view::Theme& theme = view::theme(view::ThemeName::dark);
+        const auto texts = texts_of(view, {1200.0F, 800.0F}, 1.0F);
+        REQUIRE(find(texts, view.controls.badge));
+        CHECK(find(texts, view.controls.badge)->color == (toy ? theme.warning : theme.muted));
+    }
+}

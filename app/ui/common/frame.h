@@ -28,6 +28,8 @@ struct Frame {
     float text_width(const view::Font& font, std::string_view text) const {
         return painter.text_size(font, text).x;
     }
+    /// A figure of the canvas alone: nothing around it is drawn, and nothing in it is scrolled.
+    bool is_canvas_alone() const { return still && &around != &painter; }
 };
 
 /// The frame for what stands around the canvas.

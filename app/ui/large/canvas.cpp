@@ -65,6 +65,18 @@ void draw_picture(const Canvas& canvas, const view::MapPicture& picture) {
         {{u(part.left), v(part.top)}, {u(part.right), v(part.bottom)}});
 }
 
+/// Within the matrix: where tiles touch, a painter may draw a little beyond them.
+void draw_pictures(const Canvas& canvas) {
+    const PixelRect shown = canvas.visible(canvas.scene.view.matrix);
+    if (is_empty(shown)) return;
+    canvas.scene.frame.painter.push_clip(
+        canvas.at(std::floor(shown.left), std::floor(shown.top)),
+        canvas.at(std::ceil(shown.right), std::ceil(shown.bottom)));
+    for (const view::MapPicture& picture : canvas.scene.view.pictures)
+        draw_picture(canvas, picture);
+    canvas.scene.frame.painter.pop_clip();
+}
+
 /// Lines between cells, fading in as the cells grow.
 void draw_grid_lines(const Canvas& canvas) {
     const Frame& frame = canvas.scene.frame;
@@ -209,7 +221,7 @@ void draw_waiting(const Canvas& canvas) {
 void draw_content(const Canvas& canvas) {
     const view::LargeView& view = canvas.scene.view;
     const view::Theme& theme = canvas.scene.frame.theme;
-    for (const view::MapPicture& picture : view.pictures) draw_picture(canvas, picture);
+    draw_pictures(canvas);
     draw_grid_lines(canvas);
     draw_figures(canvas);
     draw_matrix_edge(canvas);

@@ -103,9 +103,10 @@ void draw_bar(const LargeScene& scene, const Area& room) {
         fill(scene.view.pass.fraction, pass_color(scene.view.pass, frame.theme));
 }
 
-/// "[pause] ━━━━━━────": returns where the line ends.
+/// "━━━━━━──── [pause]"; the line alone in a figure of the canvas, in which there is no button.
 void draw_pass_line(const LargeScene& scene, const Area& line) {
-    const auto offered = pass_button(scene.view.pass);
+    const auto offered =
+        scene.frame.is_canvas_alone() ? std::nullopt : pass_button(scene.view.pass);
     float right = line.high.x;
     if (offered) {
         const std::string words =
@@ -141,7 +142,8 @@ void draw_pass_words(const LargeScene& scene, const Area& line) {
 void draw_large_header(const LargeScene& scene, const Area& area) {
     const Frame& frame = scene.frame;
     Area left = area;
-    if (area.width() >= frame.px(kRooflineRoom) && area.height() >= frame.px(kRooflineHeight)) {
+    if (scene.view.roofline.ready && area.width() >= frame.px(kRooflineRoom) &&
+        area.height() >= frame.px(kRooflineHeight)) {
         left.high.x = area.high.x - frame.px(kRooflineWidth + 32);
         draw_roofline(scene.view.roofline,
                       {{area.high.x - frame.px(kRooflineWidth), area.low.y}, area.high}, frame);

@@ -18,7 +18,7 @@ constexpr float kShortProfile = 24.0F;
 constexpr float kCaptions = 24.0F;
 constexpr float kLegend = 56.0F;
 constexpr float kGap = 8.0F;
-constexpr float kRoomy = 560.0F;  // a lower window gives up captions and some heights
+constexpr float kRoomy = 560.0F;  // a lower window gives up some heights
 constexpr float kLeastCanvas = 48.0F;
 constexpr float kForm = 440.0F;  // width of hint and generator on an empty canvas
 
@@ -42,7 +42,7 @@ Layout lay_out(const Frame& frame, const Area& room) {
     const float header = frame.px(roomy ? kHeader : kShortHeader);
     const float across = frame.px(kProfile);  // holds a ruler's title too
     const float profile = frame.px(roomy ? kProfile : kShortProfile);
-    const float captions = roomy ? frame.px(kCaptions) : frame.px(kGap);
+    const float captions = roomy ? frame.px(kCaptions) : frame.fonts.small.px;
     const float top = room.low.y + header + frame.px(kGap);
     Area canvas{{room.low.x + row_ruler_width(frame), top + frame.px(kRuler)},
                 {room.high.x - across, room.high.y - profile - captions - frame.px(kLegend)}};
@@ -97,8 +97,7 @@ void draw_large_map(const LargeScene& scene) {
     draw_large_header(scene, at.header);
     draw_rulers(scene, {at.canvas, at.row_ruler, at.column_ruler});
     draw_profiles(scene, {at.row_profile, at.column_profile});
-    if (at.captions.height() >= scene.frame.fonts.small.px)
-        draw_profile_captions(scene, at.captions);
+    draw_profile_captions(scene, at.captions);
     draw_map_legend(scene, at.legend);
     draw_map_canvas(scene, at.canvas);
 }

@@ -53,18 +53,24 @@ struct Ruler {
 /// `at` on the canvas, `low` … `high` on screen.
 bool is_inside(float at, float low, float high) { return at >= low - 1.0F && at <= high + 1.0F; }
 
-void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
+/// A word belongs to one column: beside the edge it would be read as its neighbour's.
+bool is_number(const std::string& label) {
+    return label.find_first_not_of("0123456789,") == label.npos;
+}
+
+void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks, Places& places) {
     const Font& font = ruler.frame.fonts.digits_small;
     const Area& area = ruler.area;
-    Places places(ruler.frame.px(kLabelGap));
     for (const RulerMark* mark : by_strength(marks)) {
         const float x = std::round(area.low.x + static_cast<float>(mark->at));
         if (!is_inside(x, area.low.x, area.high.x)) continue;
         ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
                                  ruler.ink(*mark), ruler.frame.px(1));
+        if (mark->label.empty()) continue;
         const float width = ruler.frame.text_width(font, mark->label);
         const float left =
             std::clamp(x - width / 2, area.low.x, std::max(area.low.x, area.high.x - width));
+        if (left != x - width / 2 && !is_number(mark->label)) continue;
         if (!places.take(left, left + width)) continue;
         ruler.frame.painter.text(font,
                                  {left, area.high.y - font.px - ruler.frame.px(kStrongTick + 2)},
@@ -82,6 +88,7 @@ void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
         if (!is_inside(y, area.low.y, area.high.y)) continue;
         ruler.frame.painter.line({area.high.x - ruler.tick(*mark), y}, {area.high.x - 1.0F, y},
                                  ruler.ink(*mark), ruler.frame.px(1));
+        if (mark->label.empty()) continue;
         const float half = font.px * 0.6F;
         const float middle =
             std::clamp(y, area.low.y + half, std::max(area.low.y + half, area.high.y - half));
@@ -113,17 +120,24 @@ void draw_pointer(const LargeScene& scene, const Rulers& at) {
                              color);
 }
 
-/// "query i" left of the column ruler, "key j" right of it.
-void draw_titles(const LargeScene& scene, const Rulers& at) {
+/// "query i" left of the column ruler.
+void draw_row_title(const LargeScene& scene, const Rulers& at) {
     const Font& font = scene.frame.fonts.small;
     const float foot = at.columns.high.y - scene.frame.px(kStrongTick);
-    const ImVec2 left_high{at.rows.high.x - scene.frame.px(kStrongTick + 3), foot};
-    draw_text_in(scene.frame, font, {at.rows.low.x, at.columns.low.y}, left_high, Align::right,
+    const ImVec2 high{at.rows.high.x - scene.frame.px(kStrongTick + 3), foot};
+    draw_text_in(scene.frame, font, {at.rows.low.x, at.columns.low.y}, high, Align::right,
                  scene.frame.theme.query,
-                 fit_text(scene.frame, font, scene.view.row_title, left_high.x - at.rows.low.x));
-    draw_text_in(scene.frame, font, {at.columns.high.x + scene.frame.px(4), at.columns.low.y},
-                 {at.columns.high.x + scene.frame.px(80), foot}, Align::left, scene.frame.theme.key,
-                 scene.view.column_title);
+                 fit_text(scene.frame, font, scene.view.row_title, high.x - at.rows.low.x));
+}
+
+/// "key j" at the right end of the column ruler; labels keep clear of it.
+void draw_column_title(const LargeScene& scene, const Area& columns, Places& places) {
+    const Font& font = scene.frame.fonts.small;
+    const std::string title = fit_text(scene.frame, font, scene.view.column_title, columns.width());
+    places.take(columns.high.x - scene.frame.text_width(font, title), columns.high.x);
+    draw_text_in(scene.frame, font, columns.low,
+                 {columns.high.x, columns.high.y - scene.frame.px(kStrongTick)}, Align::right,
+                 scene.frame.theme.key, title);
 }
 
 // --- profiles
@@ -137,26 +151,45 @@ void explain(const LargeScene& scene, const char* id, const Area& area,
     tooltip(scene.frame, profile.title, profile.tooltip);
 }
 
-/// Bars from the canvas outwards; `at` makes the corners of one of them.
+/// Bars from the canvas outwards as one shape, without seams between them, and in whole pixels so that
+/// all painters draw the same. `corners` makes the corners of one of them; `down`: they stand below
+/// each other.
 template <class Corners>
-void draw_bars(const LargeScene& scene, const view::MapProfile& profile, Corners corners) {
-    const view::Color color = view::translucent(scene.frame.theme.weight, kBarInk);
+void draw_bars(const LargeScene& scene, const view::MapProfile& profile, bool down,
+               Corners corners) {
+    std::vector<view::Point> foot, head;
+    const auto add = [&](float along, float from, float to) {
+        foot.push_back(down ? view::Point{from, along} : view::Point{along, from});
+        head.push_back(down ? view::Point{to, along} : view::Point{along, to});
+    };
     for (const view::PixelRect& bar : profile.bars) {
         const Area area = corners(bar);
-        scene.frame.painter.rect(area.low, area.high, color);
+        const ImVec2 low{std::round(area.low.x), std::round(area.low.y)};
+        const ImVec2 high{std::round(area.high.x), std::round(area.high.y)};
+        const float from = down ? low.x : low.y;
+        const float to = down ? high.x : high.y;
+        add(down ? low.y : low.x, from, to);
+        add(down ? high.y : high.x, from, to);
     }
+    if (foot.empty()) return;
+    scene.frame.painter.band(head, foot, view::translucent(scene.frame.theme.weight, kBarInk));
 }
 
-float share(double part) { return static_cast<float>(std::clamp(part, 0.0, 1.0)); }
+/// A bar that is not nothing is to be seen.
+float bar_length(double part, float most) {
+    return part > 0.0 ? std::max(1.0F, most * static_cast<float>(std::min(part, 1.0))) : 0.0F;
+}
 
 }  // namespace
 
 void draw_rulers(const LargeScene& scene, const Rulers& at) {
     const view::Theme& theme = scene.frame.theme;
-    draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler);
+    Places places(scene.frame.px(kLabelGap));
+    draw_column_title(scene, at.columns, places);
+    draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler, places);
     draw_row_marks({at.rows, scene.frame, theme.query}, scene.view.row_ruler);
     draw_pointer(scene, at);
-    draw_titles(scene, at);
+    draw_row_title(scene, at);
 }
 
 void draw_profiles(const LargeScene& scene, const Profiles& at) {
@@ -164,11 +197,11 @@ void draw_profiles(const LargeScene& scene, const Profiles& at) {
     if (const auto& profile = scene.view.row_profile) {
         scene.frame.painter.push_clip(at.rows.low, at.rows.high);
         const float length = at.rows.width() - gap;
-        draw_bars(scene, *profile, [&](const view::PixelRect& bar) {
+        draw_bars(scene, *profile, true, [&](const view::PixelRect& bar) {
             const float x = at.rows.low.x + gap;
-            return Area{
-                {x, at.rows.low.y + static_cast<float>(bar.top)},
-                {x + length * share(bar.right), at.rows.low.y + static_cast<float>(bar.bottom)}};
+            return Area{{x, at.rows.low.y + static_cast<float>(bar.top)},
+                        {x + bar_length(bar.right, length),
+                         at.rows.low.y + static_cast<float>(bar.bottom)}};
         });
         scene.frame.painter.pop_clip();
         explain(scene, "row profile", at.rows, *profile);
@@ -176,11 +209,11 @@ void draw_profiles(const LargeScene& scene, const Profiles& at) {
     if (const auto& profile = scene.view.column_profile) {
         scene.frame.painter.push_clip(at.columns.low, at.columns.high);
         const float length = at.columns.height() - gap;
-        draw_bars(scene, *profile, [&](const view::PixelRect& bar) {
+        draw_bars(scene, *profile, false, [&](const view::PixelRect& bar) {
             const float y = at.columns.low.y + gap;
-            return Area{
-                {at.columns.low.x + static_cast<float>(bar.left), y},
-                {at.columns.low.x + static_cast<float>(bar.right), y + length * share(bar.bottom)}};
+            return Area{{at.columns.low.x + static_cast<float>(bar.left), y},
+                        {at.columns.low.x + static_cast<float>(bar.right),
+                         y + bar_length(bar.bottom, length)}};
         });
         scene.frame.painter.pop_clip();
         explain(scene, "column profile", at.columns, *profile);
@@ -191,11 +224,13 @@ void draw_profile_captions(const LargeScene& scene, const Area& line) {
     const Font& font = scene.frame.fonts.small;
     const float half = line.width() / 2 - scene.frame.px(8);
     const auto put = [&](const std::optional<view::MapProfile>& profile, Align align,
-                         const char* where) {
+                         const std::string& where) {
         if (!profile) return;
-        const std::string words = where + profile->title + ", up to " + profile->largest;
+        const std::string figure = "up to " + profile->largest;
+        const std::string whole = where + profile->title + ", " + figure;
+        const bool fits = scene.frame.text_width(font, whole) <= half;
         draw_text_in(scene.frame, font, line.low, line.high, align, scene.frame.theme.muted,
-                     fit_text(scene.frame, font, words, half));
+                     fits ? whole : fit_text(scene.frame, font, where + figure, half));
     };
     put(scene.view.column_profile, Align::left, "below: ");
     put(scene.view.row_profile, Align::right, "right: ");

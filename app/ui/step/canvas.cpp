@@ -21,27 +21,51 @@ constexpr float kHeight = 0.3F;         // of the spare height stands above the 
 constexpr float kOneLine = 900.0F;      // wide enough for every stage's sentence
 constexpr float kTwoLines = 640.0F;
 
+constexpr float kNoPage = 1e5F;  // pixels: no figure is so wide or so high
+
+/// While it lives, the current window cuts nothing of a figure of the canvas alone.
+class AllRoom {
+  public:
+    explicit AllRoom(const Frame& frame) : alone_(frame.is_canvas_alone()) {
+        if (alone_) ImGui::PushClipRect({0.0F, 0.0F}, {kNoPage, kNoPage}, false);
+    }
+    ~AllRoom() {
+        if (alone_) ImGui::PopClipRect();
+    }
+    AllRoom(const AllRoom&) = delete;
+    AllRoom& operator=(const AllRoom&) = delete;
+
+  private:
+    bool alone_;
+};
+
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
-/// What fits of "toy weights, not trained: how they came about": from the end, part by part.
+/// What fits of "toy weights, not trained: how they came about": from the end, part by part; two
+/// letters of it would say nothing.
 std::string shortened(const Frame& frame, const Font& font, const std::string& badge, float room) {
+    if (frame.text_width(font, badge) <= room) return badge;
     for (const char* end : {":", ","}) {
         const std::string part = badge.substr(0, badge.find(end));
         if (frame.text_width(font, part) <= room) return part;
     }
-    return fit_text(frame, font, badge, room);
+    return "";
 }
 
-/// At the right end of the title's line, as much of it as fits.
-void draw_badge(const StepView& view, const Frame& frame, float taken, ImVec2 line) {
+/// The title's line: it is taken from `low` on for `taken` pixels.
+struct TitleLine {
+    ImVec2 low;
+    float taken = 0.0F;
+};
+
+/// Ends at `right` in the title's line, as much of it as fits.
+void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line, float right) {
     const Font& font = frame.fonts.small;
-    const float right = line.x + ImGui::GetContentRegionAvail().x;
-    const float room = right - line.x - taken - frame.px(24);
-    const bool fits = frame.text_width(font, view.controls.badge) <= room;
     const std::string badge =
-        fits ? view.controls.badge : shortened(frame, font, view.controls.badge, room);
-    const ImVec2 at{right - frame.text_width(font, badge), line.y + frame.px(8)};
-    frame.painter.text(font, at, frame.theme.warning, badge);
+        shortened(frame, font, view.controls.badge, right - line.low.x - line.taken - frame.px(24));
+    const ImVec2 at{right - frame.text_width(font, badge), line.low.y + frame.px(8)};
+    const view::Color color = view.controls.toy ? frame.theme.warning : frame.theme.muted;
+    frame.painter.text(font, at, color, badge);
     if (badge != view.controls.badge && ImGui::IsMouseHoveringRect(at, {right, at.y + font.px}))
         ImGui::SetTooltip("%s", view.controls.badge.c_str());
 }
@@ -61,7 +85,7 @@ void keep_heading_height(const Frame& frame, float top, float room) {
     ImGui::SetCursorScreenPos({at.x, std::max(at.y, top + height)});
 }
 
-void draw_heading(const StepView& view, const Frame& frame) {
+TitleLine draw_heading(const StepView& view, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const ImVec2 line = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
@@ -75,8 +99,8 @@ void draw_heading(const StepView& view, const Frame& frame) {
     }
     wrapped_words(frame, frame.fonts.digits, theme.role(view.result.role), view.formula);
     wrapped_words(frame, frame.fonts.body, theme.muted, view.words);
-    draw_badge(view, frame, both <= room ? both : title, line);
     keep_heading_height(frame, line.y, room);
+    return {line, both <= room ? both : title};
 }
 
 /// One line of text with its middle at `middle`.
@@ -127,6 +151,7 @@ void edit_in(const GridView& grid, const GridPlace& place, const view::CellEdit&
 }
 
 std::optional<CellRef> draw_matrices(const Matrices& m, view::Actions& out) {
+    const AllRoom all_room(m.frame);
     std::optional<CellRef> hovered;
     for (std::size_t n = 0; n < m.view.operands.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));  // two operands may be views of one stage
@@ -168,7 +193,9 @@ struct Shares {
 
 Shares share_out(const StepView& view, const Frame& frame, ImVec2 room) {
     Shares shares{room, wanted_readouts(view, frame, room.y),
-                  view.hint.empty() ? 0.0F : frame.fonts.body.px + frame.px(16)};
+                  view.hint.empty()
+                      ? 0.0F
+                      : frame.fonts.body.px + frame.px(20) + ImGui::GetStyle().ItemSpacing.y};
     const bool scrolled_to = room.y < frame.px(kLowCanvas);
     if (keeps_readouts(view) && !scrolled_to)
         shares.matrices.y -= shares.readouts + frame.px(kBelow + 16);
@@ -176,30 +203,29 @@ Shares share_out(const StepView& view, const Frame& frame, ImVec2 room) {
     return shares;
 }
 
-/// Spare height goes above the matrices in part: the same at every stage with as many rows.
-float drop_of(const Shares& shares, const Frame& frame, float room, float height) {
-    const float spare = room - height;
-    const float most = spare - shares.readouts - frame.px(kBelow + 16);
-    return std::max(0.0F, std::min(spare * kHeight, most));
+/// What is seen of the matrices: all of them where nothing is scrolled.
+ImVec2 shown_size(const CanvasLayout& layout, ImVec2 available, const Frame& frame) {
+    if (frame.is_canvas_alone()) return layout.size;
+    const float bar = layout.size.x > available.x ? ImGui::GetStyle().ScrollbarSize : 0.0F;
+    return {available.x, std::min(available.y, layout.size.y + bar + frame.px(4))};
 }
 
-/// A figure of the canvas alone has as much room as it needs: nothing is scrolled in it.
-bool has_all_room(const Frame& frame) { return frame.still && &frame.around != &frame.painter; }
+/// Spare height goes above the matrices in part: the same at every stage with as many rows, while
+/// there is enough of it.
+float drop_of(const Shares& shares, const Frame& frame, float room, float height, float shown) {
+    const float most = room - shown - shares.readouts - frame.px(kBelow + 16);
+    return std::max(0.0F, std::min((room - height) * kHeight, most));
+}
 
 std::optional<CellRef> draw_scrolled(const StepView& view,
                                      const std::optional<view::CellEdit>& editing,
-                                     const CanvasLayout& layout, ImVec2 available,
-                                     const Frame& frame, view::Actions& out) {
+                                     const CanvasLayout& layout, ImVec2 shown, const Frame& frame,
+                                     view::Actions& out) {
     ImGui::SetNextWindowContentSize(layout.size);
-    const float bar = layout.size.x > available.x ? ImGui::GetStyle().ScrollbarSize : 0.0F;
-    const ImVec2 shown{available.x, std::min(available.y, layout.size.y + bar + frame.px(4))};
     ImGui::BeginChild("matrices", shown, false, ImGuiWindowFlags_HorizontalScrollbar);
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    if (has_all_room(frame)) ImGui::PushClipRect(low, low + layout.size, false);
-    const Matrices matrices{view, layout, frame, low};
+    const Matrices matrices{view, layout, frame, ImGui::GetCursorScreenPos()};
     const std::optional<CellRef> hovered = draw_matrices(matrices, out);
     if (editing) edit_cells(matrices, *editing, out);
-    if (has_all_room(frame)) ImGui::PopClipRect();
     ImGui::EndChild();
     return hovered;
 }
@@ -240,17 +266,22 @@ void draw_reason(const std::string& reason, const Frame& frame) {
 std::optional<CellRef> draw_canvas(const StepView& view,
                                    const std::optional<view::CellEdit>& editing, const Frame& frame,
                                    view::Actions& out) {
-    draw_heading(view, frame);
+    const AllRoom all_room(frame);
+    const TitleLine line = draw_heading(view, frame);
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
     if (!view.unavailable.empty()) {
+        draw_badge(view, frame, line, origin.x + room.x);
         draw_reason(view.unavailable, frame);
         return std::nullopt;
     }
-    const ImVec2 room = ImGui::GetContentRegionAvail();
     const Shares shares = share_out(view, frame, room);
     const CanvasLayout layout = lay_out_canvas(view, frame, shares.matrices);
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    ImGui::SetCursorScreenPos({origin.x, origin.y + drop_of(shares, frame, room.y, layout.size.y)});
-    const auto hovered = draw_scrolled(view, editing, layout, shares.matrices, frame, out);
+    const ImVec2 shown = shown_size(layout, shares.matrices, frame);
+    draw_badge(view, frame, line, origin.x + std::max(room.x, shown.x));
+    const float drop = drop_of(shares, frame, room.y, layout.size.y, shown.y);
+    ImGui::SetCursorScreenPos({origin.x, origin.y + drop});
+    const auto hovered = draw_scrolled(view, editing, layout, shown, frame, out);
     draw_below(view, layout, shares, origin.x, frame);
     return hovered;
 }

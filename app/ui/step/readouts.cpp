@@ -16,49 +16,56 @@ constexpr float kColumnGap = 32.0F;
 constexpr float kNarrowGap = 16.0F;
 constexpr Index kMostRows = 6;  // without scrolling
 
-float width_of(const std::vector<RowReadouts>& rows, std::size_t n, const Frame& frame) {
+/// The faces of the table.
+struct Type {
+    const Font& label;
+    const Font& formula;
+    const Font& number;
+};
+
+float width_of(const std::vector<RowReadouts>& rows, std::size_t n, const Type& type,
+               const Frame& frame) {
     const Readout& head = rows.front().readouts[n];
-    float width = std::max(frame.text_width(frame.fonts.body, head.label),
-                           frame.text_width(frame.fonts.small, head.formula));
+    float width = std::max(frame.text_width(type.label, head.label),
+                           frame.text_width(type.formula, head.formula));
     for (const RowReadouts& row : rows)
-        width = std::max(width, frame.text_width(frame.fonts.digits, row.readouts[n].text));
+        width = std::max(width, frame.text_width(type.number, row.readouts[n].text));
     return width;
 }
 
-/// Right ends of the columns: after the row labels, close to each other.
-std::vector<float> column_ends(const std::vector<RowReadouts>& rows, float from, float room,
-                               const Frame& frame) {
+/// The columns stand after the row labels, close to each other.
+struct Columns {
+    Type type;
     std::vector<float> widths;
-    float sum = 0.0F;
-    for (std::size_t n = 0; n < rows.front().readouts.size(); ++n)
-        sum += widths.emplace_back(width_of(rows, n, frame));
-    const auto count = static_cast<float>(widths.size());
-    const float gap = std::clamp((room - sum) / count, frame.px(kNarrowGap), frame.px(kColumnGap));
-    std::vector<float> ends;
-    for (const float width : widths) ends.push_back(from += gap + width);
-    return ends;
+    float sum = 0.0F;  // with the narrowest gaps
+
+    Columns(const std::vector<RowReadouts>& rows, const Type& faces, const Frame& frame)
+        : type(faces) {
+        for (std::size_t n = 0; n < rows.front().readouts.size(); ++n)
+            sum += widths.emplace_back(width_of(rows, n, type, frame)) + frame.px(kNarrowGap);
+    }
+    /// Right ends.
+    std::vector<float> ends(float from, float room, const Frame& frame) const {
+        const auto count = static_cast<float>(widths.size());
+        const float gap = std::clamp((room - sum) / count + frame.px(kNarrowGap),
+                                     frame.px(kNarrowGap), frame.px(kColumnGap));
+        std::vector<float> ends;
+        for (const float width : widths) ends.push_back(from += gap + width);
+        return ends;
+    }
+};
+
+/// In smaller type where the columns do not fit.
+Columns columns_of(const std::vector<RowReadouts>& rows, float room, const Frame& frame) {
+    const Fonts& fonts = frame.fonts;
+    const Columns usual(rows, {fonts.body, fonts.small, fonts.digits}, frame);
+    if (usual.sum <= room) return usual;
+    return {rows, {fonts.small, fonts.small, fonts.digits_small}, frame};
 }
 
 void put(const Frame& frame, const Font& font, float end, float y, float height, view::Color color,
          const std::string& text) {
     draw_text_in(frame, font, {end, y}, {end, y + height}, Align::right, color, text);
-}
-
-void draw_head(const std::vector<Readout>& readouts, const std::vector<float>& ends, float y,
-               const Frame& frame) {
-    for (std::size_t n = 0; n < readouts.size(); ++n) {
-        const Readout& readout = readouts[n];
-        const float line = frame.px(kHead / 2 - 2);
-        put(frame, frame.fonts.body, ends[n], y, line, frame.theme.text, readout.label);
-        put(frame, frame.fonts.small, ends[n], y + line, line, frame.theme.muted, readout.formula);
-        const float width = std::max(frame.text_width(frame.fonts.body, readout.label),
-                                     frame.text_width(frame.fonts.small, readout.formula));
-        ImGui::SetCursorScreenPos({ends[n] - width, y});
-        ImGui::PushID(static_cast<int>(n));
-        ImGui::InvisibleButton("head", {width, frame.px(kHead)});
-        tooltip(frame, readout.label + " = " + readout.formula, readout.tooltip);
-        ImGui::PopID();
-    }
 }
 
 std::string label_of(const RowReadouts& row) { return middle_ellipsis(row.row, 14); }
@@ -70,12 +77,42 @@ const Font& label_font(const std::vector<RowReadouts>& rows, float room, const F
     return frame.fonts.body;
 }
 
-void draw_row(const RowReadouts& row, const Font& font, const std::vector<float>& ends,
-              float label_end, float y, const Frame& frame) {
+struct Table {
+    const std::vector<RowReadouts>& rows;
+    const Columns& columns;
+    const Font& label;
+    std::vector<float> ends;  // of the columns, from the left
+    float label_end = 0.0F;
+};
+
+void draw_head(const Table& table, ImVec2 low, const Frame& frame) {
+    const Type& type = table.columns.type;
+    const float line = frame.px(kHead / 2 - 2);
+    for (std::size_t n = 0; n < table.ends.size(); ++n) {
+        const Readout& readout = table.rows.front().readouts[n];
+        const float end = low.x + table.ends[n];
+        put(frame, type.label, end, low.y, line, frame.theme.text, readout.label);
+        put(frame, type.formula, end, low.y + line, line, frame.theme.muted, readout.formula);
+        const float width = std::max(frame.text_width(type.label, readout.label),
+                                     frame.text_width(type.formula, readout.formula));
+        ImGui::SetCursorScreenPos({end - width, low.y});
+        ImGui::PushID(static_cast<int>(n));
+        ImGui::InvisibleButton("head", {width, frame.px(kHead)});
+        tooltip(frame, readout.label + " = " + readout.formula, readout.tooltip);
+        ImGui::PopID();
+    }
+}
+
+void draw_rows(const Table& table, ImVec2 low, const Frame& frame) {
     const float height = frame.px(kRow);
-    put(frame, font, label_end, y, height, frame.theme.query, label_of(row));
-    for (std::size_t n = 0; n < row.readouts.size(); ++n)
-        put(frame, frame.fonts.digits, ends[n], y, height, frame.theme.text, row.readouts[n].text);
+    for (const RowReadouts& row : table.rows) {
+        put(frame, table.label, low.x + table.label_end, low.y, height, frame.theme.query,
+            label_of(row));
+        for (std::size_t n = 0; n < table.ends.size(); ++n)
+            put(frame, table.columns.type.number, low.x + table.ends[n], low.y, height,
+                frame.theme.text, row.readouts[n].text);
+        low.y += height;
+    }
 }
 
 }  // namespace
@@ -84,21 +121,33 @@ float readouts_height(Index rows, const Frame& frame) {
     return frame.px(kHead + 4) + frame.px(kRow) * static_cast<float>(std::min(rows, kMostRows));
 }
 
+/// Head and rows are pulled sideways together where the columns do not fit; the rows alone are
+/// scrolled down. Neither in a figure of the canvas alone.
 void draw_readouts(const std::vector<RowReadouts>& rows, const ReadoutsPlace& place,
                    const Frame& frame) {
-    const float room = place.low.x + place.size.x - place.label_end - frame.px(16);
-    const auto ends = column_ends(rows, place.label_end, room, frame);
-    draw_head(rows.front().readouts, ends, place.low.y, frame);
-    const float top = place.low.y + frame.px(kHead);
-    ImGui::SetCursorScreenPos({place.low.x, top});
-    ImGui::BeginChild("readouts", {place.size.x, place.size.y - frame.px(kHead)});
-    const Font& font = label_font(rows, place.label_end - place.low.x, frame);
-    float y = ImGui::GetCursorScreenPos().y;
-    for (const RowReadouts& row : rows) {
-        draw_row(row, font, ends, place.label_end, y, frame);
-        y += frame.px(kRow);
+    const float labels = place.label_end - place.low.x;
+    const float room = place.size.x - labels - frame.px(16);
+    const Columns columns = columns_of(rows, room, frame);
+    const Table table{rows, columns, label_font(rows, labels, frame),
+                      columns.ends(labels, room, frame), labels};
+    if (frame.is_canvas_alone()) {
+        draw_head(table, place.low, frame);
+        return draw_rows(table, {place.low.x, place.low.y + frame.px(kHead)}, frame);
     }
+    const bool fits = columns.sum <= room;
+    const float bar = fits ? 0.0F : ImGui::GetStyle().ScrollbarSize;
+    const float width = fits ? place.size.x : table.ends.back() + frame.px(16);
+    ImGui::SetCursorScreenPos(place.low);
+    ImGui::SetNextWindowContentSize({width, 1.0F});
+    ImGui::BeginChild("readouts", place.size, false,
+                      fits ? 0 : ImGuiWindowFlags_HorizontalScrollbar);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    draw_head(table, low, frame);
+    ImGui::SetCursorScreenPos({low.x, low.y + frame.px(kHead)});
+    ImGui::BeginChild("rows", {width, place.size.y - frame.px(kHead) - bar});
+    draw_rows(table, ImGui::GetCursorScreenPos(), frame);
     ImGui::Dummy({1.0F, frame.px(kRow) * static_cast<float>(rows.size()) - 1.0F});
+    ImGui::EndChild();
     ImGui::EndChild();
 }
 
