@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Draws the pictures of README.md anew, without a display:   docs/images.sh ATTNSCOPE
+set -euo pipefail
+app=$(readlink -f "$1")
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/images"
+journal=$(mktemp)
+trap 'rm -f "$journal"' EXIT
+
+# draw NAME ACTIONS OPTIONS...: what the window shows after these lines of a journal.
+draw() {
+    printf '%s\n' "$2" >"$journal"
+    "$app" render --chrome --replay "$journal" "${@:3}" -o "$1"
+}
+
+draw step-dark.png '{"action":"go_to_stage","stage":"scores"}
+{"action":"select_cell","cell":{"tensor":"scores","row":2,"column":1}}' --theme dark
+draw step-light.png '{"action":"set_causal","on":true}
+{"action":"go_to_stage","stage":"weights"}
+{"action":"select_cell","cell":{"tensor":"weights","row":2,"column":1}}' --theme light
+draw saturation-dark.png '{"action":"set_workspace","workspace":"saturation"}' --theme dark
+draw saturation-light.png '{"action":"set_workspace","workspace":"saturation"}' --theme light
+draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
+draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 --size 1440x900
