@@ -4,7 +4,7 @@
 # frame of a drag, 500 ms for the figure of 64 tokens.
 set -euo pipefail
 app=$(readlink -f "$1")
-window=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../window
+driver=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../window
 
 if [[ -z ${ATTNSCOPE_FEEL_ON_XVFB:-} ]]; then
     for workspace in step saturation; do
@@ -21,11 +21,11 @@ if [[ -z ${ATTNSCOPE_FEEL_ON_XVFB:-} ]]; then
         echo "figure of 64 tokens, $format: $((($(date +%s%N) - began) / 1000000)) ms with the start of the program"
     done
     rm -f "$figure" "${figure%.svg}".*
-    ATTNSCOPE_FEEL_ON_XVFB=1 exec "$window/on_xvfb.sh" "${BASH_SOURCE[0]}" "$app"
+    ATTNSCOPE_FEEL_ON_XVFB=1 exec "$driver/on_xvfb.sh" "${BASH_SOURCE[0]}" "$app"
 fi
 
 # shellcheck source=tests/window/window.sh
-source "$window/window.sh"
+source "$driver/window.sh"
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 for run in 1 2 3 4 5; do
@@ -39,7 +39,7 @@ done
 
 for run in 1 2 3; do
     began=$(now_ms)
-    start "$window/../goldens/npz/twelve_heads.npz"
+    start "$driver/../goldens/npz/twelve_heads.npz"
     echo "12 heads, 40 tokens, run $run: $(($(date -r "$frames" +%s%N) / 1000000 - began)) ms or less from the shell," \
         "$(head -n 1 "$frames") in the program"
     press ctrl+q
