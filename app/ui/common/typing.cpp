@@ -35,14 +35,6 @@ void claim_digits(FocusRing& ring) {
     ring.claim(Key::period);
 }
 
-/// The toolkit selects everything as the field opens: not the letter that was typed before.
-int keep_first_letter(ImGuiInputTextCallbackData* data) {
-    const bool all = data->BufTextLen > 0 && data->SelectionStart != data->SelectionEnd &&
-                     std::abs(data->SelectionEnd - data->SelectionStart) == data->BufTextLen;
-    if (all) data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;
-    return 0;
-}
-
 /// The field alone; the text follows what is typed.
 void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
     std::string& text = typing.text;
@@ -56,7 +48,7 @@ void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
     if (typing.selected)
         ImGui::InputText("##typed", &text, ImGuiInputTextFlags_AutoSelectAll);
     else
-        ImGui::InputText("##typed", &text, ImGuiInputTextFlags_CallbackAlways, keep_first_letter);
+        ImGui::InputText("##typed", &text, ImGuiInputTextFlags_CallbackAlways, keep_early);
     pop_no_tab_stop();
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();
@@ -88,6 +80,25 @@ End end_of_typing(const Frame& frame, ImGuiID control) {
 }
 
 }  // namespace
+
+/// The toolkit selects everything as the field opens: not the letter that was typed before.
+int keep_early(ImGuiInputTextCallbackData* data) {
+    const bool all = data->BufTextLen > 0 && data->SelectionStart != data->SelectionEnd &&
+                     std::abs(data->SelectionEnd - data->SelectionStart) == data->BufTextLen;
+    if (all) data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;
+    return 0;
+}
+
+std::string early_cell(const Frame& frame) {
+    if (frame.focus == nullptr) return {};
+    claim_digits(*frame.focus);
+    frame.focus->claim(Key::space);
+    if (ImGui::IsItemActive()) return {};
+    std::string text;
+    for (const ImWchar c : ImGui::GetIO().InputQueueCharacters)
+        if (starts_a_number(c) || c == ',' || c == ' ') text += static_cast<char>(c);
+    return text;
+}
 
 bool opens_typing() {
     if (!ImGui::IsItemHovered()) return false;

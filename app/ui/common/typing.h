@@ -32,4 +32,10 @@ void begin_typing_by_key(const Frame& frame, ImGuiID control, const std::string&
 std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, ImVec2 low,
                                          ImVec2 high, view::Actions& out);
 
+/// What is typed of "12, 7" before the last item, a text field that is about to open, has the keyboard. Its keys
+/// are no commands.
+std::string early_cell(const Frame& frame);
+/// Of the flags of such a field: opening it selects nothing of what was typed early.
+int keep_early(ImGuiInputTextCallbackData* data);
+
 }  // namespace attn::ui

@@ -8,6 +8,7 @@
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/inspector.h"
 #include "app/ui/common/still.h"
+#include "app/ui/common/typing.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/large/panel.h"
 #include "app/view/large/camera.h"
@@ -95,8 +96,11 @@ void draw_go_to(const LargeScene& scene) {
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (view.go_to_open && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_no_tab_stop();
-    const bool entered = ImGui::InputTextWithHint("##go to", example.c_str(), &draft,
-                                                  ImGuiInputTextFlags_EnterReturnsTrue);
+    const int early = ImGui::IsAnyItemActive() ? 0 : ImGuiInputTextFlags_CallbackAlways;
+    const bool entered =
+        ImGui::InputTextWithHint("##go to", example.c_str(), &draft,
+                                 ImGuiInputTextFlags_EnterReturnsTrue | early, keep_early);
+    if (view.go_to_open) draft += early_cell(scene.frame);
     pop_no_tab_stop();
     still_field(scene.frame, scene.frame.fonts.body, draft, example);
     tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  Key: G");
