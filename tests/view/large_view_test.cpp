@@ -203,16 +203,6 @@ TEST_CASE("what is kept of a matrix is said where it is less than the matrix") {
     CHECK(build_large_view(settled_state(planted_state({.tokens = 256}))).bottom_line.empty());
 }
 
-TEST_CASE("an exact pass that is complete cannot be paused") {
-    const auto pause = [](const AppState& state) {
-        for (const Command& command : commands(after(state, {SetWorkspace{"large"}})))
-            if (command.words == "Pause the exact pass") return command.enabled;
-        return false;
-    };
-    CHECK(pause(planted_state()));
-    CHECK_FALSE(pause(settled_state(planted_state())));
-}
-
 TEST_CASE("close by, cells have their numbers, and the selected one its whole arithmetic") {
     AppState state = settled_state(planted_state(), {GoToNeedle{}});
     LargeView view = build_large_view(state);

@@ -97,10 +97,4 @@ bool wants_full_pass(const LargeLook& look) {
     return look.full_pass.value_or(quick);
 }
 
-bool is_pass_complete(const LargeLook& look) {
-    if (!look.snapshot) return false;
-    const large::PassState& pass = look.snapshot->pass;
-    return pass.rows > 0 && pass.rows_done >= pass.rows;
-}
-
 }  // namespace attn::view

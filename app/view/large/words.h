@@ -34,7 +34,5 @@ std::string no_needle_words(const Document& document);
 double pass_flops(const large::WeightSource& source);
 /// The exact pass: as the person said, else only where it takes a minute or so.
 bool wants_full_pass(const LargeLook& look);
-/// Every row has been read.
-bool is_pass_complete(const LargeLook& look);
 
 }  // namespace attn::view

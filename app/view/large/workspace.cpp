@@ -92,7 +92,7 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
         SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
     const bool requested = wants_full_pass(look);
     add(requested ? "Pause the exact pass" : "Resume the exact pass", Key::space,
-        SetFullPass{!requested}, look.input != nullptr && !is_pass_complete(look));
+        SetFullPass{!requested}, look.input != nullptr);
     add_searches(add, look);
     add_document_commands(list, state);
     for (const Index tokens : kPlantedSizes) {
