@@ -19,11 +19,13 @@ bool starts_a_number(ImWchar c) {
     return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '+';
 }
 
-/// What came from the keyboard in this frame, as far as it belongs to a number.
-std::string typed_digits() {
+bool belongs_to_a_cell(ImWchar c) { return starts_a_number(c) || c == ',' || c == ' '; }
+
+/// What came from the keyboard in this frame, as far as it belongs to a number, or to "12, 7".
+std::string typed(bool (*belongs)(ImWchar)) {
     std::string text;
     for (const ImWchar c : ImGui::GetIO().InputQueueCharacters)
-        if (starts_a_number(c)) text += static_cast<char>(c);
+        if (belongs(c)) text += static_cast<char>(c);
     return text;
 }
 
@@ -61,7 +63,7 @@ void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
 /// Letters that come before the field has the keyboard replace what would be selected.
 void add_early_letters(Typing& typing) {
     if (ImGui::IsItemActive() || ImGui::IsItemDeactivated()) return;
-    const std::string early = typed_digits();
+    const std::string early = typed(starts_a_number);
     if (early.empty()) return;
     typing.text = typing.selected ? early : typing.text + early;
     typing.selected = false;
@@ -93,11 +95,7 @@ std::string early_cell(const Frame& frame) {
     if (frame.focus == nullptr) return {};
     claim_digits(*frame.focus);
     frame.focus->claim(Key::space);
-    if (ImGui::IsItemActive()) return {};
-    std::string text;
-    for (const ImWchar c : ImGui::GetIO().InputQueueCharacters)
-        if (starts_a_number(c) || c == ',' || c == ' ') text += static_cast<char>(c);
-    return text;
+    return ImGui::IsItemActive() ? "" : typed(belongs_to_a_cell);
 }
 
 bool opens_typing() {
@@ -133,7 +131,7 @@ void begin_typing_by_key(const Frame& frame, ImGuiID control, const std::string&
         return begin_typing(control, text, out);
     if (ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return;
     claim_digits(*frame.focus);
-    const std::string digits = typed_digits();
+    const std::string digits = typed(starts_a_number);
     if (!digits.empty()) out.push_back(view::TypeInto{Typing{control, digits, false}});
 }
 
