@@ -1,6 +1,7 @@
 #include "app/ui/common/grid.h"
 
 #include <algorithm>
+#include <limits>
 #include <variant>
 
 #include "app/ui/common/grid_parts.h"
@@ -127,7 +128,7 @@ void draw_marks(const GridCanvas& canvas) {
 
 void draw_color_bar(const GridCanvas& canvas, view::ThemeName name) {
     if (!canvas.grid.legend.empty()) return draw_legend(canvas);
-    const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell.x);
+    const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell);
     const ImVec2 end = canvas.end();
     const ImVec2 low{canvas.place.origin.x, end.y + canvas.frame.px(kBarGap)};
     const float width = std::max(end.x - low.x, margins.width);
@@ -143,7 +144,7 @@ void draw_color_bar(const GridCanvas& canvas, view::ThemeName name) {
 }
 
 std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const GridPlace& place,
-                                 const Frame& frame, view::Actions& out) {
+                                 const Frame& frame, view::Actions& out, const Dress& dress) {
     if (grid.rows == 0 || grid.columns == 0) return std::nullopt;
     const GridCanvas canvas{grid, place, frame};
     ImGui::PushID(operand_key(grid.id));
@@ -156,9 +157,9 @@ std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const G
     if (at) act(grid, *at, out);
     draw_cells(canvas, fade);
     draw_marks(canvas);
-    draw_labels(canvas);
-    draw_sides(canvas);
-    draw_color_bar(canvas, frame.theme.name);
+    if (dress.labels) draw_labels(canvas);
+    if (dress.sides) draw_sides(canvas, std::numeric_limits<float>::max());
+    if (dress.color_bar) draw_color_bar(canvas, frame.theme.name);
     ImGui::PopID();
     ImGui::PopID();
     if (!at) return std::nullopt;

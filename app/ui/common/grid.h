@@ -25,24 +25,31 @@ struct GridMargins {
     float bottom = 0.0F;
     float width = 0.0F;
 };
-GridMargins grid_margins(const view::GridView& grid, const Frame& frame, float cell_width);
-/// Room for the row labels alone.
-float row_label_width(const view::GridView& grid, const Frame& frame, float cell_width);
-/// Width of each side vector.
-float side_width(const view::SideVector& side, const Frame& frame, float cell_width);
-/// The narrowest cell that still shows its numbers, to one decimal.
-float readable_cell_width(const view::GridView& grid, const Frame& frame);
-
-/// What a grid cross-fades from; `previous` may be null. fade: 0 just left … 1 arrived.
+GridMargins grid_margins(const view::GridView& grid, const Frame& frame, ImVec2 cell);
+inline GridMargins grid_margins(const view::GridView& grid, const Frame& frame, float cell) {
+    return grid_margins(grid, frame, ImVec2{cell, cell});
+}
+/// What the colours of a grid come from; numbers change at once. `previous` may be null. fade: 0 just left … 1 arrived.
 struct Fade {
     const view::GridView* previous = nullptr;
     double fade = 1.0;
+};
+
+/// What is drawn around the cells.
+struct Dress {
+    bool labels = true;     // title, shape, the words along both axes
+    bool color_bar = true;  // or the legend
+    bool sides = true;
 };
 
 /// A matrix with its title, labels, cells, colour bar and side vectors. Appends SelectCell and
 /// BeginCellEdit; returns the cell under the pointer.
 std::optional<view::CellRef> draw_grid(const view::GridView& grid, const Fade& fade,
                                        const GridPlace& place, const Frame& frame,
-                                       view::Actions& out);
+                                       view::Actions& out, const Dress& dress = {});
+
+/// Whether each cell of that size shows its number. Where not, the focused row and column do and the three largest
+/// of each row, as far as one fits.
+bool shows_numbers(const view::GridView& grid, const GridPlace& place, const Frame& frame);
 
 }  // namespace attn::ui

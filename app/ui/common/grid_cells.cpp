@@ -12,25 +12,15 @@ using view::CellView;
 using view::Color;
 using view::GridView;
 
-constexpr float kTinyDigits = 10.0F;     // design units
-constexpr float kSmallestDigits = 8.0F;  // where the cells of twelve tokens have a character of air
+constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
+constexpr float kFewDecimals = 44.0F;     // narrower cells show two decimals, ".58" rather than "0.58"
+constexpr Index kLargestOfRow = 3;        // shown where not all numbers are
 constexpr int kUsualChars = 6;  // "−0.603": large figures are of one size in all matrices
 constexpr double kUnlit = 0.6;  // how far cells that are no source fade into the background
 
 constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
 constexpr double kHatchAlone = 0.4;    // how strong they are
 constexpr double kHatchBehind = 0.18;  // behind a number, which they must not strike through
-
-/// How the numbers of one grid are set: all on one decimal point.
-struct NumberSetting {
-    view::Font font;
-    float char_width = 0.0F;
-    int before = 0;  // characters before the point, at most
-    int after = 0;   // from the point on, at most
-    int words = 0;   // characters of "NaN", "−∞", at most
-    int decimals = 0;
-    bool fits = false;
-};
 
 int code_points(std::string_view text) {
     return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -42,32 +32,61 @@ int chars_before_point(std::string_view text) {
     return code_points(text.substr(0, text.find('.')));
 }
 
-/// The number of a cell as it is written here: in full, or to fewer decimals.
-std::string text_of(const GridView& grid, const CellView& cell, int decimals) {
-    if (cell.look != CellLook::number || decimals >= grid.decimals) return cell.text;
-    return view::cell_number(cell.value, decimals);
+/// ".58" for "0.58", where the zero takes room that the digits need.
+std::string without_zero(std::string text) {
+    const std::size_t zero = text.find("0.");
+    const bool leads = zero == 0 || (zero != text.npos && (text[zero - 1] < '0' || text[zero - 1] > '9') &&
+                                     text[zero - 1] != '.');
+    if (leads && text.size() > zero + 2) text.erase(zero, 1);
+    return text;
 }
 
-NumberSetting measure(const GridView& grid, int decimals) {
+/// How a number is written: decimals at most, and whether the zero before the point stands.
+struct Spelling {
+    int decimals = 0;
+    bool zero = true;
+};
+
+std::string text_of(const GridView& grid, const CellView& cell, const Spelling& spelling) {
+    if (cell.look != CellLook::number) return cell.text;
+    std::string text = spelling.decimals >= grid.decimals
+                           ? cell.text
+                           : view::cell_number(cell.value, spelling.decimals);
+    return spelling.zero ? text : without_zero(std::move(text));
+}
+
+/// How the numbers of one grid are set: all on one decimal point.
+struct NumberSetting {
+    view::Font font;
+    float char_width = 0.0F;
+    int before = 0;  // characters before the point, at most
+    int after = 0;   // from the point on, at most
+    int words = 0;   // characters of "NaN", "−∞", at most
+    Spelling spelling;
+    bool fits = false;
+};
+
+NumberSetting measure(const GridView& grid, const Spelling& spelling) {
     NumberSetting setting;
-    setting.decimals = decimals;
+    setting.spelling = spelling;
     for (const CellView& cell : grid.cells) {
         if (cell.look == CellLook::masked) continue;
         if (cell.look != CellLook::number) {
             setting.words = std::max(setting.words, code_points(cell.text));
             continue;
         }
-        const std::string text = text_of(grid, cell, decimals);
+        const std::string text = text_of(grid, cell, spelling);
         const int before = chars_before_point(text);
         setting.before = std::max(setting.before, before);
         setting.after = std::max(setting.after, code_points(text) - before);
     }
-    if (setting.before == 0 && !grid.cells.empty()) setting.before = 3;  // "NaN" only
+    if (setting.before + setting.after == 0 && !grid.cells.empty()) setting.before = 3;  // "NaN"
     return setting;
 }
 
-view::Font sized_digits(const Frame& frame, float px) { return {view::Face::mono, frame.px(px)}; }
-view::Font tiny_digits(const Frame& frame) { return sized_digits(frame, kTinyDigits); }
+view::Font smallest_digits(const Frame& frame) {
+    return {view::Face::mono, frame.px(kSmallestDigits)};
+}
 
 bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font, ImVec2 cell,
               float gap, int least_chars) {
@@ -77,32 +96,32 @@ bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font
     const float width = setting.char_width * static_cast<float>(chars);
     // a character of air: "1.5" beside "−1.5" must not read as a difference
     const float air = std::max(gap, setting.char_width);
-    setting.fits = setting.before > 0 && width + air <= cell.x && font.px + 2.0F <= cell.y;
+    setting.fits = chars > 0 && width + air <= cell.x && font.px + 2.0F <= cell.y;
     return setting.fits;
 }
 
-/// As large and as exact as fits; a small figure rather than fewer than two decimals. One decimal says
-/// something only of numbers that pass 2; below, a colour without a number says more than "0.0".
+/// As large and as exact as fits. One decimal says something only of numbers that pass 2; below, a colour without
+/// a number says more than "0.0".
 NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
     const Fonts& fonts = frame.fonts;
     const float gap = frame.px(4);
-    NumberSetting setting = measure(grid, grid.decimals);
-    const auto fits = [&](const view::Font& font, int decimals, float room, int least_chars = 0) {
-        if (setting.decimals != decimals) setting = measure(grid, decimals);
-        return try_font(setting, frame, font, place.cell, room, least_chars);
-    };
     const int full = grid.decimals;
     const int two = std::min(full, 2);
     const int one = grid.range.high >= 2.0 ? std::min(full, 1) : two;
-    if (fits(fonts.digits_large, full, gap * 2, kUsualChars) ||
-        fits(fonts.digits_medium, full, gap * 2, kUsualChars) ||
-        fits(fonts.digits, full, gap * 2, kUsualChars) || fits(fonts.digits_small, full, gap) ||
-        fits(fonts.digits_small, two, gap) || fits(tiny_digits(frame), full, gap / 2) ||
-        fits(tiny_digits(frame), two, gap / 2) || fits(fonts.digits_small, one, gap / 2))
+    NumberSetting setting;
+    const auto fits = [&](const view::Font& font, Spelling spelling, float room, int chars = 0) {
+        setting = measure(grid, spelling);
+        return try_font(setting, frame, font, place.cell, room, chars);
+    };
+    const bool roomy = place.cell.x >= frame.px(kFewDecimals);
+    if (roomy && (fits(fonts.digits_large, {full}, gap * 2, kUsualChars) ||
+                  fits(fonts.digits_medium, {full}, gap * 2, kUsualChars) ||
+                  fits(fonts.digits, {full}, gap * 2, kUsualChars) ||
+                  fits(fonts.digits_small, {full}, gap)))
         return setting;
-    for (const float px : {kTinyDigits, kTinyDigits - 1.0F, kSmallestDigits})
-        for (const int decimals : {two, one})
-            if (fits(sized_digits(frame, px), decimals, gap / 2)) return setting;
+    for (const view::Font& font : {view::Font(fonts.digits_small), smallest_digits(frame)})
+        for (const Spelling spelling : {Spelling{two}, {two, false}, {one}, {one, false}})
+            if (fits(font, spelling, gap / 2)) return setting;
     return setting;
 }
 
@@ -184,34 +203,99 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
                                      thin);
 }
 
-void draw_number(const GridCanvas& canvas, const NumberSetting& setting, const CellView& cell,
-                 ImVec2 low, view::Color ink) {
+/// The colour that a cell's number stands on.
+Color ink_of(const GridCanvas& canvas, std::size_t n) {
+    if (is_lit(canvas.grid, n)) return canvas.grid.cells[n].ink;
+    const Color dimmed =
+        blend(canvas.grid.cells[n].fill, canvas.frame.theme.background, kUnlit);
+    return view::translucent(ink_on(dimmed, canvas.frame.theme.name), 1.0 - kUnlit * 0.6);
+}
+
+/// All points of a grid stand under each other within their columns.
+void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::size_t n,
+                 ImVec2 low) {
+    const CellView& cell = canvas.grid.cells[n];
     const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
-    if (cell.look != CellLook::number) {
-        draw_text_in(canvas.frame, setting.font, low, high, Align::center, ink, cell.text);
-        return;
-    }
-    const std::string text = text_of(canvas.grid, cell, setting.decimals);
+    const std::string text = text_of(canvas.grid, cell, setting.spelling);
+    if (cell.look != CellLook::number)
+        return draw_text_in(canvas.frame, setting.font, low, high, Align::center,
+                            ink_of(canvas, n), text);
     const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
     const int indent = setting.before - chars_before_point(text);
     const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
-    canvas.frame.painter.text(setting.font, {x, (low.y + high.y - setting.font.px) / 2}, ink, text);
+    canvas.frame.painter.text(setting.font, {x, (low.y + high.y - setting.font.px) / 2},
+                              ink_of(canvas, n), text);
 }
 
-/// The old number leaves while the new one comes; one that stays the same stays still.
-void draw_fading_number(const GridCanvas& canvas, const Fade& fade, const NumberSetting& setting,
-                        std::size_t n, ImVec2 low) {
+/// One number by itself, where it fits at all.
+void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low) {
     const CellView& cell = canvas.grid.cells[n];
-    const CellView* old = fade.previous ? &fade.previous->cells[n] : nullptr;
-    const double dim = is_lit(canvas.grid, n) ? 1.0 : 1.0 - kUnlit * 0.6;
-    const Color base = canvas.frame.theme.background;
-    const Color ink = is_lit(canvas.grid, n)
-                          ? cell.ink
-                          : ink_on(blend(cell.fill, base, kUnlit), canvas.frame.theme.name);
-    const bool still = fade.fade >= 1.0 || (old && old->text == cell.text);
-    draw_number(canvas, setting, cell, low, view::translucent(ink, still ? dim : fade.fade * dim));
-    if (!still && old)
-        draw_number(canvas, setting, *old, low, view::translucent(old->ink, 1.0 - fade.fade));
+    const view::Font font = smallest_digits(canvas.frame);
+    const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
+    if (cell.look == CellLook::masked || font.px > canvas.place.cell.y) return;
+    for (const Spelling spelling : {Spelling{2, false}, {1, false}, {0}}) {
+        const std::string text = text_of(canvas.grid, cell, spelling);
+        if (spelling.decimals == 0 && std::abs(cell.value) < 10.0) return;
+        if (canvas.frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
+        return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n), text);
+    }
+}
+
+/// The least value among the largest of a row; the first of equals count.
+std::vector<bool> largest_of_row(const GridView& grid, Index row) {
+    std::vector<Index> order;
+    for (Index column = 0; column < grid.columns; ++column)
+        if (grid.at(row, column).look == CellLook::number) order.push_back(column);
+    const auto most = std::min<std::ptrdiff_t>(kLargestOfRow, std::ssize(order));
+    std::partial_sort(order.begin(), order.begin() + most, order.end(), [&](Index a, Index b) {
+        const double x = grid.at(row, a).value;
+        const double y = grid.at(row, b).value;
+        return x != y ? x > y : a < b;
+    });
+    std::vector<bool> largest(static_cast<std::size_t>(grid.columns), false);
+    for (std::ptrdiff_t n = 0; n < most; ++n)
+        largest[static_cast<std::size_t>(order[static_cast<std::size_t>(n)])] = true;
+    return largest;
+}
+
+/// Of the focused row and column, and the largest of each row of a matrix of query by key.
+void draw_some_numbers(const GridCanvas& canvas) {
+    const GridView& grid = canvas.grid;
+    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits)) return;
+    const bool pairs = grid.row_role == Role::query && grid.column_role == Role::key;
+    for (Index row = 0; row < grid.rows; ++row) {
+        std::vector<bool> shown(static_cast<std::size_t>(grid.columns), grid.focus_row == row);
+        if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
+        for (Index column = 0; column < grid.columns; ++column)
+            if (shown[static_cast<std::size_t>(column)] || grid.focus_column == column)
+                draw_lone_number(canvas, static_cast<std::size_t>(row * grid.columns + column),
+                                 canvas.corner(row, column));
+    }
+}
+
+/// Each cell's share of the range, from its foot; the number stands above it where it fits.
+void draw_bars(const GridCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const float gap = canvas.place.cell.x >= frame.px(14) ? frame.px(2) : 0.0F;
+    for (Index column = 0; column < canvas.grid.columns; ++column) {
+        const CellView& cell = canvas.grid.at(0, column);
+        if (cell.look != CellLook::number) continue;
+        const ImVec2 low = canvas.corner(0, column);
+        const float foot = low.y + canvas.place.cell.y;
+        const float room = canvas.place.cell.y - frame.px(kSmallestDigits + 4);
+        const auto share = static_cast<float>(std::clamp(cell.value / canvas.grid.range.high, 0.0, 1.0));
+        const float top = foot - std::max(room * share, cell.value > 0.0 ? 1.0F : 0.0F);
+        frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, foot},
+                           frame.theme.role(canvas.grid.role));
+        const std::string text = without_zero(view::cell_number(cell.value, 2));
+        const view::Font font = smallest_digits(frame);
+        if (frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
+        draw_text_in(frame, font, {low.x, top - font.px - frame.px(2)},
+                     {low.x + canvas.place.cell.x, top - frame.px(2)}, Align::center,
+                     frame.theme.text, text);
+    }
+    frame.painter.line({canvas.place.origin.x, canvas.end().y}, canvas.end(), frame.theme.muted,
+                       frame.px(1));
 }
 
 bool same_size(const GridView& a, const GridView* b) {
@@ -220,14 +304,12 @@ bool same_size(const GridView& a, const GridView* b) {
 
 }  // namespace
 
-float readable_cell_width(const GridView& grid, const Frame& frame) {
-    const NumberSetting setting = measure(grid, std::min(grid.decimals, 1));
-    return frame.text_width(sized_digits(frame, kSmallestDigits), "0") *
-               static_cast<float>(setting.before + setting.after + 1) +
-           frame.px(1);
+bool shows_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
+    return set_numbers(grid, place, frame).fits;
 }
 
 void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
+    if (canvas.grid.as_bars) return draw_bars(canvas);
     const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
                     wanted.fade};
     const bool many = canvas.grid.rows * canvas.grid.columns > canvas.frame.painter.most_cells();
@@ -238,8 +320,9 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
             const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
             const ImVec2 low = canvas.corner(row, column);
             draw_look(canvas, canvas.grid.cells[n], low, setting.fits);
-            if (setting.fits) draw_fading_number(canvas, fade, setting, n, low);
+            if (setting.fits) draw_number(canvas, setting, n, low);
         }
+    if (!setting.fits) draw_some_numbers(canvas);
 }
 
 }  // namespace attn::ui

@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <numbers>
-#include <optional>
 
+#include "app/ui/common/axis_labels.h"
 #include "app/ui/common/grid_parts.h"
 
 namespace attn::ui {
@@ -11,42 +8,15 @@ namespace {
 
 using view::GridView;
 
-float widest(const Frame& frame, const std::vector<std::string>& words, const view::Font& font,
-             std::size_t most = std::string::npos) {
+float widest(const Frame& frame, const std::vector<std::string>& words, const view::Font& font) {
     float width = 0.0F;
-    for (const std::string& word : words)
-        width = std::max(width, frame.text_width(font, middle_ellipsis(word, most)));
+    for (const std::string& word : words) width = std::max(width, frame.text_width(font, word));
     return width;
-}
-
-/// Every how many rows (or columns) a label fits.
-Index label_stride(float cell, float needed) {
-    return std::max<Index>(1, static_cast<Index>(std::ceil(needed / cell)));
-}
-
-/// Every `stride`-th place gets a label and the selected one always: what is too near to it has none.
-template <class Draw>
-void draw_each(Index count, Index stride, std::optional<Index> selected, Draw draw) {
-    for (Index n = 0; n < count; n += stride)
-        if (!selected || std::abs(n - *selected) >= stride) draw(n);
-    if (selected && *selected >= 0 && *selected < count) draw(*selected);
-}
-
-bool are_numbers(const std::vector<std::string>& labels) {
-    const auto is_number = [](const std::string& label) {
-        return std::ranges::all_of(label, [](char c) { return c >= '0' && c <= '9'; });
-    };
-    return std::ranges::all_of(labels, is_number);
-}
-
-view::Color label_color(const GridCanvas& canvas, Role role, bool selected) {
-    const view::Theme& theme = canvas.frame.theme;
-    return selected ? theme.accent : theme.role(role);
 }
 
 void draw_title(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
-    const GridMargins margins = grid_margins(canvas.grid, frame, canvas.place.cell.x);
+    const GridMargins margins = grid_margins(canvas.grid, frame, canvas.place.cell);
     const float y = canvas.place.origin.y - margins.top;
     const ImVec2 at{canvas.place.origin.x, y};
     frame.painter.text(frame.fonts.strong, at, frame.theme.role(canvas.grid.role),
@@ -57,62 +27,8 @@ void draw_title(const GridCanvas& canvas) {
                        canvas.grid.shape);
 }
 
-void draw_row_labels(const GridCanvas& canvas) {
-    const Frame& frame = canvas.frame;
-    const Font font = label_font(frame, canvas.place.cell.x);
-    const float width = row_label_width(canvas.grid, frame, canvas.place.cell.x);
-    const Index stride = label_stride(canvas.place.cell.y, font.px + frame.px(1));
-    std::optional<Index> selected;
-    if (canvas.grid.selected) selected = canvas.grid.selected->first;
-    draw_each(canvas.grid.rows, stride, selected, [&](Index row) {
-        const ImVec2 low = canvas.corner(row, 0);
-        draw_text_in(frame, font, {low.x - width, low.y},
-                     {low.x - frame.px(kLabelGap), low.y + canvas.place.cell.y}, Align::right,
-                     label_color(canvas, canvas.grid.row_role, selected == row),
-                     middle_ellipsis(canvas.grid.row_labels[static_cast<std::size_t>(row)],
-                                     kLongestRowLabel));
-    });
-}
-
-void draw_column_label(const GridCanvas& canvas, Index column, bool turned) {
-    const Frame& frame = canvas.frame;
-    const Font font = label_font(frame, canvas.place.cell.x);
-    const ImVec2 low = canvas.corner(0, column);
-    const bool selected = canvas.grid.selected && canvas.grid.selected->second == column;
-    const view::Color color = label_color(canvas, canvas.grid.column_role, selected);
-    const std::string label = middle_ellipsis(
-        canvas.grid.column_labels[static_cast<std::size_t>(column)], kLongestColumnLabel);
-    if (turned) {
-        const ImVec2 foot{low.x + canvas.place.cell.x / 2, low.y - frame.px(8)};
-        draw_rotated_text(frame, font, foot, kTurnDegrees, color, label);
-        return;
-    }
-    draw_text_in(frame, font, {low.x, low.y - frame.px(kLabelHeight)},
-                 {low.x + canvas.place.cell.x, low.y}, Align::center, color, label);
-}
-
-void draw_column_labels(const GridCanvas& canvas) {
-    const Frame& frame = canvas.frame;
-    const float cell = canvas.place.cell.x;
-    const Font font = label_font(frame, cell);
-    const bool turned = has_turned_labels(canvas.grid, frame, cell);
-    const float needed = turned ? font.px * 1.3F + frame.px(1)
-                                : widest(frame, canvas.grid.column_labels, font) + frame.px(1);
-    std::optional<Index> selected;
-    if (canvas.grid.selected) selected = canvas.grid.selected->second;
-    draw_each(canvas.grid.columns, label_stride(cell, needed), selected,
-              [&](Index column) { draw_column_label(canvas, column, turned); });
-}
-
-float column_label_height(const GridView& grid, const Frame& frame, float cell_width) {
-    if (!has_turned_labels(grid, frame, cell_width)) return frame.px(kLabelHeight);
-    const Font font = label_font(frame, cell_width);
-    const float longest = widest(frame, grid.column_labels, font, kLongestColumnLabel) + font.px;
-    return longest * std::sin(-kTurnDegrees * std::numbers::pi_v<float> / 180.0F) + frame.px(8);
-}
-
-const Font& side_font(const Frame& frame, float cell_width) {
-    return cell_width >= frame.px(kRoomyCell) ? frame.fonts.digits : frame.fonts.digits_small;
+const Font& side_font(const Frame& frame, float cell_height) {
+    return cell_height >= frame.px(kRoomyCell) ? frame.fonts.digits : frame.fonts.digits_small;
 }
 
 /// What stands below the cells: the ends of the colour bar, or the legend.
@@ -123,35 +39,71 @@ float foot_width(const GridView& grid, const Frame& frame) {
            frame.px(8);
 }
 
+/// One number and, behind it, its bar.
+void draw_side_cell(const GridCanvas& canvas, const view::SideVector& side, std::size_t row,
+                    ImVec2 low, ImVec2 high) {
+    const Frame& frame = canvas.frame;
+    if (row < side.bars.size() && side.bars[row] > 0.0) {
+        const float inset = std::max(1.0F, (high.y - low.y) * 0.15F);
+        const auto share = static_cast<float>(std::min(side.bars[row], 1.0));
+        frame.painter.rect({low.x, low.y + inset}, {low.x + (high.x - low.x) * share, high.y - inset},
+                           view::translucent(frame.theme.role(side.role), 0.35), frame.px(2));
+    }
+    const Font& font = side_font(frame, canvas.place.cell.y);
+    if (font.px > canvas.place.cell.y) return;
+    draw_text_in(frame, font, low, {high.x - frame.px(4), high.y}, Align::right, frame.theme.text,
+                 side.cells[row]);
+}
+
+void point_at_side(const GridCanvas& canvas, const view::SideVector& side, ImVec2 low,
+                   ImVec2 high) {
+    ImGui::SetCursorScreenPos({low.x, low.y - canvas.frame.px(kLabelHeight)});
+    ImGui::PushID(side.title.c_str());
+    ImGui::InvisibleButton("side", {high.x - low.x, high.y - low.y + canvas.frame.px(kLabelHeight)});
+    const float y = ImGui::GetMousePos().y;
+    const auto row = static_cast<std::ptrdiff_t>((y - low.y) / canvas.place.cell.y);
+    const bool on_row = y >= low.y && row < std::ssize(side.cell_tips);
+    tooltip(canvas.frame, side.title,
+            on_row ? side.cell_tips[static_cast<std::size_t>(row)] : side.tooltip);
+    ImGui::PopID();
+}
+
+AxisLabels rows_of(const GridView& grid, float pitch) {
+    AxisLabels labels{grid.row_labels, pitch, grid.row_role, {}, grid.focus_row};
+    if (grid.selected) labels.selected = grid.selected->first;
+    return labels;
+}
+
+AxisLabels columns_of(const GridView& grid, float pitch) {
+    AxisLabels labels{grid.column_labels, pitch, grid.column_role, {}, grid.focus_column};
+    if (grid.selected) labels.selected = grid.selected->second;
+    return labels;
+}
+
 }  // namespace
 
-bool has_turned_labels(const GridView& grid, const Frame& frame, float cell_width) {
-    return !are_numbers(grid.column_labels) &&
-           widest(frame, grid.column_labels, label_font(frame, cell_width)) >
-               cell_width - frame.px(1);
+void draw_row_labels(const GridCanvas& canvas, float right) {
+    draw_row_labels(rows_of(canvas.grid, canvas.place.cell.y), canvas.frame, right,
+                    canvas.place.origin.y);
 }
 
-Font label_font(const Frame& frame, float cell_width) {
-    return cell_width >= frame.px(kRoomyCell) ? frame.fonts.body : frame.fonts.small;
+void draw_column_labels(const GridCanvas& canvas, float foot) {
+    draw_column_labels(columns_of(canvas.grid, canvas.place.cell.x), canvas.frame,
+                       canvas.place.origin.x, foot);
 }
 
-float row_label_width(const GridView& grid, const Frame& frame, float cell_width) {
-    return widest(frame, grid.row_labels, label_font(frame, cell_width), kLongestRowLabel) +
-           frame.px(kLabelGap);
+float side_width(const view::SideVector& side, const Frame& frame, float cell_height) {
+    return std::max(widest(frame, side.cells, side_font(frame, cell_height)),
+                    frame.text_width(frame.fonts.small, side.title)) +
+           frame.px(12);
 }
 
-float side_width(const view::SideVector& side, const Frame& frame, float cell_width) {
-    return std::max(widest(frame, side.cells, side_font(frame, cell_width)),
-                    frame.text_width(label_font(frame, cell_width), side.title)) +
-           frame.px(16);
-}
-
-GridMargins grid_margins(const GridView& grid, const Frame& frame, float cell_width) {
+GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell) {
     GridMargins margins;
-    margins.left = row_label_width(grid, frame, cell_width);
-    margins.top = frame.px(kTitleHeight) + column_label_height(grid, frame, cell_width);
+    margins.left = row_labels_width(rows_of(grid, cell.y), frame);
+    margins.top = frame.px(kTitleHeight) + column_labels_height(columns_of(grid, cell.x), frame);
     for (const view::SideVector& side : grid.sides)
-        margins.right += side_width(side, frame, cell_width);
+        margins.right += side_width(side, frame, cell.y);
     margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px * 1.5F;
     const float title = frame.text_width(frame.fonts.strong, grid.title) + frame.px(8) +
                         frame.text_width(frame.fonts.small, grid.shape);
@@ -161,27 +113,27 @@ GridMargins grid_margins(const GridView& grid, const Frame& frame, float cell_wi
 
 void draw_labels(const GridCanvas& canvas) {
     draw_title(canvas);
-    draw_row_labels(canvas);
-    draw_column_labels(canvas);
+    draw_row_labels(canvas, canvas.place.origin.x);
+    draw_column_labels(canvas, canvas.place.origin.y);
 }
 
-void draw_sides(const GridCanvas& canvas) {
+void draw_sides(const GridCanvas& canvas, float room) {
     const Frame& frame = canvas.frame;
-    if (canvas.place.cell.y < frame.fonts.digits_small.px) return;
-    const float cell = canvas.place.cell.x;
-    float x = canvas.end().x;
+    const float head = frame.px(kLabelHeight);
+    const float end = canvas.end().x + room;
+    float x = canvas.end().x + frame.px(8);
     for (const view::SideVector& side : canvas.grid.sides) {
-        const float right = x + side_width(side, frame, cell);
-        const view::Color color = frame.theme.role(side.role);
-        draw_text_in(frame, label_font(frame, cell),
-                     {x, canvas.place.origin.y - frame.px(kLabelHeight)},
-                     {right, canvas.place.origin.y}, Align::right, color, side.title);
+        const float right = x + side_width(side, frame, canvas.place.cell.y);
+        if (right > end) return;
+        const float top = canvas.place.origin.y;
+        draw_text_in(frame, frame.fonts.small, {x, top - head}, {right - frame.px(4), top},
+                     Align::right, frame.theme.role(side.role), side.title);
         for (std::size_t row = 0; row < side.cells.size(); ++row) {
             const float y = canvas.corner(static_cast<Index>(row), 0).y;
-            draw_text_in(frame, side_font(frame, cell), {x, y}, {right, y + canvas.place.cell.y},
-                         Align::right, frame.theme.text, side.cells[row]);
+            draw_side_cell(canvas, side, row, {x, y}, {right, y + canvas.place.cell.y});
         }
-        x = right;
+        point_at_side(canvas, side, {x, top}, {right, canvas.end().y});
+        x = right + frame.px(4);
     }
 }
 

@@ -23,23 +23,17 @@ void draw_cells(const GridCanvas& canvas, const Fade& fade);  // fills, numbers,
 void draw_marks(const GridCanvas& canvas);                    // lit sources, the selected cell
 void draw_labels(const GridCanvas& canvas);                   // title, shape, tokens
 void draw_color_bar(const GridCanvas& canvas, view::ThemeName name);
-void draw_sides(const GridCanvas& canvas);  // row max, Σ exp, row sums
-
-/// Column labels are turned when one of them is wider than its column; of numbers some are left out instead.
-bool has_turned_labels(const view::GridView& grid, const Frame& frame, float cell_width);
-/// The words along the axes: larger beside roomy cells.
-Font label_font(const Frame& frame, float cell_width);
-
-// Characters; longer labels lose their middle.
-inline constexpr std::size_t kLongestRowLabel = 14;
-inline constexpr std::size_t kLongestColumnLabel = 24;
+/// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.
+void draw_sides(const GridCanvas& canvas, float room);
+/// The words of the rows end at `right`; those of the columns stand above `foot`.
+void draw_row_labels(const GridCanvas& canvas, float right);
+void draw_column_labels(const GridCanvas& canvas, float foot);
+float side_width(const view::SideVector& side, const Frame& frame, float cell_height);
 
 // Design units.
 inline constexpr float kTitleHeight = 24.0F;
 inline constexpr float kLabelHeight = 20.0F;
-inline constexpr float kLabelGap = 8.0F;
 inline constexpr float kRoomyCell = 56.0F;
-inline constexpr float kTurnDegrees = -45.0F;
 inline constexpr float kBarHeight = 6.0F;
 inline constexpr float kBarGap = 8.0F;
 

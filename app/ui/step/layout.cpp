@@ -2,265 +2,202 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
-#include "app/ui/common/draw.h"
+#include "app/ui/common/axis_labels.h"
 
 namespace attn::ui {
 namespace {
 
 using view::GridView;
+using view::Slot;
 using view::StepView;
 
 // Design units.
-constexpr float kOperator = 40.0F;
-constexpr float kNarrowOperator = 20.0F;
-constexpr float kNarrow = 640.0F;  // a canvas under this saves room
-constexpr float kSmallestCell = 6.0F;
-constexpr float kLargestCell = 96.0F;
-constexpr float kLowestReadable = 16.0F;  // cells lower than this show no numbers
-constexpr float kSoftmaxSides = 128.0F;   // max m and Σ exp beside M
-constexpr int kHalvings = 12;             // of the range of cell sizes: to a tenth of a pixel
+constexpr float kGap = 8.0F;
+constexpr float kWidestCell = 160.0F;
+constexpr float kHighestCell = 128.0F;
+constexpr float kWidestArmCell = 64.0F;
+constexpr float kHighestArmCell = 32.0F;
+constexpr float kHighestRow = 28.0F;  // one row that stands above for a matrix
+constexpr float kLegend = 40.0F;
+constexpr float kRight = 132.0F;
+constexpr float kMostLabels = 176.0F;
 
-/// What one matrix takes besides its cells, at cells of one size.
-struct Extent {
-    Index columns = 0;
-    float left = 0.0F;   // row labels
-    float right = 0.0F;  // side vectors
-    float least = 0.0F;  // of title and colour bar
+constexpr float kLeastArm = 0.12F;  // of the canvas
+constexpr float kMostArm = 0.2F;
+constexpr float kMostAspect = 1.6F;  // of a cell: width to height
+constexpr float kWholePixels = 16.0F;
 
-    float width(float cell) const {
-        return left + std::max(static_cast<float>(columns) * cell + right, least);
-    }
+/// The scores' own shape: one row a query, one column a key.
+struct Tokens {
+    float queries = 1.0F;
+    float keys = 1.0F;
 };
 
-/// Matrices beside each other, and the signs between them.
-struct Line {
-    std::vector<Extent> matrices;
-    float signs = 0.0F;
+Tokens tokens_of(const StepView& view) {
+    return {static_cast<float>(std::max<std::size_t>(view.queries.size(), 1)),
+            static_cast<float>(std::max<std::size_t>(view.keys.size(), 1))};
+}
 
-    float width(float cell) const {
-        float sum = signs;
-        for (const Extent& matrix : matrices) sum += matrix.width(cell);
-        return sum;
+ImVec2 end_of(const GridPlace& place, const GridView& grid) {
+    return {place.origin.x + place.cell.x * static_cast<float>(grid.columns),
+            place.origin.y + place.cell.y * static_cast<float>(grid.rows)};
+}
+
+/// Whole pixels while there are enough.
+float whole(float cell, const Frame& frame) {
+    return cell < frame.px(kWholePixels) ? cell : std::floor(cell);
+}
+
+/// Wider than high rather than small: figures are.
+ImVec2 hero_cell(ImVec2 room, Tokens tokens, const Frame& frame) {
+    const float height = std::min(room.y / tokens.queries, frame.px(kHighestCell));
+    const float width = std::min({room.x / tokens.keys, frame.px(kWidestCell)});
+    return {whole(std::min(width, height * kMostAspect), frame),
+            whole(std::min(height, width), frame)};
+}
+
+float label_width(const StepView& view, const Frame& frame, float pitch) {
+    const float queries = row_labels_width({view.queries, pitch, Role::query, {}, {}}, frame);
+    const float keys = row_labels_width({view.keys, pitch, Role::key, {}, {}}, frame);
+    return std::min(std::max(queries, keys), frame.px(kMostLabels));
+}
+
+/// The boxes for arms of that size; the room that the labels take depends on the cells, and they on it.
+CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms) {
+    CanvasLayout layout;
+    layout.arms = arms;
+    layout.right = std::min(frame.px(kRight), available.x * kMostArm);
+    layout.legend = frame.px(kLegend);
+    const float gap = frame.px(kGap);
+    ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
+    for (int pass = 0; pass < 3; ++pass) {
+        layout.labels = label_width(view, frame, cell.y);
+        layout.head = column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
+        const ImVec2 room{
+            std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
+            std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
+        cell = hero_cell(room, tokens_of(view), frame);
     }
-};
-
-bool is_query_by_key(const GridView& grid) {
-    return grid.row_role == Role::query && grid.column_role == Role::key && !grid.transposed;
+    const Tokens tokens = tokens_of(view);
+    layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
+    layout.hero.high = {layout.hero.low.x + cell.x * tokens.keys,
+                        layout.hero.low.y + cell.y * tokens.queries};
+    return layout;
 }
 
-bool is_narrow(const Frame& frame, float available) { return available < frame.px(kNarrow); }
-
-std::vector<const GridView*> all_grids(const StepView& view) {
-    std::vector<const GridView*> grids;
-    for (const GridView& operand : view.operands) grids.push_back(&operand);
-    grids.push_back(&view.result);
-    return grids;
+/// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
+CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
+    const ImVec2 least{available.x * kLeastArm, available.y * kLeastArm};
+    const auto spare_of = [&](const CanvasLayout& layout) {
+        return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kGap),
+                      available.y - layout.hero.high.y - layout.legend};
+    };
+    const ImVec2 spare = spare_of(fit(view, frame, available, least));
+    CanvasLayout layout = fit(
+        view, frame, available,
+        {std::min(least.x + std::max(spare.x, 0.0F), available.x * kMostArm),
+         std::min(least.y + std::max(spare.y, 0.0F), available.y * kMostArm)});
+    const ImVec2 left = spare_of(layout);
+    const ImVec2 aside{std::floor(std::max(left.x, 0.0F) / 2), std::floor(std::max(left.y, 0.0F) / 3)};
+    for (ImVec2* corner : {&layout.hero.low, &layout.hero.high})
+        *corner = {std::floor(corner->x + aside.x), std::floor(corner->y + aside.y)};
+    layout.right += aside.x;
+    return layout;
 }
 
-Extent extent_of(const GridView& grid, const Frame& frame, float cell) {
-    const GridMargins margins = grid_margins(grid, frame, cell);
-    return {grid.columns, margins.left, margins.right, margins.width};
+/// A matrix that fills the hero's box, or as much of it as its shape asks for.
+GridPlace in_hero(const GridView& grid, const Box& hero, const Frame& frame) {
+    const ImVec2 room{hero.high.x - hero.low.x, hero.high.y - hero.low.y};
+    const float rows = static_cast<float>(std::max<Index>(grid.rows, 1));
+    const float columns = static_cast<float>(std::max<Index>(grid.columns, 1));
+    const float height = std::min(room.y / rows, frame.px(kHighestCell));
+    const float width = std::min(room.x / columns, frame.px(kWidestCell));
+    return {hero.low, {width, height}};
 }
 
-/// Room for the weights' row sums is kept beside every score matrix.
-Extent result_extent(const StepView& view, const Frame& frame, float cell) {
-    Extent extent = extent_of(view.result, frame, cell);
-    if (!is_query_by_key(view.result)) return extent;
-    const view::SideVector sums{"Σ", "", {"1.00"}, Role::weight};
-    extent.right = std::max(extent.right, side_width(sums, frame, cell));
-    return extent;
+/// The matrices of one slot, nearest to the hero last, as drawn from the outside in.
+std::vector<std::size_t> in_slot(const StepView& view, Slot slot) {
+    std::vector<std::size_t> found;
+    for (std::size_t n = 0; n < view.operands.size(); ++n)
+        if (view.operands[n].slot == slot) found.push_back(n);
+    return found;
 }
 
-Line own_line(const StepView& view, const Frame& frame, float available, float cell) {
-    Line line;
-    for (const GridView& operand : view.operands)
-        line.matrices.push_back(extent_of(operand, frame, cell));
-    for (const std::string& sign : view.operators)
-        line.signs += operator_width(frame, sign, available);
-    line.matrices.push_back(result_extent(view, frame, cell));
-    return line;
-}
-
-/// What every stage with a result [Tq, Tk] has to find room for, so that all of them can put it in
-/// the same place: Q × Kᵀ = scores, S ∧ mask = M, and M with its side vectors, softmax → A.
-std::vector<Line> score_lines(const StepView& view, const Frame& frame, float available,
-                              float cell) {
-    const Extent result = result_extent(view, frame, cell);
-    const float product = operator_width(frame, "×", available);
-    const float softmax = operator_width(frame, "softmax →", available);
-    Extent q = result;
-    q.right = 0.0F;
-    Extent matrix = q;
-    q.columns = view.controls.d_k;
-    Extent k = matrix;
-    k.left = frame.text_width(frame.fonts.body, "00") + frame.px(8);
-    Extent m = matrix;
-    m.right = frame.px(kSoftmaxSides);
-    return {{{q, k, result}, 2 * product},
-            {{matrix, matrix, result}, 2 * product},
-            {{m, result}, softmax}};
-}
-
-/// All lines that must fit when the cells are `cell` wide.
-std::vector<Line> lines_of(const StepView& view, const Frame& frame, float available, float cell) {
-    std::vector<Line> lines{own_line(view, frame, available, cell)};
-    if (!is_query_by_key(view.result)) return lines;
-    for (Line& line : score_lines(view, frame, available, cell)) lines.push_back(std::move(line));
-    return lines;
-}
-
-float widest(const std::vector<Line>& lines, float cell) {
-    float width = 0.0F;
-    for (const Line& line : lines) width = std::max(width, line.width(cell));
-    return width;
-}
-
-/// The widest cell with which everything fits, with labels as beside cells `like`.
-float fit_cell(const StepView& view, const Frame& frame, float available, float like) {
-    const std::vector<Line> lines = lines_of(view, frame, available, like);
-    float low = frame.px(kSmallestCell);
-    float high = frame.px(kLargestCell);
-    if (widest(lines, high) <= available) return high;
-    for (int n = 0; n < kHalvings; ++n) {
-        const float middle = (low + high) / 2;
-        (widest(lines, middle) <= available ? low : high) = middle;
+void place_left(const StepView& view, const Frame& frame, float row_height, CanvasLayout& layout) {
+    const std::vector<std::size_t> left = in_slot(view, Slot::left);
+    if (left.empty()) return;
+    const float gap = frame.px(kGap);
+    const auto count = static_cast<float>(left.size());
+    const float each = (layout.arms.x - gap * (count - 1)) / count;
+    float right = layout.hero.low.x - gap;
+    for (auto n = left.rbegin(); n != left.rend(); ++n) {
+        const GridView& grid = view.operands[*n];
+        const float width = std::min(each / static_cast<float>(std::max<Index>(grid.columns, 1)),
+                                     frame.px(kWidestArmCell));
+        right -= width * static_cast<float>(grid.columns);
+        layout.operands[*n] = {{std::floor(right), layout.hero.low.y}, {width, row_height}};
+        right -= gap;
     }
-    return low;
 }
 
-/// The labels beside roomy cells are larger, so that the cells may have to be fitted once more.
-float fit_cell(const StepView& view, const Frame& frame, float available) {
-    const float first = fit_cell(view, frame, available, frame.px(kLargestCell));
-    return std::min(first, fit_cell(view, frame, available, first));
+float row_height_above(const GridView& grid, float room, const Frame& frame) {
+    if (grid.as_bars) return room;
+    const float most = frame.px(grid.rows == 1 ? kHighestRow : kHighestArmCell);
+    return std::min(room / static_cast<float>(std::max<Index>(grid.rows, 1)), most);
 }
 
-/// The narrowest cell that is worth its room. Of all score matrices the same, not each its own.
-float least_readable(const StepView& view, const Frame& frame) {
-    if (!is_query_by_key(view.result)) return readable_cell_width(view.result, frame);
-    GridView usual;
-    usual.decimals = 1;
-    usual.cells = {{-0.5, view::CellLook::number, {}, {}, "−0.5"}};
-    return readable_cell_width(usual, frame);
-}
-
-float tallest(const StepView& view) {
-    Index rows = is_query_by_key(view.result) ? std::max(view.result.rows, view.controls.d_k) : 1;
-    for (const GridView* grid : all_grids(view)) rows = std::max(rows, grid->rows);
-    return static_cast<float>(rows);
-}
-
-/// Square cells; flat ones where that keeps numbers readable. Whole pixels while there are enough.
-ImVec2 cell_size(const StepView& view, const Frame& frame, float width, float height) {
-    const float fitting = std::max(height / tallest(view), frame.px(kSmallestCell));
-    const bool readable =
-        width >= least_readable(view, frame) && fitting >= frame.px(kLowestReadable);
-    const float side = std::min(width, fitting);
-    const ImVec2 cell{readable ? width : side, side};
-    if (side < frame.px(kLowestReadable)) return cell;
-    return {std::floor(cell.x), std::floor(cell.y)};
-}
-
-GridMargins tallest_margins(const StepView& view, const Frame& frame, float cell) {
-    GridMargins most;
-    for (const GridView* grid : all_grids(view)) {
-        const GridMargins margins = grid_margins(*grid, frame, cell);
-        most.top = std::max(most.top, margins.top);
-        most.bottom = std::max(most.bottom, margins.bottom);
+/// Bars take what the rows leave.
+void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, const GridView& in,
+               CanvasLayout& layout) {
+    const std::vector<std::size_t> top = in_slot(view, Slot::top);
+    if (top.empty()) return;
+    const float gap = frame.px(kGap) / 2;
+    const auto count = static_cast<float>(top.size());
+    float room = layout.arms.y - gap * (count - 1);
+    float rows = 0.0F;
+    for (const std::size_t n : top)
+        if (!view.operands[n].as_bars) rows += 1.0F;
+    const float each = room / std::max(rows + (rows < count ? 1.0F : 0.0F), 1.0F);
+    float foot = layout.hero.low.y - frame.px(kGap);
+    for (auto n = top.rbegin(); n != top.rend(); ++n) {
+        const GridView& grid = view.operands[*n];
+        const float share = grid.as_bars ? room - std::min(each, frame.px(kHighestRow)) * rows : each;
+        const float height = row_height_above(grid, share, frame);
+        foot -= height * static_cast<float>(grid.rows);
+        const float width = hero.cell.x * static_cast<float>(in.columns) /
+                            static_cast<float>(std::max<Index>(grid.columns, 1));
+        layout.operands[*n] = {{hero.origin.x, std::floor(foot)}, {width, height}};
+        foot -= gap;
     }
-    return most;
 }
 
-/// Places the matrices from left to right around one middle line.
-class Row {
-  public:
-    Row(const Frame& frame, ImVec2 cell, float left, float middle)
-        : frame_(frame), cell_(cell), x_(left), middle_(middle) {}
-
-    GridPlace add(const GridView& grid, float at_least) {
-        const Extent extent = extent_of(grid, frame_, cell_.x);
-        const float left = std::max(x_ + extent.left, at_least);
-        x_ = left - extent.left + extent.width(cell_.x);
-        const float top = middle_ - cell_.y * static_cast<float>(grid.rows) / 2;
-        return {{std::round(left), std::round(top)}, cell_};
-    }
-    /// The sign stands in the middle of the gap before the next matrix.
-    void skip(float width) { x_ += width; }
-    float x() const { return x_; }
-
-  private:
-    const Frame& frame_;
-    ImVec2 cell_;
-    float x_;
-    float middle_;
-};
-
-/// Where the cells of a score matrix begin at every stage that has one; 0 for other results.
-float score_place(const StepView& view, const std::vector<Line>& lines, float cell) {
-    if (!is_query_by_key(view.result)) return 0.0F;
-    float left = 0.0F;
-    for (const Line& line : lines) {
-        const Extent& result = line.matrices.back();
-        left = std::max(left, line.width(cell) - result.width(cell) + result.left);
-    }
-    return left;
-}
-
-void place_all(const StepView& view, const Frame& frame, Row& row, float result_left,
-               float available, CanvasLayout& layout, float middle) {
-    for (std::size_t n = 0; n < view.operands.size(); ++n) {
-        layout.operands.push_back(row.add(view.operands[n], 0.0F));
-        const bool last = n + 1 == view.operands.size();
-        const GridView& next = last ? view.result : view.operands[n + 1];
-        const float label = row_label_width(next, frame, layout.operands.back().cell.x);
-        const float op = operator_width(frame, view.operators[n], available);
-        const float gap = last ? std::max(op, result_left - label - row.x()) : op;
-        layout.operators.push_back({row.x() + gap / 2, middle});
-        layout.operator_widths.push_back(gap);
-        row.skip(gap);
-    }
-    layout.result = row.add(view.result, result_left);
+GridPlace at_right(const GridView& grid, const Box& hero, float row_height, float room,
+                   const Frame& frame) {
+    const float width = std::min((room - frame.px(kGap)) /
+                                     static_cast<float>(std::max<Index>(grid.columns, 1)),
+                                 frame.px(kWidestArmCell));
+    return {{hero.high.x + frame.px(kGap), hero.low.y}, {width, row_height}};
 }
 
 }  // namespace
 
-Font operator_font(const Frame& frame, float available) {
-    return is_narrow(frame, available) ? frame.fonts.body : frame.fonts.title;
-}
-
-OperatorText operator_text(const std::string& sign) {
-    const std::size_t note = sign.find('\n');
-    OperatorText text{sign.substr(0, note), note == sign.npos ? "" : sign.substr(note + 1), false};
-    text.arrow = text.words.ends_with("→");
-    if (text.arrow) text.words.resize(text.words.size() - std::string("→").size());
-    while (text.words.ends_with(' ')) text.words.pop_back();
-    return text;
-}
-
-float operator_width(const Frame& frame, const std::string& sign, float available) {
-    const bool narrow = is_narrow(frame, available);
-    const OperatorText text = operator_text(sign);
-    const float words = frame.text_width(operator_font(frame, available), text.words);
-    const float note = narrow ? 0.0F : frame.text_width(frame.fonts.digits_small, text.note);
-    return std::max(frame.px(narrow ? kNarrowOperator : kOperator),
-                    std::max(words, note) + frame.px(narrow ? 8 : 16));
-}
-
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
-    const float width = fit_cell(view, frame, available.x);
-    const GridMargins margins = tallest_margins(view, frame, width);
-    const ImVec2 cell = cell_size(view, frame, width, available.y - margins.top - margins.bottom);
-    const std::vector<Line> lines = lines_of(view, frame, available.x, cell.x);
-    const float left = std::max(0.0F, (available.x - widest(lines, cell.x)) / 2);
-    const float height = tallest(view) * cell.y;
-    const float middle = margins.top + height / 2;
-    const float place = score_place(view, lines, cell.x);
-    CanvasLayout layout;
-    Row row(frame, cell, left, middle);
-    place_all(view, frame, row, place > 0.0F ? left + place : 0.0F, available.x, layout, middle);
-    layout.left = left;
-    layout.size = {row.x(), margins.top + height + margins.bottom};
+    CanvasLayout layout = boxes_of(view, frame, available);
+    layout.operands.resize(view.operands.size());
+    const std::vector<std::size_t> inside = in_slot(view, Slot::hero);
+    const GridView& hero = inside.empty() ? view.result : view.operands[inside.front()];
+    const GridPlace place = in_hero(hero, layout.hero, frame);
+    for (const std::size_t n : inside) layout.operands[n] = place;
+    layout.result = inside.empty() ? place
+                                   : at_right(view.result, layout.hero, place.cell.y, layout.right,
+                                              frame);
+    place_left(view, frame, place.cell.y, layout);
+    place_top(view, frame, place, hero, layout);
+    for (const std::size_t n : in_slot(view, Slot::right))
+        layout.operands[n] =
+            at_right(view.operands[n], layout.hero, place.cell.y, layout.right, frame);
+    (void)end_of;
     return layout;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,31 +9,21 @@
 
 namespace attn::ui {
 
-/// Where the matrices of one stage stand, relative to the top left of the canvas.
+/// Where the matrices of one stage stand, relative to the top left of the canvas: a cross. The result, or the weights
+/// that make it, fills the hero's box; a matrix that shares its rows stands left of it, one that shares its columns
+/// above, and each squeezes its other axis.
 struct CanvasLayout {
     std::vector<GridPlace> operands;
-    std::vector<ImVec2> operators;  // middle of each; one after every operand
-    std::vector<float> operator_widths;
     GridPlace result;
-    float left = 0.0F;  // where the first row labels begin
-    ImVec2 size;  // of everything; wider than `available` when even the smallest cells do not fit
+    Box hero;              // where scores and weights stand at every stage: their cells alone
+    ImVec2 arms;           // width of what stands left, height of what stands above
+    float labels = 0.0F;   // width of the row labels, left of the arm
+    float head = 0.0F;     // height of the column labels, above the arm
+    float right = 0.0F;    // width of what stands right of the hero
+    float legend = 0.0F;   // height of what stands below it
 };
 
-/// The face of the signs between matrices: smaller where the canvas is narrow.
-Font operator_font(const Frame& frame, float available);
-
-/// "softmax →\nm = max_j M": the words, an arrow beneath them, and a small note beneath that.
-struct OperatorText {
-    std::string words, note;
-    bool arrow = false;
-};
-OperatorText operator_text(const std::string& sign);
-/// Room for a sign between two matrices.
-float operator_width(const Frame& frame, const std::string& sign, float available);
-
-/// One cell size for all matrices of the stage: as large as fits `available`, up to 96 design
-/// units, never under 6. A score or weight matrix [Tq, Tk] gets the same place and cell size at every
-/// stage that has one, so that the eye keeps its cell.
+/// As large as fits `available`. The boxes depend on the document's tokens alone: not on stage, head or widths.
 CanvasLayout lay_out_canvas(const view::StepView& view, const Frame& frame, ImVec2 available);
 
 }  // namespace attn::ui

@@ -137,4 +137,35 @@ void light_column(GridView& grid, Index column) {
     for (Index row = 0; row < rows; ++row) light(grid, {grid.id, row, column});
 }
 
+GridView row_grid(const GridView& grid, Index row) {
+    GridView one = grid;
+    const auto slice = [&](auto& values) {
+        if (values.empty()) return;
+        const auto first = values.begin() + row * grid.columns;
+        values = {first, first + grid.columns};
+    };
+    slice(one.cells);
+    slice(one.lit);
+    one.rows = 1;
+    one.first_row = grid.first_row + row;
+    one.row_labels = {grid.row_labels[static_cast<std::size_t>(row)]};
+    one.title += "[" + one.row_labels.front() + ", ·]";
+    one.shape = size(1, one.columns);
+    one.sides.clear();
+    one.focus_row = 0;
+    if (one.selected && one.selected->first == row)
+        one.selected->first = 0;
+    else
+        one.selected.reset();
+    return one;
+}
+
+void focus_on(GridView& grid, const CellRef& cell) {
+    if (cell.tensor != grid.id) return;
+    const Index row = (grid.transposed ? cell.column : cell.row) - grid.first_row;
+    const Index column = grid.transposed ? cell.row : cell.column - grid.first_column;
+    if (row >= 0 && row < grid.rows) grid.focus_row = row;
+    if (column >= 0 && column < grid.columns) grid.focus_column = column;
+}
+
 }  // namespace attn::view

@@ -20,13 +20,18 @@ struct CellView {
     std::string text;  // at full length; a narrow cell shows fewer decimals
 };
 
-/// A column (or row) of numbers beside a grid: row sums, row max m, Σexp.
+/// A column of numbers beside a grid: row sums, row max m, Σexp.
 struct SideVector {
     std::string title;    // "Σ", "max m", "Σ exp"
     std::string tooltip;  // its formula
     std::vector<std::string> cells;
     Role role = Role::score;
+    std::vector<double> bars = {};           // 0 … 1 behind each number; empty: none
+    std::vector<std::string> cell_tips = {};  // of each number; empty: none
 };
+
+/// Where the canvas of a stage puts a matrix: in the middle, or beside the axis it shares with what stands there.
+enum class Slot : std::uint8_t { hero, left, top, right };
 
 /// One matrix as drawn. Rows and columns are as drawn: K in "Q × Kᵀ" comes transposed.
 struct GridView {
@@ -41,6 +46,12 @@ struct GridView {
     Index columns = 0;
     /// Tensor column of drawn column 0; not 0 only where heads are joined (see Sheet).
     Index first_column = 0;
+    Index first_row = 0;     // tensor row of drawn row 0; not 0 where one row stands for a matrix
+    Slot slot = Slot::hero;  // on the canvas of its stage
+    std::string action = {};  // what happens on the way from here to the hero: "÷ √4 = 2"
+    bool as_bars = false;    // each cell is a bar from its foot, as high as its share of the range
+    /// The row and column whose numbers are shown where there is no room for all, as drawn.
+    std::optional<Index> focus_row, focus_column;
     std::vector<std::string> row_labels;  // tokens, or "0", "1", … for widths
     std::vector<std::string> column_labels;
     Role row_role = Role::query;  // label colours
@@ -59,7 +70,8 @@ struct GridView {
     }
     /// The cell of the tensor that is drawn at (row, column).
     CellRef ref(Index row, Index column) const {
-        return transposed ? CellRef{id, column, row} : CellRef{id, row, column + first_column};
+        return transposed ? CellRef{id, column, row}
+                          : CellRef{id, row + first_row, column + first_column};
     }
 };
 
@@ -79,5 +91,10 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
 void light(GridView& grid, const CellRef& cell);
 void light_row(GridView& grid, Index row);        // of the tensor
 void light_column(GridView& grid, Index column);  // of the tensor
+
+/// Drawn row `row` of a grid that is not transposed, as a grid of its own.
+GridView row_grid(const GridView& grid, Index row);
+/// Sets the focus to where `cell` of the tensor is drawn, if it is.
+void focus_on(GridView& grid, const CellRef& cell);
 
 }  // namespace attn::view

@@ -19,11 +19,6 @@ constexpr std::string_view kFirstHint =
     "Press → to compute the next stage. Click any number to see where it comes from.";
 constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 
-struct Canvas {
-    std::vector<GridView> operands;
-    std::vector<std::string> operators;
-};
-
 /// "÷ √4 = 2", "× 0.5", "as they are", with the temperature when it is not 1.
 std::string scale_words(const Document& document) {
     const AttentionSpec& spec = document.spec;
@@ -105,74 +100,123 @@ void light_hovered(const AppState& state, GridView& grid) {
         light(grid, *hovered);
 }
 
-Canvas embedding_canvas(const AppState& state, Stage stage) {
-    Canvas canvas{embedding_grids(state, stage), {}};
-    if (canvas.operands.empty()) return canvas;
-    canvas.operators = {"+", "="};
-    for (GridView& grid : canvas.operands)
+/// The query whose row is written out: the pointed one, else the selected one, else the first.
+Index focused_row(const AppState& state) {
+    const auto row_of = [](const std::optional<CellRef>& cell) -> std::optional<Index> {
+        if (!cell) return std::nullopt;
+        const Stage* const stage = std::get_if<Stage>(&cell->tensor);
+        if (stage == nullptr || info(*stage).rows != Axis::query) return std::nullopt;
+        return cell->row;
+    };
+    const StepLook& look = state.step;
+    const Index rows = state.document().size.tq;
+    return std::min(row_of(look.hovered).value_or(row_of(look.selected).value_or(0)), rows - 1);
+}
+
+void put(std::vector<GridView>& grids, GridView grid, Slot slot, std::string action = {}) {
+    grid.slot = slot;
+    grid.action = std::move(action);
+    grids.push_back(std::move(grid));
+}
+
+/// The stages of query by key that work on each number or row alone: the focused row of what they start from.
+void put_row(std::vector<GridView>& grids, const GridView& whole, Index row, std::string action) {
+    put(grids, row_grid(whole, row), Slot::top, std::move(action));
+}
+
+std::vector<GridView> embedding_canvas(const AppState& state, Stage stage) {
+    std::vector<GridView> canvas = embedding_grids(state, stage);
+    for (GridView& grid : canvas) {
         if (const auto focus = focus_of(state)) light(grid, *focus);
+        grid.slot = Slot::left;
+    }
     return canvas;
 }
 
-/// The stage's value beside its gradient: no product, so an arrow.
-Canvas gradient_canvas(const AppState& state, Stage stage) {
-    Canvas canvas;
-    canvas.operands.push_back(stage_grid(state, stage));
-    canvas.operators = {"→"};
-    if (const auto focus = focus_of(state)) light(canvas.operands[0], *focus);
+/// The stage's value beside its gradient.
+std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
+    std::vector<GridView> canvas;
+    put(canvas, stage_grid(state, stage), Slot::left);
+    if (const auto focus = focus_of(state)) light(canvas[0], *focus);
     return canvas;
 }
 
-std::string operator_after(const AppState& state, Stage stage, bool last) {
-    if (!last) return stage == Stage::masked ? "∧" : "×";
-    if (stage == Stage::weights) return "softmax →\nm_i = max_j M[i,j]";
-    if (stage == Stage::scaled) return scale_words(state.document()) + " →";
+std::string action_of(const AppState& state, Stage stage) {
+    if (stage == Stage::weights) return "softmax";
+    if (stage == Stage::scaled) return scale_words(state.document());
     if (stage == Stage::dropped)
-        return fmt::format("dropout {} →", significant(state.document().spec.dropout, 2));
-    return "=";
+        return fmt::format("dropout {}", significant(state.document().spec.dropout, 2));
+    return {};
 }
 
 bool mixes(const Document& document) { return !document.inputs->params[Param::w_o].empty(); }
 
-bool are_operands_kept(const AppState& state, Stage stage) {
-    return std::ranges::all_of(info(stage).operands, [&](const auto& operand) {
-        return !operand || is_kept(state, operand_of(state.document(), stage, operand->id));
-    });
+/// A weight matrix shares its columns with what it makes; in scores a key's row is a column.
+Slot slot_of(Stage result, const Operand& operand) {
+    if (operand.lights == Lights::column || operand.lights == Lights::row_of_column)
+        return Slot::top;
+    return result == Stage::context ? Slot::hero : Slot::left;
 }
 
-Canvas table_canvas(const AppState& state, Stage stage) {
-    Canvas canvas;
+GridView lit_operand(const AppState& state, Stage stage, const Operand& operand, bool copied) {
+    const OperandId id = operand_of(state.document(), stage, operand.id);
+    GridView grid = operand_grid(state, stage, id);
     const auto focus = focus_of(state);
+    if (focus && copied)
+        light(grid, {grid.id, focus->row, focus->column + grid.first_column});
+    else if (focus)
+        light_sources(grid, operand.lights, *focus);
+    light_hovered(state, grid);
+    return grid;
+}
+
+/// Row by row where a stage works on the pairs of query and key alone.
+void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas) {
+    const std::size_t wholes = canvas.size();
+    const Index row = focused_row(state);
+    for (std::size_t n = 0; n < wholes; ++n) {
+        const bool last = n + 1 == wholes;
+        put_row(canvas, GridView(canvas[n]), row, last ? action_of(state, stage) : std::string());
+    }
+    if (stage != Stage::weights && stage != Stage::dropped) return;
+    GridView bars = row_grid(stage_grid(state, stage), row);
+    bars.as_bars = true;
+    put(canvas, std::move(bars), Slot::top);
+}
+
+std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
+    std::vector<GridView> canvas;
     const bool copied = stage == Stage::output && !mixes(state.document());
     for (const auto& operand : info(stage).operands) {
         if (!operand || (copied && operand->id == OperandId(Param::w_o))) continue;
-        const OperandId id = operand_of(state.document(), stage, operand->id);
-        if (!is_kept(state, id)) continue;
-        GridView grid = operand_grid(state, stage, id);
-        if (focus && copied)
-            light(grid, {grid.id, focus->row, focus->column + grid.first_column});
-        else if (focus)
-            light_sources(grid, operand->lights, *focus);
-        light_hovered(state, grid);
-        canvas.operands.push_back(std::move(grid));
+        if (!is_kept(state, operand_of(state.document(), stage, operand->id))) continue;
+        put(canvas, lit_operand(state, stage, *operand, copied), slot_of(stage, *operand));
     }
     if (stage == Stage::masked && is_kept(state, Stage::masked)) {
-        canvas.operands.push_back(mask_grid(state));
-        if (focus) light(canvas.operands.back(), *focus);
+        put(canvas, mask_grid(state), Slot::left);
+        if (const auto focus = focus_of(state)) light(canvas.back(), *focus);
     }
-    if (!are_operands_kept(state, stage)) {  // no product is shown without its factors
-        canvas.operators.assign(canvas.operands.size(), "→");
-        return canvas;
-    }
-    for (std::size_t n = 0; n < canvas.operands.size(); ++n)
-        canvas.operators.push_back(operator_after(state, stage, n + 1 == canvas.operands.size()));
+    const bool by_rows = pair_stages()[index_of(stage)] && stage != Stage::scores;
+    if (by_rows && is_kept(state, stage)) put_rows(state, stage, canvas);
     return canvas;
 }
 
-Canvas canvas_of(const AppState& state, Stage stage) {
+std::vector<GridView> canvas_of(const AppState& state, Stage stage) {
     if (state.step.show_gradients) return gradient_canvas(state, stage);
     if (stage == Stage::x || stage == Stage::x_kv) return embedding_canvas(state, stage);
     return table_canvas(state, stage);
+}
+
+/// The pointed cell's row and column, else the selected one's, and the focused query of whatever has its row.
+void focus_grids(const AppState& state, StepView& view) {
+    const auto focus = [&](GridView& grid) {
+        if (grid.row_role == Role::query && grid.rows > 1 && !grid.transposed)
+            grid.focus_row = focused_row(state);
+        for (const auto& cell : {state.step.selected, state.step.hovered})
+            if (cell) focus_on(grid, *cell);
+    };
+    focus(view.result);
+    for (GridView& grid : view.operands) focus(grid);
 }
 
 GridView result_of(const AppState& state, Stage stage) {
@@ -209,10 +253,40 @@ std::vector<RowReadouts> row_readouts(const AppState& state) {
     for (Index i = 0; i < sheet.values.rows; ++i) {
         const auto first = allowed.begin() + i * sheet.values.columns;
         const Index count = std::count(first, first + sheet.values.columns, std::uint8_t{1});
+        const RowMetrics metrics = row_metrics(sheet.values.row(i), count);
         rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)],
-                        readouts_of(row_metrics(sheet.values.row(i), count), count)});
+                        readouts_of(metrics, count), metrics.evenness});
     }
     return rows;
+}
+
+std::string tips_of(const RowReadouts& row) {
+    std::string tips;
+    for (const Readout& readout : row.readouts)
+        tips += fmt::format("{}{} = {} = {}", tips.empty() ? "" : "\n", readout.label,
+                            readout.formula, readout.text);
+    return tips;
+}
+
+/// Beside each row of weights: how even it is as a bar, its largest weight, and what softmax divided by.
+std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
+    const auto column = [&](std::size_t n) {
+        const Readout& head = view.rows.front().readouts[n];
+        SideVector side{head.label, head.formula + ": " + head.tooltip, {}, Role::weight};
+        for (const RowReadouts& row : view.rows) {
+            side.cells.push_back(row.readouts[n].text);
+            side.cell_tips.push_back(tips_of(row));
+        }
+        return side;
+    };
+    if (view.rows.empty()) return {};
+    std::vector<SideVector> sides{column(0), column(1)};
+    for (const RowReadouts& row : view.rows) sides[0].bars.push_back(row.evenness);
+    for (SideVector& side : stage_grid(state, state.step.stage).sides)
+        sides.push_back(std::move(side));
+    if (!is_kept(state, Stage::masked) || state.step.stage != Stage::weights) return sides;
+    for (SideVector& side : stage_grid(state, Stage::masked).sides) sides.push_back(std::move(side));
+    return sides;
 }
 
 // ---- controls and words
@@ -323,14 +397,20 @@ StepView build_step_view(const AppState& state) {
     view.controls = controls_of(state);
     view.unavailable = reason_not_kept(state, stage);
     if (!view.unavailable.empty()) return view;
-    Canvas canvas = canvas_of(state, stage);
-    view.operands = std::move(canvas.operands);
-    view.operators = std::move(canvas.operators);
+    view.operands = canvas_of(state, stage);
     view.result = result_of(state, stage);
+    if (!view.operands.empty() && view.operands[0].slot == Slot::hero)
+        view.result.slot = Slot::right;
+    const Document& document = state.document();
+    view.queries = axis_labels(document, Axis::query, document.size.tq);
+    view.keys = axis_labels(document, Axis::key, document.size.tk);
+    focus_grids(state, view);
     view.fade = state.step.fade;
     if (view.fade < 1.0) view.previous = result_of(state, state.step.previous);
     const bool weighs = stage == Stage::weights || stage == Stage::dropped;
-    if (weighs && !state.step.show_gradients) view.rows = row_readouts(state);
+    if (!weighs || state.step.show_gradients) return view;
+    view.rows = row_readouts(state);
+    view.result.sides = row_sides(state, view);
     return view;
 }
 

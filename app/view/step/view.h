@@ -24,6 +24,7 @@ struct RibbonItem {
 struct RowReadouts {
     std::string row;  // token
     std::vector<Readout> readouts;
+    double evenness = 0.0;  // H / ln n; NaN where the row has fewer than two keys
 };
 
 struct ControlsView {
@@ -54,9 +55,9 @@ struct StepView {
     std::string words;        // one plain sentence
     std::string hint;         // first launch: what to press; "" afterwards
     std::string unavailable;  // why the stage is not kept; "" when it is
-    std::vector<GridView> operands;
-    std::vector<std::string> operators;  // operators[n] stands after operand n: "×", "="
-    GridView result;
+    std::vector<GridView> operands;  // and the focused row of some; each in its slot
+    GridView result;                 // in the hero's slot, or right of an operand that is there
+    std::vector<std::string> queries, keys;  // as along the scores: their place is kept at each stage
     std::optional<GridView> previous;  // what the result cross-fades from
     double fade = 1.0;
     std::vector<RowReadouts> rows;  // weights: per-row metrics

@@ -1,0 +1,148 @@
+#include "app/ui/common/axis_labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "app/ui/common/draw.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kGap = 8.0F;
+constexpr float kFlatHeight = 20.0F;
+constexpr float kRoomyPitch = 56.0F;
+constexpr float kBetween = 1.0F;  // two lines of words
+
+constexpr float kLeastTurn = 45.0F;  // degrees
+constexpr float kMostTurn = 90.0F;
+constexpr Index kStaggered = 2;  // columns of row labels where rows are lower than a line
+
+Font font_of(const AxisLabels& labels, const Frame& frame) {
+    return labels.pitch >= frame.px(kRoomyPitch) ? frame.fonts.body : frame.fonts.small;
+}
+
+std::string shown(const AxisLabels& labels, Index n) {
+    return middle_ellipsis(labels.words[static_cast<std::size_t>(n)], kLongestLabel);
+}
+
+float widest(const AxisLabels& labels, const Frame& frame) {
+    const Font font = font_of(labels, frame);
+    float width = 0.0F;
+    for (Index n = 0; n < std::ssize(labels.words); ++n)
+        width = std::max(width, frame.text_width(font, shown(labels, n)));
+    return width;
+}
+
+bool are_numbers(const std::vector<std::string>& words) {
+    return std::ranges::all_of(words, [](const std::string& word) {
+        return std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    });
+}
+
+/// The line of one label, across its direction.
+float line_of(const AxisLabels& labels, const Frame& frame) {
+    return font_of(labels, frame).px + frame.px(kBetween);
+}
+
+/// Every how many places a label has room.
+Index stride_of(float pitch, float needed) {
+    return std::max<Index>(1, static_cast<Index>(std::ceil(needed / std::max(pitch, 0.01F))));
+}
+
+view::Color color_of(const AxisLabels& labels, const Frame& frame, Index n) {
+    if (labels.selected == n) return frame.theme.accent;
+    return labels.focus == n ? frame.theme.text : frame.theme.role(labels.role);
+}
+
+/// Every `stride`-th place, and the marked ones always: what is too near to those has none.
+template <class Draw>
+void draw_each(const AxisLabels& labels, Index stride, Draw draw) {
+    const Index count = std::ssize(labels.words);
+    const auto near = [&](std::optional<Index> mark, Index n) {
+        return mark && std::abs(n - *mark) < stride;
+    };
+    for (Index n = 0; n < count; n += stride)
+        if (!near(labels.selected, n) && !near(labels.focus, n)) draw(n);
+    const auto marked = [&](std::optional<Index> n) {
+        if (n && *n >= 0 && *n < count) draw(*n);
+    };
+    if (labels.focus != labels.selected && !(labels.selected && near(labels.focus, *labels.selected)))
+        marked(labels.selected);
+    marked(labels.focus ? labels.focus : labels.selected);
+}
+
+bool is_turned(const AxisLabels& labels, const Frame& frame) {
+    return !are_numbers(labels.words) &&
+           widest(labels, frame) > labels.pitch - frame.px(4);
+}
+
+/// Degrees up from the horizontal: as little as keeps the lines apart.
+float turn_of(const AxisLabels& labels, const Frame& frame) {
+    const float sine = std::min(line_of(labels, frame) / std::max(labels.pitch, 0.01F), 1.0F);
+    const float degrees = std::asin(sine) * 180.0F / std::numbers::pi_v<float>;
+    return std::clamp(degrees, kLeastTurn, kMostTurn);
+}
+
+bool is_staggered(const AxisLabels& labels, const Frame& frame) {
+    return labels.pitch < line_of(labels, frame) && std::ssize(labels.words) > 1;
+}
+
+void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, float top, Index n,
+                    bool aside) {
+    const Font font = font_of(labels, frame);
+    const float middle = top + (static_cast<float>(n) + 0.5F) * labels.pitch;
+    const view::Color color = color_of(labels, frame, n);
+    const float end = right - frame.px(kGap) - (aside ? widest(labels, frame) + frame.px(kGap) : 0);
+    draw_text_in(frame, font, {end, middle - font.px / 2}, {end, middle + font.px / 2},
+                 Align::right, color, shown(labels, n));
+    if (aside)
+        frame.painter.line({end + frame.px(3), middle}, {right - frame.px(2), middle},
+                           view::translucent(frame.theme.muted, 0.5), frame.px(0.75F));
+}
+
+}  // namespace
+
+float row_labels_width(const AxisLabels& labels, const Frame& frame) {
+    const float one = widest(labels, frame) + frame.px(kGap);
+    return is_staggered(labels, frame) ? one * static_cast<float>(kStaggered) : one;
+}
+
+void draw_row_labels(const AxisLabels& labels, const Frame& frame, float right, float top) {
+    const bool staggered = is_staggered(labels, frame);
+    const float room = labels.pitch * static_cast<float>(staggered ? kStaggered : 1);
+    const Index stride = stride_of(room, line_of(labels, frame));
+    draw_each(labels, stride, [&](Index n) {
+        const bool aside = staggered && (n / stride) % kStaggered == 1;
+        draw_row_label(labels, frame, right, top, n, aside);
+    });
+}
+
+float column_labels_height(const AxisLabels& labels, const Frame& frame) {
+    if (!is_turned(labels, frame)) return frame.px(kFlatHeight);
+    const float turn = turn_of(labels, frame) * std::numbers::pi_v<float> / 180.0F;
+    const float line = font_of(labels, frame).px;
+    return widest(labels, frame) * std::sin(turn) + line / 2 * std::cos(turn) + frame.px(kGap);
+}
+
+void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
+    const Font font = font_of(labels, frame);
+    if (is_turned(labels, frame)) {
+        const float turn = turn_of(labels, frame);
+        draw_each(labels, stride_of(labels.pitch, line_of(labels, frame)), [&](Index n) {
+            const float middle = left + (static_cast<float>(n) + 0.5F) * labels.pitch;
+            draw_rotated_text(frame, font, {middle, foot - frame.px(kGap / 2)}, -turn,
+                              color_of(labels, frame, n), shown(labels, n));
+        });
+        return;
+    }
+    const Index stride = stride_of(labels.pitch, widest(labels, frame) + frame.px(2));
+    draw_each(labels, stride, [&](Index n) {
+        const float low = left + static_cast<float>(n) * labels.pitch;
+        draw_text_in(frame, font, {low, foot - frame.px(kFlatHeight)}, {low + labels.pitch, foot},
+                     Align::center, color_of(labels, frame, n), shown(labels, n));
+    });
+}
+
+}  // namespace attn::ui
