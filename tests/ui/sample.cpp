@@ -46,7 +46,9 @@ view::StepView sample_scores() {
     view.operands = {sample_grid(Stage::q, 3, 2), sample_grid(Stage::k, 2, 3)};
     view.operands[1].transposed = true;
     view.operands[1].row_labels = {"0", "1"};
-    view.operators = {"×", "="};
+    view.operands[0].slot = view::Slot::left;
+    view.operands[1].slot = view::Slot::top;
+    view.queries = view.keys = {"a", "b", "c"};
     view.result = sample_grid(Stage::scores, 3, 3);
     view.controls = {{},   "",     "a b c", 4,     2, 1,     0,
                      true, "÷ √2", 1.0,     false, 1, false, "toy weights"};
@@ -56,6 +58,7 @@ view::StepView sample_scores() {
 view::StepView sample_input() {
     view::StepView view;
     view.title = "Token vectors";
+    view.queries = view.keys = {"a", "b", "c"};
     view.result = sample_grid(Stage::x, 3, 4);
     view.result.editable = true;
     view.result.column_role = Role::input;

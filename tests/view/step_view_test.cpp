@@ -36,7 +36,7 @@ void check_grid(const GridView& grid) {
 
 }  // namespace
 
-TEST_CASE("every stage of every model has whole grids with a sign after each operand") {
+TEST_CASE("every stage of every model has whole grids, one of them in the hero's place") {
     for (const AppState& state : sample_states())
         for (const Stage stage : ribbon_stages(state.document()))
             for (const bool gradients : {false, true}) {
@@ -48,9 +48,14 @@ TEST_CASE("every stage of every model has whole grids with a sign after each ope
                     continue;
                 }
                 CHECK(view.unavailable.empty());
-                CHECK(view.operands.size() == view.operators.size());
                 check_grid(view.result);
-                for (const GridView& grid : view.operands) check_grid(grid);
+                int heroes = view.result.slot == Slot::hero ? 1 : 0;
+                for (const GridView& grid : view.operands) {
+                    check_grid(grid);
+                    heroes += grid.slot == Slot::hero ? 1 : 0;
+                    if (grid.slot == Slot::left) CHECK(grid.rows == view.result.rows);
+                }
+                CHECK(heroes == 1);
             }
 }
 
@@ -85,11 +90,37 @@ TEST_CASE("a score lights its row of Q and its column of the transposed K") {
 TEST_CASE("weights show max, Σ exp, row sums and what is said of each row") {
     const StepView view = build_step_view(
         after(preset_state("cat-sat-mat"), {SetScaling{false}, GoToStage{Stage::weights}}));
-    REQUIRE(view.operands[0].sides.size() == 2);
-    CHECK(view.operands[0].sides[0].cells == std::vector<std::string>{"1.00", "1.00", "2.00"});
-    CHECK(view.result.sides[0].cells == std::vector<std::string>{"1.00", "1.00", "1.00"});
+    const auto side = [&](const std::string& title) {
+        const auto found = std::ranges::find(view.result.sides, title, &SideVector::title);
+        REQUIRE(found != view.result.sides.end());
+        return found->cells;
+    };
+    CHECK(side("m") == std::vector<std::string>{"1.00", "1.00", "2.00"});
+    CHECK(side("Σ") == std::vector<std::string>{"1.00", "1.00", "1.00"});
+    CHECK(side("p_max") == std::vector<std::string>{"42.2 %", "42.2 %", "57.6 %"});
+    CHECK(view.result.sides[0].bars[2] == doctest::Approx(0.9753 / std::log(3.0)).epsilon(1e-4));
     REQUIRE(view.rows.size() == 3);
     CHECK(view.rows[2].readouts[1].text == "57.6 %");
+}
+
+TEST_CASE("softmax writes out the row that is looked at: scores above, their weights as bars") {
+    AppState state = after(preset_state("cat-sat-mat"), {GoToStage{Stage::weights}});
+    const auto rows_of = [](const StepView& view) {
+        std::vector<GridView> rows;
+        for (const GridView& grid : view.operands)
+            if (grid.slot == Slot::top) rows.push_back(grid);
+        return rows;
+    };
+    apply(state, SelectCell{{Stage::weights, 1, 1}});
+    std::vector<GridView> rows = rows_of(build_step_view(state));
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].title == "M[sat, ·]");
+    CHECK(rows[0].action == "softmax");
+    CHECK(rows[0].ref(0, 2) == CellRef{Stage::masked, 1, 2});
+    CHECK(rows[1].as_bars);
+    CHECK(rows[1].at(0, 0).value == doctest::Approx(0.1978).epsilon(1e-3));
+    apply(state, HoverCell{CellRef{Stage::weights, 2, 0}});
+    CHECK(rows_of(build_step_view(state))[0].title == "M[mat, ·]");
 }
 
 TEST_CASE("known answers stand in the cells") {
@@ -130,7 +161,6 @@ TEST_CASE("a typed sentence shows word vector + position = X") {
     const StepView view =
         build_step_view(after(initial_state(), {SetSentence{"one two one"}, GoToEnd{false}}));
     REQUIRE(view.operands.size() == 2);
-    CHECK(view.operators == std::vector<std::string>{"+", "="});
     CHECK(view.operands[0].at(0, 0).value == view.operands[0].at(2, 0).value);
     CHECK(view.result.row_labels[2] == "one₂");
 }

@@ -12,7 +12,7 @@ namespace {
 // Design units.
 constexpr float kGap = 8.0F;
 constexpr float kFlatHeight = 20.0F;
-constexpr float kRoomyPitch = 56.0F;
+constexpr float kRoomyPitch = 26.0F;
 constexpr float kBetween = 1.0F;  // two lines of words
 
 constexpr float kLeastTurn = 45.0F;  // degrees
@@ -68,14 +68,14 @@ void draw_each(const AxisLabels& labels, Index stride, Draw draw) {
     const auto marked = [&](std::optional<Index> n) {
         if (n && *n >= 0 && *n < count) draw(*n);
     };
-    if (labels.focus != labels.selected && !(labels.selected && near(labels.focus, *labels.selected)))
+    if (labels.focus != labels.selected &&
+        !(labels.selected && near(labels.focus, *labels.selected)))
         marked(labels.selected);
     marked(labels.focus ? labels.focus : labels.selected);
 }
 
 bool is_turned(const AxisLabels& labels, const Frame& frame) {
-    return !are_numbers(labels.words) &&
-           widest(labels, frame) > labels.pitch - frame.px(4);
+    return !are_numbers(labels.words) && widest(labels, frame) > labels.pitch - frame.px(4);
 }
 
 /// Degrees up from the horizontal: as little as keeps the lines apart.

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "app/ui/common/grid_parts.h"
+#include "app/ui/common/lens.h"
 #include "app/view/common/format.h"
 
 namespace attn::ui {
@@ -102,9 +103,8 @@ void draw_bar_labels(const GridCanvas& canvas, ImVec2 low, float width) {
     draw_text_in(canvas.frame, font, {low.x, y}, high, Align::center, color, "0");
 }
 
-void draw_legend(const GridCanvas& canvas) {
+void draw_legend(const GridCanvas& canvas, ImVec2 at) {
     const Font& font = canvas.frame.fonts.digits_small;
-    ImVec2 at{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
     for (const std::string& line : canvas.grid.legend) {
         canvas.frame.painter.text(font, at, canvas.frame.theme.muted, line);
         at.y += font.px * 1.25F;
@@ -126,21 +126,25 @@ void draw_marks(const GridCanvas& canvas) {
         outline(canvas, {grid.selected->first, grid.selected->second}, accent, canvas.frame.px(2));
 }
 
-void draw_color_bar(const GridCanvas& canvas, view::ThemeName name) {
-    if (!canvas.grid.legend.empty()) return draw_legend(canvas);
-    const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell);
-    const ImVec2 end = canvas.end();
-    const ImVec2 low{canvas.place.origin.x, end.y + canvas.frame.px(kBarGap)};
-    const float width = std::max(end.x - low.x, margins.width);
+void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width) {
+    if (!canvas.grid.legend.empty()) return draw_legend(canvas, low);
     const view::ColorRange& range = canvas.grid.range;
     std::vector<view::Color> colors;
     for (int step = 0; step <= kBarSteps; ++step) {
         const double t = static_cast<double>(step) / kBarSteps;
-        colors.push_back(color_of(range, range.low + (range.high - range.low) * t, name));
+        colors.push_back(
+            color_of(range, range.low + (range.high - range.low) * t, canvas.frame.theme.name));
     }
     canvas.frame.painter.gradient(low, {low.x + width, low.y + canvas.frame.px(kBarHeight)},
                                   colors);
     draw_bar_labels(canvas, low, width);
+}
+
+/// Beneath the cells, at least as wide as its words.
+void draw_own_color_bar(const GridCanvas& canvas) {
+    const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell);
+    const ImVec2 low{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
+    draw_color_bar(canvas, low, std::max(canvas.end().x - low.x, margins.width));
 }
 
 std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const GridPlace& place,
@@ -153,13 +157,13 @@ std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const G
     ImGui::InvisibleButton("cells",
                            {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
     const std::optional<Place> at = pointed_cell(grid, place);
-    if (at) cell_tooltip(grid, place, frame, *at);
+    if (at && !needs_lens(grid, place, frame)) cell_tooltip(grid, place, frame, *at);
     if (at) act(grid, *at, out);
     draw_cells(canvas, fade);
     draw_marks(canvas);
     if (dress.labels) draw_labels(canvas);
     if (dress.sides) draw_sides(canvas, std::numeric_limits<float>::max());
-    if (dress.color_bar) draw_color_bar(canvas, frame.theme.name);
+    if (dress.color_bar) draw_own_color_bar(canvas);
     ImGui::PopID();
     ImGui::PopID();
     if (!at) return std::nullopt;

@@ -13,10 +13,10 @@ using view::Color;
 using view::GridView;
 
 constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
-constexpr float kFewDecimals = 44.0F;     // narrower cells show two decimals, ".58" rather than "0.58"
-constexpr Index kLargestOfRow = 3;        // shown where not all numbers are
-constexpr int kUsualChars = 6;  // "−0.603": large figures are of one size in all matrices
-constexpr double kUnlit = 0.6;  // how far cells that are no source fade into the background
+constexpr float kFewDecimals = 44.0F;  // narrower cells show two decimals, ".58" rather than "0.58"
+constexpr Index kLargestOfRow = 3;     // shown where not all numbers are
+constexpr int kUsualChars = 6;         // "−0.603": large figures are of one size in all matrices
+constexpr double kUnlit = 0.6;         // how far cells that are no source fade into the background
 
 constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
 constexpr double kHatchAlone = 0.4;    // how strong they are
@@ -35,8 +35,9 @@ int chars_before_point(std::string_view text) {
 /// ".58" for "0.58", where the zero takes room that the digits need.
 std::string without_zero(std::string text) {
     const std::size_t zero = text.find("0.");
-    const bool leads = zero == 0 || (zero != text.npos && (text[zero - 1] < '0' || text[zero - 1] > '9') &&
-                                     text[zero - 1] != '.');
+    const bool leads =
+        zero == 0 || (zero != text.npos && (text[zero - 1] < '0' || text[zero - 1] > '9') &&
+                      text[zero - 1] != '.');
     if (leads && text.size() > zero + 2) text.erase(zero, 1);
     return text;
 }
@@ -114,10 +115,10 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
         return try_font(setting, frame, font, place.cell, room, chars);
     };
     const bool roomy = place.cell.x >= frame.px(kFewDecimals);
-    if (roomy && (fits(fonts.digits_large, {full}, gap * 2, kUsualChars) ||
-                  fits(fonts.digits_medium, {full}, gap * 2, kUsualChars) ||
-                  fits(fonts.digits, {full}, gap * 2, kUsualChars) ||
-                  fits(fonts.digits_small, {full}, gap)))
+    if (roomy &&
+        (fits(fonts.digits_large, {full}, gap * 2, kUsualChars) ||
+         fits(fonts.digits_medium, {full}, gap * 2, kUsualChars) ||
+         fits(fonts.digits, {full}, gap * 2, kUsualChars) || fits(fonts.digits_small, {full}, gap)))
         return setting;
     for (const view::Font& font : {view::Font(fonts.digits_small), smallest_digits(frame)})
         for (const Spelling spelling : {Spelling{two}, {two, false}, {one}, {one, false}})
@@ -206,8 +207,7 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
 /// The colour that a cell's number stands on.
 Color ink_of(const GridCanvas& canvas, std::size_t n) {
     if (is_lit(canvas.grid, n)) return canvas.grid.cells[n].ink;
-    const Color dimmed =
-        blend(canvas.grid.cells[n].fill, canvas.frame.theme.background, kUnlit);
+    const Color dimmed = blend(canvas.grid.cells[n].fill, canvas.frame.theme.background, kUnlit);
     return view::translucent(ink_on(dimmed, canvas.frame.theme.name), 1.0 - kUnlit * 0.6);
 }
 
@@ -218,8 +218,8 @@ void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::si
     const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
     const std::string text = text_of(canvas.grid, cell, setting.spelling);
     if (cell.look != CellLook::number)
-        return draw_text_in(canvas.frame, setting.font, low, high, Align::center,
-                            ink_of(canvas, n), text);
+        return draw_text_in(canvas.frame, setting.font, low, high, Align::center, ink_of(canvas, n),
+                            text);
     const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
     const int indent = setting.before - chars_before_point(text);
     const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
@@ -273,9 +273,17 @@ void draw_some_numbers(const GridCanvas& canvas) {
     }
 }
 
-/// Each cell's share of the range, from its foot; the number stands above it where it fits.
+double largest_number(const GridView& grid) {
+    double largest = 0.0;
+    for (const CellView& cell : grid.cells)
+        if (cell.look == CellLook::number) largest = std::max(largest, cell.value);
+    return largest;
+}
+
+/// Each cell's share of the largest, from its foot; the number stands above it where it fits.
 void draw_bars(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
+    const double largest = largest_number(canvas.grid);
     const float gap = canvas.place.cell.x >= frame.px(14) ? frame.px(2) : 0.0F;
     for (Index column = 0; column < canvas.grid.columns; ++column) {
         const CellView& cell = canvas.grid.at(0, column);
@@ -283,7 +291,8 @@ void draw_bars(const GridCanvas& canvas) {
         const ImVec2 low = canvas.corner(0, column);
         const float foot = low.y + canvas.place.cell.y;
         const float room = canvas.place.cell.y - frame.px(kSmallestDigits + 4);
-        const auto share = static_cast<float>(std::clamp(cell.value / canvas.grid.range.high, 0.0, 1.0));
+        const auto share =
+            largest > 0.0 ? static_cast<float>(std::max(cell.value, 0.0) / largest) : 0.0F;
         const float top = foot - std::max(room * share, cell.value > 0.0 ? 1.0F : 0.0F);
         frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, foot},
                            frame.theme.role(canvas.grid.role));

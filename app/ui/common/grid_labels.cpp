@@ -46,7 +46,8 @@ void draw_side_cell(const GridCanvas& canvas, const view::SideVector& side, std:
     if (row < side.bars.size() && side.bars[row] > 0.0) {
         const float inset = std::max(1.0F, (high.y - low.y) * 0.15F);
         const auto share = static_cast<float>(std::min(side.bars[row], 1.0));
-        frame.painter.rect({low.x, low.y + inset}, {low.x + (high.x - low.x) * share, high.y - inset},
+        frame.painter.rect({low.x, low.y + inset},
+                           {low.x + (high.x - low.x) * share, high.y - inset},
                            view::translucent(frame.theme.role(side.role), 0.35), frame.px(2));
     }
     const Font& font = side_font(frame, canvas.place.cell.y);
@@ -59,7 +60,8 @@ void point_at_side(const GridCanvas& canvas, const view::SideVector& side, ImVec
                    ImVec2 high) {
     ImGui::SetCursorScreenPos({low.x, low.y - canvas.frame.px(kLabelHeight)});
     ImGui::PushID(side.title.c_str());
-    ImGui::InvisibleButton("side", {high.x - low.x, high.y - low.y + canvas.frame.px(kLabelHeight)});
+    ImGui::InvisibleButton("side",
+                           {high.x - low.x, high.y - low.y + canvas.frame.px(kLabelHeight)});
     const float y = ImGui::GetMousePos().y;
     const auto row = static_cast<std::ptrdiff_t>((y - low.y) / canvas.place.cell.y);
     const bool on_row = y >= low.y && row < std::ssize(side.cell_tips);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/grid_parts.h"
+#include "app/ui/common/lens.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/step/heading.h"
 #include "app/ui/step/layout.h"
@@ -12,178 +14,200 @@ namespace {
 
 using view::CellRef;
 using view::GridView;
+using view::Slot;
 using view::StepView;
 
 // Design units.
-constexpr float kLowCanvas = 380.0F;    // below this the readouts are scrolled to
-constexpr float kBelow = 24.0F;         // between matrices and readouts
-constexpr float kMostReadouts = 0.36F;  // of the canvas
-constexpr float kHeight = 0.3F;         // of the spare height stands above the matrices
-
-constexpr float kNoPage = 1e5F;  // pixels: no figure is so wide or so high
-
-/// While it lives, the current window cuts nothing of a figure of the canvas alone.
-class AllRoom {
-  public:
-    explicit AllRoom(const Frame& frame) : alone_(frame.is_canvas_alone()) {
-        if (alone_) ImGui::PushClipRect({0.0F, 0.0F}, {kNoPage, kNoPage}, false);
-    }
-    ~AllRoom() {
-        if (alone_) ImGui::PopClipRect();
-    }
-    AllRoom(const AllRoom&) = delete;
-    AllRoom& operator=(const AllRoom&) = delete;
-
-  private:
-    bool alone_;
-};
+constexpr float kGap = 8.0F;
+constexpr float kTitle = 20.0F;
+constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
+constexpr float kWidestBar = 320.0F;
+constexpr float kNarrowestBar = 96.0F;
+constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
-/// One line of text with its middle at `middle`.
-void draw_centered(const Frame& frame, const Font& font, ImVec2 middle, view::Color color,
-                   const std::string& text) {
-    draw_text_in(frame, font, {middle.x, middle.y - font.px}, {middle.x, middle.y + font.px},
-                 Align::center, color, text);
-}
-
-void draw_operator(const Frame& frame, ImVec2 middle, float width, const std::string& sign) {
-    const Font font = operator_font(frame, ImGui::GetWindowSize().x);
-    const OperatorText text = operator_text(sign);
-    const view::Color color = frame.theme.muted;
-    const float words = frame.text_width(font, text.words);
-    if (!text.arrow) return draw_centered(frame, font, middle, color, text.words);
-    const bool alone = text.words.empty();
-    const float y = alone ? middle.y : middle.y + frame.px(4);
-    const float half =
-        std::min(std::max(words, frame.px(alone ? 24 : 48)), width - frame.px(8)) / 2;
-    draw_arrow(frame, {middle.x - half, y}, {middle.x + half, y}, color, frame.px(1.25F));
-    draw_centered(frame, font, {middle.x, y - font.px * 0.5F - frame.px(8)}, color, text.words);
-    const Font& small = frame.fonts.digits_small;
-    if (frame.text_width(small, text.note) > width) return;
-    draw_centered(frame, small, {middle.x, y + small.px * 0.5F + frame.px(8)}, color, text.note);
-}
-
-/// Matrices that may scroll sideways when even small cells do not fit.
-struct Matrices {
+/// The stage's matrices where they stand on screen.
+struct Cross {
     const StepView& view;
     const CanvasLayout& layout;
     const Frame& frame;
     ImVec2 origin;
+    ImVec2 room;
 
     GridPlace on_screen(const GridPlace& place) const {
         return {place.origin + origin, place.cell};
     }
-};
-
-void edit_in(const GridView& grid, const GridPlace& place, const view::CellEdit& editing,
-             const Frame& frame, view::Actions& out) {
-    for (Index row = 0; row < grid.rows; ++row)
-        for (Index column = 0; column < grid.columns; ++column) {
-            if (!(grid.ref(row, column) == editing.cell)) continue;
-            const ImVec2 low{place.origin.x + static_cast<float>(column) * place.cell.x,
-                             place.origin.y + static_cast<float>(row) * place.cell.y};
-            draw_cell_editor(editing, low, place.cell, frame, out);
-        }
-}
-
-std::optional<CellRef> draw_matrices(const Matrices& m, view::Actions& out) {
-    const AllRoom all_room(m.frame);
-    std::optional<CellRef> hovered;
-    for (std::size_t n = 0; n < m.view.operands.size(); ++n) {
-        ImGui::PushID(static_cast<int>(n));  // two operands may be views of one stage
-        const auto over =
-            draw_grid(m.view.operands[n], {}, m.on_screen(m.layout.operands[n]), m.frame, out);
-        ImGui::PopID();
-        if (over) hovered = over;
-        if (n < m.view.operators.size())
-            draw_operator(m.frame, m.layout.operators[n] + m.origin, m.layout.operator_widths[n],
-                          m.view.operators[n]);
+    GridCanvas canvas(const GridView& grid, const GridPlace& place) const {
+        return {grid, place, frame};
     }
-    const Fade fade{m.view.previous ? &*m.view.previous : nullptr, m.view.fade};
-    const auto over = draw_grid(m.view.result, fade, m.on_screen(m.layout.result), m.frame, out);
-    return over ? over : hovered;
-}
-
-void edit_cells(const Matrices& m, const view::CellEdit& editing, view::Actions& out) {
-    for (std::size_t n = 0; n < m.view.operands.size(); ++n)
-        edit_in(m.view.operands[n], m.on_screen(m.layout.operands[n]), editing, m.frame, out);
-    edit_in(m.view.result, m.on_screen(m.layout.result), editing, m.frame, out);
-}
-
-float wanted_readouts(const StepView& view, const Frame& frame, float room) {
-    const float wanted = readouts_height(std::max<Index>(view.result.rows, 1), frame);
-    return room < frame.px(kLowCanvas) ? wanted : std::min(wanted, room * kMostReadouts);
-}
-
-/// Room for the readouts is kept at every [Tq, Tk] stage, so that the matrices stay in place.
-bool keeps_readouts(const StepView& view) {
-    return view.result.row_role == Role::query && view.result.column_role == Role::key;
-}
-
-/// How the canvas under the heading is shared, in pixels.
-struct Shares {
-    ImVec2 matrices;  // at most
-    float readouts = 0.0F;
-    float line = 0.0F;  // of the hint
 };
 
-Shares share_out(const StepView& view, const Frame& frame, ImVec2 room) {
-    Shares shares{room, wanted_readouts(view, frame, room.y),
-                  view.hint.empty()
-                      ? 0.0F
-                      : frame.fonts.body.px + frame.px(20) + ImGui::GetStyle().ItemSpacing.y};
-    const bool scrolled_to = room.y < frame.px(kLowCanvas);
-    if (keeps_readouts(view) && !scrolled_to)
-        shares.matrices.y -= shares.readouts + frame.px(kBelow + 16);
-    shares.matrices.y -= shares.line;
-    return shares;
+/// What stands in a slot farthest from the hero: the labels stand outside of it.
+const GridView* outermost(const Cross& cross, Slot slot, GridPlace& place) {
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
+        if (cross.view.operands[n].slot != slot) continue;
+        place = cross.on_screen(cross.layout.operands[n]);
+        return &cross.view.operands[n];
+    }
+    return nullptr;
 }
 
-/// What is seen of the matrices: all of them where nothing is scrolled.
-ImVec2 shown_size(const CanvasLayout& layout, ImVec2 available, const Frame& frame) {
-    if (frame.is_canvas_alone()) return layout.size;
-    const float bar = layout.size.x > available.x ? ImGui::GetStyle().ScrollbarSize : 0.0F;
-    return {available.x, std::min(available.y, layout.size.y + bar + frame.px(4))};
+struct Hero {
+    const GridView& grid;
+    GridPlace place;
+};
+
+Hero hero_of(const Cross& cross) {
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
+        if (cross.view.operands[n].slot == Slot::hero)
+            return {cross.view.operands[n], cross.on_screen(cross.layout.operands[n])};
+    return {cross.view.result, cross.on_screen(cross.layout.result)};
 }
 
-/// Spare height goes above the matrices in part: the same at every stage with as many rows, while
-/// there is enough of it.
-float drop_of(const Shares& shares, const Frame& frame, float room, float height, float shown) {
-    const float most = room - shown - shares.readouts - frame.px(kBelow + 16);
-    return std::max(0.0F, std::min((room - height) * kHeight, most));
+/// The words of the hero's rows and columns, once, outside of what shares them.
+void draw_axes(const Cross& cross, const Hero& hero) {
+    GridPlace left = hero.place;
+    GridPlace top = hero.place;
+    outermost(cross, Slot::left, left);
+    outermost(cross, Slot::top, top);
+    GridPlace rows{{left.origin.x, hero.place.origin.y}, hero.place.cell};
+    draw_row_labels(GridCanvas{hero.grid, rows, cross.frame}, left.origin.x);
+    draw_column_labels(GridCanvas{hero.grid, hero.place, cross.frame}, top.origin.y);
 }
 
-std::optional<CellRef> draw_scrolled(const StepView& view,
-                                     const std::optional<view::CellEdit>& editing,
-                                     const CanvasLayout& layout, ImVec2 shown, const Frame& frame,
-                                     view::Actions& out) {
-    ImGui::SetNextWindowContentSize(layout.size);
-    ImGui::BeginChild("matrices", shown, false, ImGuiWindowFlags_HorizontalScrollbar);
-    const Matrices matrices{view, layout, frame, ImGui::GetCursorScreenPos()};
-    const std::optional<CellRef> hovered = draw_matrices(matrices, out);
-    if (editing) edit_cells(matrices, *editing, out);
-    ImGui::EndChild();
+/// Above an arm at the left or right: its symbol, and the numbers of its columns where they have room.
+void draw_side_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
+    const Frame& frame = cross.frame;
+    const bool numbered = place.cell.x >= frame.px(kLeastPitch) && grid.column_role != Role::key;
+    float foot = place.origin.y;
+    if (numbered) draw_column_labels(GridCanvas{grid, place, frame}, foot);
+    if (numbered) foot -= frame.px(kLabelHeight);
+    const ImVec2 low{place.origin.x, foot - frame.px(kTitle)};
+    frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), grid.title);
+    const float after = frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
+    const float width = place.cell.x * static_cast<float>(grid.columns);
+    if (after + frame.text_width(frame.fonts.small, grid.shape) > width) return;
+    frame.painter.text(frame.fonts.small, {low.x + after, low.y + frame.px(2)}, frame.theme.muted,
+                       grid.shape);
+}
+
+/// Left of an arm above: its symbol, the numbers of its rows where they have room, and what is done to it.
+void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
+    const Frame& frame = cross.frame;
+    const float height = place.cell.y * static_cast<float>(grid.rows);
+    const float foot = place.origin.y + height;
+    float right = place.origin.x - frame.px(kGap);
+    if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch)) {
+        draw_row_labels(GridCanvas{grid, place, frame}, place.origin.x);
+        right -= frame.px(24);
+    }
+    const float left = cross.origin.x;
+    const Font& font = frame.fonts.strong;
+    const std::string title = fit_text(frame, font, grid.title, right - left);
+    draw_text_in(frame, font, {left, place.origin.y}, {right, foot}, Align::right,
+                 frame.theme.role(grid.role), title);
+    if (grid.action.empty()) return;
+    const float end = right - frame.text_width(font, title) - frame.px(kGap * 2);
+    const std::string action = fit_text(frame, frame.fonts.small, grid.action + " ↓", end - left);
+    if (end - left < frame.px(40)) return;
+    draw_text_in(frame, frame.fonts.small, {left, place.origin.y}, {end, foot}, Align::right,
+                 frame.theme.muted, action);
+}
+
+void draw_titles(const Cross& cross, const GridView& grid, const GridPlace& place) {
+    if (grid.slot == Slot::top) draw_top_title(cross, grid, place);
+    if (grid.slot == Slot::left || grid.slot == Slot::right) draw_side_title(cross, grid, place);
+}
+
+/// Under a matrix: what stands there, unless it stands above, and its colours.
+void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place) {
+    const Frame& frame = cross.frame;
+    const GridCanvas canvas = cross.canvas(grid, place);
+    const ImVec2 low{place.origin.x, canvas.end().y + frame.px(kGap)};
+    const bool aside = grid.slot == Slot::right;
+    float x = low.x;
+    if (!aside) {
+        frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), grid.title);
+        x += frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
+        frame.painter.text(frame.fonts.small, {x, low.y + frame.px(2)}, frame.theme.muted,
+                           grid.shape);
+        x += frame.text_width(frame.fonts.small, grid.shape) + frame.px(kGap * 2);
+    }
+    const float end = aside ? cross.origin.x + cross.room.x : canvas.end().x;
+    const float width = std::min(end - x, frame.px(kWidestBar));
+    if (width > frame.px(kNarrowestBar)) draw_color_bar(canvas, {x, low.y + frame.px(2)}, width);
+}
+
+/// One matrix with what the pointer does on it.
+void draw_one(const Cross& cross, const GridView& grid, const GridPlace& place, const Fade& fade,
+              std::optional<CellRef>& hovered, view::Actions& out) {
+    const Dress bare{.labels = false, .color_bar = false, .sides = false};
+    const auto over = draw_grid(grid, fade, place, cross.frame, out, bare);
+    if (over) hovered = over;
+    draw_titles(cross, grid, place);
+}
+
+std::optional<CellRef> draw_matrices(const Cross& cross, view::Actions& out) {
+    std::optional<CellRef> hovered;
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));  // two operands may be views of one stage
+        draw_one(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]), {},
+                 hovered, out);
+        ImGui::PopID();
+    }
+    const Fade fade{cross.view.previous ? &*cross.view.previous : nullptr, cross.view.fade};
+    draw_one(cross, cross.view.result, cross.on_screen(cross.layout.result), fade, hovered, out);
     return hovered;
 }
 
-void draw_below(const StepView& view, const CanvasLayout& layout, const Shares& shares, float left,
-                const Frame& frame) {
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (!view.hint.empty())
-        draw_centered(frame, frame.fonts.body, {at.x + room.x / 2, at.y + frame.px(16)},
-                      frame.theme.accent, fit_text(frame, frame.fonts.body, view.hint, room.x));
-    if (view.rows.empty() || layout.operands.empty()) return;
-    const float gap = frame.px(kBelow);
-    const float height = std::max(
-        shares.readouts,
-        std::min(room.y - gap, readouts_height(static_cast<Index>(view.rows.size()), frame)));
-    draw_readouts(view.rows,
-                  {{left + layout.left, at.y + gap},
-                   left + layout.operands.front().origin.x - frame.px(8),
-                   {room.x - layout.left, height}},
-                  frame);
+void draw_around(const Cross& cross) {
+    const Hero hero = hero_of(cross);
+    draw_axes(cross, hero);
+    draw_foot(cross, hero.grid, hero.place);
+    const GridPlace result = cross.on_screen(cross.layout.result);
+    if (cross.view.result.slot == Slot::right) return draw_foot(cross, cross.view.result, result);
+    draw_sides(cross.canvas(cross.view.result, result), cross.layout.right);
+}
+
+/// Cells that are too small for numbers are read through a lens.
+void draw_lenses(const Cross& cross, const std::optional<CellRef>& hovered) {
+    if (!hovered) return;
+    const ImVec2 high = cross.origin + cross.room;
+    const auto look = [&](const GridView& grid, const GridPlace& place) {
+        draw_lens(grid, place, cross.frame, cross.origin, high);
+    };
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
+        look(cross.view.operands[n], cross.on_screen(cross.layout.operands[n]));
+    look(cross.view.result, cross.on_screen(cross.layout.result));
+}
+
+void edit_in(const Cross& cross, const GridView& grid, const GridPlace& place,
+             const view::CellEdit& editing, view::Actions& out) {
+    for (Index row = 0; row < grid.rows; ++row)
+        for (Index column = 0; column < grid.columns; ++column) {
+            if (!(grid.ref(row, column) == editing.cell)) continue;
+            draw_cell_editor(editing, cross.canvas(grid, place).corner(row, column), place.cell,
+                             cross.frame, out);
+        }
+}
+
+void edit_cells(const Cross& cross, const view::CellEdit& editing, view::Actions& out) {
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
+        edit_in(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]), editing,
+                out);
+    edit_in(cross, cross.view.result, cross.on_screen(cross.layout.result), editing, out);
+}
+
+/// What to press first, at the foot of the canvas.
+void draw_hint(const Cross& cross) {
+    const Frame& frame = cross.frame;
+    if (cross.view.hint.empty()) return;
+    const ImVec2 high = cross.origin + cross.room;
+    const Font& font = frame.fonts.body;
+    draw_text_in(frame, font, {cross.origin.x, high.y - font.px - frame.px(4)},
+                 {high.x, high.y - frame.px(4)}, Align::right, frame.theme.accent,
+                 fit_text(frame, font, cross.view.hint, cross.room.x / 2));
 }
 
 /// The reason why there is nothing to see, in the middle.
@@ -193,8 +217,9 @@ void draw_reason(const std::string& reason, const Frame& frame) {
     const Font& font = frame.fonts.title;
     const bool fits = frame.text_width(font, reason) <= room.x;
     if (!fits) return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reason);
-    draw_centered(frame, font, {at.x + room.x / 2, at.y + room.y * kHeight}, frame.theme.muted,
-                  reason);
+    const float middle = at.y + room.y * kHeight;
+    draw_text_in(frame, font, {at.x, middle - font.px}, {at.x + room.x, middle + font.px},
+                 Align::center, frame.theme.muted, reason);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
 }
 
@@ -203,21 +228,21 @@ void draw_reason(const std::string& reason, const Frame& frame) {
 std::optional<CellRef> draw_canvas(const StepView& view,
                                    const std::optional<view::CellEdit>& editing, const Frame& frame,
                                    view::Actions& out) {
-    const AllRoom all_room(frame);
     draw_heading(view, frame);
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
     if (!view.unavailable.empty()) {
         draw_reason(view.unavailable, frame);
         return std::nullopt;
     }
-    const Shares shares = share_out(view, frame, room);
-    const CanvasLayout layout = lay_out_canvas(view, frame, shares.matrices);
-    const ImVec2 shown = shown_size(layout, shares.matrices, frame);
-    const float drop = drop_of(shares, frame, room.y, layout.size.y, shown.y);
-    ImGui::SetCursorScreenPos({origin.x, origin.y + drop});
-    const auto hovered = draw_scrolled(view, editing, layout, shown, frame, out);
-    draw_below(view, layout, shares, origin.x, frame);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const CanvasLayout layout = lay_out_canvas(view, frame, room);
+    const Cross cross{view, layout, frame, ImGui::GetCursorScreenPos(), room};
+    const auto hovered = draw_matrices(cross, out);
+    draw_around(cross);
+    draw_hint(cross);
+    if (editing)
+        edit_cells(cross, *editing, out);
+    else if (!frame.quiet)
+        draw_lenses(cross, hovered);
     return hovered;
 }
 

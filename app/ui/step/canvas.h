@@ -23,18 +23,6 @@ std::optional<view::CellRef> draw_canvas(const view::StepView& view,
                                          const std::optional<view::CellEdit>& editing,
                                          const Frame& frame, view::Actions& out);
 
-/// Where the table of readouts stands: its row labels end at `label_end`, in pixels on screen.
-struct ReadoutsPlace {
-    ImVec2 low;
-    float label_end = 0.0F;
-    ImVec2 size;
-};
-/// The numbers of each row of weights as an aligned table; scrolls when the rows do not fit.
-void draw_readouts(const std::vector<view::RowReadouts>& rows, const ReadoutsPlace& place,
-                   const Frame& frame);
-/// What that table takes in height with so many rows without scrolling.
-float readouts_height(Index rows, const Frame& frame);
-
 /// The text field over the cell that is being typed into.
 void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
                       view::Actions& out);

@@ -94,12 +94,13 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
                       available.y - layout.hero.high.y - layout.legend};
     };
     const ImVec2 spare = spare_of(fit(view, frame, available, least));
-    CanvasLayout layout = fit(
-        view, frame, available,
-        {std::min(least.x + std::max(spare.x, 0.0F), available.x * kMostArm),
-         std::min(least.y + std::max(spare.y, 0.0F), available.y * kMostArm)});
+    CanvasLayout layout =
+        fit(view, frame, available,
+            {std::min(least.x + std::max(spare.x, 0.0F), available.x * kMostArm),
+             std::min(least.y + std::max(spare.y, 0.0F), available.y * kMostArm)});
     const ImVec2 left = spare_of(layout);
-    const ImVec2 aside{std::floor(std::max(left.x, 0.0F) / 2), std::floor(std::max(left.y, 0.0F) / 3)};
+    const ImVec2 aside{std::floor(std::max(left.x, 0.0F) / 2),
+                       std::floor(std::max(left.y, 0.0F) / 3)};
     for (ImVec2* corner : {&layout.hero.low, &layout.hero.high})
         *corner = {std::floor(corner->x + aside.x), std::floor(corner->y + aside.y)};
     layout.right += aside.x;
@@ -107,7 +108,7 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
 }
 
 /// A matrix that fills the hero's box, or as much of it as its shape asks for.
-GridPlace in_hero(const GridView& grid, const Box& hero, const Frame& frame) {
+GridPlace in_hero(const GridView& grid, const HeroBox& hero, const Frame& frame) {
     const ImVec2 room{hero.high.x - hero.low.x, hero.high.y - hero.low.y};
     const float rows = static_cast<float>(std::max<Index>(grid.rows, 1));
     const float columns = static_cast<float>(std::max<Index>(grid.columns, 1));
@@ -162,7 +163,8 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
     float foot = layout.hero.low.y - frame.px(kGap);
     for (auto n = top.rbegin(); n != top.rend(); ++n) {
         const GridView& grid = view.operands[*n];
-        const float share = grid.as_bars ? room - std::min(each, frame.px(kHighestRow)) * rows : each;
+        const float share =
+            grid.as_bars ? room - std::min(each, frame.px(kHighestRow)) * rows : each;
         const float height = row_height_above(grid, share, frame);
         foot -= height * static_cast<float>(grid.rows);
         const float width = hero.cell.x * static_cast<float>(in.columns) /
@@ -172,11 +174,11 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
     }
 }
 
-GridPlace at_right(const GridView& grid, const Box& hero, float row_height, float room,
+GridPlace at_right(const GridView& grid, const HeroBox& hero, float row_height, float room,
                    const Frame& frame) {
-    const float width = std::min((room - frame.px(kGap)) /
-                                     static_cast<float>(std::max<Index>(grid.columns, 1)),
-                                 frame.px(kWidestArmCell));
+    const float width =
+        std::min((room - frame.px(kGap)) / static_cast<float>(std::max<Index>(grid.columns, 1)),
+                 frame.px(kWidestArmCell));
     return {{hero.high.x + frame.px(kGap), hero.low.y}, {width, row_height}};
 }
 
@@ -189,9 +191,9 @@ CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 ava
     const GridView& hero = inside.empty() ? view.result : view.operands[inside.front()];
     const GridPlace place = in_hero(hero, layout.hero, frame);
     for (const std::size_t n : inside) layout.operands[n] = place;
-    layout.result = inside.empty() ? place
-                                   : at_right(view.result, layout.hero, place.cell.y, layout.right,
-                                              frame);
+    layout.result = inside.empty()
+                        ? place
+                        : at_right(view.result, layout.hero, place.cell.y, layout.right, frame);
     place_left(view, frame, place.cell.y, layout);
     place_top(view, frame, place, hero, layout);
     for (const std::size_t n : in_slot(view, Slot::right))

@@ -26,7 +26,7 @@ struct SideVector {
     std::string tooltip;  // its formula
     std::vector<std::string> cells;
     Role role = Role::score;
-    std::vector<double> bars = {};           // 0 … 1 behind each number; empty: none
+    std::vector<double> bars = {};            // 0 … 1 behind each number; empty: none
     std::vector<std::string> cell_tips = {};  // of each number; empty: none
 };
 
@@ -46,10 +46,10 @@ struct GridView {
     Index columns = 0;
     /// Tensor column of drawn column 0; not 0 only where heads are joined (see Sheet).
     Index first_column = 0;
-    Index first_row = 0;     // tensor row of drawn row 0; not 0 where one row stands for a matrix
-    Slot slot = Slot::hero;  // on the canvas of its stage
+    Index first_row = 0;      // tensor row of drawn row 0; not 0 where one row stands for a matrix
+    Slot slot = Slot::hero;   // on the canvas of its stage
     std::string action = {};  // what happens on the way from here to the hero: "÷ √4 = 2"
-    bool as_bars = false;    // each cell is a bar from its foot, as high as its share of the range
+    bool as_bars = false;     // each cell is a bar from its foot, as high as its share of the range
     /// The row and column whose numbers are shown where there is no room for all, as drawn.
     std::optional<Index> focus_row, focus_column;
     std::vector<std::string> row_labels;  // tokens, or "0", "1", … for widths

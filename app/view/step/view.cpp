@@ -66,7 +66,9 @@ GridView operand_grid(const AppState& state, Stage result, const OperandId& id) 
     if (const Param* param = std::get_if<Param>(&id)) return param_grid(state, *param);
     const Stage stage = std::get<Stage>(id);
     if (stage == Stage::context) return joined_grid(state);
-    return stage_grid(state, stage, result == Stage::scores && stage == Stage::k);
+    const bool shares_columns = (result == Stage::scores && stage == Stage::k) ||
+                                (result == Stage::context && stage == Stage::v);
+    return stage_grid(state, stage, shares_columns);
 }
 
 void light_sources(GridView& grid, Lights lights, const CellRef& focus) {
@@ -254,8 +256,8 @@ std::vector<RowReadouts> row_readouts(const AppState& state) {
         const auto first = allowed.begin() + i * sheet.values.columns;
         const Index count = std::count(first, first + sheet.values.columns, std::uint8_t{1});
         const RowMetrics metrics = row_metrics(sheet.values.row(i), count);
-        rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)],
-                        readouts_of(metrics, count), metrics.evenness});
+        rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)], readouts_of(metrics, count),
+                        metrics.evenness});
     }
     return rows;
 }
@@ -285,7 +287,8 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
     for (SideVector& side : stage_grid(state, state.step.stage).sides)
         sides.push_back(std::move(side));
     if (!is_kept(state, Stage::masked) || state.step.stage != Stage::weights) return sides;
-    for (SideVector& side : stage_grid(state, Stage::masked).sides) sides.push_back(std::move(side));
+    for (SideVector& side : stage_grid(state, Stage::masked).sides)
+        sides.push_back(std::move(side));
     return sides;
 }
 
