@@ -13,14 +13,18 @@ namespace {
 constexpr float kGap = 8.0F;
 constexpr float kFlatHeight = 20.0F;
 constexpr float kRoomyPitch = 26.0F;
-constexpr float kBetween = 1.0F;  // two lines of words
+constexpr float kBetween = 0.5F;         // two lines of words
+constexpr float kSmallestWords = 11.0F;  // no text is smaller
 
 constexpr float kLeastTurn = 45.0F;  // degrees
 constexpr float kMostTurn = 90.0F;
 constexpr Index kStaggered = 2;  // columns of row labels where rows are lower than a line
 
-Font font_of(const AxisLabels& labels, const Frame& frame) {
-    return labels.pitch >= frame.px(kRoomyPitch) ? frame.fonts.body : frame.fonts.small;
+view::Font font_of(const AxisLabels& labels, const Frame& frame) {
+    if (labels.pitch >= frame.px(kRoomyPitch)) return frame.fonts.body;
+    const bool tight = labels.pitch < frame.fonts.small.px + frame.px(kBetween);
+    return tight ? view::Font{view::Face::sans, frame.px(kSmallestWords)}
+                 : view::Font(frame.fonts.small);
 }
 
 std::string shown(const AxisLabels& labels, Index n) {
@@ -28,7 +32,7 @@ std::string shown(const AxisLabels& labels, Index n) {
 }
 
 float widest(const AxisLabels& labels, const Frame& frame) {
-    const Font font = font_of(labels, frame);
+    const view::Font font = font_of(labels, frame);
     float width = 0.0F;
     for (Index n = 0; n < std::ssize(labels.words); ++n)
         width = std::max(width, frame.text_width(font, shown(labels, n)));
@@ -91,7 +95,7 @@ bool is_staggered(const AxisLabels& labels, const Frame& frame) {
 
 void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, float top, Index n,
                     bool aside) {
-    const Font font = font_of(labels, frame);
+    const view::Font font = font_of(labels, frame);
     const float middle = top + (static_cast<float>(n) + 0.5F) * labels.pitch;
     const view::Color color = color_of(labels, frame, n);
     const float end = right - frame.px(kGap) - (aside ? widest(labels, frame) + frame.px(kGap) : 0);
@@ -127,7 +131,7 @@ float column_labels_height(const AxisLabels& labels, const Frame& frame) {
 }
 
 void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
-    const Font font = font_of(labels, frame);
+    const view::Font font = font_of(labels, frame);
     if (is_turned(labels, frame)) {
         const float turn = turn_of(labels, frame);
         draw_each(labels, stride_of(labels.pitch, line_of(labels, frame)), [&](Index n) {

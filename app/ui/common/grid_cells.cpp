@@ -235,7 +235,8 @@ void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low) {
     if (cell.look == CellLook::masked || font.px > canvas.place.cell.y) return;
     for (const Spelling spelling : {Spelling{2, false}, {1, false}, {0}}) {
         const std::string text = text_of(canvas.grid, cell, spelling);
-        if (spelling.decimals == 0 && std::abs(cell.value) < 10.0) return;
+        const bool says_nothing = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
+        if (cell.look == CellLook::number && says_nothing) return;
         if (canvas.frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
         return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n), text);
     }
@@ -280,8 +281,9 @@ double largest_number(const GridView& grid) {
     return largest;
 }
 
-/// Each cell's share of the largest, from its foot; the number stands above it where it fits.
-void draw_bars(const GridCanvas& canvas) {
+/// Each cell's share of the largest, from its foot; the number stands above it where it fits. They grow as the stage
+/// arrives.
+void draw_bars(const GridCanvas& canvas, double arrived) {
     const Frame& frame = canvas.frame;
     const double largest = largest_number(canvas.grid);
     const float gap = canvas.place.cell.x >= frame.px(14) ? frame.px(2) : 0.0F;
@@ -291,8 +293,9 @@ void draw_bars(const GridCanvas& canvas) {
         const ImVec2 low = canvas.corner(0, column);
         const float foot = low.y + canvas.place.cell.y;
         const float room = canvas.place.cell.y - frame.px(kSmallestDigits + 4);
-        const auto share =
-            largest > 0.0 ? static_cast<float>(std::max(cell.value, 0.0) / largest) : 0.0F;
+        const auto share = largest > 0.0
+                               ? static_cast<float>(std::max(cell.value, 0.0) / largest * arrived)
+                               : 0.0F;
         const float top = foot - std::max(room * share, cell.value > 0.0 ? 1.0F : 0.0F);
         frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, foot},
                            frame.theme.role(canvas.grid.role));
@@ -318,7 +321,7 @@ bool shows_numbers(const GridView& grid, const GridPlace& place, const Frame& fr
 }
 
 void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
-    if (canvas.grid.as_bars) return draw_bars(canvas);
+    if (canvas.grid.as_bars) return draw_bars(canvas, wanted.fade);
     const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
                     wanted.fade};
     const bool many = canvas.grid.rows * canvas.grid.columns > canvas.frame.painter.most_cells();

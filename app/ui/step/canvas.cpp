@@ -8,6 +8,7 @@
 #include "app/ui/common/widgets.h"
 #include "app/ui/step/heading.h"
 #include "app/ui/step/layout.h"
+#include "app/ui/step/story.h"
 
 namespace attn::ui {
 namespace {
@@ -152,8 +153,9 @@ std::optional<CellRef> draw_matrices(const Cross& cross, view::Actions& out) {
     std::optional<CellRef> hovered;
     for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));  // two operands may be views of one stage
-        draw_one(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]), {},
-                 hovered, out);
+        const Fade growing{nullptr, cross.view.fade};
+        draw_one(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]),
+                 cross.view.operands[n].as_bars ? growing : Fade{}, hovered, out);
         ImGui::PopID();
     }
     const Fade fade{cross.view.previous ? &*cross.view.previous : nullptr, cross.view.fade};
@@ -238,6 +240,7 @@ std::optional<CellRef> draw_canvas(const StepView& view,
     const Cross cross{view, layout, frame, ImGui::GetCursorScreenPos(), room};
     const auto hovered = draw_matrices(cross, out);
     draw_around(cross);
+    draw_story(view, layout, cross.origin, frame);
     draw_hint(cross);
     if (editing)
         edit_cells(cross, *editing, out);
