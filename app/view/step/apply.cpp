@@ -13,8 +13,6 @@
 namespace attn::view {
 namespace {
 
-constexpr double kFadeSeconds = 0.4;
-
 std::size_t place_of(const std::vector<Stage>& stages, Stage stage) {
     return static_cast<std::size_t>(std::find(stages.begin(), stages.end(), stage) -
                                     stages.begin());

@@ -134,7 +134,7 @@ void carry_out(AppState& state, const TakeScreenshot&) { state.effects.screensho
 void carry_out(AppState& state, const Quit&) { state.effects.quit = true; }
 
 void carry_out(AppState& state, const Tick& action) {
-    constexpr double kFadeSeconds = 0.25;
+    constexpr double kFadeSeconds = 0.4;
     StepLook& look = state.step;
     look.fade = std::min(1.0, look.fade + action.seconds / kFadeSeconds);
     if (look.playing) look.play_clock_s += action.seconds;
