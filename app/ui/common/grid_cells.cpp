@@ -110,6 +110,10 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
     const int two = std::min(full, 2);
     const int one = grid.range.high >= 2.0 ? std::min(full, 1) : two;
     NumberSetting setting;
+    const view::Font least =
+        smallest_digits(frame);  // two of them at least: no cell is asked where they do not fit
+    if (place.cell.y < least.px + 2.0F || place.cell.x < 2.5F * frame.text_width(least, "0"))
+        return setting;
     const auto fits = [&](const view::Font& font, Spelling spelling, float room, int chars = 0) {
         setting = measure(grid, spelling);
         return try_font(setting, frame, font, place.cell, room, chars);
