@@ -9,9 +9,11 @@ target_compile_options(attn_warnings INTERFACE -Wall -Wextra -Wconversion -Wshad
 include(GNUInstallDirs)
 file(RELATIVE_PATH attn_install_assets
   ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/attnscope)
+# Where this tree lies stands in one generated header, so that the compiler's command line is the same wherever it is.
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tree.h.in ${PROJECT_BINARY_DIR}/generated/attn_tree.h @ONLY)
 add_library(attn_paths INTERFACE)
+target_include_directories(attn_paths INTERFACE ${PROJECT_BINARY_DIR}/generated)
 target_compile_definitions(attn_paths INTERFACE
-  ATTN_SOURCE_ASSETS="${PROJECT_SOURCE_DIR}/assets"
   ATTN_INSTALL_ASSETS="${attn_install_assets}"
   ATTN_VERSION="${PROJECT_VERSION}")
 

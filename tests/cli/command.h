@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attn_tree.h"
 #include "app/cli/cli.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"

@@ -1,4 +1,5 @@
 // Inputs of `trace`.
+#include "attn_tree.h"
 #include "tests/cli/command.h"
 
 using namespace attn;

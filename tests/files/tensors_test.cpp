@@ -1,4 +1,5 @@
 // What a file of tensors says: tokens, layers, and what it holds that nobody uses.
+#include "attn_tree.h"
 #include "app/files/tensors.h"
 
 #include <doctest/doctest.h>

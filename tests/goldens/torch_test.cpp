@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "attn_tree.h"
 #include "core/cast.h"
 #include "tests/support/tolerance.h"
 

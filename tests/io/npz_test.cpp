@@ -1,3 +1,4 @@
+#include "attn_tree.h"
 #include "core/io/npz.h"
 
 #include <doctest/doctest.h>

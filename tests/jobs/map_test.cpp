@@ -1,6 +1,7 @@
 // The jobs beside the window: a matrix is opened, its map becomes sharp, its cell is explained.
 #include <doctest/doctest.h>
 
+#include "attn_tree.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/view/common/words.h"

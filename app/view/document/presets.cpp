@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "attn_tree.h"
 #include "app/view/document/document.h"
 #include "core/io/file.h"
 #include "core/text.h"
