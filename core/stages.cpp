@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/tex.h"
+
 namespace attn {
 namespace {
 
@@ -12,51 +14,63 @@ constexpr Operand from(OperandId id, Lights lights) { return {id, lights}; }
 
 // clang-format off
 constexpr std::array<StageInfo, kStageCount> kStages{{
-    {Stage::x, "x", "X", "X", "Token vectors", "X = embedding(token) + position",
+    {Stage::x, "x", "X", "X", "Token vectors",
+     R"(X = \mathrm{embedding}(\mathrm{token}) + \mathrm{position})",
      Axis::query, Axis::d_model, HeadAxis::none, ColorScale::diverging, Role::input, {},
      "Each token is a row of numbers: its word vector plus its position.", kVaswani},
     {Stage::x_kv, "x_kv", "X_kv", "X_kv", "Token vectors of the source",
-     "X_kv = embedding(token) + position", Axis::key, Axis::d_model, HeadAxis::none,
+     R"(X_{kv} = \mathrm{embedding}(\mathrm{token}) + \mathrm{position})",
+     Axis::key, Axis::d_model, HeadAxis::none,
      ColorScale::diverging, Role::input, {},
      "Cross-attention reads its keys and values from a second sentence.", kVaswani},
-    {Stage::q, "q", "Q", "Q", "Queries", "Q = X W_Q",
+    {Stage::q, "q", "Q", "Q", "Queries",
+     R"(Q = X\,W_Q)",
      Axis::query, Axis::d_k, HeadAxis::query, ColorScale::diverging, Role::query,
      {from(Stage::x, Lights::same_row), from(Param::w_q, Lights::column)},
      "Every token asks a question: its row of X times W_Q.", kVaswani},
-    {Stage::k, "k", "K", "K", "Keys", "K = X W_K",
+    {Stage::k, "k", "K", "K", "Keys",
+     R"(K = X\,W_K)",
      Axis::key, Axis::d_k, HeadAxis::key_value, ColorScale::diverging, Role::key,
      {from(Stage::x, Lights::same_row), from(Param::w_k, Lights::column)},
      "Every token offers a key, what it can be found by: its row of X times W_K.", kVaswani},
-    {Stage::v, "v", "V", "V", "Values", "V = X W_V",
+    {Stage::v, "v", "V", "V", "Values",
+     R"(V = X\,W_V)",
      Axis::key, Axis::d_v, HeadAxis::key_value, ColorScale::diverging, Role::value,
      {from(Stage::x, Lights::same_row), from(Param::w_v, Lights::column)},
      "Every token carries a value, what it hands over when attended to: its row of X times W_V.", kVaswani},
-    {Stage::scores, "scores", "QKᵀ", "QKᵀ", "Raw scores", "scores[i,j] = q_i · k_j",
+    {Stage::scores, "scores", "QKᵀ", "QKᵀ", "Raw scores",
+     R"(\mathrm{scores}_{i,j} = q_i \cdot k_j)",
      Axis::query, Axis::key, HeadAxis::query, ColorScale::diverging, Role::score,
      {from(Stage::q, Lights::same_row), from(Stage::k, Lights::row_of_column)},
      "Each query meets each key: their dot product says how well they match.", kVaswani},
-    {Stage::scaled, "scaled", "S", "÷√d_k", "Scaled scores", "S = scores · scale / temperature",
+    {Stage::scaled, "scaled", "S", "÷√d_k", "Scaled scores",
+     R"(S = \mathrm{scores} \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
      Axis::query, Axis::key, HeadAxis::query, ColorScale::diverging, Role::score,
      {from(Stage::scores, Lights::same_cell)},
      "Dividing by √d_k keeps the scores' standard deviation near 1, whatever the width.", kVaswani},
-    {Stage::masked, "masked", "M", "mask", "Masked scores", "M[i,j] = S[i,j] if i may attend to j, else −∞",
+    {Stage::masked, "masked", "M", "mask", "Masked scores",
+     R"(M_{i,j} = S_{i,j} \text{ if } i \text{ may attend to } j\text{, else } -\infty)",
      Axis::query, Axis::key, HeadAxis::query, ColorScale::diverging, Role::score,
      {from(Stage::scaled, Lights::same_cell)},
      "Pairs that the mask forbids become −∞, so that softmax gives them exactly 0.", kVaswani},
-    {Stage::weights, "weights", "A", "softmax", "Attention weights", "A[i,j] = exp(M[i,j] − m_i) / Σ_j′ exp(M[i,j′] − m_i)",
+    {Stage::weights, "weights", "A", "softmax", "Attention weights",
+     R"(A_{i,j} = \frac{\exp(M_{i,j} - m_i)}{\sum_{j'} \exp(M_{i,j'} - m_i)})",
      Axis::query, Axis::key, HeadAxis::query, ColorScale::unit, Role::weight,
      {from(Stage::masked, Lights::same_row)},
      "Softmax turns each row of scores into shares that sum to 1.",
      "Milakov & Gimelshein 2018, arXiv:1805.02867"},
-    {Stage::dropped, "dropped", "Ã", "dropout", "Weights after dropout", "Ã[i,j] = A[i,j] · keep[i,j] / (1 − p)",
+    {Stage::dropped, "dropped", "Ã", "dropout", "Weights after dropout",
+     R"(\tilde{A}_{i,j} = \frac{A_{i,j} \cdot \mathrm{keep}_{i,j}}{1 - p})",
      Axis::query, Axis::key, HeadAxis::query, ColorScale::unit, Role::weight,
      {from(Stage::weights, Lights::same_cell)},
      "Some weights are dropped at random and the rest grow by 1/(1 − p): rows no longer sum to 1.", kDropout},
-    {Stage::context, "context", "AV", "AV", "Context", "context[i] = Σ_j A[i,j] v_j",
+    {Stage::context, "context", "AV", "AV", "Context",
+     R"(\mathrm{context}_i = \sum_j A_{i,j}\,v_j)",
      Axis::query, Axis::d_v, HeadAxis::query, ColorScale::diverging, Role::value,
      {from(Stage::weights, Lights::same_row), from(Stage::v, Lights::column)},
      "Each token takes a weighted average of the values: the answer to its question.", kVaswani},
-    {Stage::output, "output", "Y", "output", "Output", "Y = concat(heads) W_O",
+    {Stage::output, "output", "Y", "output", "Output",
+     R"(Y = \mathrm{concat}(\mathrm{heads})\,W_O)",
      Axis::query, Axis::d_out, HeadAxis::none, ColorScale::diverging, Role::output,
      {from(Stage::context, Lights::same_row), from(Param::w_o, Lights::column)},
      "The heads are joined and mixed by W_O: one new vector for each token.", kVaswani},
@@ -97,6 +111,8 @@ StageSet pair_stages() {
 
 const StageInfo& info(Stage stage) { return kStages[index_of(stage)]; }
 const ParamInfo& info(Param param) { return kParams[index_of(param)]; }
+
+std::string plain_formula(const StageInfo& stage) { return tex::plain_text(stage.tex); }
 
 std::optional<Stage> find_stage(std::string_view key) {
     const auto row = std::find_if(kStages.begin(), kStages.end(),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -60,11 +61,11 @@ struct Operand {
 
 struct StageInfo {
     Stage stage;
-    std::string_view key;      // npz name, command line, journal
-    std::string_view symbol;   // as in formulas
-    std::string_view step;     // on the ribbon: what happens to get here
-    std::string_view title;    // a heading
-    std::string_view formula;  // one line, plain text with DejaVu glyphs
+    std::string_view key;     // npz name, command line, journal
+    std::string_view symbol;  // as in formulas
+    std::string_view step;    // on the ribbon: what happens to get here
+    std::string_view title;   // a heading
+    std::string_view tex;     // the formula, in the subset that tex.h reads
     Axis rows;
     Axis columns;
     HeadAxis heads;
@@ -94,6 +95,8 @@ std::span<const ParamInfo, kParamCount> param_table();
 
 const StageInfo& info(Stage stage);
 const ParamInfo& info(Param param);
+/// The stage's formula as one line of plain text, made from its TeX.
+std::string plain_formula(const StageInfo& stage);
 /// nullopt when no stage has that key.
 std::optional<Stage> find_stage(std::string_view key);
 

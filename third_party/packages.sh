@@ -6,7 +6,8 @@ build_packages=(
     libglfw3-dev libimgui-dev libepoxy-dev libfontconfig-dev libcairo2-dev
     libeigen3-dev libcli11-dev nlohmann-json3-dev libfmt-dev libexpected-dev libzip-dev libstb-dev
     libhwy-dev libtbb-dev
-    libgl1 libegl1 libgl1-mesa-dri fonts-dejavu-core
+    libgl1 libegl1 libgl1-mesa-dri
+    fonts-dejavu-core fonts-stix fonts-inter fonts-jetbrains-mono
 )
 test_packages=(doctest-dev clang-format glslang-tools xvfb xauth xdotool poppler-utils)
 

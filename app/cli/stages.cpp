@@ -6,6 +6,7 @@
 #include "app/cli/subcommands.h"
 #include "core/backend.h"
 #include "core/stages.h"
+#include "core/tex.h"
 
 namespace attn::cli {
 namespace {
@@ -60,8 +61,9 @@ std::string table(BackendList backends) {
     for (const StageInfo& stage : stage_table())
         rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_words(stage),
                         fmt::format("{}", fmt::join(keepers(stage.stage, backends), ", ")),
-                        std::string(stage.formula)});
-    rows.push_back({"logsumexp", "", "[B,H,Tq]", rows.back()[3], "m_i + ln Σ_j exp(M[i,j] − m_i)"});
+                        plain_formula(stage)});
+    rows.push_back({"logsumexp", "", "[B,H,Tq]", rows.back()[3],
+                    tex::plain_text(R"(m_i + \ln \sum_j \exp(M_{i,j} - m_i))")});
     std::array<std::size_t, 5> widths{};
     for (const auto& row : rows)
         for (std::size_t c = 0; c < row.size(); ++c)
@@ -80,7 +82,8 @@ nlohmann::ordered_json table_as_json(BackendList backends) {
         rows.push_back({{"key", stage.key},
                         {"symbol", stage.symbol},
                         {"title", stage.title},
-                        {"formula", stage.formula},
+                        {"formula", plain_formula(stage)},
+                        {"tex", stage.tex},
                         {"shape", shape_words(stage)},
                         {"kept_by", keepers(stage.stage, backends)},
                         {"words", stage.words},

@@ -80,10 +80,14 @@ class CairoFigure : public Figure {
 
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
         set_color(cairo(), color);
-        cairo_set_font_face(cairo(), type_.face(font.face));
-        cairo_set_font_size(cairo(), type_.em(font));
-        cairo_move_to(cairo(), at.x, at.y + type_.ascent(font));
-        cairo_show_text(cairo(), clean_text(text).c_str());
+        double x = at.x;
+        for (const Run& run : type_.runs(font, clean_text(text))) {
+            cairo_set_font_face(cairo(), run.face);
+            cairo_set_font_size(cairo(), font.em());
+            cairo_move_to(cairo(), x, at.y + font.ascent());
+            cairo_show_text(cairo(), run.text.c_str());
+            x += run.width;
+        }
         cairo_new_path(cairo());
     }
 

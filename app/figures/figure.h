@@ -40,8 +40,8 @@ class Figure : public view::Painter {
     virtual Result<std::string> finish() = 0;
 };
 
-/// Text is text in SVG and PDF, set in DejaVu Sans and DejaVu Sans Mono; where this machine has them
-/// not, in what fontconfig has instead, else in cairo's own. PNG has kPngScale pixels a length.
+/// Text is text in SVG and PDF, set in the families of app/fonts; where this machine has none of them,
+/// in what fontconfig has instead, else in cairo's own. PNG has kPngScale pixels a length.
 std::unique_ptr<Figure> make_figure(Format format, const Page& page);
 inline constexpr int kPngScale = 2;
 

@@ -10,6 +10,7 @@
 
 #include "app/figures/cairo_figure.h"
 #include "app/figures/type.h"
+#include "app/fonts/fonts.h"
 
 namespace attn::figures {
 namespace {
@@ -72,15 +73,6 @@ std::string base64(std::string_view bytes) {
     return out;
 }
 
-constexpr std::string_view kStyle =
-    "<style>text{white-space:pre;font-kerning:none;font-variant-ligatures:none;"
-    "text-rendering:geometricPrecision}"
-    ".sans,.bold{font-family:\"DejaVu Sans\",Verdana,sans-serif}"
-    ".bold{font-weight:bold}"
-    ".mono{font-family:\"DejaVu Sans Mono\",Menlo,Consolas,monospace}"
-    "image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;image-rendering:pixelated}"
-    "</style>\n";
-
 std::string_view class_of(view::Face face) {
     switch (face) {
         case view::Face::sans:
@@ -89,8 +81,34 @@ std::string_view class_of(view::Face face) {
             return "bold";
         case view::Face::mono:
             return "mono";
+        case view::Face::italic:
+            return "italic";
+        case view::Face::roman:
+            return "roman";
     }
     return "";
+}
+
+/// ".sans{font-family:\"Inter\",\"DejaVu Sans\",sans-serif}": the families of a face, then any of its kind.
+std::string style_of(view::Face face, std::string_view generic, std::string_view more = "") {
+    std::string names;
+    for (const fonts::Family& family : fonts::families(face))
+        if (const std::string name = fmt::format("\"{}\",", family.name);
+            names.find(name) == names.npos)
+            names += name;
+    return fmt::format(".{}{{font-family:{}{}{}}}", class_of(face), names, generic, more);
+}
+
+std::string style() {
+    return "<style>text{white-space:pre;font-kerning:none;font-variant-ligatures:none;"
+           "text-rendering:geometricPrecision}" +
+           style_of(view::Face::sans, "Verdana,sans-serif") +
+           style_of(view::Face::bold, "Verdana,sans-serif", ";font-weight:bold") +
+           style_of(view::Face::mono, "Menlo,Consolas,monospace") +
+           style_of(view::Face::italic, "serif", ";font-style:italic") +
+           style_of(view::Face::roman, "serif") +
+           "image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;"
+           "image-rendering:pixelated}</style>\n";
 }
 
 class SvgFigure : public Figure {
@@ -101,7 +119,7 @@ class SvgFigure : public Figure {
         put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
             "viewBox=\"{2} {3} {0} {1}\">\n",
             num(width), num(height), num(page.low.x), num(page.low.y));
-        out_ += kStyle;
+        out_ += style();
         rect(page.low, page.high, page.background, 0.0F);
     }
 
@@ -119,8 +137,8 @@ class SvgFigure : public Figure {
                 ? fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", num(width))
                 : "";
         put("<text class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}>{}</text>\n",
-            class_of(font.face), num(at.x), num(at.y + type_.ascent(font)), num(type_.em(font)),
-            length, paint("fill", color), escape(clean));
+            class_of(font.face), num(at.x), num(at.y + font.ascent()), num(font.em()), length,
+            paint("fill", color), escape(clean));
     }
 
     void rect(Point low, Point high, Color fill, float radius) override {

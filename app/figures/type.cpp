@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "app/fonts/fonts.h"
+
 namespace attn::figures {
 namespace {
 
 using view::Face;
 
-constexpr double kMeasuredEm = 1000.0;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 /// Bytes of the character that begins with `first`; 0: none does.
@@ -57,10 +58,30 @@ CairoPtr<cairo_font_options_t> unhinted() {
     return options;
 }
 
-CairoPtr<cairo_font_face_t> make_face(Face face) {
-    const auto weight = face == Face::bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL;
+CairoPtr<cairo_font_face_t> make_face(const fonts::Family& family) {
+    const auto weight =
+        family.cut == fonts::Cut::bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL;
+    const auto slant =
+        family.cut == fonts::Cut::italic ? CAIRO_FONT_SLANT_ITALIC : CAIRO_FONT_SLANT_NORMAL;
     return CairoPtr<cairo_font_face_t>(
-        cairo_toy_font_face_create(family_of(face).data(), CAIRO_FONT_SLANT_NORMAL, weight));
+        cairo_toy_font_face_create(std::string(family.name).c_str(), slant, weight));
+}
+
+double advance(cairo_scaled_font_t* font, const std::string& text) {
+    cairo_text_extents_t extents{};
+    cairo_scaled_font_text_extents(font, text.c_str(), &extents);
+    return extents.x_advance;
+}
+
+bool has_glyphs(cairo_scaled_font_t* font, std::string_view text) {
+    cairo_glyph_t* glyphs = nullptr;
+    int count = 0;
+    cairo_scaled_font_text_to_glyphs(font, 0.0, 0.0, text.data(), static_cast<int>(text.size()),
+                                     &glyphs, &count, nullptr, nullptr, nullptr);
+    const bool all = std::none_of(glyphs, glyphs + count,
+                                  [](const cairo_glyph_t& glyph) { return glyph.index == 0; });
+    cairo_glyph_free(glyphs);
+    return all;
 }
 
 }  // namespace
@@ -76,51 +97,73 @@ std::string clean_text(std::string_view text) {
     return clean;
 }
 
-std::string_view family_of(Face face) {
-    return face == Face::mono ? "DejaVu Sans Mono" : "DejaVu Sans";
-}
-
+/// Without DejaVu: what fontconfig has instead, else cairo's own.
 Type::Type() : options_(unhinted()) {
-    for (const Face face : {Face::sans, Face::bold, Face::mono}) {
-        Loaded& loaded = faces_[static_cast<std::size_t>(face)];
-        loaded.face = make_face(face);
-        cairo_font_extents_t extents{};
-        cairo_scaled_font_extents(scaled(face, kMeasuredEm).get(), &extents);
-        const double line = extents.ascent + extents.descent;
-        if (line > 0.0) loaded.metrics = {extents.ascent / kMeasuredEm, line / kMeasuredEm};
+    for (std::size_t face = 0; face < view::kFaceCount; ++face) {
+        const auto families = fonts::families(static_cast<Face>(face));
+        for (const fonts::Family& family : families)
+            if (fonts::find(family)) faces_[face].push_back({make_face(family), {}});
+        if (faces_[face].empty()) faces_[face].push_back({make_face(families.back()), {}});
     }
 }
 
-CairoPtr<cairo_scaled_font_t> Type::scaled(Face face, double em) const {
-    cairo_matrix_t size, upright;
-    cairo_matrix_init_scale(&size, em, em);
-    cairo_matrix_init_identity(&upright);
-    return CairoPtr<cairo_scaled_font_t>(
-        cairo_scaled_font_create(at(face).face.get(), &size, &upright, options_.get()));
-}
-
-cairo_scaled_font_t* Type::sized(const view::Font& font) {
-    CairoPtr<cairo_scaled_font_t>& sized = sizes_[{font.face, font.px}];
-    if (!sized) sized = scaled(font.face, em(font));
+cairo_scaled_font_t* Type::sized(Source& source, float em) const {
+    CairoPtr<cairo_scaled_font_t>& sized = source.sizes[em];
+    if (!sized) {
+        cairo_matrix_t size, upright;
+        cairo_matrix_init_scale(&size, em, em);
+        cairo_matrix_init_identity(&upright);
+        sized.reset(cairo_scaled_font_create(source.face.get(), &size, &upright, options_.get()));
+    }
     return sized.get();
 }
 
+/// The first that has it; the last where none has.
+std::size_t Type::source_of(const view::Font& font, std::string_view character) {
+    std::vector<Source>& all = sources(font);
+    std::size_t n = 0;
+    while (n + 1 < all.size() && !has_glyphs(sized(all[n], font.em()), character)) ++n;
+    return n;
+}
+
+std::vector<Run> Type::runs(const view::Font& font, std::string_view clean_text) {
+    std::vector<Source>& all = sources(font);
+    std::vector<Run> runs;
+    const auto add = [&](std::size_t source, std::string_view text) {
+        const std::string part(text);
+        runs.push_back(
+            {all[source].face.get(), part, advance(sized(all[source], font.em()), part)});
+    };
+    if (has_glyphs(sized(all.front(), font.em()), clean_text)) {
+        add(0, clean_text);
+        return runs;
+    }
+    while (!clean_text.empty()) {
+        const std::size_t source = source_of(font, first_character(clean_text));
+        std::size_t end = 0;
+        while (end < clean_text.size() &&
+               source_of(font, first_character(clean_text.substr(end))) == source)
+            end += first_character(clean_text.substr(end)).size();
+        add(source, clean_text.substr(0, end));
+        clean_text.remove_prefix(end);
+    }
+    return runs;
+}
+
 double Type::width(const view::Font& font, std::string_view clean_text) {
-    cairo_text_extents_t extents{};
-    cairo_scaled_font_text_extents(sized(font), std::string(clean_text).c_str(), &extents);
-    return extents.x_advance;
+    double width = 0.0;
+    for (const Run& run : runs(font, clean_text)) width += run.width;
+    return width;
 }
 
 bool Type::has_all(const view::Font& font, std::string_view clean_text) {
-    cairo_glyph_t* glyphs = nullptr;
-    int count = 0;
-    cairo_scaled_font_text_to_glyphs(sized(font), 0.0, 0.0, clean_text.data(),
-                                     static_cast<int>(clean_text.size()), &glyphs, &count, nullptr,
-                                     nullptr, nullptr);
-    const bool all = std::none_of(glyphs, glyphs + count,
-                                  [](const cairo_glyph_t& glyph) { return glyph.index == 0; });
-    cairo_glyph_free(glyphs);
-    return all;
+    std::vector<Source>& all = sources(font);
+    while (!clean_text.empty()) {
+        const std::string_view character = first_character(clean_text);
+        if (!has_glyphs(sized(all[source_of(font, character)], font.em()), character)) return false;
+        clean_text.remove_prefix(character.size());
+    }
+    return true;
 }
 
 }  // namespace attn::figures

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <cairo.h>
 
@@ -13,7 +13,7 @@
 
 namespace attn::figures {
 
-// Faces and their measures. A view::Font's size is the height of its line; type is set by the em.
+// Faces and their measures. A view::Font's size is the height of its line; type is set by its em.
 
 /// What `text` says, as valid UTF-8 without control characters: a broken byte becomes U+FFFD.
 std::string clean_text(std::string_view text);
@@ -29,8 +29,12 @@ struct CairoFree {
 template <class T>
 using CairoPtr = std::unique_ptr<T, CairoFree>;
 
-/// The family of a face in fontconfig and in CSS.
-std::string_view family_of(view::Face face);
+/// A part of a line that one font sets.
+struct Run {
+    cairo_font_face_t* face = nullptr;
+    std::string text;
+    double width = 0.0;
+};
 
 class Type {
   public:
@@ -40,31 +44,23 @@ class Type {
     double width(const view::Font& font, std::string_view clean_text);
     /// Whether the face has a glyph for every character.
     bool has_all(const view::Font& font, std::string_view clean_text);
-    /// Of the em, in pixels.
-    double em(const view::Font& font) const { return font.px / metrics(font).line; }
-    /// From the top of the line to the baseline.
-    double ascent(const view::Font& font) const {
-        return font.px * metrics(font).ascent / metrics(font).line;
-    }
-    cairo_font_face_t* face(view::Face face) const { return at(face).face.get(); }
+    /// The line from left to right: each character in the first of the face's families that has it.
+    std::vector<Run> runs(const view::Font& font, std::string_view clean_text);
     cairo_font_options_t* options() const { return options_.get(); }
 
   private:
-    struct Metrics {
-        double ascent = 0.8, line = 1.0;  // of the em
-    };
-    struct Loaded {
+    struct Source {
         CairoPtr<cairo_font_face_t> face;
-        Metrics metrics;
+        std::map<float, CairoPtr<cairo_scaled_font_t>> sizes;  // by the em
     };
-    const Loaded& at(view::Face face) const { return faces_[static_cast<std::size_t>(face)]; }
-    const Metrics& metrics(const view::Font& font) const { return at(font.face).metrics; }
-    CairoPtr<cairo_scaled_font_t> scaled(view::Face face, double em) const;
-    cairo_scaled_font_t* sized(const view::Font& font);
+    std::vector<Source>& sources(const view::Font& font) {
+        return faces_[static_cast<std::size_t>(font.face)];
+    }
+    cairo_scaled_font_t* sized(Source& source, float em) const;
+    std::size_t source_of(const view::Font& font, std::string_view character);
 
     CairoPtr<cairo_font_options_t> options_;
-    std::array<Loaded, 3> faces_;
-    std::map<std::pair<view::Face, float>, CairoPtr<cairo_scaled_font_t>> sizes_;
+    std::array<std::vector<Source>, view::kFaceCount> faces_;  // each has one at least
 };
 
 }  // namespace attn::figures

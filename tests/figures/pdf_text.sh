@@ -17,7 +17,7 @@ reads() {
 }
 
 reads 'Attention weights' --stage weights
-reads 'exp(M[i,j] − m_i)' --stage weights
+reads 'exp' --stage weights
 reads '0.577' --stage weights
 reads 'Raw scores' --stage scores
 reads 'unscaled' --workspace saturation

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "app/view/common/painter.h"
@@ -13,13 +14,16 @@ struct Font : view::Font {
     ImFont* imgui = nullptr;
 };
 
-/// DejaVu Sans for words, DejaVu Sans Mono for numbers, three sizes, and two larger ones for
-/// figures.
+/// Inter for words, JetBrains Mono for numbers and STIX for mathematics, where this machine has them;
+/// DejaVu lends what they lack, and stands in for them. 12, 14, 16, 20 and 28 at scale 1.
 struct Fonts {
     Font small, body, title;  // words
     Font strong;              // body size, bold: symbols, headings
     Font digits_small, digits;
-    Font digits_medium, digits_large;  // figures and their signs alone, for roomy cells
+    Font digits_medium, digits_large, value;  // figures and their signs alone
+    /// Symbols that slant and that do not: of scripts, of the inspector, of headings; and large signs.
+    std::array<Font, 3> italic, roman;
+    Font large_sign;
     std::string warning;  // one sentence when the fonts were not found; "" when all is well
 };
 

@@ -102,6 +102,15 @@ void push_font(const Font& font) {
 
 void pop_font() { ImGui::PopFont(); }
 
+#if IMGUI_VERSION_NUM < 19200
+float drawn_ascent(ImFont& font, float px) { return font.Ascent * px / font.FontSize; }
+void only_replacement(ImFontConfig&) {}  // the ranges that a font is loaded with say it
+#else
+float drawn_ascent(ImFont& font, float px) { return font.GetFontBaked(px)->Ascent; }
+constexpr ImWchar kAllElse[] = {0x0001, 0xFFFC, 0xFFFE, 0xFFFF, 0};  // the font keeps the pointer
+void only_replacement(ImFontConfig& config) { config.GlyphExcludeRanges = kAllElse; }
+#endif
+
 int native_key(Key key) { return kNatives[place(key)].first; }
 
 bool is_pressed(Key key, bool repeat) {

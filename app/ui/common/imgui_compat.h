@@ -19,6 +19,11 @@ namespace attn::ui {
 void push_font(const Font& font);
 void pop_font();
 
+/// From the top of a line of that size to the baseline, as ImGui draws it.
+float drawn_ascent(ImFont& font, float px);
+/// Of this source no glyph is taken but U+FFFD.
+void only_replacement(ImFontConfig& config);
+
 /// The toolkit's own number for a key: an index into io.KeysDown, or an ImGuiKey.
 int native_key(view::Key key);
 /// Pressed in this frame (or repeating while held down, when `repeat`).

@@ -31,6 +31,13 @@ std::vector<ImVec2> vecs(std::span<const Point> points) {
     return out;
 }
 
+/// A symbol stands on its baseline to the pixel, at any size; words begin at a pixel.
+ImVec2 top_left(ImFont& face, const view::Font& font, Point at) {
+    const bool symbol = font.face == view::Face::italic || font.face == view::Face::roman;
+    if (!symbol) return {std::round(at.x), std::round(at.y)};
+    return {std::round(at.x), std::round(at.y + font.ascent()) - drawn_ascent(face, font.px)};
+}
+
 /// Turns the vertices from `first` on.
 void rotate_vertices(ImDrawList& list, int first, Point about, float degrees) {
     const float radians = degrees * std::numbers::pi_v<float> / 180.0F;
@@ -55,8 +62,8 @@ void ImguiPainter::text(const view::Font& font, Point at, Color color, std::stri
     ImFont& face = loaded(fonts_, font);
     const char* const end = text.data() + text.size();
     if (turn_.first_vertex < 0)
-        return list().AddText(&face, font.px, {std::round(at.x), std::round(at.y)}, to_u32(color),
-                              text.data(), end);
+        return list().AddText(&face, font.px, top_left(face, font, at), to_u32(color), text.data(),
+                              end);
     const ImVec4 everywhere{-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX};
     face.RenderText(&list(), font.px, vec(at), to_u32(color), everywhere, text.data(), end);
 }

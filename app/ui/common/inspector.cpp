@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/math.h"
 #include "app/ui/common/widgets.h"
 #include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
@@ -19,6 +20,7 @@ using view::Line;
 using view::Piece;
 using view::ProductStrip;
 
+constexpr float kFormula = 16.0F;      // design units
 constexpr float kStripRow = 20.0F;     // design units
 constexpr std::size_t kMostBars = 16;  // rows of the strip without scrolling
 constexpr float kLeastBar = 24.0F;     // design units
@@ -234,10 +236,11 @@ void draw_copy_buttons(const Frame& frame, view::Actions& out) {
 
 void draw_heading(const InspectorView& view, const Frame& frame) {
     wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
-    wrapped_words(frame, frame.fonts.title, frame.theme.text, view.value);
+    wrapped_words(frame, frame.fonts.value, frame.theme.text, view.value);
     if (view.editable)
         wrapped_words(frame, frame.fonts.small, frame.theme.muted,
                       "Double-click the cell, or press Enter, to change this number.");
+    if (!view.tex.empty()) formula_item(frame, view.tex, view.formula, kFormula);
     ImGui::Dummy({0.0F, frame.px(4)});
 }
 

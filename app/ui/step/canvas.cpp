@@ -230,7 +230,7 @@ void draw_reason(const std::string& reason, const Frame& frame) {
 std::optional<CellRef> draw_canvas(const StepView& view,
                                    const std::optional<view::CellEdit>& editing, const Frame& frame,
                                    view::Actions& out) {
-    draw_heading(view, frame);
+    draw_heading(view, frame, out);
     if (!view.unavailable.empty()) {
         draw_reason(view.unavailable, frame);
         return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/math.h"
 
 namespace attn::ui {
 namespace {
@@ -12,9 +13,27 @@ namespace {
 using view::StepView;
 
 // Design units.
-constexpr float kLowCanvas = 380.0F;  // below this one line of words is kept
-constexpr float kOneLine = 900.0F;    // wide enough for every stage's sentence
-constexpr float kTwoLines = 640.0F;
+constexpr float kFormula = 20.0F;
+constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numerator stands above
+constexpr float kSentence = 45.0F;  // beneath the limits of a sum
+constexpr float kHeight = 64.0F;
+constexpr float kGap = 24.0F;          // between title, formula and badge
+constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
+
+/// The line of title and formula: from `low` to `right`, of which `taken` is where they end.
+struct TitleLine {
+    ImVec2 low;
+    float right;
+    float taken;
+    float baseline;
+};
+
+/// An item for what was drawn at `low` … `high`, which says `whole` where it was cut.
+void say_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& whole) {
+    ImGui::SetCursorScreenPos(low);
+    ImGui::Dummy({std::max(high.x - low.x, 1.0F), high.y - low.y});
+    tooltip(frame, "", whole);
+}
 
 /// What fits of "toy weights, not trained: how they came about": from the end, part by part; two
 /// letters of it would say nothing.
@@ -27,62 +46,66 @@ std::string shortened(const Frame& frame, const Font& font, const std::string& b
     return "";
 }
 
-/// The title's line: it is taken from `low` on for `taken` pixels.
-struct TitleLine {
-    ImVec2 low;
-    float taken = 0.0F;
-};
-
-/// Ends at `right` in the title's line, as much of it as fits.
-void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line, float right) {
+/// Ends at the right of the title's line, as much of it as fits.
+void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line) {
     const Font& font = frame.fonts.small;
+    const std::string& whole = view.controls.badge;
     const std::string badge =
-        shortened(frame, font, view.controls.badge, right - line.low.x - line.taken - frame.px(24));
-    const ImVec2 at{right - frame.text_width(font, badge), line.low.y + frame.px(8)};
-    const view::Color color = view.controls.toy ? frame.theme.warning : frame.theme.muted;
-    frame.painter.text(font, at, color, badge);
-    if (badge != view.controls.badge && ImGui::IsMouseHoveringRect(at, {right, at.y + font.px}))
-        ImGui::SetTooltip("%s", view.controls.badge.c_str());
+        shortened(frame, font, whole, line.right - line.taken - frame.px(kGap));
+    if (badge.empty()) return;
+    const ImVec2 at{line.right - frame.text_width(font, badge), line.baseline - font.ascent()};
+    frame.painter.text(font, at, view.controls.toy ? frame.theme.warning : frame.theme.muted,
+                       badge);
+    if (badge != whole) say_whole(frame, at, {line.right, at.y + font.px}, whole);
 }
 
-/// Every stage's heading is at least as high as its title and the lines that may wrap under it, so
-/// that the matrices do not move from stage to stage.
-void keep_heading_height(const Frame& frame, float top, float room) {
-    const bool low = ImGui::GetContentRegionAvail().y < frame.px(kLowCanvas);
-    const float lines = low                          ? 1.0F
-                        : room < frame.px(kTwoLines) ? 3.0F
-                        : room < frame.px(kOneLine)  ? 2.0F
-                                                     : 1.0F;
-    const float gap = ImGui::GetStyle().ItemSpacing.y;
-    const float height =
-        frame.fonts.title.px + gap + lines * (frame.fonts.body.px + gap) + frame.px(8);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::SetCursorScreenPos({at.x, std::max(at.y, top + height)});
+/// The title gives way to the formula, down to a few words.
+float draw_title(const StepView& view, const Frame& frame, const TitleLine& line, float formula) {
+    const Font& font = frame.fonts.title;
+    const float room = std::max(line.right - line.low.x - formula, frame.px(kLeastTitle));
+    const std::string title = fit_text(frame, font, view.title, room);
+    const ImVec2 at{line.low.x, line.baseline - font.ascent()};
+    frame.painter.text(font, at, frame.theme.text, title);
+    const float end = at.x + frame.text_width(font, title);
+    if (title != view.title) say_whole(frame, at, {end, at.y + font.px}, view.title);
+    return end;
 }
 
-TitleLine draw_words(const StepView& view, const Frame& frame) {
-    const view::Theme& theme = frame.theme;
-    const ImVec2 line = ImGui::GetCursorScreenPos();
-    const float room = ImGui::GetContentRegionAvail().x;
-    const float title = frame.text_width(frame.fonts.title, view.title);
-    const float both = title + frame.px(24) + frame.text_width(frame.fonts.digits, view.formula);
-    words(frame, frame.fonts.title, theme.text, view.title);
-    if (both <= room) {
-        ImGui::SameLine(0.0F, frame.px(24));
-        const float drop = (frame.fonts.title.px - frame.fonts.digits.px) * 0.75F;
-        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + drop);
-    }
-    wrapped_words(frame, frame.fonts.digits, theme.role(view.result.role), view.formula);
-    wrapped_words(frame, frame.fonts.body, theme.muted, view.words);
-    keep_heading_height(frame, line.y, room);
-    return {line, both <= room ? both : title};
+/// Returns where it ends.
+float draw_formula_of(const StepView& view, const Frame& frame, const view::MathBox& box,
+                      ImVec2 baseline, view::Actions& out) {
+    const auto lit = draw_formula(frame, box, baseline);
+    if (lit != view.lit) out.push_back(view::HoverOperand{lit});
+    return baseline.x + box.width;
+}
+
+void draw_sentence(const StepView& view, const Frame& frame, const TitleLine& line) {
+    const Font& font = frame.fonts.body;
+    const ImVec2 at{line.low.x, line.low.y + frame.px(kSentence)};
+    const std::string shown = fit_text(frame, font, view.words, line.right - at.x);
+    frame.painter.text(font, at, frame.theme.muted, shown);
+    if (shown != view.words)
+        say_whole(frame, at, {at.x + frame.text_width(font, shown), at.y + font.px}, view.words);
 }
 
 }  // namespace
 
-void draw_heading(const StepView& view, const Frame& frame) {
-    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    draw_badge(view, frame, draw_words(view, frame), right);
+void draw_heading(const StepView& view, const Frame& frame, view::Actions& out) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
+                   std::round(low.y + frame.px(kBaseline))};
+    const float gap = frame.px(kGap);
+    const float title = frame.text_width(frame.fonts.title, view.title);
+    const float room = line.right - low.x - gap - std::max(title, frame.px(kLeastTitle));
+    const auto formula = fitted_math(frame, view.tex, kFormula, room);
+    line.taken = draw_title(view, frame, line, formula ? formula->width + gap : 0.0F);
+    if (formula)
+        line.taken = draw_formula_of(view, frame, *formula, {line.taken + gap, line.baseline}, out);
+    draw_badge(view, frame, line);
+    draw_sentence(view, frame, line);
+    ImGui::SetCursorScreenPos({low.x, low.y + frame.px(kHeight)});
+    ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
+    ImGui::SetCursorScreenPos({low.x, low.y + frame.px(kHeight)});
 }
 
 }  // namespace attn::ui

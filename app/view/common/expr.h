@@ -35,7 +35,7 @@ struct Step {
 /// One factor of the sum: a row or column of an operand, for the strip and for numpy.
 struct Factor {
     std::string letter;  // "q"
-    std::string name;    // "Q[cat, ·]"
+    std::string name;    // "Q[cat, c]"
     Role role = Role::input;
     std::vector<double> values;
 };
@@ -53,7 +53,8 @@ std::string write_number(double value, Dialect dialect);
 
 struct Explanation {
     CellRef cell;
-    std::string formula;      // symbolic: "Σ_c Q[cat, c] · K[sat, c]"
+    std::string tex;          // symbolic: \sum_c Q[\text{cat}, c] \cdot K[\text{sat}, c]
+    std::string formula;      // the same as plain text
     std::vector<Step> steps;  // the last one's result is the cell's value; none: a given number
     std::vector<std::string> notes;   // one plain sentence each
     std::optional<DotProduct> dot;    // a sum of products has it

@@ -35,8 +35,10 @@ struct ProductStrip {
 struct InspectorView {
     bool empty = true;  // nothing selected: `hint` says what to do
     std::string hint;
-    std::string title;  // "scores[cat, sat]"
-    std::string value;  // "1.2286"
+    std::string title;    // "scores[cat, sat]"
+    std::string value;    // "1.2286"
+    std::string tex;      // its formula, in the subset that core/tex.h reads
+    std::string formula;  // the same as plain text
     Role role = Role::score;
     std::vector<Line> lines;
     std::optional<ProductStrip> strip;

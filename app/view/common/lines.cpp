@@ -59,7 +59,6 @@ Line length_line(const Factor& factor, double length) {
 
 std::vector<Line> explanation_lines(const Explanation& explanation) {
     std::vector<Line> lines;
-    lines.push_back({"", {plain(explanation.formula, true)}});
     const Role role = role_of(explanation.cell);
     for (std::size_t n = 0; n < explanation.steps.size(); ++n)
         lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));

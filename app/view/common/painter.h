@@ -28,13 +28,22 @@ struct Point {
     bool operator==(const Point&) const = default;
 };
 
-/// Sans and bold for words, mono for numbers.
-enum class Face : std::uint8_t { sans, bold, mono };
+/// Sans and bold for words, mono for numbers, italic and roman for mathematics.
+enum class Face : std::uint8_t { sans, bold, mono, italic, roman };
+inline constexpr std::size_t kFaceCount = 5;
+
+// Every face is set on the lines of DejaVu Sans, so that one size gives all of them the same em and the
+// same baseline.
+inline constexpr float kLinePerEm = 1.1640625F;
+inline constexpr float kAscentPerEm = 0.928223F;  // from the top of the line to the baseline
 
 /// One face at one size.
 struct Font {
     Face face = Face::sans;
     float px = 13.0F;  // height of a line: ascent and descent
+
+    constexpr float em() const { return px / kLinePerEm; }
+    constexpr float ascent() const { return em() * kAscentPerEm; }
 };
 
 /// Pixels that are drawn with nearest neighbours. `key` names them: while the frames in a row draw one

@@ -52,6 +52,12 @@ struct HoverCell {
     static constexpr auto kMeta = unwritten(Kind::moment);
     friend void carry_out(AppState& state, const HoverCell& action);
 };
+/// A symbol of the formula: its matrix is lit.
+struct HoverOperand {
+    std::optional<OperandId> operand;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const HoverOperand& action);
+};
 struct ShowGradients {
     bool on;
     static constexpr auto kMeta =
@@ -79,8 +85,8 @@ struct CancelCellEdit {
     friend void carry_out(AppState& state, const CancelCellEdit& action);
 };
 
-using StepActions =
-    ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
-               ShowGradients, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit>;
+using StepActions = ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection,
+                               HoverCell, HoverOperand, ShowGradients, BeginCellEdit, DraftCell,
+                               CommitCellEdit, CancelCellEdit>;
 
 }  // namespace attn::view

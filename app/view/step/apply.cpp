@@ -36,6 +36,7 @@ void go_to(AppState& state, Stage stage) {
     look.stage = stage;
     look.fade = state.reduced_motion ? 1.0 : 0.0;
     look.hovered.reset();
+    look.lit.reset();
     look.editing.reset();
     follow_selection(look, state, look.previous);
     if (stage == ribbon_stages(state.document()).back()) look.playing = false;
@@ -132,6 +133,8 @@ void carry_out(AppState& state, const HoverCell& action) {
     const bool there = action.cell && has_cell(state, *action.cell);
     state.step.hovered = there ? action.cell : std::nullopt;
 }
+
+void carry_out(AppState& state, const HoverOperand& action) { state.step.lit = action.operand; }
 
 void carry_out(AppState& state, const ShowGradients& action) {
     state.step.show_gradients = action.on;

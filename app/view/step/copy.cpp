@@ -5,6 +5,7 @@
 
 #include "app/view/common/sheet.h"
 #include "app/view/step/explain.h"
+#include "core/tex.h"
 
 namespace attn::view {
 namespace {
@@ -46,26 +47,16 @@ std::string python_body(const Explanation& explanation) {
     return fmt::format("print({})", write_text(explanation.steps.back().expr, Dialect::python));
 }
 
-std::string latex_text(std::string_view text) {
-    std::string escaped;
-    for (std::size_t n = 0; n < text.size(); ++n) {
-        const char c = text[n];
-        if (std::string_view("_%&#${}").find(c) != std::string_view::npos)
-            escaped += fmt::format("\\{}", c);
-        else if (c == '\\')
-            escaped += "\\textbackslash{}";
-        else if (c == '^' || c == '~')
-            escaped += fmt::format("\\{}{{}}", c);
-        else if (text.substr(n, 2) == "\xE2\x82" && n + 2 < text.size()) {  // ₀ … ₉
-            escaped += fmt::format("$_{}$", static_cast<unsigned char>(text[n + 2]) - 0x80U);
-            n += 2;
-        } else
-            escaped += c;
-    }
-    return fmt::format("\\text{{{}}}", escaped);
+/// The sum itself stands above its numbers; what has no formula but words stands alone.
+std::string latex_formula(const AppState& state, const Explanation& explanation) {
+    const bool only_words = explanation.tex.starts_with("\\text{");
+    if (only_words || explanation.steps.empty()) return {};
+    return fmt::format("  {} &= {}", latex_name(state, explanation.cell), explanation.tex);
 }
 
-std::string latex_symbol(const OperandId& id) {
+}  // namespace
+
+std::string tex_symbol(const OperandId& id) {
     const Stage* stage = std::get_if<Stage>(&id);
     if (stage == nullptr) return name_of(id);
     if (*stage == Stage::x_kv) return "X_{kv}";
@@ -75,13 +66,11 @@ std::string latex_symbol(const OperandId& id) {
     return name_of(id);
 }
 
-}  // namespace
-
 std::string latex_name(const AppState& state, const CellRef& cell) {
     const std::string name = cell_name(state, cell);
     const std::string symbol = name_of(cell.tensor);
     const std::string inside = name.substr(symbol.size() + 1, name.size() - symbol.size() - 2);
-    return fmt::format("{}[{}]", latex_symbol(cell.tensor), latex_text(inside));
+    return fmt::format("{}[{}]", tex_symbol(cell.tensor), tex::text_of(inside));
 }
 
 std::string copy_as_text(const AppState& state, const Explanation& explanation) {
@@ -97,9 +86,11 @@ std::string copy_as_text(const AppState& state, const Explanation& explanation) 
 }
 
 std::string copy_as_latex(const AppState& state, const Explanation& explanation) {
-    std::string rows;
+    std::string rows = latex_formula(state, explanation);
+    const std::string named = rows.empty() ? "" : latex_name(state, explanation.cell);
     for (const Step& step : explanation.steps)
-        rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n", step.latex,
+        rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n",
+                            step.latex == named && explanation.steps.size() == 1 ? "" : step.latex,
                             write_text(step.expr, Dialect::latex),
                             write_number(step.result, Dialect::latex));
     if (rows.empty())

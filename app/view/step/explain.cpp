@@ -16,6 +16,7 @@
 #include "core/masks.h"
 #include "core/rng.h"
 #include "core/softmax.h"
+#include "core/tex.h"
 
 namespace attn::view {
 namespace {
@@ -57,6 +58,11 @@ std::string label_of(const AppState& state, Axis axis, Index n) {
     return axis_label(state.document(), axis, n);
 }
 
+/// A token or an index as it stands in TeX.
+std::string tex_label(const AppState& state, Axis axis, Index n) {
+    return tex::text_of(label_of(state, axis, n));
+}
+
 Step last_step(const AppState& state, const Explanation& explanation, Expr expr) {
     return {cell_name(state, explanation.cell), latex_name(state, explanation.cell),
             std::move(expr), explanation.value};
@@ -67,12 +73,12 @@ Step last_step(const AppState& state, const Explanation& explanation, Expr expr)
 /// One operand of a sum: the n-th cell is cell_at(n).
 struct Side {
     std::string letter;
-    std::string name;
+    std::string tex;
     std::vector<CellRef> cells;
 };
 
 Factor factor_of(const AppState& state, const Side& side) {
-    Factor factor{side.letter, side.name, Role::input, {}};
+    Factor factor{side.letter, tex::plain_text(side.tex), Role::input, {}};
     for (const CellRef& cell : side.cells) {
         const Expr expr = cell_expr(state, cell);
         factor.role = *expr.role;
@@ -87,6 +93,10 @@ void note_overflow(Explanation& explanation, const Expr& expr) {
         explanation.notes.emplace_back("Beyond the range of a float, 3.4e38: it becomes ∞.");
 }
 
+std::string sum_of_products(std::string_view index, const Side& left, const Side& right) {
+    return fmt::format("\\sum_{} {} \\cdot {}", index, left.tex, right.tex);
+}
+
 /// Σ left · right, and the bias of the column where there is one.
 void add_products(const AppState& state, Explanation& explanation, const Side& left,
                   const Side& right, std::vector<std::string> labels,
@@ -99,7 +109,7 @@ void add_products(const AppState& state, Explanation& explanation, const Side& l
         DotProduct{factor_of(state, left), factor_of(state, right), std::move(labels)};
     if (bias && !state.document().inputs->params[*bias].empty()) {
         terms.push_back(cell_expr(state, {*bias, 0, explanation.cell.column}));
-        explanation.formula += fmt::format(" + {}[{}]", name_of(*bias), explanation.cell.column);
+        explanation.tex += fmt::format(" + {}[{}]", tex_symbol(*bias), explanation.cell.column);
         explanation.dot->bias = terms.back().value;
     }
     Expr sum = combine(Op::sum, std::move(terms));
@@ -110,7 +120,7 @@ void add_products(const AppState& state, Explanation& explanation, const Side& l
 /// A number of the document's own tensors.
 void explain_given(const AppState& state, Explanation& explanation) {
     const auto* file = std::get_if<FileOrigin>(&state.document().origin);
-    explanation.formula = "a given number";
+    explanation.tex = tex::text_of("a given number");
     explanation.notes.push_back(file ? fmt::format("It stands in {}.", file->path)
                                      : std::string("It is given."));
 }
@@ -121,27 +131,27 @@ void explain_projection(const AppState& state, Explanation& explanation, Stage i
     const CellRef cell = explanation.cell;
     if (!state.document().inputs->projects()) return explain_given(state, explanation);
     const Index width = sheet_of(state, input).values.columns;
-    const std::string token = label_of(state, info(input).rows, cell.row);
-    Side left{"x", fmt::format("{}[{}, c]", name_of(input), token), {}};
-    Side right{"w", fmt::format("{}[c, {}]", name_of(w), cell.column), {}};
+    const std::string token = tex_label(state, info(input).rows, cell.row);
+    Side left{"x", fmt::format("{}[{}, c]", tex_symbol(input), token), {}};
+    Side right{"w", fmt::format("{}[c, {}]", tex_symbol(w), cell.column), {}};
     for (Index c = 0; c < width; ++c) {
         left.cells.push_back({input, cell.row, c});
         right.cells.push_back({w, c, cell.column});
     }
-    explanation.formula = fmt::format("Σ_c {} · {}", left.name, right.name);
+    explanation.tex = sum_of_products("c", left, right);
     add_products(state, explanation, left, right,
                  axis_labels(state.document(), Axis::d_model, width), bias);
 }
 
 void explain_score(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
-    Side left{"q", fmt::format("Q[{}, c]", label_of(state, Axis::query, cell.row)), {}};
-    Side right{"k", fmt::format("K[{}, c]", label_of(state, Axis::key, cell.column)), {}};
+    Side left{"q", fmt::format("Q[{}, c]", tex_label(state, Axis::query, cell.row)), {}};
+    Side right{"k", fmt::format("K[{}, c]", tex_label(state, Axis::key, cell.column)), {}};
     for (Index c = 0; c < state.document().d_k; ++c) {
         left.cells.push_back({Stage::q, cell.row, c});
         right.cells.push_back({Stage::k, cell.column, c});
     }
-    explanation.formula = fmt::format("Σ_c {} · {}", left.name, right.name);
+    explanation.tex = sum_of_products("c", left, right);
     add_products(state, explanation, left, right,
                  axis_labels(state.document(), Axis::d_k, state.document().d_k));
 }
@@ -155,9 +165,10 @@ void explain_context(const AppState& state, Explanation& explanation) {
     std::vector<std::uint8_t> takes_part(static_cast<std::size_t>(size.tk));
     fill_contributing(document.spec, size, state.batch, state.head, cell.row, takes_part);
     const auto keys = axis_labels(document, Axis::key, size.tk);
-    Side left{"a",
-              fmt::format("{}[{}, j]", name_of(weights), label_of(state, Axis::query, cell.row)),
-              {}};
+    Side left{
+        "a",
+        fmt::format("{}[{}, j]", tex_symbol(weights), tex_label(state, Axis::query, cell.row)),
+        {}};
     Side right{"v", fmt::format("V[j, {}]", cell.column), {}};
     std::vector<std::string> labels;
     for (Index j = 0; j < size.tk; ++j) {
@@ -166,7 +177,7 @@ void explain_context(const AppState& state, Explanation& explanation) {
         right.cells.push_back({Stage::v, j, cell.column});
         labels.push_back(keys[static_cast<std::size_t>(j)]);
     }
-    explanation.formula = fmt::format("Σ_j {} · {}", left.name, right.name);
+    explanation.tex = sum_of_products("j", left, right);
     const auto left_out = keys.size() - labels.size();
     if (labels.empty())
         explanation.notes.emplace_back("The mask leaves no key: the empty row gives 0.");
@@ -184,21 +195,21 @@ void explain_output(const AppState& state, Explanation& explanation) {
     const Index joined = document.size.heads * width;
     const Index first = -state.head * width;  // columns count from the head shown
     if (document.inputs->params[Param::w_o].empty()) {
-        explanation.formula = "the joined context: there is no W_O";
+        explanation.tex = tex::text_of("the joined context: there is no W_O");
         explanation.steps.push_back(last_step(
             state, explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first})));
         return;
     }
     Side left{"c",
-              fmt::format("{}[{}, n]", document.size.heads == 1 ? "context" : "concat",
-                          label_of(state, Axis::query, cell.row)),
+              fmt::format("\\mathrm{{{}}}[{}, n]", document.size.heads == 1 ? "context" : "concat",
+                          tex_label(state, Axis::query, cell.row)),
               {}};
     Side right{"w", fmt::format("W_O[n, {}]", cell.column), {}};
     for (Index n = 0; n < joined; ++n) {
         left.cells.push_back({Stage::context, cell.row, n + first});
         right.cells.push_back({Param::w_o, n, cell.column});
     }
-    explanation.formula = fmt::format("Σ_n {} · {}", left.name, right.name);
+    explanation.tex = sum_of_products("n", left, right);
     if (document.heads > 1)
         explanation.notes.push_back(fmt::format(
             "concat holds the {} heads' contexts, {} columns each.", document.size.heads, width));
@@ -212,21 +223,18 @@ void explain_scaled(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const AttentionSpec& spec = state.document().spec;
     Expr expr = cell_expr(state, {Stage::scores, cell.row, cell.column});
-    explanation.formula = "scores";
+    explanation.tex = tex_scaled(spec);
     if (spec.scale == ScaleKind::sqrt_dk) {
         expr = combine(
             Op::quotient,
             {expr, combine(Op::sqrt, {constant(static_cast<double>(state.document().d_k))})});
-        explanation.formula += " ÷ √d_k";
     }
     if (spec.scale == ScaleKind::value) {
         expr = combine(Op::product, {expr, constant(spec.scale_value)});
-        explanation.formula += " · scale";
     }
     if (spec.scale == ScaleKind::none) explanation.notes.emplace_back("Scaling is off.");
     if (spec.temperature != 1.0) {
         expr = combine(Op::quotient, {expr, constant(spec.temperature)});
-        explanation.formula += " ÷ temperature";
     }
     explanation.steps.push_back(last_step(state, explanation, std::move(expr)));
 }
@@ -261,7 +269,9 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
 void explain_masked(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const std::string reason = reason_forbidden(state, cell.row, cell.column);
-    explanation.formula = reason.empty() ? "S, the pair is allowed" : "−∞, the pair is forbidden";
+    explanation.tex =
+        (reason.empty() ? "S" : "-\\infty") +
+        tex::text_of(reason.empty() ? ", the pair is allowed" : ", the pair is forbidden");
     if (!reason.empty()) {
         explanation.notes.push_back(
             fmt::format("{}. exp(−∞) is exactly 0, so its weight is too.", reason));
@@ -277,12 +287,12 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     const double factor =
         dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
     if (factor == 0.0) {
-        explanation.formula = "0, this weight is dropped";
+        explanation.tex = "0" + tex::text_of(", this weight is dropped");
         explanation.notes.push_back(
             fmt::format("Dropout p = {} took this weight out.", significant(spec.dropout, 4)));
         return;
     }
-    explanation.formula = "A ÷ (1 − p), this weight is kept";
+    explanation.tex = "\\frac{A}{1 - p}" + tex::text_of(", this weight is kept");
     Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
     explanation.steps.push_back(last_step(
         state, explanation,
@@ -325,7 +335,7 @@ void explain_weight(const AppState& state, Explanation& explanation) {
         if (pair(j)) row.push_back(cell_expr(state, {Stage::masked, cell.row, j}));
         all_forbidden = all_forbidden && !pair(j);
     }
-    explanation.formula = "exp(M − m) ÷ Σ_j exp(M_j − m)";
+    explanation.tex = "\\frac{\\exp(M - m)}{\\sum_j \\exp(M_j - m)}";
     const std::string trouble =
         softmax_trouble(explanation.softmax_row, state.document().spec.empty_rows, all_forbidden);
     if (!trouble.empty()) explanation.notes.push_back(trouble);
@@ -354,15 +364,15 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     const CellRef cell = explanation.cell;
     if (!is_toy(state.document())) return explain_given(state, explanation);
     if (!is_embedding(state, stage, cell.row)) {
-        explanation.formula = "a given number";
+        explanation.tex = tex::text_of("a given number");
         explanation.notes.emplace_back("Set by hand or edited.");
         return;
     }
     const Document& document = state.document();
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
     const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
-    explanation.formula =
-        fmt::format("word vector of “{}” + position {}", shown_token(token, kMostNamed), cell.row);
+    explanation.tex = tex::text_of(
+        fmt::format("word vector of “{}” + position {}", shown_token(token, kMostNamed), cell.row));
     explanation.steps.push_back(last_step(
         state, explanation,
         combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
@@ -374,7 +384,7 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
 
 void explain_param(Explanation& explanation, Param param) {
     const ParamInfo& row = info(param);
-    explanation.formula = fmt::format("a weight of {}", row.symbol);
+    explanation.tex = tex::text_of("a weight of ") + tex_symbol(param);
     if (param == Param::w_o) {
         explanation.notes.push_back(
             fmt::format("Row {} takes column {} of the joined heads; column {} goes to column {} "
@@ -408,7 +418,7 @@ std::string missing_operands(const AppState& state, Stage stage) {
 
 void explain_without(const AppState& state, Explanation& explanation, Stage stage,
                      const std::string& missing) {
-    explanation.formula = info(stage).formula;
+    explanation.tex = info(stage).tex;
     explanation.notes.push_back(
         fmt::format("{} are not kept by the backend {}: choose another backend, such as "
                     "reference, to see the arithmetic of this number.",
@@ -449,6 +459,15 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
 
 }  // namespace
 
+std::string tex_scaled(const AttentionSpec& spec) {
+    const std::string scores = spec.scale == ScaleKind::value
+                                   ? R"(\mathrm{scores} \cdot \mathrm{scale})"
+                                   : R"(\mathrm{scores})";
+    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
+    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
+    return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
+}
+
 Explanation explain(const AppState& state, const CellRef& cell) {
     Explanation explanation;
     explanation.cell = cell;
@@ -459,6 +478,7 @@ Explanation explain(const AppState& state, const CellRef& cell) {
         explain_param(explanation, *param);
     else
         explain_stage(state, explanation, std::get<Stage>(cell.tensor));
+    explanation.formula = tex::plain_text(explanation.tex);
     return explanation;
 }
 

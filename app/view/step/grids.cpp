@@ -113,7 +113,7 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     GridView grid = make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage)});
     if (transposed) grid.title += "ᵀ";
     grid.tooltip =
-        fmt::format("{}: {}\n{}", row.title, row.formula, full_shape((*state.trace)[stage]));
+        fmt::format("{}: {}\n{}", row.title, plain_formula(row), full_shape((*state.trace)[stage]));
     if (const std::string shown = shown_head_words(state, stage); !shown.empty())
         grid.tooltip += ", " + shown;
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);

@@ -40,6 +40,8 @@ InspectorView step_inspector(const AppState& state) {
     view.title = cell_name(state, *cell);
     view.value = number(explanation.value);
     view.role = std::visit([](auto key) { return info(key).role; }, cell->tensor);
+    view.tex = explanation.tex;
+    view.formula = explanation.formula;
     view.lines = explanation_lines(explanation);
     view.strip = product_strip(explanation);
     view.geometry = geometry_lines(explanation);

@@ -28,6 +28,7 @@ struct StepLook {
     double fade = 1.0;          // 0 just stepped … 1 arrived
     double play_clock_s = 0.0;  // since the last step while playing
     std::optional<CellRef> hovered;
+    std::optional<OperandId> lit;  // the matrix whose symbol is under the pointer
 };
 
 }  // namespace attn::view

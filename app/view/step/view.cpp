@@ -7,9 +7,11 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/words.h"
+#include "app/view/step/explain.h"
 #include "app/view/step/grids.h"
 #include "app/view/step/workspace.h"
 #include "core/metrics.h"
+#include "core/tex.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -51,8 +53,8 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
         item.shape = size(sheet.values.rows, sheet.values.columns);
     else if (!is_empty(state.document()))
         item.shape = "not kept";
-    item.tooltip =
-        fmt::format("{}\n{}\n{}", row.title, row.formula, to_string((*state.trace)[stage].shape()));
+    item.tooltip = fmt::format("{}\n{}\n{}", row.title, plain_formula(row),
+                               to_string((*state.trace)[stage].shape()));
     item.role = row.role;
     item.progress = Progress::ahead;
     if (stage == state.step.stage) item.progress = Progress::current;
@@ -100,6 +102,18 @@ void light_hovered(const AppState& state, GridView& grid) {
     const auto& hovered = state.step.hovered;
     if (hovered && hovered->tensor == grid.id && grid.id != OperandId(state.step.stage))
         light(grid, *hovered);
+}
+
+/// All of the matrix whose symbol is under the pointer, and nothing of the others.
+void light_operand(const AppState& state, StepView& view) {
+    view.lit = state.step.lit;
+    if (!view.lit) return;
+    const OperandId lit = operand_of(state.document(), state.step.stage, *view.lit);
+    std::vector<GridView*> grids{&view.result};
+    for (GridView& operand : view.operands) grids.push_back(&operand);
+    const auto is_lit = [&](const GridView* grid) { return grid->id == lit; };
+    if (std::ranges::none_of(grids, is_lit)) return;
+    for (GridView* const grid : grids) grid->lit.assign(grid->cells.size(), is_lit(grid));
 }
 
 /// The query whose row is written out: the pointed one, else the selected one, else the first.
@@ -323,16 +337,18 @@ ControlsView controls_of(const AppState& state) {
     return controls;
 }
 
-/// What the stage is called here, where the table speaks of the general case.
-std::string formula_of(const Document& document, const StageInfo& stage) {
+/// The formula as it is here, where the table speaks of the general case.
+std::string tex_of(const Document& document, const StageInfo& stage) {
     if (stage.stage == Stage::output) {
-        const std::string_view heads = document.size.heads == 1 ? "context" : "concat(heads)";
-        return mixes(document) ? fmt::format("Y = {} W_O", heads)
-                               : fmt::format("Y = {}, there is no W_O", heads);
+        const std::string_view heads =
+            document.size.heads == 1 ? R"(\mathrm{context})" : R"(\mathrm{concat}(\mathrm{heads}))";
+        return mixes(document) ? fmt::format(R"(Y = {}\,W_O)", heads)
+                               : fmt::format(R"(Y = {}\text{{, there is no }} W_O)", heads);
     }
-    if (!document.tokens_kv.empty() && stage.stage == Stage::k) return "K = X_kv W_K";
-    if (!document.tokens_kv.empty() && stage.stage == Stage::v) return "V = X_kv W_V";
-    return std::string(stage.formula);
+    if (stage.stage == Stage::scaled) return "S = " + tex_scaled(document.spec);
+    if (!document.tokens_kv.empty() && stage.stage == Stage::k) return R"(K = X_{kv}\,W_K)";
+    if (!document.tokens_kv.empty() && stage.stage == Stage::v) return R"(V = X_{kv}\,W_V)";
+    return std::string(stage.tex);
 }
 
 /// Whether the canvas shows token vectors as they were given, not word + position.
@@ -344,13 +360,15 @@ bool are_given(const AppState& state, Stage stage) {
 /// Title and formula; of the gradient where that is what the canvas shows.
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
-    view.formula = formula_of(state.document(), stage);
+    view.tex = tex_of(state.document(), stage);
     if (are_given(state, stage.stage))
-        view.formula = fmt::format("{}[i] = the numbers of token i", stage.symbol);
+        view.tex = tex_symbol(stage.stage) + R"([i] = \text{the numbers of token } i)";
     if (state.step.show_gradients) {
         view.title += ": gradient";
-        view.formula = fmt::format("∂L/∂{}, L = Σ output", stage.symbol);
+        view.tex = fmt::format(R"(\frac{{\partial L}}{{\partial {}}}, L = \sum \mathrm{{output}})",
+                               tex_symbol(stage.stage));
     }
+    view.formula = tex::plain_text(view.tex);
     if (const std::string shown = shown_head_words(state, stage.stage); !shown.empty())
         view.title += ", " + shown;
 }
@@ -408,6 +426,7 @@ StepView build_step_view(const AppState& state) {
     view.queries = axis_labels(document, Axis::query, document.size.tq);
     view.keys = axis_labels(document, Axis::key, document.size.tk);
     focus_grids(state, view);
+    light_operand(state, view);
     view.fade = state.step.fade;
     if (view.fade < 1.0) view.previous = result_of(state, state.step.previous);
     const bool weighs = stage == Stage::weights || stage == Stage::dropped;

@@ -50,14 +50,17 @@ struct ControlsView {
 
 struct StepView {
     std::vector<RibbonItem> ribbon;
-    std::string title;        // "Raw scores"
-    std::string formula;      // "scores[i,j] = q_i · k_j"
-    std::string words;        // one plain sentence
-    std::string hint;         // first launch: what to press; "" afterwards
-    std::string unavailable;  // why the stage is not kept; "" when it is
+    std::string title;               // "Raw scores"
+    std::string tex;                 // its formula, in the subset that core/tex.h reads
+    std::string formula;             // the same as plain text: "scores[i,j] = q_i · k_j"
+    std::string words;               // one plain sentence
+    std::string hint;                // first launch: what to press; "" afterwards
+    std::string unavailable;         // why the stage is not kept; "" when it is
+    std::optional<OperandId> lit;    // whose symbol is under the pointer
     std::vector<GridView> operands;  // and the focused row of some; each in its slot
     GridView result;                 // in the hero's slot, or right of an operand that is there
-    std::vector<std::string> queries, keys;  // as along the scores: their place is kept at each stage
+    std::vector<std::string> queries,
+        keys;                          // as along the scores: their place is kept at each stage
     std::optional<GridView> previous;  // what the result cross-fades from
     double fade = 1.0;
     std::vector<RowReadouts> rows;  // weights: per-row metrics

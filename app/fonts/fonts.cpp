@@ -1,0 +1,98 @@
+#include "app/fonts/fonts.h"
+
+#include <fontconfig/fontconfig.h>
+
+#include <memory>
+
+#include "app/fonts/line.h"
+
+namespace attn::fonts {
+namespace {
+
+constexpr Family kSans[] = {{"Inter"}, {"DejaVu Sans"}};
+constexpr Family kBold[] = {{"Inter", Cut::bold}, {"DejaVu Sans", Cut::bold}, {"DejaVu Sans"}};
+constexpr Family kMono[] = {{"JetBrains Mono"}, {"DejaVu Sans Mono"}, {"DejaVu Sans"}};
+constexpr Family kItalic[] = {{"STIXGeneral", Cut::italic}, {"STIXGeneral"}, {"DejaVu Sans"}};
+constexpr Family kRoman[] = {{"STIXGeneral"}, {"DejaVu Sans"}};
+
+struct Free {
+    void operator()(FcPattern* pattern) const { FcPatternDestroy(pattern); }
+    void operator()(FcCharSet* set) const { FcCharSetDestroy(set); }
+};
+using Pattern = std::unique_ptr<FcPattern, Free>;
+
+Pattern best_match(Pattern wanted) {
+    FcConfigSubstitute(nullptr, wanted.get(), FcMatchPattern);
+    FcDefaultSubstitute(wanted.get());
+    FcResult result = FcResultNoMatch;
+    return Pattern(FcFontMatch(nullptr, wanted.get(), &result));
+}
+
+/// fontconfig always answers with some font: this says whether it is the one asked for.
+bool is_family(FcPattern* found, const Family& family) {
+    FcChar8* name = nullptr;
+    int slant = FC_SLANT_ROMAN;
+    int weight = FC_WEIGHT_REGULAR;
+    FcPatternGetInteger(found, FC_SLANT, 0, &slant);
+    FcPatternGetInteger(found, FC_WEIGHT, 0, &weight);
+    return FcPatternGetString(found, FC_FAMILY, 0, &name) == FcResultMatch &&
+           reinterpret_cast<const char*>(name) == family.name &&
+           (slant != FC_SLANT_ROMAN) == (family.cut == Cut::italic) &&
+           (weight >= FC_WEIGHT_SEMIBOLD) == (family.cut == Cut::bold);
+}
+
+std::optional<File> file_of(FcPattern* found) {
+    FcChar8* path = nullptr;
+    File file;
+    if (FcPatternGetString(found, FC_FILE, 0, &path) != FcResultMatch) return std::nullopt;
+    FcPatternGetInteger(found, FC_INDEX, 0, &file.index);
+    file.index &= 0xFFFF;  // above: the instance of a variable font
+    file.path = reinterpret_cast<const char*>(path);
+    const auto line = line_per_em(file.path, file.index);
+    if (!line) return std::nullopt;
+    file.line_per_em = *line;
+    return file;
+}
+
+}  // namespace
+
+std::span<const Family> families(view::Face face) {
+    switch (face) {
+        case view::Face::sans:
+            return kSans;
+        case view::Face::bold:
+            return kBold;
+        case view::Face::mono:
+            return kMono;
+        case view::Face::italic:
+            return kItalic;
+        case view::Face::roman:
+            return kRoman;
+    }
+    return kSans;
+}
+
+std::optional<File> find(const Family& family) {
+    const std::string name(family.name);
+    Pattern wanted(FcPatternBuild(
+        nullptr, FC_FAMILY, FcTypeString, name.c_str(), FC_WEIGHT, FcTypeInteger,
+        family.cut == Cut::bold ? FC_WEIGHT_BOLD : FC_WEIGHT_REGULAR, FC_SLANT, FcTypeInteger,
+        family.cut == Cut::italic ? FC_SLANT_ITALIC : FC_SLANT_ROMAN, nullptr));
+    const Pattern found = best_match(std::move(wanted));
+    if (!found || !is_family(found.get(), family)) return std::nullopt;
+    return file_of(found.get());
+}
+
+std::optional<File> find_with(std::u32string_view characters) {
+    const std::unique_ptr<FcCharSet, Free> set(FcCharSetCreate());
+    for (const char32_t character : characters) FcCharSetAddChar(set.get(), character);
+    const Pattern found = best_match(Pattern(FcPatternBuild(
+        nullptr, FC_CHARSET, FcTypeCharSet, set.get(), FC_SCALABLE, FcTypeBool, FcTrue, nullptr)));
+    FcCharSet* has = nullptr;
+    if (!found || FcPatternGetCharSet(found.get(), FC_CHARSET, 0, &has) != FcResultMatch ||
+        FcCharSetIsSubset(set.get(), has) != FcTrue)
+        return std::nullopt;
+    return file_of(found.get());
+}
+
+}  // namespace attn::fonts

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/view/common/painter.h"
+
+namespace attn::fonts {
+
+// Which fonts of this machine set the faces of the window and of figures: one list for both.
+
+enum class Cut : std::uint8_t { regular, bold, italic };
+struct Family {
+    std::string_view name;  // as fontconfig and CSS know it
+    Cut cut = Cut::regular;
+};
+
+/// The families of a face, the best first: each lends the glyphs that those before it have not. The last
+/// one is DejaVu's, which has them all.
+std::span<const Family> families(view::Face face);
+
+struct File {
+    std::string path;
+    int index = 0;             // in a collection
+    float line_per_em = 1.0F;  // ascent and descent, as the file says
+};
+
+/// nullopt when this machine does not have the family in that cut.
+std::optional<File> find(const Family& family);
+
+/// A font of any family that has all these characters; nullopt when there is none.
+std::optional<File> find_with(std::u32string_view characters);
+
+}  // namespace attn::fonts

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace attn::tex {
+
+// The subset of TeX's mathematics in which formulas are written: letters, digits, \mathrm{word},
+// \text{any words}, \tilde{A}, _ and ^, \frac{}{}, \sqrt{}, \sum and \max with what stands under them,
+// ( ) [ ] and \| \|, Greek letters, signs such as \cdot and \partial, and the spaces \, \; \quad.
+
+enum class Kind : std::uint8_t { row, symbol, script, fraction, root, big_op, fence };
+/// How a symbol is set: variables slant, words of a language have the face of words.
+enum class Form : std::uint8_t { italic, upright, words };
+/// What a symbol does in a row, and so how much space it keeps.
+enum class Spacing : std::uint8_t { ordinary, function, binary, relation, punctuation, space };
+
+struct Node {
+    Kind kind = Kind::row;
+    std::string text;   // symbol and big_op: what is drawn; fence: what opens it
+    std::string close;  // fence: what closes it
+    Form form = Form::italic;
+    Spacing spacing = Spacing::ordinary;
+    double space_em = 0.0;  // of a space
+    /// row: its nodes. script: base, below, above. fraction: numerator, denominator. root and fence:
+    /// what is inside. big_op: below, above. One that is not there is an empty row.
+    std::vector<Node> parts;
+};
+
+/// A row. An error names what is no part of the subset, or what is left open.
+Result<Node> parse(std::string_view source);
+
+/// One line of plain text: "A[i,j] = exp(M[i,j] − m_i) / Σ_j′ exp(M[i,j′] − m_i)". What cannot be parsed
+/// stays as it is.
+std::string plain_text(std::string_view source);
+std::string plain_text(const Node& node);
+
+/// Any words as \text{…}: what TeX would take for a command is escaped. Small digits become indices.
+std::string text_of(std::string_view words);
+
+}  // namespace attn::tex

@@ -1,0 +1,75 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/stages.h"
+#include "core/tex.h"
+
+using namespace attn;
+using tex::plain_text;
+
+TEST_CASE("every stage's formula is TeX that parses, and reads as plain text without a backslash") {
+    for (const StageInfo& stage : stage_table()) {
+        CAPTURE(stage.tex);
+        const auto formula = tex::parse(stage.tex);
+        REQUIRE_MESSAGE(formula.has_value(), formula.error().sentence);
+        const std::string plain = plain_formula(stage);
+        CAPTURE(plain);
+        CHECK(plain.find_first_of("\\{}$") == plain.npos);
+        CHECK(plain.find("  ") == plain.npos);
+    }
+}
+
+TEST_CASE("plain text is written from the TeX of the stages") {
+    CHECK(plain_formula(info(Stage::x)) == "X = embedding(token) + position");
+    CHECK(plain_formula(info(Stage::x_kv)) == "X_kv = embedding(token) + position");
+    CHECK(plain_formula(info(Stage::q)) == "Q = X W_Q");
+    CHECK(plain_formula(info(Stage::scores)) == "scores[i,j] = q_i · k_j");
+    CHECK(plain_formula(info(Stage::scaled)) == "S = scores · scale/temperature");
+    CHECK(plain_formula(info(Stage::masked)) == "M[i,j] = S[i,j] if i may attend to j, else −∞");
+    CHECK(plain_formula(info(Stage::weights)) ==
+          "A[i,j] = exp(M[i,j] − m_i) / Σ_j′ exp(M[i,j′] − m_i)");
+    CHECK(plain_formula(info(Stage::dropped)) == "Ã[i,j] = A[i,j] · keep[i,j] / (1 − p)");
+    CHECK(plain_formula(info(Stage::context)) == "context[i] = Σ_j A[i,j] v_j");
+    CHECK(plain_formula(info(Stage::output)) == "Y = concat(heads) W_O");
+}
+
+TEST_CASE("plain text keeps what belongs together") {
+    CHECK(plain_text("\\frac{\\mathrm{scores}}{\\sqrt{d_k}}") == "scores/√d_k");
+    CHECK(plain_text("\\frac{a}{\\sqrt{d_k} \\cdot \\tau}") == "a / (√d_k · τ)");
+    CHECK(plain_text("\\frac{a + b}{2}") == "(a + b) / 2");
+    CHECK(plain_text("\\sqrt{a + b}") == "√(a + b)");
+    CHECK(plain_text("\\frac{\\partial L}{\\partial Q}") == "∂L/∂Q");
+    CHECK(plain_text("\\|\\mathrm{diag}(a) - a\\,a^\\top\\|_F") == "‖diag(a) − a aᵀ‖_F");
+    CHECK(plain_text("-x = -\\infty") == "−x = −∞");
+    CHECK(plain_text("a - -b") == "a − −b");
+    CHECK(plain_text("m_i = \\max_j M_{i,j}") == "m_i = max_j M[i,j]");
+    CHECK(plain_text("x^2") == "x²");
+}
+
+TEST_CASE("any words come back from TeX as they went in") {
+    for (const std::string words : {"cat", "100 % of_it #1 & {x} $y$", "a\\b ^ ~", "the₂ ₀₉",
+                                    "“é” 猫 \xF0\x9F\x98\x80", "", " "}) {
+        const auto back = tex::parse(tex::text_of(words));
+        REQUIRE_MESSAGE(back.has_value(), words);
+        REQUIRE(back->parts.size() == 1);
+        CHECK(back->parts[0].text == words);
+    }
+}
+
+TEST_CASE("what is no part of the subset is named") {
+    const auto fault = [](std::string_view source) {
+        const auto node = tex::parse(source);
+        return node ? std::string("none") : node.error().sentence;
+    };
+    CHECK(fault("a \\foo b").find("\\foo is not known") != std::string::npos);
+    CHECK(fault("\\frac{a}{b").find("a { stays open") != std::string::npos);
+    CHECK(fault("(a").find("a ( stays open") != std::string::npos);
+    CHECK(fault("a}").find("nothing opens }") != std::string::npos);
+    CHECK(fault("_a").find("nothing stands before _") != std::string::npos);
+    CHECK(fault("\\frac a").find("ends where an argument is expected") != std::string::npos);
+    CHECK(fault("a ÷ b").find("\"÷\" is no part") != std::string::npos);
+    CHECK(fault(std::string(1000, '{')).find("nested too deeply") != std::string::npos);
+    CHECK(fault("\\").find("not known") != std::string::npos);
+    CHECK(plain_text("\\foo") == "\\foo");
+}
