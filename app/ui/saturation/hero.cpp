@@ -19,6 +19,7 @@ using view::Point;
 
 // Design units.
 constexpr float kTitle = 24.0F;
+constexpr float kRange = 16.0F;
 constexpr float kLane = 26.0F;  // of the handle, above the area
 constexpr float kGrip = 20.0F;
 constexpr float kTicks = 20.0F;
@@ -213,20 +214,22 @@ void read_pin(const PlotCanvas& canvas, const HeroView& hero, float top, view::A
     if (next != hero.pin) out.push_back(view::PinSaturation{next});
 }
 
+/// The name of the plot; at the right what became of the gradient, and below that how sure it is.
 void draw_title(const HeroView& hero, ImVec2 low, ImVec2 high, const Frame& frame) {
     const Font& strong = frame.fonts.strong;
     const float room = frame.text_width(strong, hero.headline);
-    draw_text_in(frame, strong, low, {high.x, low.y + frame.px(kTitle)}, Align::right,
-                 frame.theme.text, hero.headline);
+    const ImVec2 foot{high.x, low.y + frame.px(kTitle)};
+    draw_text_in(frame, strong, low, foot, Align::right, frame.theme.text, hero.headline);
     draw_text_in(
-        frame, frame.fonts.body, low, {high.x, low.y + frame.px(kTitle)}, Align::left,
-        frame.theme.text,
+        frame, frame.fonts.body, low, foot, Align::left, frame.theme.text,
         fit_text(frame, frame.fonts.body, hero.plot.title, high.x - low.x - room - frame.px(16)));
+    draw_text_in(frame, frame.fonts.small, {low.x, foot.y}, {high.x, foot.y + frame.px(kRange)},
+                 Align::right, frame.theme.muted, hero.headline_range);
 }
 
 PlotCanvas make_canvas(const HeroView& hero, ImVec2 low, ImVec2 high, bool faded,
                        const Frame& frame) {
-    const float top = low.y + frame.px(kTitle + kLane + 4);
+    const float top = low.y + frame.px(kTitle + kRange + kLane + 4);
     const float foot = high.y - frame.px(kTicks + kChanges + kCaption);
     return {hero.plot,
             frame,

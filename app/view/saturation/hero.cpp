@@ -115,6 +115,20 @@ std::string headline_of(const Medians& medians) {
                        change_words(from->scaled.jacobian.median, to->scaled.jacobian.median));
 }
 
+/// How far the unscaled factor may be off for so few draws: the median at d_k alone, since that of
+/// narrower scores varies much less. "" where nothing is drawn or there is nothing to compare.
+std::string headline_range(const Medians& medians) {
+    const SaturationPoint* from = medians.at(medians.pin);
+    const SaturationPoint* to = medians.here();
+    const bool drawn = medians.settings.model == SaturationModel::sampled;
+    if (!drawn || from == nullptr || to == nullptr || from == to || medians.settings.trials < 2)
+        return {};
+    const double before = unscaled_gradient(from);
+    return fmt::format("{} draws: {} to {} with 95 % confidence", medians.settings.trials,
+                       change_words(before, to->unscaled.jacobian.sure_high),
+                       change_words(before, to->unscaled.jacobian.sure_low));
+}
+
 }  // namespace
 
 HeroView hero_view(const Medians& medians) {
@@ -125,6 +139,7 @@ HeroView hero_view(const Medians& medians) {
     hero.pin = medians.pin;
     hero.pin_y = unscaled_gradient(medians.at(medians.pin));
     hero.headline = headline_of(medians);
+    hero.headline_range = headline_range(medians);
     hero.plot.x_ticks.clear();
     hero.plot.x_tick_labels.clear();
     for (const Index d_k : sweep_widths()) {
