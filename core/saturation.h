@@ -59,6 +59,11 @@ struct Band {
     double low = 0.0;
     double median = 0.0;
     double high = 0.0;
+    /// Where the median of endlessly many trials lies, with 95 % confidence: the order statistics
+    /// n/2 ± 0.98 √n (normal approximation of the binomial; Conover 1999, §3.2). The median itself
+    /// for one trial.
+    double sure_low = 0.0;
+    double sure_high = 0.0;
 };
 /// One side (scaled or unscaled) of one d_k of the sweep.
 struct SaturationSide {

@@ -43,7 +43,15 @@ Band band_of(const std::vector<RowMetrics>& trials, Of of) {
     std::vector<double> values;
     for (const RowMetrics& metrics : trials) values.push_back(of(metrics));
     std::sort(values.begin(), values.end());
-    return {quantile(values, 0.1), quantile(values, 0.5), quantile(values, 0.9)};
+    const double reach = 0.98 / std::sqrt(static_cast<double>(values.size()));
+    return {quantile(values, 0.1), quantile(values, 0.5), quantile(values, 0.9),
+            quantile(values, std::max(0.5 - reach, 0.0)),
+            quantile(values, std::min(0.5 + reach, 1.0))};
+}
+
+Band times(const Band& band, double factor) {
+    return {band.low * factor, band.median * factor, band.high * factor, band.sure_low * factor,
+            band.sure_high * factor};
 }
 
 SaturationSide side_of(const std::vector<RowMetrics>& trials, double raw_factor) {
@@ -52,8 +60,7 @@ SaturationSide side_of(const std::vector<RowMetrics>& trials, double raw_factor)
     side.max_probability = band_of(trials, [](const RowMetrics& m) { return m.max_probability; });
     side.max_slope = band_of(trials, [](const RowMetrics& m) { return m.max_slope; });
     side.jacobian = band_of(trials, [](const RowMetrics& m) { return m.jacobian_frobenius; });
-    side.jacobian_raw = {side.jacobian.low * raw_factor, side.jacobian.median * raw_factor,
-                         side.jacobian.high * raw_factor};
+    side.jacobian_raw = times(side.jacobian, raw_factor);
     return side;
 }
 

@@ -108,6 +108,7 @@ struct AppState {
 
     // one member a workspace
     StepLook step;
+    SaturationLook saturation_look;
     SaturationCurves curves;
     LargeLook large;
 

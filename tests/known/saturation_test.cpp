@@ -170,3 +170,28 @@ TEST_CASE("errors of a sweep name the thing, its value and the limits") {
     settings.logits = {};
     CHECK(sentence(settings, {4}) == "there are 0 logits; expected 1 to 4096");
 }
+
+TEST_CASE("the interval of a median holds the median of many more trials about 95 times in 100") {
+    SaturationSettings settings;
+    settings.model = SaturationModel::sampled;
+    settings.keys = 4;
+    const std::vector<Index> widths{16};
+    const auto band = [&](Index trials, std::uint64_t seed) {
+        settings.trials = trials;
+        settings.seed = seed;
+        return saturation_sweep(settings, widths).value().front().unscaled.jacobian;
+    };
+    const double truth = band(20'000, 12345).median;
+    int held = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const Band sample = band(100, seed);
+        CHECK(sample.sure_low <= sample.median);
+        CHECK(sample.median <= sample.sure_high);
+        held += sample.sure_low <= truth && truth <= sample.sure_high ? 1 : 0;
+    }
+    CHECK(held >= 88);
+    CHECK(held <= 100);
+    const Band alone = band(1, 1);
+    CHECK(alone.sure_low == alone.median);
+    CHECK(alone.sure_high == alone.median);
+}

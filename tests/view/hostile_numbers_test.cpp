@@ -79,6 +79,8 @@ const char* const kLines[] = {
     R"({"action":"set_saturation_width","d_k":4})",
     R"({"action":"set_saturation_keys","keys":4})",
     R"({"action":"set_saturation_seed","seed":4})",
+    R"({"action":"set_saturation_draws","draws":4})",
+    R"({"action":"pin_saturation","d_k":4})",
     R"({"action":"draft_planted","spec":{"tokens":512,"d_k":64,"seed":1}})",
     R"({"action":"open_planted","spec":{"tokens":512,"d_k":64,"seed":1}})",
     R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_unit":1}})",

@@ -5,17 +5,23 @@
 #include <cmath>
 
 #include "app/view/saturation/requests.h"
+#include "app/view/saturation/words.h"
+#include "tests/view/sample_states.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
 
+constexpr Index kFewDraws = 21;
+
 AppState saturation_state(SaturationModel model, Index d_k) {
     AppState state;
     Edit edit;
     edit.saturation.settings.model = model;
+    edit.saturation.settings.trials = kFewDraws;
     edit.saturation.d_k = d_k;
+    edit.saturation.draw = 0;
     state.history = {edit};
     return state;
 }
@@ -23,39 +29,56 @@ AppState saturation_state(SaturationModel model, Index d_k) {
 AppState with_sweep(AppState state) {
     state.curves.settings = state.saturation().settings;
     state.curves.sweep = std::make_shared<const std::vector<SaturationPoint>>(
-        saturation_sweep(state.curves.settings, sweep_widths()).value());
+        saturation_sweep(state.curves.settings, wanted_widths(state.saturation())).value());
     return state;
 }
 
-std::string text_of(const SaturationSideView& side, std::string_view label) {
-    for (const Readout& readout : side.readouts)
-        if (readout.label == label) return readout.text;
-    return "no such read-out";
+SaturationView view_of(SaturationModel model, Index d_k) {
+    return build_saturation_view(with_sweep(saturation_state(model, d_k)));
+}
+
+const ComparedNumber& number_of(const std::vector<ComparedNumber>& rows, std::string_view label) {
+    for (const ComparedNumber& row : rows)
+        if (row.label == label) return row;
+    FAIL("no such number: " << label);
+    return rows.front();
+}
+
+double at(const CurveView& curve, double d_k) {
+    for (std::size_t n = 0; n < curve.x.size(); ++n)
+        if (curve.x[n] == d_k) return curve.y[n];
+    return std::nan("");
 }
 
 }  // namespace
 
 TEST_CASE("fixed logits at d_k = 64: five bars, and a note that they add to 100.1 %") {
-    const SaturationView view =
-        build_saturation_view(saturation_state(SaturationModel::fixed_logits, 64));
+    const SaturationView view = view_of(SaturationModel::fixed_logits, 64);
     std::vector<std::string> texts;
     for (const BarView& bar : view.scaled.bars) texts.push_back(bar.text);
     CHECK(texts == std::vector<std::string>{"16.1 %", "24.0 %", "9.8 %", "32.4 %", "17.8 %"});
     CHECK(view.scaled.rounding_note == "rounded: adds to 100.1 %");
     CHECK(view.scaled.bars[3].bare == "32.4");
+    CHECK(view.scaled.note == "largest 32.4 %, p_max(1 − p_max) = 0.2190");
 }
 
-TEST_CASE("read-outs name the variable: the slope for s and for the raw score z") {
-    const SaturationView view =
-        build_saturation_view(saturation_state(SaturationModel::fixed_logits, 64));
-    CHECK(text_of(view.scaled, "∂p_max/∂s_max") == "0.2190");
-    CHECK(text_of(view.scaled, "∂p_max/∂z_max") == "0.0274");
-    CHECK(text_of(view.unscaled, "∂p_max/∂z_max") == "0.0845");
-    CHECK(text_of(view.scaled, "‖J‖_F") == "0.4064");
-    CHECK(text_of(view.scaled, "evenness") == "95.4 %");
-    CHECK(text_of(view.unscaled, "max probability") == "90.7 %");
-    for (const SaturationSideView* side : {&view.scaled, &view.unscaled})
-        for (const Readout& readout : side->readouts) CHECK_FALSE(readout.formula.empty());
+TEST_CASE("the main table has three numbers of both sides, the details name the variable") {
+    AppState state = with_sweep(saturation_state(SaturationModel::fixed_logits, 64));
+    state.saturation_look.details = true;
+    const SaturationView view = build_saturation_view(state);
+    REQUIRE(view.table.rows.size() == 3);
+    CHECK(number_of(view.table.rows, "p_max").scaled == "32.4 %");
+    CHECK(number_of(view.table.rows, "p_max").unscaled == "90.7 %");
+    CHECK(number_of(view.table.rows, "evenness").scaled == "95.4 %");
+    CHECK(number_of(view.table.rows, "evenness").unscaled == "21.8 %");
+    CHECK(number_of(view.table.rows, "‖J‖_F").scaled == "0.4064");
+    const std::vector<ComparedNumber>& more = view.details.rows;
+    CHECK(number_of(more, "∂p_max/∂s_max").scaled == "0.2190");
+    CHECK(number_of(more, "∂p_max/∂z_max").scaled == "0.0274");
+    CHECK(number_of(more, "∂p_max/∂z_max").unscaled == "0.0845");
+    CHECK(number_of(more, "‖J‖_F").scaled == "0.4064");
+    CHECK(number_of(more, "‖J‖₂").scaled == "0.2863");
+    for (const ComparedNumber& row : more) CHECK_FALSE(row.formula.empty());
 }
 
 TEST_CASE("verdicts follow the evenness, at the thresholds that are shown") {
@@ -65,82 +88,219 @@ TEST_CASE("verdicts follow the evenness, at the thresholds that are shown") {
     CHECK(verdict_of(0.1) == Verdict::saturating);
     CHECK(verdict_of(0.0999) == Verdict::saturated);
     CHECK(verdict_of(std::nan("")) == Verdict::saturated);
-    const SaturationView view =
-        build_saturation_view(saturation_state(SaturationModel::fixed_logits, 256));
-    CHECK(view.scaled.verdict == Verdict::healthy);
-    CHECK(view.unscaled.verdict == Verdict::saturated);
-    CHECK(view.unscaled.verdict_rule == "evenness ≥ 50 % is healthy, < 10 % saturated");
+    const SaturationView view = view_of(SaturationModel::fixed_logits, 256);
+    REQUIRE(view.table.scaled);
+    REQUIRE(view.table.unscaled);
+    CHECK(view.table.scaled->verdict == Verdict::healthy);
+    CHECK(view.table.unscaled->verdict == Verdict::saturated);
+    CHECK(view.table.rule == "evenness ≥ 50 % is healthy, < 10 % saturated");
 }
 
-TEST_CASE("the scaling switch picks the Jacobian that is drawn") {
-    AppState state = saturation_state(SaturationModel::fixed_logits, 64);
-    const SaturationView scaled = build_saturation_view(state);
-    state.history[0].saturation.scaling = false;
-    const SaturationView unscaled = build_saturation_view(state);
-    CHECK(scaled.scaled.focused);
-    CHECK(unscaled.unscaled.focused);
-    CHECK(scaled.jacobian.rows == 5);
-    // J[4,4] = p_max (1 − p_max)
-    CHECK(scaled.jacobian.at(3, 3).value == doctest::Approx(0.2190).epsilon(1e-3));
-    CHECK(unscaled.jacobian.at(3, 3).value == doctest::Approx(0.0845).epsilon(1e-3));
+TEST_CASE("table and verdict are of the medians: another draw changes the bars alone") {
+    AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
+    const SaturationView first = build_saturation_view(state);
+    state.history[0].saturation.draw = 1;
+    const SaturationView second = build_saturation_view(state);
+    CHECK(first.unscaled.bars[0].value != second.unscaled.bars[0].value);
+    CHECK(first.sentence == second.sentence);
+    CHECK(first.row_caption != second.row_caption);
+    for (std::size_t n = 0; n < first.table.rows.size(); ++n)
+        CHECK(first.table.rows[n].unscaled == second.table.rows[n].unscaled);
+    CHECK(first.table.unscaled->verdict == second.table.unscaled->verdict);
 }
 
-TEST_CASE("five plots, each with its curves, and the marker on the row shown") {
-    const AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
+TEST_CASE("both Jacobians are drawn on one scale, which the larger one fills") {
+    const SaturationView view = view_of(SaturationModel::fixed_logits, 64);
+    const GridView& scaled = view.scaled.jacobian;
+    const GridView& unscaled = view.unscaled.jacobian;
+    CHECK(scaled.rows == 5);
+    CHECK(scaled.range.low == unscaled.range.low);
+    CHECK(scaled.range.high == unscaled.range.high);
+    CHECK(scaled.range.low == -scaled.range.high);
+    // J[3,3] = p_max (1 − p_max)
+    CHECK(scaled.at(3, 3).value == doctest::Approx(0.2190).epsilon(1e-3));
+    CHECK(unscaled.at(3, 3).value == doctest::Approx(0.0845).epsilon(1e-3));
+    double most = 0.0;
+    for (const GridView* grid : {&scaled, &unscaled})
+        for (const CellView& cell : grid->cells) most = std::max(most, std::abs(cell.value));
+    CHECK(scaled.range.high >= most);
+    CHECK(scaled.range.high <= 2.0 * most);
+}
+
+TEST_CASE("every plot has its curves, and its points are the curves at the handle") {
+    AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
+    state.saturation_look.details = true;
     const SaturationView view = build_saturation_view(state);
-    REQUIRE(view.plots.size() == 5);
-    for (const PlotView& plot : view.plots) {
-        CHECK(plot.marker_x == 64.0);
-        CHECK(plot.marker_ys.size() == plot.curves.size());
-        CHECK(plot.marker_texts.size() == plot.curves.size());
-        CHECK(plot.x_ticks.size() == plot.x_tick_labels.size());
-        CHECK(plot.y_ticks.size() == plot.y_tick_labels.size());
-        for (const CurveView& curve : plot.curves) CHECK(curve.x.size() == sweep_widths().size());
+    REQUIRE(view.plots.size() == 3);
+    std::vector<const PlotView*> plots{&view.hero.plot, &view.details.raw};
+    for (const PlotView& plot : view.plots) plots.push_back(&plot);
+    for (const PlotView* plot : plots) {
+        CHECK(plot->marker_x == 64.0);
+        REQUIRE(plot->marker_ys.size() == plot->curves.size());
+        CHECK(plot->marker_texts.size() == plot->curves.size());
+        CHECK(plot->x_ticks.size() == plot->x_tick_labels.size());
+        CHECK(plot->y_ticks.size() == plot->y_tick_labels.size());
+        for (std::size_t n = 0; n < plot->curves.size(); ++n) {
+            CHECK(plot->curves[n].x.size() == sweep_widths().size());
+            CHECK(plot->marker_ys[n] == at(plot->curves[n], 64.0));
+        }
     }
-    CHECK(view.plots[0].curves[1].label == "unscaled");
-    CHECK(view.plots[0].marker_texts[1] == text_of(view.unscaled, "max probability"));
-    CHECK(view.plots[3].marker_texts[0] == text_of(view.scaled, "‖J‖_F, raw"));
-    CHECK(view.plots[4].curves[2].y == view.plots[4].curves[2].x);  // the line d_k
+    CHECK(view.plots[0].marker_texts[1] == number_of(view.table.rows, "p_max").unscaled);
+    CHECK(view.hero.plot.marker_texts[0] == number_of(view.table.rows, "‖J‖_F").scaled);
+    CHECK(view.plots[2].curves[2].y == view.plots[2].curves[2].x);  // the line d_k
+}
+
+TEST_CASE("the shaded gap lies between the curves, where the scaled one is the upper one") {
+    for (const Index keys : {2, 5, 16, 64}) {
+        AppState state = saturation_state(SaturationModel::sampled, 64);
+        state.history[0].saturation.settings.keys = keys;
+        const HeroView hero = build_saturation_view(with_sweep(state)).hero;
+        REQUIRE_FALSE(hero.gaps.empty());
+        CHECK(hero.gap_label == "gradient lost");
+        for (const GapView& gap : hero.gaps)
+            for (std::size_t n = 0; n < gap.x.size(); ++n) {
+                CHECK(gap.high[n] >= gap.low[n]);
+                const double scaled = at(hero.plot.curves[0], gap.x[n]);
+                if (!std::isnan(scaled)) CHECK(gap.high[n] == scaled);
+            }
+        std::size_t covered = 0, wanted = 0;
+        for (const double x : hero.plot.curves[0].x) {
+            wanted += at(hero.plot.curves[0], x) > at(hero.plot.curves[1], x) ? 1 : 0;
+            for (const GapView& gap : hero.gaps)
+                for (std::size_t n = 0; n < gap.x.size(); ++n)
+                    covered += gap.x[n] == x && gap.high[n] > gap.low[n] ? 1 : 0;
+        }
+        CHECK(covered == wanted);
+    }
+}
+
+TEST_CASE("equal logits lose no gradient: nothing is shaded") {
+    AppState state = saturation_state(SaturationModel::fixed_logits, 64);
+    state.history[0].saturation.settings.logits = {1.0, 1.0, 1.0};
+    const HeroView hero = build_saturation_view(with_sweep(state)).hero;
+    CHECK(hero.gaps.empty());
+    CHECK(hero.gap_label.empty());
+}
+
+TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
+    for (const Index pin : {1, 4, 64, 100})
+        for (const Index d_k : {4, 100, 512}) {
+            AppState state = saturation_state(SaturationModel::sampled, d_k);
+            state.history[0].saturation.pin = pin;
+            const HeroView hero = build_saturation_view(with_sweep(state)).hero;
+            if (pin == d_k) {
+                CHECK(hero.headline.find("is pinned") != std::string::npos);
+                continue;
+            }
+            const std::string words =
+                change_words(at(hero.plot.curves[1], static_cast<double>(pin)),
+                             at(hero.plot.curves[1], static_cast<double>(d_k)));
+            CHECK(hero.headline.starts_with("d_k " + std::to_string(pin) + " → " +
+                                            std::to_string(d_k) + ": unscaled " + words + ","));
+            CHECK(hero.pin_y == at(hero.plot.curves[1], static_cast<double>(pin)));
+        }
+}
+
+TEST_CASE("under each power of two stands its factor, whatever the handle's place") {
+    const HeroView hero = view_of(SaturationModel::sampled, 64).hero;
+    REQUIRE(hero.stops.size() == sweep_widths().size());
+    const double before = at(hero.plot.curves[1], 4.0);
+    for (const StopView& stop : hero.stops) {
+        const double after = at(hero.plot.curves[1], static_cast<double>(stop.d_k));
+        CHECK(stop.change == (stop.d_k == 4 ? "pin" : change_tick(before, after)));
+        CHECK_FALSE(stop.tooltip.empty());
+    }
 }
 
 TEST_CASE("bands for sampled scores, none for fixed logits") {
-    const auto plots_of = [](SaturationModel model) {
-        return build_saturation_view(with_sweep(saturation_state(model, 64))).plots;
-    };
-    CHECK(plots_of(SaturationModel::sampled)[1].curves[1].low.size() == sweep_widths().size());
-    CHECK(plots_of(SaturationModel::fixed_logits)[1].curves[1].low.empty());
+    CHECK(view_of(SaturationModel::sampled, 64).plots[1].curves[1].low.size() ==
+          sweep_widths().size());
+    CHECK(view_of(SaturationModel::fixed_logits, 64).plots[1].curves[1].low.empty());
 }
 
-TEST_CASE("without a sweep the curves are empty and the status says why") {
+TEST_CASE("without a sweep the curves are empty, and sentence and status say why") {
     const SaturationView view =
         build_saturation_view(saturation_state(SaturationModel::sampled, 64));
     CHECK(view.plots[0].curves[0].x.empty());
     CHECK(view.status == "computing the curves…");
+    CHECK(view.sentence.starts_with("Computing"));
+    CHECK(view.table.rows[0].scaled == "…");
+    CHECK_FALSE(view.table.scaled);
+    CHECK(view.stale);
 }
 
-TEST_CASE("curves of older settings are marked stale") {
+TEST_CASE("a d_k between the powers of two is asked for, and then stands on the curves") {
+    AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
+    state.workspace = Workspace::saturation;
+    CHECK_FALSE(requested_sweep(state));
+    state.history[0].saturation.d_k = 100;
+    const auto request = requested_sweep(state);
+    REQUIRE(request);
+    CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
+    apply(state, run(*request, {}));
+    CHECK_FALSE(requested_sweep(state));
+    const SaturationView view = build_saturation_view(state);
+    CHECK(view.sentence.starts_with("Without ÷√d_k, scores spread like √100 = 10"));
+    CHECK(view.hero.plot.curves[0].x.size() == sweep_widths().size() + 1);
+    state.history[0].saturation.d_k = 64;
+    CHECK_FALSE(requested_sweep(state));
+    CHECK(build_saturation_view(state).hero.plot.curves[0].x.size() == sweep_widths().size());
+}
+
+TEST_CASE("curves of older settings are marked stale, and the note names those settings") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     CHECK_FALSE(build_saturation_view(state).stale);
     state.history[0].saturation.settings.keys = 32;
-    CHECK(build_saturation_view(state).stale);
+    const SaturationView view = build_saturation_view(state);
+    CHECK(view.stale);
+    CHECK(view.note.find("16 keys") != std::string::npos);
 }
 
 TEST_CASE("scores that overflow show NaN") {
     AppState state = saturation_state(SaturationModel::fixed_logits, 4096);
     state.history[0].saturation.settings.logits = {1e308, 0.0};
-    const SaturationView view = build_saturation_view(state);
+    const SaturationView view = build_saturation_view(with_sweep(state));
     CHECK(view.unscaled.bars[0].text == "NaN");
-    CHECK(text_of(view.unscaled, "evenness") == "NaN");
-    CHECK(view.unscaled.verdict == Verdict::saturated);
+    CHECK(number_of(view.table.rows, "evenness").unscaled == "NaN");
+    CHECK(view.table.unscaled->verdict == Verdict::saturated);
     CHECK(view.unscaled.rounding_note.empty());
+    CHECK(view.sentence.find("the weights are NaN") != std::string::npos);
 }
 
 TEST_CASE("256 keys: a Jacobian without numbers in its cells") {
     AppState state = saturation_state(SaturationModel::sampled, 64);
     state.history[0].saturation.settings.keys = 256;
     const SaturationView view = build_saturation_view(state);
-    CHECK(view.jacobian.rows == 256);
-    CHECK(view.jacobian.cells.size() == 256u * 256u);
-    CHECK(view.jacobian.at(0, 0).text.empty());
+    CHECK(view.scaled.jacobian.rows == 256);
+    CHECK(view.scaled.jacobian.cells.size() == 256u * 256u);
+    CHECK(view.scaled.jacobian.at(0, 0).text.empty());
     CHECK(view.scaled.bars.size() == 256);
+}
+
+TEST_CASE("the handle stops at powers of two within 1 … 4096") {
+    CHECK(nearest_stop(0.1) == 1);
+    CHECK(nearest_stop(90.0) == 64);
+    CHECK(nearest_stop(91.0) == 128);
+    CHECK(nearest_stop(1e9) == 4096);
+    CHECK(next_stop(64, 1) == 128);
+    CHECK(next_stop(64, -1) == 32);
+    CHECK(next_stop(100, 1) == 128);
+    CHECK(next_stop(100, -1) == 64);
+    CHECK(next_stop(1, -1) == 1);
+    CHECK(next_stop(4096, 1) == 4096);
+}
+
+TEST_CASE("it opens on the sampled model, and the five bars are one action away") {
+    AppState state = initial_state();
+    CHECK(state.saturation().settings.model == SaturationModel::sampled);
+    CHECK(state.saturation().pin == 4);
+    apply(state, SetSaturationLogits{{1.0, 2.0}});
+    apply(state, SetSaturationWidth{8});
+    apply(state, ShowFiveBars{});
+    const SaturationView view = build_saturation_view(state);
+    REQUIRE(view.scaled.bars.size() == 5);
+    CHECK(view.scaled.bars[3].text == "32.4 %");
+    CHECK(view.unscaled.bars[3].text == "90.7 %");
+    apply(state, Undo{});
+    CHECK(state.saturation().settings.logits.size() == 2);
 }

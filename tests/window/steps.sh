@@ -54,11 +54,16 @@ does '"action":"step_by","steps":-1' press Left
 does '"action":"go_to_end"' press Home
 does '"action":"set_scaling","on":false' press s
 
-# Saturation: drag d_k.
+# Saturation: the handle from stop to stop, the pin, the details, typed logits.
 does '"action":"set_workspace","workspace":"saturation"' press 2
-mapfile -t sliders < <(points 500 620 60 20 60 8)
-first_that '"action":"set_saturation_width"' drag_right "${sliders[@]}"
+mapfile -t curves < <(points 300 500 100 380 460 40)
+first_that '"action":"set_saturation_width"' drag_right "${curves[@]}"
 does '"action":"end_gesture"' drag_right "$x" "$y"
-does '"action":"set_saturation_scaling","on":false' press s
+does '"action":"set_saturation_width"' press Right
+does '"action":"pin_saturation"' press c
+mapfile -t stops < <(points 700 700 80 480 760 8)
+first_that '"action":"pin_saturation"' click "${stops[@]}"
+does '"action":"show_saturation_details","on":true' press d
+does '"action":"show_five_bars"' press b
 
 quits_and_replays

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
 #include "app/ui/saturation/plot_parts.h"
 
 namespace attn::ui {
@@ -19,6 +20,33 @@ void draw_title(const PlotCanvas& canvas, ImVec2 low, float width) {
     frame.painter.text(font, low, frame.theme.text, fit_text(frame, font, title, width));
 }
 
+/// Of how many ticks of the x axis one is labelled, so that no label touches another.
+std::size_t x_stride(const PlotCanvas& canvas) {
+    float widest = 0.0F;
+    for (const std::string& label : canvas.plot.x_tick_labels)
+        widest = std::max(widest, canvas.frame.text_width(canvas.frame.fonts.digits_small, label));
+    const float step = canvas.x(canvas.plot.x_ticks[1]) - canvas.x(canvas.plot.x_ticks[0]);
+    const float needed = std::ceil((widest + canvas.frame.px(6)) / std::max(step, 1.0F));
+    return static_cast<std::size_t>(std::clamp(needed, 1.0F, 16.0F));
+}
+
+PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
+    ImGui::SetCursorScreenPos(canvas.low);
+    ImGui::InvisibleButton(id, {canvas.high.x - canvas.low.x, canvas.high.y - canvas.low.y});
+    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    PlotInput input;
+    input.taken = ImGui::IsItemActivated();
+    input.let_go = ImGui::IsItemDeactivated();
+    const Index at = view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));
+    if (ImGui::IsItemActive() && static_cast<double>(at) != canvas.plot.marker_x)
+        input.moved_to = at;
+    focus_stop(canvas.frame);
+    if (!ImGui::IsItemActive()) tooltip(canvas.frame, canvas.plot.title, canvas.plot.tooltip);
+    return input;
+}
+
+}  // namespace
+
 void draw_y_axis(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.digits_small;
@@ -29,15 +57,6 @@ void draw_y_axis(const PlotCanvas& canvas) {
                      {canvas.low.x - frame.px(6), y + font.px}, Align::right, frame.theme.muted,
                      canvas.plot.y_tick_labels[n]);
     }
-}
-
-/// 1, or 2 where the labels of the x axis would touch.
-std::size_t x_stride(const PlotCanvas& canvas) {
-    float widest = 0.0F;
-    for (const std::string& label : canvas.plot.x_tick_labels)
-        widest = std::max(widest, canvas.frame.text_width(canvas.frame.fonts.digits_small, label));
-    const float step = canvas.x(canvas.plot.x_ticks[1]) - canvas.x(canvas.plot.x_ticks[0]);
-    return step < widest + canvas.frame.px(6) ? 2 : 1;
 }
 
 void draw_x_axis(const PlotCanvas& canvas) {
@@ -56,22 +75,6 @@ void draw_x_axis(const PlotCanvas& canvas) {
     draw_text_in(frame, frame.fonts.small, {canvas.low.x - frame.px(60), top},
                  {canvas.low.x - frame.px(12), foot}, Align::right, color, "d_k");
 }
-
-PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
-    ImGui::SetCursorScreenPos(canvas.low);
-    ImGui::InvisibleButton(id, {canvas.high.x - canvas.low.x, canvas.high.y - canvas.low.y});
-    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-    PlotInput input;
-    input.taken = ImGui::IsItemActivated();
-    input.let_go = ImGui::IsItemDeactivated();
-    const double at = std::round(canvas.value_at(ImGui::GetMousePos().x));
-    if (ImGui::IsItemActive() && at != canvas.plot.marker_x)
-        input.moved_to = static_cast<Index>(at);
-    if (!ImGui::IsItemActive()) tooltip(canvas.frame, canvas.plot.title, canvas.plot.tooltip);
-    return input;
-}
-
-}  // namespace
 
 PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
                     const Frame& frame) {

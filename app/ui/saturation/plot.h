@@ -11,7 +11,7 @@ namespace attn::ui {
 
 /// What was done to a plot's marker.
 struct PlotInput {
-    std::optional<Index> moved_to;  // pressed or dragged: the x under the pointer, a whole number
+    std::optional<Index> moved_to;  // pressed or dragged: the power of two under the pointer
     bool taken = false;             // the mouse took hold of it
     bool let_go = false;
 };

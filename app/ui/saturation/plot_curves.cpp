@@ -15,9 +15,9 @@ using view::Point;
 // Design units.
 constexpr float kLine = 2.0F;
 constexpr float kDash = 6.0F;
-constexpr float kPoint = 4.0F;
-constexpr float kRing = kPoint + 1.5F;     // the point with its edge
-constexpr float kLabelGap = kRing + 4.0F;  // a point at the right end stands free of the labels
+constexpr float kLabelGap =
+    kMarkerRing + 4.0F;  // a point at the right end stands free of the labels
+constexpr float kDot = 2.5F;
 constexpr double kBandInk = 0.18;
 
 view::Color ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {
@@ -81,31 +81,21 @@ void draw_line(const PlotCanvas& canvas, const CurveView& curve) {
     }
 }
 
-/// Tops of blocks of one height, each near its place, none over another, all within low … high.
-std::vector<float> spread_out(const std::vector<float>& places, float height, float low,
-                              float high) {
-    std::vector<std::size_t> order(places.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t l, std::size_t r) { return places[l] < places[r]; });
-    std::vector<float> tops(places.size());
-    float free = low;
-    for (const std::size_t n : order) {
-        tops[n] = std::max(free, places[n]);
-        free = tops[n] + height;
-    }
-    float ceiling = high - height;
-    for (std::size_t n = order.size(); n-- > 0;) {
-        tops[order[n]] = std::min(tops[order[n]], ceiling);
-        ceiling = tops[order[n]] - height;
-    }
-    return tops;
-}
-
 std::string value_text(const PlotView& plot, std::size_t n) { return "● " + plot.marker_texts[n]; }
 
 float label_height(const Frame& frame) {
-    return frame.fonts.small.px + frame.fonts.digits_small.px + frame.px(10);
+    return frame.fonts.small.px + frame.fonts.digits_small.px + frame.px(6);
+}
+
+/// Tops of labels that high, each beside the end of its curve.
+std::vector<float> label_tops(const PlotCanvas& canvas, float height) {
+    const Frame& frame = canvas.frame;
+    std::vector<float> places;
+    for (const CurveView& curve : canvas.plot.curves) {
+        const float y = curve.y.empty() ? canvas.low.y : canvas.y(curve.y.back());
+        places.push_back((std::isnan(y) ? canvas.low.y : y) - frame.fonts.small.px / 2);
+    }
+    return spread_out(places, height, canvas.low.y, canvas.high.y + frame.px(6));
 }
 
 }  // namespace
@@ -142,21 +132,36 @@ void draw_marker(const PlotCanvas& canvas) {
     for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
         if (std::isnan(canvas.plot.marker_ys[n])) continue;
         const float y = std::clamp(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
-        canvas.frame.painter.circle({x, y}, canvas.frame.px(kRing), canvas.frame.theme.background);
-        canvas.frame.painter.circle({x, y}, canvas.frame.px(kPoint),
+        canvas.frame.painter.circle({x, y}, canvas.frame.px(kMarkerRing),
+                                    canvas.frame.theme.background);
+        canvas.frame.painter.circle({x, y}, canvas.frame.px(kMarkerPoint),
                                     ink(canvas, canvas.plot.curves[n], 1.0));
     }
 }
 
+void draw_curve_points(const PlotCanvas& canvas) {
+    for (const CurveView& curve : canvas.plot.curves)
+        for (const Point& point : points_of(canvas, curve))
+            canvas.frame.painter.circle(point, canvas.frame.px(kDot),
+                                        ink(canvas, curve, canvas.strength));
+}
+
+void draw_dashed(const Frame& frame, Point from, Point to, view::Color color, float thickness) {
+    draw_dashes(frame.painter, from, to, 0.0F, frame.px(kDash), color, thickness);
+}
+
+void draw_curve_names(const PlotCanvas& canvas) {
+    const Font& font = canvas.frame.fonts.strong;
+    const std::vector<float> tops = label_tops(canvas, font.px + canvas.frame.px(2));
+    for (std::size_t n = 0; n < tops.size(); ++n)
+        canvas.frame.painter.text(font, {canvas.high.x + canvas.frame.px(kLabelGap), tops[n]},
+                                  ink(canvas, canvas.plot.curves[n], 1.0),
+                                  canvas.plot.curves[n].label);
+}
+
 void draw_curve_labels(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
-    const float height = label_height(frame);
-    std::vector<float> places;
-    for (const CurveView& curve : canvas.plot.curves)
-        places.push_back(curve.y.empty() ? canvas.low.y
-                                         : canvas.y(curve.y.back()) - frame.fonts.small.px / 2);
-    const std::vector<float> tops =
-        spread_out(places, height, canvas.low.y, canvas.high.y + frame.px(4));
+    const std::vector<float> tops = label_tops(canvas, label_height(frame));
     for (std::size_t n = 0; n < tops.size(); ++n) {
         const view::Color color = ink(canvas, canvas.plot.curves[n], 1.0);
         const ImVec2 at{canvas.high.x + frame.px(kLabelGap), tops[n]};
@@ -167,11 +172,38 @@ void draw_curve_labels(const PlotCanvas& canvas) {
     }
 }
 
+std::vector<float> spread_out(const std::vector<float>& places, float height, float low,
+                              float high) {
+    std::vector<std::size_t> order(places.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t l, std::size_t r) { return places[l] < places[r]; });
+    std::vector<float> tops(places.size());
+    float free = low;
+    for (const std::size_t n : order) {
+        tops[n] = std::max(free, places[n]);
+        free = tops[n] + height;
+    }
+    float ceiling = high - height;
+    for (std::size_t n = order.size(); n-- > 0;) {
+        tops[order[n]] = std::min(tops[order[n]], ceiling);
+        ceiling = tops[order[n]] - height;
+    }
+    return tops;
+}
+
 float y_labels_width(const PlotView& plot, const Frame& frame) {
     float width = frame.text_width(frame.fonts.small, "d_k") + frame.px(6);
     for (const std::string& label : plot.y_tick_labels)
         width = std::max(width, frame.text_width(frame.fonts.digits_small, label));
     return width + frame.px(6);
+}
+
+float curve_names_width(const PlotView& plot, const Frame& frame) {
+    float width = 0.0F;
+    for (const CurveView& curve : plot.curves)
+        width = std::max(width, frame.text_width(frame.fonts.strong, curve.label));
+    return width + frame.px(kLabelGap + 2.0F);
 }
 
 float curve_labels_width(const PlotView& plot, const Frame& frame) {

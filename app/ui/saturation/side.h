@@ -7,16 +7,13 @@
 
 namespace attn::ui {
 
-/// Where one side of the Saturation workspace stands, in pixels.
-struct SidePlace {
-    ImVec2 low;
-    float width = 0.0F;
-    float bars_height = 0.0F;
-};
-
-/// Heading, bars, verdict and read-outs of scaled or unscaled, downwards from place.low.
-void draw_side(const view::SaturationSideView& side, const SidePlace& place, const Frame& frame);
-/// The height of all of it but the bars.
-float side_texts_height(const view::SaturationSideView& side, float width, const Frame& frame);
+/// The weights of one side as bars, with its formula above and its numbers below.
+void draw_side_bars(const view::SaturationSideView& side, ImVec2 low, ImVec2 high,
+                    const Frame& frame);
+/// Its Jacobian: square cells as large as fit.
+void draw_side_jacobian(const view::SaturationSideView& side, ImVec2 low, ImVec2 high,
+                        const Frame& frame);
+/// The height that the Jacobian has a use for in a box of that width.
+float jacobian_height(const view::SaturationSideView& side, float width, const Frame& frame);
 
 }  // namespace attn::ui

@@ -11,9 +11,9 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
                                       const Frame& frame, view::Actions& out) {
     const Box box{{r.work.low.x + r.margin, frame.px(16)},
                   {r.work.high.x - r.margin, r.work.high.y}};
-    panel("saturation", box,
-          [&] { draw_saturation_panel(build_saturation_view(state), frame, out); });
-    return {};
+    const view::SaturationView view = build_saturation_view(state);
+    panel("saturation", box, [&] { draw_saturation_panel(view, frame, out); });
+    return view.status;
 }
 
 /// Two axes and a curve that rises once.

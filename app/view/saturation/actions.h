@@ -19,17 +19,24 @@ struct SetSaturationWidth {
         meta("set_saturation_width", Kind::drag, field("d_k", &SetSaturationWidth::d_k));
     friend void carry_out(AppState& state, const SetSaturationWidth& action);
 };
-struct SetSaturationScaling {
-    bool on;
+/// The d_k that the gradient is compared with.
+struct PinSaturation {
+    Index d_k;
     static constexpr auto kMeta =
-        meta("set_saturation_scaling", Kind::edit, field("on", &SetSaturationScaling::on));
-    friend void carry_out(AppState& state, const SetSaturationScaling& action);
+        meta("pin_saturation", Kind::drag, field("d_k", &PinSaturation::d_k));
+    friend void carry_out(AppState& state, const PinSaturation& action);
 };
 struct SetSaturationKeys {
     Index keys;
     static constexpr auto kMeta =
         meta("set_saturation_keys", Kind::drag, field("keys", &SetSaturationKeys::keys));
     friend void carry_out(AppState& state, const SetSaturationKeys& action);
+};
+struct SetSaturationDraws {
+    Index draws;
+    static constexpr auto kMeta =
+        meta("set_saturation_draws", Kind::drag, field("draws", &SetSaturationDraws::draws));
+    friend void carry_out(AppState& state, const SetSaturationDraws& action);
 };
 struct SetSaturationSeed {
     std::uint64_t seed;
@@ -41,6 +48,25 @@ struct Redraw {
     static constexpr auto kMeta = meta("redraw", Kind::edit);
     friend void carry_out(AppState& state, const Redraw& action);
 };
+/// Other fixed logits; goes to their model.
+struct SetSaturationLogits {
+    std::vector<double> logits;
+    static constexpr auto kMeta =
+        meta("set_saturation_logits", Kind::edit, field("logits", &SetSaturationLogits::logits));
+    friend void carry_out(AppState& state, const SetSaturationLogits& action);
+};
+/// Five fixed logits at d_k = 64: 16.1, 24.0, 9.8, 32.4 and 17.8 %.
+struct ShowFiveBars {
+    static constexpr auto kMeta = meta("show_five_bars", Kind::edit);
+    friend void carry_out(AppState& state, const ShowFiveBars& action);
+};
+/// The derivative by the raw score, and more numbers of the row shown. Not undone.
+struct ShowSaturationDetails {
+    bool on;
+    static constexpr auto kMeta =
+        meta("show_saturation_details", Kind::plain, field("on", &ShowSaturationDetails::on));
+    friend void carry_out(AppState& state, const ShowSaturationDetails& action);
+};
 /// The curves for `settings`.
 struct SweepReady {
     SaturationSettings settings;
@@ -51,7 +77,9 @@ struct SweepReady {
     friend void carry_out(AppState& state, const SweepReady& action);
 };
 
-using SaturationActions = ActionList<SetSaturationModel, SetSaturationWidth, SetSaturationScaling,
-                                     SetSaturationKeys, SetSaturationSeed, Redraw, SweepReady>;
+using SaturationActions =
+    ActionList<SetSaturationModel, SetSaturationWidth, PinSaturation, SetSaturationKeys,
+               SetSaturationDraws, SetSaturationSeed, Redraw, SetSaturationLogits, ShowFiveBars,
+               ShowSaturationDetails, SweepReady>;
 
 }  // namespace attn::view

@@ -7,13 +7,25 @@
 
 namespace attn::view {
 
+/// The model that the workspace opens on: where the growth with √d_k comes from by itself.
+inline SaturationSettings sampled_settings() {
+    SaturationSettings settings;
+    settings.model = SaturationModel::sampled;
+    return settings;
+}
+
 /// Settings of the Saturation workspace; undone with the document.
 struct SaturationControls {
-    SaturationSettings settings;
+    SaturationSettings settings = sampled_settings();
     Index d_k = 64;
-    bool scaling = true;  // the side in focus: its Jacobian is drawn
-    Index draw = 0;       // trial shown in the sampled model; "re-draw" adds 1
+    Index pin = 4;   // the d_k that the gradient is compared with
+    Index draw = 0;  // trial shown in the sampled model; "re-draw" adds 1
     bool operator==(const SaturationControls&) const = default;
+};
+
+/// What is open in it.
+struct SaturationLook {
+    bool details = false;
 };
 
 /// The curves over d_k, from a job.

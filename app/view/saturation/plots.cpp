@@ -1,24 +1,25 @@
-#include "app/view/saturation/plots.h"
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/view/common/format.h"
+#include "app/view/saturation/parts.h"
 
 namespace attn::view {
 namespace {
 
-using Sweep = std::vector<SaturationPoint>;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// What a plot says besides its curves.
 struct PlotWords {
-    const char* title;
+    std::string title;
     const char* tooltip;
     std::string (*text)(double value);
 };
 
-PlotView empty_plot(const PlotWords& words, Index d_k) {
+PlotView empty_plot(const PlotWords& words, const Medians& medians) {
     PlotView plot;
     plot.title = words.title;
     plot.tooltip = words.tooltip;
@@ -26,7 +27,7 @@ PlotView empty_plot(const PlotWords& words, Index d_k) {
     plot.x_high = 4096.0;
     plot.x_ticks = {1, 8, 64, 512, 4096};
     plot.x_tick_labels = {"1", "8", "64", "512", "4096"};
-    plot.marker_x = static_cast<double>(d_k);
+    plot.marker_x = static_cast<double>(medians.d_k);
     return plot;
 }
 
@@ -37,120 +38,90 @@ void set_y_axis(PlotView& plot, std::vector<double> ticks, std::vector<std::stri
     plot.y_tick_labels = std::move(labels);
 }
 
-void add_curve(PlotView& plot, CurveView curve, double at_marker, const PlotWords& words) {
-    plot.curves.push_back(std::move(curve));
-    plot.marker_ys.push_back(at_marker);
-    plot.marker_texts.push_back(words.text(at_marker));
-}
-
-/// `band` picks a number's band from one side.
-template <class BandOf>
-CurveView band_curve(const Sweep* sweep, SaturationSide SaturationPoint::*side, BandOf band) {
-    CurveView curve;
-    const bool is_scaled = side == &SaturationPoint::scaled;
-    curve.label = is_scaled ? "scaled" : "unscaled";
-    curve.role = is_scaled ? Role::weight : Role::score;
-    curve.dashed = !is_scaled;
-    if (!sweep) return curve;
-    for (const SaturationPoint& point : *sweep) {
-        const Band& values = band(point.*side);
-        curve.x.push_back(static_cast<double>(point.d_k));
-        curve.y.push_back(values.median);
-        curve.low.push_back(values.low);
-        curve.high.push_back(values.high);
-    }
-    if (curve.low == curve.high) curve.low = curve.high = {};
-    return curve;
-}
-
-/// Scaled against unscaled. `value` gives the same number of the row shown.
-template <class BandOf, class ValueOf>
-PlotView side_plot(const PlotWords& words, const Sweep* sweep, const SaturationPair& shown,
-                   Index d_k, BandOf band, ValueOf value) {
-    PlotView plot = empty_plot(words, d_k);
-    add_curve(plot, band_curve(sweep, &SaturationPoint::scaled, band), value(shown.scaled), words);
-    add_curve(plot, band_curve(sweep, &SaturationPoint::unscaled, band), value(shown.unscaled),
-              words);
-    return plot;
-}
-
-/// `value` of each point of the sweep.
-template <class ValueOf>
-CurveView plain_curve(const char* label, Role role, const Sweep* sweep, ValueOf value) {
-    CurveView curve;
-    curve.label = label;
-    curve.role = role;
-    if (!sweep) return curve;
-    for (const SaturationPoint& point : *sweep) {
+/// One curve: `value` of each point; `band` of each, or no band.
+template <class Value>
+void add_curve(PlotView& plot, CurveView curve, const Medians& medians, const PlotWords& words,
+               Value value) {
+    for (const SaturationPoint& point : medians.points) {
         curve.x.push_back(static_cast<double>(point.d_k));
         curve.y.push_back(value(point));
     }
-    return curve;
+    const SaturationPoint* here = medians.here();
+    plot.curves.push_back(std::move(curve));
+    plot.marker_ys.push_back(here ? value(*here) : kNone);
+    plot.marker_texts.push_back(here ? words.text(value(*here)) : "…");
 }
 
-PlotView probability_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
-    PlotView plot = side_plot(
-        {"max probability  p_max", "p_max = max_j a_j, over d_k", percent}, sweep, shown, d_k,
-        [](const SaturationSide& s) -> const Band& { return s.max_probability; },
-        [](const SaturationRow& r) { return r.metrics.max_probability; });
+enum class Bands { drawn, left_out };
+
+/// Scaled and unscaled medians of one number.
+void add_sides(PlotView& plot, Band SaturationSide::*number, const Medians& medians,
+               const PlotWords& words, Bands bands) {
+    for (const auto side : {&SaturationPoint::scaled, &SaturationPoint::unscaled}) {
+        const bool is_scaled = side == &SaturationPoint::scaled;
+        CurveView curve{is_scaled ? "scaled" : "unscaled",
+                        is_scaled ? Role::weight : Role::score,
+                        !is_scaled,
+                        {},
+                        {},
+                        {},
+                        {}};
+        if (bands == Bands::drawn && medians.settings.model == SaturationModel::sampled)
+            for (const SaturationPoint& point : medians.points) {
+                curve.low.push_back((point.*side.*number).low);
+                curve.high.push_back((point.*side.*number).high);
+            }
+        add_curve(plot, std::move(curve), medians, words,
+                  [&](const SaturationPoint& point) { return (point.*side.*number).median; });
+    }
+}
+
+PlotView share_plot(const PlotWords& words, Band SaturationSide::*number, const Medians& medians) {
+    PlotView plot = empty_plot(words, medians);
+    add_sides(plot, number, medians, words, Bands::drawn);
     set_y_axis(plot, {0.0, 0.5, 1.0}, {"0", "50 %", "100 %"});
-    return plot;
-}
-
-PlotView evenness_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
-    PlotView plot = side_plot(
-        {"evenness  H / ln n", "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent},
-        sweep, shown, d_k, [](const SaturationSide& s) -> const Band& { return s.evenness; },
-        [](const SaturationRow& r) { return r.metrics.evenness; });
-    set_y_axis(plot, {0.0, 0.5, 1.0}, {"0", "50 %", "100 %"});
-    return plot;
-}
-
-PlotView jacobian_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
-    PlotView plot = side_plot(
-        {"‖∂a/∂s‖_F  softmax's input s",
-         "Frobenius norm of the softmax Jacobian J with respect to its input s", measure},
-        sweep, shown, d_k, [](const SaturationSide& s) -> const Band& { return s.jacobian; },
-        [](const SaturationRow& r) { return r.metrics.jacobian_frobenius; });
-    set_y_axis(plot, {0.0, 0.25, 0.5}, {"0", "0.25", "0.5"});
-    return plot;
-}
-
-PlotView raw_jacobian_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
-    PlotView plot = side_plot(
-        {"‖∂a/∂z‖_F  raw score z",
-         "The same norm with respect to the raw score z, log axis: scaled it is ‖J‖_F / √d_k and "
-         "falls as a straight line; unscaled it is ‖J‖_F and falls off a cliff",
-         measure},
-        sweep, shown, d_k, [](const SaturationSide& s) -> const Band& { return s.jacobian_raw; },
-        [](const SaturationRow& r) { return r.metrics.jacobian_frobenius * r.raw_factor; });
-    plot.log_y = true;
-    set_y_axis(plot, {1e-4, 1e-3, 1e-2, 1e-1, 1.0}, {"10⁻⁴", "10⁻³", "0.01", "0.1", "1"});
     return plot;
 }
 
 std::string four_digits(double value) { return significant(value, 4); }
 
-PlotView variance_plot(const Sweep* sweep, const SaturationPair& shown, Index d_k) {
-    const PlotWords words{"Var(z) against d_k",
-                          "Sample variance of the raw scores z (n − 1), of z / √d_k, and the line "
-                          "d_k; both axes log. The points at the marker are the variance over the "
-                          "keys of the one row shown",
+PlotView variance_plot(const Medians& medians) {
+    const bool drawn = medians.settings.model == SaturationModel::sampled;
+    const std::string z = drawn ? "q·k" : "z";
+    const PlotWords words{fmt::format("Var({}): the spread, squared", z),
+                          "Sample variance (n − 1) of all raw scores, of the same divided by √d_k, "
+                          "and the line d_k; both axes log",
                           four_digits};
-    PlotView plot = empty_plot(words, d_k);
+    PlotView plot = empty_plot(words, medians);
     plot.log_y = true;
     const auto width = [](const SaturationPoint& p) { return static_cast<double>(p.d_k); };
     const auto raw = [](const SaturationPoint& p) { return p.score_variance; };
     const auto scaled = [=](const SaturationPoint& p) { return p.score_variance / width(p); };
-    add_curve(plot, plain_curve("Var(z)", Role::score, sweep, raw),
-              sample_variance(shown.unscaled.scores), words);
-    add_curve(plot, plain_curve("Var(z/√d_k)", Role::weight, sweep, scaled),
-              sample_variance(shown.scaled.scores), words);
-    plot.curves[0].dashed = true;
-    add_curve(plot, plain_curve("d_k", Role::input, sweep, width), static_cast<double>(d_k), words);
+    const auto named = [](std::string label, Role role, bool dashed) {
+        return CurveView{std::move(label), role, dashed, {}, {}, {}, {}};
+    };
+    add_curve(plot, named("unscaled", Role::score, true), medians, words, raw);
+    add_curve(plot, named("scaled", Role::weight, false), medians, words, scaled);
+    if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, words, width);
     set_y_axis(plot, {0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0},
                {"0.1", "1", "10", "100", "10³", "10⁴"});
     return plot;
+}
+
+/// The end of an axis from 0 on which `most` stands: 1, 2, 4 or 5 times a power of ten, at most 1/2.
+double axis_end(double most) {
+    if (!(most > 0.0)) return 0.5;
+    const double decade = std::pow(10.0, std::floor(std::log10(most)));
+    for (const double step : {1.0, 2.0, 4.0, 5.0, 10.0})
+        if (step * decade >= 1.05 * most) return std::min(step * decade, 0.5);
+    return std::min(20.0 * decade, 0.5);
+}
+
+double highest(const PlotView& plot) {
+    double most = 0.0;
+    for (const CurveView& curve : plot.curves)
+        for (const double y : curve.y) most = std::isnan(y) ? most : std::max(most, y);
+    return most;
 }
 
 }  // namespace
@@ -161,11 +132,44 @@ std::string measure(double value) {
     return significant(value, 2);
 }
 
-std::vector<PlotView> saturation_plots(const std::vector<SaturationPoint>* sweep,
-                                       const SaturationPair& shown, Index d_k) {
-    return {probability_plot(sweep, shown, d_k), evenness_plot(sweep, shown, d_k),
-            jacobian_plot(sweep, shown, d_k), raw_jacobian_plot(sweep, shown, d_k),
-            variance_plot(sweep, shown, d_k)};
+PlotView gradient_plot(const Medians& medians) {
+    const PlotWords words{
+        "‖∂a/∂s‖_F: the gradient that softmax passes, over d_k",
+        "Frobenius norm of the softmax Jacobian J with respect to its input s: at "
+        "most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
+        measure};
+    PlotView plot = empty_plot(words, medians);
+    add_sides(plot, &SaturationSide::jacobian, medians, words, Bands::left_out);
+    const double end = axis_end(highest(plot));
+    std::vector<double> ticks;
+    std::vector<std::string> labels;
+    for (int n = 0; n <= 4; ++n) {
+        ticks.push_back(end * n / 4.0);
+        labels.push_back(significant(ticks.back(), 3));
+    }
+    set_y_axis(plot, std::move(ticks), std::move(labels));
+    return plot;
+}
+
+PlotView raw_plot(const Medians& medians) {
+    const PlotWords words{"‖∂a/∂z‖_F: by the raw score z",
+                          "The same norm with respect to the raw score z, log axis: scaled it is "
+                          "‖J‖_F / √d_k, unscaled it is ‖J‖_F",
+                          measure};
+    PlotView plot = empty_plot(words, medians);
+    add_sides(plot, &SaturationSide::jacobian_raw, medians, words, Bands::drawn);
+    plot.log_y = true;
+    set_y_axis(plot, {1e-4, 1e-3, 1e-2, 1e-1, 1.0}, {"10⁻⁴", "10⁻³", "0.01", "0.1", "1"});
+    return plot;
+}
+
+std::vector<PlotView> small_plots(const Medians& medians) {
+    const PlotWords probability{"p_max: the largest weight", "p_max = max_j a_j, over d_k",
+                                percent};
+    const PlotWords evenness{"evenness: H / ln n",
+                             "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent};
+    return {share_plot(probability, &SaturationSide::max_probability, medians),
+            share_plot(evenness, &SaturationSide::evenness, medians), variance_plot(medians)};
 }
 
 }  // namespace attn::view

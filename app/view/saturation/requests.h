@@ -7,9 +7,15 @@
 
 namespace attn::view {
 
+/// d_k of the curves: 1, 2, 4, … 4096.
+std::vector<Index> sweep_widths();
+/// The same with the d_k that is looked at and the pinned one, rising, each once.
+std::vector<Index> wanted_widths(const SaturationControls& controls);
+
 /// The curves over d_k for the present settings. See requests.h.
 struct SweepRequest {
     SaturationSettings settings;
+    std::vector<Index> widths = sweep_widths();  // wanted_widths()
     bool operator==(const SweepRequest&) const = default;
 };
 /// nullopt while the workspace is not shown, or its curves are up to date.
@@ -19,8 +25,5 @@ Action run(const SweepRequest& request, const RunControl& control);
 
 /// Limits of what the workspace can draw, narrower than those of core's check_saturation().
 Result<void> check_controls(const SaturationControls& controls);
-
-/// d_k of the curves: 1, 2, 4, … 4096.
-std::vector<Index> sweep_widths();
 
 }  // namespace attn::view

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,18 +32,32 @@ struct BarView {
     std::string bare;   // "32.4", where the unit does not fit
     std::string tooltip;
 };
-/// One side: scaled or unscaled.
+/// One side of the row that is drawn: scaled or unscaled.
 struct SaturationSideView {
     std::string title;    // "scaled"
-    std::string formula;  // "a = softmax(z / √64)"
+    std::string formula;  // "softmax(z / √64)"
     Role role = Role::weight;
-    bool focused = false;  // the scaling toggle points here
     std::vector<BarView> bars;
     std::string rounding_note;  // "rounded: adds to 100.1 %", or "" when it adds to 100.0 %
-    std::vector<Readout> readouts;
+    std::string note;           // "largest 32.4 %, p_max(1 − p_max) = 0.2190"
+    GridView jacobian;          // on the same scale as the other side's
+};
+
+/// A number of both sides.
+struct ComparedNumber {
+    std::string label, formula, tooltip;
+    std::string scaled, unscaled;
+};
+struct VerdictView {
     Verdict verdict = Verdict::healthy;
-    std::string verdict_words;  // "saturating"
-    std::string verdict_rule;   // "evenness ≥ 50 % is healthy, < 10 % saturated"
+    std::string words;  // "saturating"
+};
+/// The main table: medians.
+struct SaturationTable {
+    std::string caption;  // "median of 200 draws"
+    std::vector<ComparedNumber> rows;
+    std::optional<VerdictView> scaled, unscaled;  // none while the medians are computed
+    std::string rule;  // "evenness ≥ 50 % is healthy, < 10 % saturated"
 };
 
 struct CurveView {
@@ -60,30 +75,83 @@ struct PlotView {
     bool log_y = false;
     std::vector<double> x_ticks, y_ticks;
     std::vector<std::string> x_tick_labels, y_tick_labels;
-    double marker_x;                // the slider
-    std::vector<double> marker_ys;  // one for each curve: of the row shown, not of the sweep
+    double marker_x;                        // the handle
+    std::vector<double> marker_ys;          // one for each curve; NaN while it is computed
     std::vector<std::string> marker_texts;  // the same as text
 };
 
+/// The area between the curves where the scaled one is the upper one: a piece of it.
+struct GapView {
+    std::vector<double> x, high, low;
+};
+/// A power of two under the large plot: the handle and the pin stop there.
+struct StopView {
+    Index d_k = 1;
+    std::string change;  // of the unscaled gradient from the pin to here: "÷188", "pin"
+    std::string tooltip;
+};
+/// ‖∂a/∂s‖_F over d_k.
+struct HeroView {
+    PlotView plot;
+    std::vector<GapView> gaps;
+    std::string gap_label;            // "gradient lost"; "" where there is no gap
+    double gap_x = 1.0, gap_y = 0.0;  // where the gap is highest
+    Index pin = 1;
+    double pin_y = 0.0;          // unscaled at the pin; NaN while it is computed
+    std::string headline;        // "d_k 4 → 64: unscaled ÷ 9.1, scaled ÷ 1.0"
+    std::string headline_range;  // "200 draws: ÷ 90 to ÷ 420 with 95 % confidence", or ""
+    std::vector<StopView> stops;
+    std::string stops_caption;
+};
+/// What is behind "details".
+struct SaturationDetails {
+    std::string sentence;
+    PlotView raw;  // ‖∂a/∂z‖_F
+    std::string caption;
+    std::vector<ComparedNumber> rows;  // of the row that is drawn
+};
+
+/// A piece of the heading in its own colour.
+struct HeadingPiece {
+    std::string text;
+    Role role;
+    bool plain = false;  // no role: words between
+};
+
 struct SaturationView {
+    // controls
     SaturationModel model;
     std::vector<std::string> model_names;
     bool drawn;               // sampled: keys, seed and re-draw mean something
     std::string model_words;  // what this model is, one sentence
-    Index d_k, keys;
+    Index d_k, keys, draws;
     std::uint64_t seed;
     Index draw;
-    bool scaling;
+    std::string logits;
+    bool show_details;
+    // what is computed
+    std::vector<HeadingPiece> heading;  // the formula
+    std::string sentence;
+    std::string note;    // what the sentence's numbers are
+    bool stale = false;  // medians and curves are of older settings: new ones are computed
+    HeroView hero;
+    std::vector<PlotView> plots;  // the small ones
+    SaturationTable table;
+    std::string row_caption;  // which row the bars and Jacobians are of
     SaturationSideView scaled, unscaled;
-    GridView jacobian;  // of the focused side
-    std::vector<PlotView> plots;
-    std::string status;  // "200 trials × 13 widths in 84 ms", "computing…"
-    bool stale = false;  // curves are of older settings while the new ones are computed
+    SaturationDetails details;
+    std::string status;  // "200 draws × 16 keys × 13 widths in 84 ms", "computing…"
 };
 
-/// Keys that the slider offers.
+// Limits of what a person may ask for.
 inline constexpr Index kFewestKeys = 2;
 inline constexpr Index kMostKeys = 256;
+inline constexpr Index kMostDraws = 4000;
+
+/// The power of two that is next to `d_k` on a log axis.
+Index nearest_stop(double d_k);
+/// The next power of two above (steps = 1) or below (−1), within the sweep.
+Index next_stop(Index d_k, int steps);
 
 SaturationView build_saturation_view(const AppState& state);
 

@@ -17,29 +17,40 @@ namespace {
 constexpr Index kWidestSweep = 4096;
 constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
 
+/// The same settings, and a point for every width.
+bool is_answered(const SweepRequest& wanted, const SaturationCurves& curves) {
+    if (!curves.sweep || !(curves.settings == wanted.settings)) return false;
+    return std::ranges::all_of(wanted.widths, [&](Index d_k) {
+        return std::ranges::find(*curves.sweep, d_k, &SaturationPoint::d_k) != curves.sweep->end();
+    });
+}
+
 }  // namespace
 
 std::string saturation_lacks(const AppState&) { return {}; }
 
 void enter_saturation(AppState& state) {
-    say(state, "The same scores with and without ÷√d_k: what softmax makes of them.");
+    say(state, "The same scores with and without ÷√d_k: ← and → move d_k, C pins it to compare.");
 }
 
 void add_saturation_commands(std::vector<Command>& list, const AppState& state) {
     const SaturationControls& controls = state.saturation();
     const bool sampled = controls.settings.model == SaturationModel::sampled;
+    const bool details = state.saturation_look.details;
     const auto add = [&](std::string words, Key key, Action action, bool enabled = true) {
         list.push_back({std::move(words), "Saturation", plain(key), std::move(action), enabled});
     };
-    add(controls.scaling ? "Look at the unscaled side" : "Look at the scaled side", Key::s,
-        SetSaturationScaling{!controls.scaling});
-    add(sampled ? "Model: fixed logits" : "Model: sampled q and k", Key::m,
-        SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
-    add("Double d_k", Key::right, SetSaturationWidth{std::min(2 * controls.d_k, kWidestSweep)});
-    add("Halve d_k", Key::left, SetSaturationWidth{std::max(controls.d_k / 2, Index{1})});
+    add("Next larger d_k", Key::right, SetSaturationWidth{next_stop(controls.d_k, 1)});
+    add("Next smaller d_k", Key::left, SetSaturationWidth{next_stop(controls.d_k, -1)});
     add("Smallest d_k", Key::home, SetSaturationWidth{1});
     add("Largest d_k", Key::end, SetSaturationWidth{kWidestSweep});
+    add("Compare with this d_k: pin it", Key::c, PinSaturation{controls.d_k});
+    add(sampled ? "Model: fixed logits" : "Model: sampled q and k", Key::m,
+        SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
+    add("Five bars: the fixed logits of the demonstration", Key::b, ShowFiveBars{});
     add("Draw again", Key::r, Redraw{}, sampled);
+    add(details ? "Close the details" : "Details: the derivative by the raw score", Key::d,
+        ShowSaturationDetails{!details});
 }
 
 std::optional<Action> escape_saturation(const AppState&) { return std::nullopt; }
@@ -55,8 +66,9 @@ nlohmann::ordered_json write_saturation(const AppState& state) {
             {"trials", settings.trials},
             {"seed", settings.seed},
             {"d_k", controls.d_k},
-            {"scaling", controls.scaling},
-            {"draw", controls.draw}};
+            {"pin", controls.pin},
+            {"draw", controls.draw},
+            {"details", state.saturation_look.details}};
 }
 
 void read_saturation(Fields& fields, AppState& state) {
@@ -68,8 +80,11 @@ void read_saturation(Fields& fields, AppState& state) {
     fields.read("trials", settings.trials);
     fields.read("seed", settings.seed);
     fields.read("d_k", controls.d_k);
-    fields.read("scaling", controls.scaling);
+    fields.read("pin", controls.pin);
     fields.read("draw", controls.draw);
+    fields.read("details", state.saturation_look.details);
+    bool side = false;  // that older sessions had in focus
+    fields.read("scaling", side);
     if (auto fine = check_controls(controls); !fine) fields.complain(": " + fine.error().sentence);
 }
 
@@ -79,20 +94,22 @@ bool has_saturation_settled(const AppState& state) { return !requested_sweep(sta
 
 std::string saturation_figure_name(const AppState&) { return "saturation"; }
 
-std::vector<Shot> saturation_shots() { return {{"", {}}}; }
+std::vector<Shot> saturation_shots() {
+    return {{"", {}}, {"details", {ShowSaturationDetails{true}}}, {"five-bars", {ShowFiveBars{}}}};
+}
 
 // ---- requests
 
 std::optional<SweepRequest> requested_sweep(const AppState& state) {
-    const SaturationSettings& settings = state.saturation().settings;
-    const bool ready = state.curves.sweep && state.curves.settings == settings;
-    if (state.workspace != Workspace::saturation || ready) return std::nullopt;
-    return SweepRequest{settings};
+    if (state.workspace != Workspace::saturation) return std::nullopt;
+    const SweepRequest wanted{state.saturation().settings, wanted_widths(state.saturation())};
+    if (is_answered(wanted, state.curves)) return std::nullopt;
+    return wanted;
 }
 
 Action run(const SweepRequest& request, const RunControl& control) {
     const auto begin = std::chrono::steady_clock::now();
-    auto sweep = saturation_sweep(request.settings, sweep_widths(), control.stop);
+    auto sweep = saturation_sweep(request.settings, request.widths, control.stop);
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - begin;
     if (!sweep) return SweepReady{request.settings, nullptr, 0.0, sweep.error().sentence};
@@ -104,6 +121,15 @@ Action run(const SweepRequest& request, const RunControl& control) {
 std::vector<Index> sweep_widths() {
     std::vector<Index> widths;
     for (Index d_k = 1; d_k <= kWidestSweep; d_k *= 2) widths.push_back(d_k);
+    return widths;
+}
+
+std::vector<Index> wanted_widths(const SaturationControls& controls) {
+    std::vector<Index> widths = sweep_widths();
+    for (const Index d_k : {controls.d_k, controls.pin}) {
+        const auto at = std::ranges::lower_bound(widths, d_k);
+        if (at == widths.end() || *at != d_k) widths.insert(at, d_k);
+    }
     return widths;
 }
 

@@ -20,7 +20,9 @@ std::string saturation_figure_name(const AppState& state);
 std::vector<Shot> saturation_shots();
 
 inline constexpr std::string_view kSaturationMouse[] = {
-    "Drag over any of the curves: d_k follows.",
+    "Drag the handle, or over any of the curves: d_k goes to the next power of two.",
+    "Click a number under the large plot: the gradient is compared with that d_k.",
+    "Click the logits, the keys, the draws or the seed: they can be typed.",
     "Point at a bar: its score and weight.",
     "Point at a curve or a number: what it is.",
 };

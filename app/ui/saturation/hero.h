@@ -1,0 +1,17 @@
+#pragma once
+
+#include <imgui.h>
+
+#include "app/ui/common/frame.h"
+#include "app/view/actions.h"
+#include "app/view/saturation/view.h"
+
+namespace attn::ui {
+
+/// ‖∂a/∂s‖_F over d_k within `low` … `high`: the gap between the curves shaded, a handle on d_k, and
+/// below the axis how the unscaled gradient changes from the pinned d_k. The handle and the pin are
+/// dragged; they stop at powers of two.
+void draw_hero(const view::HeroView& hero, ImVec2 low, ImVec2 high, bool faded, const Frame& frame,
+               view::Actions& out);
+
+}  // namespace attn::ui

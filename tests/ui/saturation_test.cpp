@@ -1,0 +1,136 @@
+#include <doctest/doctest.h>
+
+#include "app/ui/saturation/controls.h"
+#include "app/view/requests.h"
+#include "app/view/saturation/view.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using attn::test::last;
+using attn::test::Panel;
+using view::Key;
+
+namespace {
+
+constexpr Index kFewDraws = 3;
+
+/// The workspace with its curves computed.
+struct Saturation : App {
+    explicit Saturation(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
+        view::apply(state, view::SetWorkspace{"saturation"});
+        view::apply(state, view::SetSaturationDraws{kFewDraws});
+        view::answer_all(state);
+        ui.frames(3);
+    }
+};
+
+bool is_stop(Index d_k) { return d_k == view::nearest_stop(static_cast<double>(d_k)); }
+
+template <class T>
+int count(const view::Actions& actions) {
+    int found = 0;
+    for (const view::Action& action : actions) found += std::holds_alternative<T>(action) ? 1 : 0;
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the handle is dragged from stop to stop, and the drag is one step of undo") {
+    Saturation app;
+    const std::size_t before = app.state.now;
+    const view::Actions actions = app.ui.drag({350.0F, 420.0F}, {800.0F, 420.0F});
+    CHECK(count<view::SetSaturationWidth>(actions) >= 3);
+    Index widest = 0;
+    for (const view::Action& action : actions)
+        if (const auto* moved = std::get_if<view::SetSaturationWidth>(&action)) {
+            CHECK(is_stop(moved->d_k));
+            CHECK(moved->d_k > widest);
+            widest = moved->d_k;
+        }
+    CHECK(app.state.saturation().d_k == widest);
+    CHECK(count<view::BeginGesture>(actions) == 1);
+    CHECK(count<view::EndGesture>(actions) == 1);
+    CHECK(app.state.now == before + 1);
+}
+
+TEST_CASE("a click under the large plot pins that power of two") {
+    Saturation app;
+    const view::PinSaturation* pinned = nullptr;
+    view::Actions actions;
+    for (float y = 500.0F; y < 760.0F && pinned == nullptr; y += 6.0F) {
+        actions = app.ui.click({700.0F, y});
+        pinned = last<view::PinSaturation>(actions);
+    }
+    REQUIRE(pinned);
+    CHECK(is_stop(pinned->d_k));
+    CHECK(pinned->d_k != 4);
+    CHECK(app.state.saturation().pin == pinned->d_k);
+}
+
+TEST_CASE("arrow keys go from stop to stop, C pins, D opens the details, B shows five bars") {
+    Saturation app;
+    view::apply(app.state, view::SetSaturationWidth{100});
+    app.ui.press(Key::right);
+    CHECK(app.state.saturation().d_k == 128);
+    app.ui.press(Key::left);
+    CHECK(app.state.saturation().d_k == 64);
+    app.ui.press(Key::c);
+    CHECK(app.state.saturation().pin == 64);
+    app.ui.press(Key::d);
+    CHECK(app.state.saturation_look.details);
+    app.ui.press(Key::b);
+    CHECK(app.state.saturation().settings.model == SaturationModel::fixed_logits);
+    CHECK(app.state.saturation().d_k == 64);
+}
+
+TEST_CASE("Tab reaches the plots and the pin, whose arrows move it") {
+    Saturation app;
+    bool moved = false;
+    for (int n = 0; n < 24 && !moved; ++n) {
+        app.ui.press(Key::tab);
+        const Index before = app.state.saturation().pin;
+        const view::Actions actions = app.ui.press(Key::right);
+        moved = app.state.saturation().pin == 2 * before;
+    }
+    CHECK(moved);
+}
+
+TEST_CASE("logits are typed; what is no list of numbers is named and changes nothing") {
+    Saturation app;
+    app.ui.press(Key::b);
+    const std::vector<double> five = app.state.saturation().settings.logits;
+    const auto type_logits = [&](const std::string& text) {
+        for (float x = 200.0F; x < 1300.0F && !app.state.focus.typing; x += 12.0F) {
+            app.ui.move_to({x, 30.0F});
+            if (ImGui::GetMouseCursor() == ImGuiMouseCursor_TextInput) app.ui.click({x, 30.0F});
+        }
+        REQUIRE(app.state.focus.typing);
+        app.ui.frames(3);
+        app.ui.type(text);
+        return app.ui.press(Key::enter);
+    };
+    const view::Actions refused = type_logits("1, x2, 3");
+    const auto* told = last<view::Notify>(refused);
+    REQUIRE(told);
+    CHECK(told->message.words ==
+          "'x2' is no finite number: the logit of key 1; the logits stay 0.5, 0.9, 0, 1.2, 0.6");
+    CHECK(app.state.saturation().settings.logits == five);
+    type_logits("1, -2.5, 3e1");
+    CHECK(app.state.saturation().settings.logits == std::vector<double>{1.0, -2.5, 30.0});
+    CHECK_FALSE(app.state.focus.typing);
+}
+
+TEST_CASE("the workspace is drawn at every size, with and without curves and details") {
+    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
+        for (const bool fixed : {false, true}) {
+            Saturation app(size);
+            if (fixed) app.ui.press(Key::b);
+            app.ui.frames(2);
+            CHECK(app.ui.drawn() > 500);
+            app.ui.press(Key::d);
+            view::answer_all(app.state);
+            app.ui.frames(2);
+            CHECK(app.ui.drawn() > 500);
+        }
+}

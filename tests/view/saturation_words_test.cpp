@@ -1,0 +1,230 @@
+#include "app/view/saturation/words.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <regex>
+
+#include "app/view/saturation/requests.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// Medians over the draws, worked out draw by draw.
+struct Expected {
+    double p_scaled, p_unscaled, j_scaled, j_unscaled;
+};
+
+double median(std::vector<double> values) {
+    if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) return std::nan("");
+    std::ranges::sort(values);
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Expected expected(const SaturationSettings& settings, Index d_k) {
+    const bool drawn = settings.model == SaturationModel::sampled;
+    std::vector<double> ps, pu, js, ju;
+    for (Index trial = 0; trial < (drawn ? settings.trials : 1); ++trial) {
+        const SaturationPair pair = saturation_at(settings, d_k, trial);
+        ps.push_back(pair.scaled.metrics.max_probability);
+        pu.push_back(pair.unscaled.metrics.max_probability);
+        js.push_back(pair.scaled.metrics.jacobian_frobenius);
+        ju.push_back(pair.unscaled.metrics.jacobian_frobenius);
+    }
+    return {median(ps), median(pu), median(js), median(ju)};
+}
+
+std::optional<std::string> first_match(const std::string& text, const char* pattern) {
+    std::smatch match;
+    if (!std::regex_search(text, match, std::regex(pattern))) return std::nullopt;
+    return match[1].str();
+}
+
+/// "2,475" and "2.6·10⁷".
+double number_in(std::string text) {
+    std::erase(text, ',');
+    std::erase(text, '(');
+    const std::size_t dot = text.find("·10");
+    double value = std::stod(text.substr(0, dot));
+    if (dot == text.npos) return value;
+    constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    std::string rest = text.substr(dot + std::string("·10").size());
+    int exponent = 0;
+    while (!rest.empty() && rest != ")") {
+        int digit = -1;
+        for (int n = 0; n < 10; ++n)
+            if (rest.starts_with(kDigits[n])) digit = n;
+        if (digit < 0) break;
+        exponent = 10 * exponent + digit;
+        rest.erase(0, std::string(kDigits[digit]).size());
+    }
+    return value * std::pow(10.0, exponent);
+}
+
+void check_share(const std::string& sentence, double p) {
+    const auto text = first_match(sentence, R"(([0-9.]+) %)");
+    REQUIRE(text);
+    if (sentence.find("over 99.9 %") != std::string::npos) {
+        CHECK(p >= 0.9995);
+        CHECK(p < 1.0);
+        return;
+    }
+    const double half = text->find('.') == std::string::npos ? 0.5 : 0.05;
+    CHECK(std::abs(std::stod(*text) - 100.0 * p) <= half + 1e-9);
+    CHECK((sentence.find("one key takes") != std::string::npos) == (p >= 0.5));
+}
+
+void check_gradient(const std::string& sentence, double scaled, double unscaled) {
+    const double ratio = scaled / unscaled;
+    if (const auto text = first_match(sentence, R"(is 1/(\(?[0-9.,]+(·10[⁰¹²³⁴⁵⁶⁷⁸⁹]+\))?) of)")) {
+        CHECK(ratio > 1.0);
+        CHECK(number_in(*text) == doctest::Approx(ratio).epsilon(0.06));
+    } else if (const auto times = first_match(sentence, R"(passes is ([0-9.,]+) times)")) {
+        CHECK(ratio < 1.0);
+        CHECK(std::stod(*times) == doctest::Approx(1.0 / ratio).epsilon(0.06));
+    } else if (sentence.find("about the scaled one") != std::string::npos) {
+        CHECK(std::abs(std::log(ratio)) <= std::log(1.0501));
+    } else if (sentence.find("passes is 0.") != std::string::npos) {
+        CHECK(unscaled == 0.0);
+        CHECK(scaled > 0.0);
+    } else {
+        REQUIRE(sentence.find("passes no gradient") != std::string::npos);
+        CHECK(unscaled == 0.0);
+        CHECK(scaled == 0.0);
+    }
+}
+
+void check_sentence(const SaturationSettings& settings, Index d_k) {
+    const std::vector<Index> widths{d_k};
+    const SaturationPoint point = saturation_sweep(settings, widths).value().front();
+    const std::string sentence = saturation_sentence(settings, point);
+    const Expected want = expected(settings, d_k);
+    CAPTURE(sentence);
+    CAPTURE(d_k);
+    CHECK(sentence.ends_with('.'));
+    if (std::isnan(want.p_unscaled)) {
+        CHECK(sentence.find("the weights are NaN") != std::string::npos);
+        return;
+    }
+    CHECK(sentence.find("NaN") == std::string::npos);
+    check_share(sentence, want.p_unscaled);
+    const bool alone =
+        settings.model == SaturationModel::fixed_logits && settings.logits.size() == 1;
+    if (!alone && d_k == 1) {
+        CHECK(sentence.find("changes nothing") != std::string::npos);
+        CHECK(want.p_scaled == want.p_unscaled);
+        return;
+    }
+    if (!alone) CHECK(sentence.find(root_words(d_k)) != std::string::npos);
+    check_gradient(sentence, want.j_scaled, want.j_unscaled);
+}
+
+}  // namespace
+
+TEST_CASE("the sentence's numbers are the medians, for many keys, seeds and widths") {
+    for (const Index keys : {2, 3, 16, 60})
+        for (const std::uint64_t seed : {1u, 2u, 77u})
+            for (const Index d_k : {1, 2, 3, 4, 16, 64, 100, 512}) {
+                SaturationSettings settings;
+                settings.model = SaturationModel::sampled;
+                settings.keys = keys;
+                settings.trials = static_cast<Index>(seed % 3) + 4;  // odd and even
+                settings.seed = seed;
+                check_sentence(settings, d_k);
+            }
+}
+
+TEST_CASE("the sentence is true of any fixed logits: one key, equal, tiny, huge") {
+    const std::vector<std::vector<double>> lists{{0.5, 0.9, 0.0, 1.2, 0.6},
+                                                 {3.0},
+                                                 {1.0, 1.0, 1.0},
+                                                 {0.0, 1e-9},
+                                                 {-2.0, 2.0},
+                                                 {0.01, 0.02, 0.03, 0.04},
+                                                 {1e3, 0.0},
+                                                 {1e308, 0.0},
+                                                 {1e308, -1e308, 5.0},
+                                                 {30.0, 0.0, -1.0}};
+    for (const std::vector<double>& logits : lists)
+        for (const Index d_k : {1, 2, 4, 64, 100, 512, 4096}) {
+            SaturationSettings settings;
+            settings.logits = logits;
+            check_sentence(settings, d_k);
+        }
+}
+
+TEST_CASE("what the sentence says of the opening settings") {
+    SaturationPoint point;
+    point.d_k = 64;
+    point.scaled.max_probability.median = 0.22;
+    point.unscaled.max_probability.median = 0.97;
+    point.scaled.jacobian.median = 0.30;
+    point.unscaled.jacobian.median = 0.0333;
+    SaturationSettings settings;
+    settings.model = SaturationModel::sampled;
+    CHECK(saturation_sentence(settings, point) ==
+          "Without ÷√d_k, scores spread like √64 = 8: one key takes 97 %, and the gradient that "
+          "softmax passes is 1/9.0 of the scaled one.");
+}
+
+TEST_CASE("factors are written with their direction") {
+    CHECK(change_words(182.0, 1.0) == "÷ 182");
+    CHECK(change_words(1.0, 1.0) == "÷ 1.0");
+    CHECK(change_words(1.0, 1.3) == "× 1.3");
+    CHECK(change_words(0.3, 0.0) == "÷ ∞");
+    CHECK(change_words(0.0, 0.0) == "both 0");
+    CHECK(change_words(std::nan(""), 1.0) == "NaN");
+    CHECK(change_words(2475.0, 1.0) == "÷ 2,475");
+    CHECK(change_words(0.3, 0.3e-9) == "÷ 1·10⁹");
+    CHECK(change_tick(182.0, 1.0) == "÷182");
+    CHECK(change_tick(2475.0, 1.0) == "÷2,475");
+    CHECK(change_tick(3.2e7, 1.0) == "÷3·10⁷");
+    CHECK(ratio_number(9.96) == "10");
+    CHECK(ratio_number(9.94) == "9.9");
+}
+
+TEST_CASE("typed logits: any separator, and an error that names the bad value and its key") {
+    CHECK(typed_logits("0.5, 0.9, 0, 1.2, 0.6").value() ==
+          std::vector<double>{0.5, 0.9, 0.0, 1.2, 0.6});
+    CHECK(typed_logits(" 1;2 −3\t4e-1 ").value() == std::vector<double>{1.0, 2.0, -3.0, 0.4});
+    const auto words = [](const char* text) { return typed_logits(text).error().sentence; };
+    CHECK(words("0.5, abc, 2") == "'abc' is no finite number: the logit of key 1");
+    CHECK(words("1, 2, nan").find("'nan'") != std::string::npos);
+    CHECK(words("inf").find("key 0") != std::string::npos);
+    CHECK(words(" , ").find("there is no logit") != std::string::npos);
+    const std::vector<double> odd{0.1, -1e-300, 12345678.9, 1.0 / 3.0};
+    CHECK(typed_logits(written_logits(odd)).value() == odd);
+}
+
+TEST_CASE("where the curves by the raw score cross is where their order changes") {
+    SaturationSettings settings;  // five bars
+    const auto sweep = saturation_sweep(settings, sweep_widths()).value();
+    const std::vector<double> crossings = raw_crossings(sweep);
+    REQUIRE(crossings.size() == 1);
+    const auto order_at = [&](double d_k) {
+        const std::vector<Index> width{static_cast<Index>(d_k)};
+        const SaturationPoint point = saturation_sweep(settings, width).value().front();
+        return point.scaled.jacobian_raw.median < point.unscaled.jacobian_raw.median;
+    };
+    CHECK(order_at(crossings[0] * 0.85));
+    CHECK_FALSE(order_at(crossings[0] * 1.15));
+    const std::string words = raw_sentence(sweep);
+    CHECK(words.find("scaled starts lower because it contains 1/√d_k") != std::string::npos);
+    CHECK(words.find("cross near d_k ≈ ") != std::string::npos);
+}
+
+TEST_CASE("curves that do not cross are not said to") {
+    SaturationSettings settings;
+    settings.logits = {1.0, 1.0};  // unscaled is never below scaled
+    const auto sweep = saturation_sweep(settings, sweep_widths()).value();
+    CHECK(raw_crossings(sweep).empty());
+    CHECK(raw_sentence(sweep).find("do not cross") != std::string::npos);
+    settings.logits = {1.0};  // no gradient at all
+    const auto none = saturation_sweep(settings, sweep_widths()).value();
+    CHECK(raw_sentence(none).find("starts lower") == std::string::npos);
+}
