@@ -87,9 +87,22 @@ std::string cell_example(const view::MapSize& size) {
     return fmt::format("{}, {}", size.rows / 2, std::min<Index>(5, size.columns - 1));
 }
 
+/// A slow frame may bring G together with what is typed after it.
+void open_by_key(const LargeScene& scene) {
+    if (scene.view.go_to_open || scene.frame.focus == nullptr) return;
+    const std::string early = early_cell_after('g');
+    const Hands& hands = scene.frame.focus->hands();
+    if (early.empty() || hands.typing || hands.overlay || !take_key(scene.frame, view::Key::g))
+        return;
+    scene.out.push_back(view::ShowGoTo{true});
+    scene.out.push_back(view::DraftGoTo{early});
+    early_cell(scene.frame);  // its digits are no commands
+}
+
 /// The field has the keyboard while it is open; Enter on a draft that names no cell leaves it open.
 void draw_go_to(const LargeScene& scene) {
     section(scene, "Go to query, key");
+    open_by_key(scene);
     const view::LargeView& view = scene.view;
     std::string draft = view.go_to_draft;
     const std::string example = cell_example(scene.look.size);
