@@ -22,6 +22,7 @@
 #include "app/view/session.h"
 #include "app/view/workspaces.h"
 #include "core/io/file.h"
+#include "core/io/paths.h"
 
 namespace attn {
 namespace {
@@ -38,6 +39,11 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 }
 
 /// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
+/// Of a file that is written.
+std::filesystem::path folder_of(const std::string& path) {
+    return std::filesystem::absolute(path).parent_path();
+}
+
 std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) {
     const std::string stem =
         fmt::format("attnscope-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
@@ -168,10 +174,17 @@ bool Desktop::has_settled() const {
            view::shown_workspace(state_).has_settled(state_);
 }
 
+/// As the journal names it: a file is found again from another folder.
+view::Action named_from(const std::string& journal, const view::Action& action) {
+    const auto* const open = std::get_if<view::OpenFile>(&action);
+    if (open == nullptr || journal == "-") return action;
+    return view::OpenFile{path_from(folder_of(journal), open->path)};
+}
+
 void Desktop::dispatch(const view::Action& action) {
     view::apply(state_, action);
     if (!journal_) return;
-    const auto line = view::to_journal(action);
+    const auto line = view::to_journal(named_from(options_.journal, action));
     if (!line) return;
     if (const auto written = journal_->write(*line); !written) {
         journal_.reset();
@@ -279,7 +292,8 @@ bool Desktop::confirm(view::PromptKind kind, const view::FileRequest& request) {
 
 void Desktop::save_session(const view::FileRequest& request) {
     if (!confirm(view::PromptKind::save, request)) return;
-    const auto done = write_file_atomically(request.path, view::session_to_json(state_));
+    const auto done =
+        write_file_atomically(request.path, view::session_to_json(state_, folder_of(request.path)));
     if (done) dispatch(view::SessionSaved{request.path});
     notify(done, "saved " + request.path);
 }
@@ -297,7 +311,8 @@ void Desktop::take_screenshot(const gl::Pixels& pixels) {
 
 Result<void> Desktop::save_at_exit() const {
     if (options_.save_session.empty()) return {};
-    return write_file_atomically(options_.save_session, view::session_to_json(state_));
+    return write_file_atomically(options_.save_session,
+                                 view::session_to_json(state_, folder_of(options_.save_session)));
 }
 
 void Desktop::report_loss(const Result<void>& saved) const {

@@ -13,6 +13,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/large/camera.h"
 #include "app/view/workspaces.h"
+#include "core/io/paths.h"
 
 namespace attn::cli {
 namespace {
@@ -267,6 +268,24 @@ Result<gl::Size> parse_size(std::string_view text) {
     return gl::Size{numbers->first, numbers->second};
 }
 
+namespace {
+
+/// A file that a journal opens is looked for beside the journal first. What is not found is asked for as it stands: the
+/// window says that it cannot be opened.
+view::Action found_from(const std::filesystem::path& journal, view::Action action,
+                        std::vector<std::string>& warnings) {
+    auto* const open = std::get_if<view::OpenFile>(&action);
+    if (!open || files::is_standard(journal.string())) return action;
+    auto found = find_named(std::filesystem::absolute(journal).parent_path(), open->path, "");
+    if (found)
+        open->path = *std::move(found);
+    else
+        warnings.push_back(journal.string() + ": " + found.error().sentence);
+    return action;
+}
+
+}  // namespace
+
 Result<view::Actions> read_journal(const std::filesystem::path& path,
                                    std::vector<std::string>& warnings) {
     auto text = files::read_text(path);
@@ -279,7 +298,7 @@ Result<view::Actions> read_journal(const std::filesystem::path& path,
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
         auto action = view::from_journal(line);
         if (action)
-            actions.push_back(std::move(*action));
+            actions.push_back(found_from(path, *std::move(action), warnings));
         else
             torn.push_back(line.empty()
                                ? fmt::format("{}, line {}: is blank",

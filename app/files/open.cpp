@@ -28,7 +28,7 @@ std::string sizes_words(const Dimensions& size) {
 }
 
 Result<Opened> open_tensors(const std::string& path) {
-    auto file = read_tensors(path);
+    auto file = read_tensors(path, {}, Values::optional);
     if (!file) return tl::unexpected(file.error());
     const std::string notes = fmt::format("{}", fmt::join(file->notes, "; "));
     return document_of(*std::move(file), path).map([&](Document document) {
@@ -47,7 +47,9 @@ Result<Opened> open_json(const std::string& path, const view::SessionContext& co
         return view::document_from_json(*text, shown).map([](Document document) {
             return alone(std::move(document));
         });
-    auto state = view::session_from_json(*text, shown, context);
+    view::SessionContext beside = context;
+    if (!is_standard(path)) beside.folder = std::filesystem::absolute(path).parent_path();
+    auto state = view::session_from_json(*text, shown, beside);
     if (!state) return tl::unexpected(state.error());
     const auto document = state->shared_document();
     return Opened{document, std::make_shared<const view::AppState>(*std::move(state)), ""};
@@ -95,6 +97,9 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
     for (Inputs& inputs : file.layers)
         document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
     document.inputs = document.layers.front();
+    document.size = file.size;
+    document.heads = file.size.heads;
+    document.d_k = file.size.d_k;
     return with_size(std::move(document));
 }
 
@@ -105,7 +110,7 @@ view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
         const auto& path = std::get<std::string>(request.what);
         if (holds_tensors(path)) return open_tensors(path);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
-            return open_json(path, {backends, workspaces, opener(backends, workspaces)});
+            return open_json(path, {backends, workspaces, opener(backends, workspaces), {}});
         return bad_input(
             fmt::format("{}; expected tensors (.npz), a session or a preset (.json)", path));
     };

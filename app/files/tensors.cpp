@@ -143,11 +143,30 @@ Result<void> check_same_sizes(const LayerReader& layer, const Dimensions& size, 
                                  layer.shown(), fmt::join(differences, ", "), first));
 }
 
-Result<void> add_layer(const LayerReader& layer, const CallOptions& options, TensorFile& file) {
+/// The sizes of a call, whose V may be missing: then any width of V stands in for it.
+Result<Dimensions> sizes_of(Inputs& in, const AttentionSpec& spec, Values values) {
+    const bool lacks = values == Values::optional && !in.projects() && in.v.empty() &&
+                       !in.q.empty() && !in.k.empty();
+    if (!lacks) return validate(in, spec);
+    const Shape k = in.k.shape();
+    in.v = Tensor(Shape{k.b, k.h, k.t, 1});
+    auto size = validate(in, spec);
+    in.v = {};
+    return size;
+}
+
+/// How a file is read.
+struct Wanted {
+    CallOptions options;
+    Values values;
+};
+
+Result<void> add_layer(const LayerReader& layer, const Wanted& wanted, TensorFile& file) {
+    const CallOptions& options = wanted.options;
     Result<Inputs> inputs = read_inputs(layer);
     if (!inputs) return tl::unexpected(std::move(inputs.error()));
     if (auto fits = check_heads(options, *inputs); !fits) return fits;
-    const Result<Dimensions> size = validate(*inputs, options.spec);
+    const Result<Dimensions> size = sizes_of(*inputs, options.spec, wanted.values);
     if (!size)
         return bad_input(fmt::format("{}: {}{}", layer.shown(), size.error().sentence,
                                      what_it_holds(*inputs, layer.reader)));
@@ -194,14 +213,15 @@ Result<void> read_tokens(const ArrayReader& reader, std::string_view name, Index
 }
 
 Result<void> fill(ArrayReader& reader, const Listing& listing, const OptionValues& given,
-                  TensorFile& file) {
-    const Result<OptionValues> values = merge_options(reader, given, file.notes);
-    if (!values) return tl::unexpected(values.error());
-    const Result<CallOptions> options = call_options(*values);
+                  Values values, TensorFile& file) {
+    const Result<OptionValues> merged = merge_options(reader, given, file.notes);
+    if (!merged) return tl::unexpected(merged.error());
+    const Result<CallOptions> options = call_options(*merged);
     if (!options) return tl::unexpected(options.error());
     file.spec = options->spec;
     for (const Index layer : listing.layers)
-        if (auto added = add_layer({reader, listing, layer}, *options, file); !added) return added;
+        if (auto added = add_layer({reader, listing, layer}, {*options, values}, file); !added)
+            return added;
     if (auto read = read_mask(reader, file.size, file.spec.mask); !read) return read;
     if (auto read = read_tokens(reader, "tokens", file.size.tq, "queries (Tq)", file.tokens); !read)
         return read;
@@ -209,9 +229,9 @@ Result<void> fill(ArrayReader& reader, const Listing& listing, const OptionValue
 }
 
 Result<TensorFile> read_listed(ArrayReader& reader, const Listing& listing,
-                               const OptionValues& given) {
+                               const OptionValues& given, Values values) {
     TensorFile file;
-    if (auto filled = fill(reader, listing, given, file); !filled)
+    if (auto filled = fill(reader, listing, given, values, file); !filled)
         return tl::unexpected(std::move(filled.error()));
     const std::vector<std::string> notes = reader.notes();
     file.notes.insert(file.notes.end(), notes.begin(), notes.end());
@@ -222,12 +242,12 @@ Result<TensorFile> read_listed(ArrayReader& reader, const Listing& listing,
 
 }  // namespace
 
-Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given) {
+Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given, Values values) {
     auto reader = ArrayReader::open(path);
     if (!reader) return tl::unexpected(std::move(reader.error()));
     const auto listing = list_layers(reader->names(), reader->path());
     if (!listing) return tl::unexpected(listing.error());
-    return read_listed(*reader, *listing, given);
+    return read_listed(*reader, *listing, given, values);
 }
 
 Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer) {
@@ -238,7 +258,7 @@ Result<TensorFile> read_layer(const std::string& path, const OptionValues& given
     const auto number = find_layer(*listing, layer, reader->path());
     if (!number) return tl::unexpected(number.error());
     listing->layers = {*number};
-    return read_listed(*reader, *listing, given);
+    return read_listed(*reader, *listing, given, Values::needed);
 }
 
 }  // namespace attn::files

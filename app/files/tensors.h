@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,12 +27,16 @@ struct TensorFile {
     std::vector<std::string> notes;           // what a person should know, one line each
 };
 
+/// Whether V may be missing beside Q and K: weights can be looked at without it.
+enum class Values : std::uint8_t { needed, optional };
+
 /// Reads every layer and checks it against the options. `given` are the options of the command line; those in
 /// the file's array `options` fill the gaps. "-" is standard input.
 /// Shapes: Q, K, V, dO [T,d], [H,T,d] or [B,H,T,d]; X, X_kv, dY [T,d], [B,T,d] or [B,1,T,d]; weights [in,out];
 /// biases [n] or [1,n]; mask bool or uint8, [Tq,Tk] or 4-D; tokens and tokens_kv an array of Tq or Tk strings,
 /// or a text scalar with a JSON array of them. Arrays that mean nothing are named in a note.
-Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given = {});
+Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given = {},
+                                Values values = Values::needed);
 /// The same with one layer only; nothing of the others is read. `layer`: a number, kFirstLayer or kOnlyLayer.
 Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer);
 

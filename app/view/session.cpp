@@ -7,6 +7,7 @@
 #include "app/view/document/reference.h"
 #include "app/view/workspaces.h"
 #include "core/io/json.h"
+#include "core/io/paths.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -78,20 +79,29 @@ void read_place(Fields& fields, AppState& state) {
             fmt::format("has 'batch' = {}: expected 0 to {}", state.batch, size.batch - 1));
 }
 
-Result<Document> open_reference(const json& value, const std::string& where, const Opener& open) {
+/// A file is looked for beside the session first.
+Result<Document> open_reference(const json& value, const std::string& where,
+                                const SessionContext& context) {
     auto reference = reference_from_json(value, where);
     if (!reference) return tl::unexpected(reference.error());
-    if (!open) return failed(where + " stands in a file of its own, which cannot be opened here");
-    auto opened = open({reference->what, 0}, {});
+    if (!context.open)
+        return failed(where + " stands in a file of its own, which cannot be opened here");
+    auto* const named = std::get_if<std::string>(&reference->what);
+    if (named && !context.folder.empty()) {
+        auto found = find_named(context.folder, *named, reference->absolute);
+        if (!found) return bad_input(where + ": " + found.error().sentence);
+        *named = *std::move(found);
+    }
+    auto opened = context.open({reference->what, 0}, {});
     if (!opened) return tl::unexpected(opened.error());
     return resolved(*opened->document, *reference);
 }
 
-Result<Document> read_document(Fields& fields, const Opener& open) {
+Result<Document> read_document(Fields& fields, const SessionContext& context) {
     const json* found = fields.find("document");
     if (found == nullptr) return bad_input(fields.where() + " has no 'document'");
     const std::string where = fields.where() + " 'document'";
-    if (is_reference(*found)) return open_reference(*found, where, open);
+    if (is_reference(*found)) return open_reference(*found, where, context);
     return document_from_json(found->dump(), where);
 }
 
@@ -114,7 +124,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     if (version != kVersion)
         return bad_input(fmt::format("{} is a session of version {}: this program reads version {}",
                                      file_name, version, kVersion));
-    auto document = read_document(fields, context.open);
+    auto document = read_document(fields, context);
     if (!document) return tl::unexpected(document.error());
     AppState read;
     read.backends = context.backends;
@@ -137,8 +147,8 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
 
 }  // namespace
 
-std::string session_to_json(const AppState& state) {
-    std::string document = document_to_json(state.document());
+std::string session_to_json(const AppState& state, const std::filesystem::path& folder) {
+    std::string document = document_to_json(state.document(), folder);
     document.pop_back();  // its last line break
     std::string text = fmt::format(
         "{{\n\"attnscope_session\": {},\n\"window\": {},\n\"place\": "

@@ -25,6 +25,18 @@ double logsumexp_of(std::span<const double> scaled) {
     return most + std::log(sum);
 }
 
+/// A row with such a score is NaN as a whole.
+bool spoils(double scaled) {
+    return std::isnan(scaled) || scaled == std::numeric_limits<double>::infinity();
+}
+
+double weight_of(const CellArithmetic& cell, bool empty_row, EmptyRows policy) {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    if (empty_row) return policy == EmptyRows::nan ? kNan : 0.0;
+    if (!cell.allowed) return 0.0;
+    return std::isfinite(cell.logsumexp) ? std::exp(cell.scaled - cell.logsumexp) : kNan;
+}
+
 }  // namespace
 
 CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell) {
@@ -35,19 +47,23 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     const double factor = score_factor(source.spec, size.d_k);
     std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tk));
     fill_allowed(source.spec.mask, size, head.b, head.h, cell.row, allowed);
-    std::vector<double> scaled;
-    for (Index j = 0; j < size.tk; ++j)
-        if (allowed[static_cast<std::size_t>(j)] != 0)
-            scaled.push_back(product(q, keys.row(j)) * factor);
-
     CellArithmetic result;
+    std::vector<double> scaled;
+    for (Index j = 0; j < size.tk; ++j) {
+        if (allowed[static_cast<std::size_t>(j)] == 0) continue;
+        scaled.push_back(product(q, keys.row(j)) * factor);
+        if (!result.spoiling_key && spoils(scaled.back())) {
+            result.spoiling_key = j;
+            result.spoiling_score = scaled.back();
+        }
+    }
     result.q.assign(q.begin(), q.end());
     result.k.assign(k.begin(), k.end());
     result.score = product(q, k);
     result.scaled = result.score * factor;
     result.logsumexp = logsumexp_of(scaled);
     result.allowed = allowed[static_cast<std::size_t>(cell.column)] != 0;
-    result.weight = result.allowed ? std::exp(result.scaled - result.logsumexp) : 0.0;
+    result.weight = weight_of(result, scaled.empty(), source.spec.empty_rows);
     return result;
 }
 

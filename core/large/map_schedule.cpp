@@ -29,6 +29,25 @@ std::optional<Task> next_snapshot(MapState& state) {
     return begin(state, Task::Kind::describe);
 }
 
+/// What is NaN is known early: nothing may be called exact before.
+std::optional<Task> next_census(MapState& state) {
+    if (state.head->census_begun) return std::nullopt;
+    state.head->census_begun = true;
+    return begin(state, Task::Kind::census);
+}
+
+std::optional<Task> next_score(MapState& state) {
+    HeadState& head = *state.head;
+    for (const TileId& id : wanted_scores(state)) {
+        if (head.scores.find(id) != nullptr || head.scoring.contains(id)) continue;
+        head.scoring.insert(id);
+        Task task = begin(state, Task::Kind::score);
+        task.tile = id;
+        return task;
+    }
+    return std::nullopt;
+}
+
 std::optional<Task> next_preview(MapState& state, double now) {
     HeadState& head = *state.head;
     if (head.chunks_handed_out == head.chunk_count()) return std::nullopt;
@@ -178,6 +197,7 @@ void adopt(MapState& state, const ViewRequest& request) {
         state.top_ready = false;
         state.view_tiles.clear();
         state.found.reset();
+        state.nan_version.reset();
     }
     state.level = level_of(request.view, state.size());
     state.visible = tiles_in_view(request.view, state.level, state.size());
@@ -186,6 +206,14 @@ void adopt(MapState& state, const ViewRequest& request) {
         return std::ranges::find(state.visible, job.first) == state.visible.end();
     });
     state.changed = true;
+}
+
+std::vector<TileId> wanted_scores(const MapState& state) {
+    std::vector<TileId> tiles;
+    if (!state.request->scores) return tiles;
+    tiles.push_back({state.head->pyramid.top_level(), 0, 0});
+    tiles.insert(tiles.end(), state.visible.begin(), state.visible.end());
+    return tiles;
 }
 
 std::vector<TileId> ground_tiles(const MapState& state) {
@@ -199,6 +227,8 @@ std::optional<Task> next_task(MapState& state, double now) {
     if (!state.request) return std::nullopt;
     if (now - state.described_at >= (state.changed ? kSnapshotSeconds : kProgressSeconds))
         if (auto task = next_snapshot(state)) return task;
+    if (auto task = next_census(state)) return task;
+    if (auto task = next_score(state)) return task;
     if (auto task = next_preview(state, now)) return task;
     if (!state.head->preview) return next_snapshot(state);
     if (!state.affordability_known) {

@@ -6,28 +6,27 @@
 namespace attn::large {
 namespace {
 
-std::shared_ptr<const Tile> cached(HeadState& head, const TileId& id) {
-    const TileCache::Entry* entry = head.tiles.find(id);
+std::shared_ptr<const Tile> cached(TileCache& cache, const TileId& id) {
+    const TileCache::Entry* entry = cache.find(id);
     return entry != nullptr ? entry->tile : nullptr;
 }
 
 /// The finest tile above `id` that is there.
-std::shared_ptr<const Tile> cover(HeadState& head, TileId id, int top) {
+std::shared_ptr<const Tile> cover(TileCache& cache, TileId id, int top) {
     while (id.level < top) {
         id = parent_of(id);
-        if (auto tile = cached(head, id)) return tile;
+        if (auto tile = cached(cache, id)) return tile;
     }
     return nullptr;
 }
 
 /// The visible tiles that are there, and above the others what covers them; coarse first.
-Tiles tiles_to_draw(MapState& state, Tiles& of_view) {
-    HeadState& head = *state.head;
+Tiles tiles_to_draw(const MapState& state, TileCache& cache, Tiles& of_view) {
     Tiles tiles;
     for (const TileId& id : state.visible) {
-        auto tile = cached(head, id);
+        auto tile = cached(cache, id);
         if (tile) of_view.push_back(tile);
-        if (!tile) tile = cover(head, id, head.pyramid.top_level());
+        if (!tile) tile = cover(cache, id, state.head->pyramid.top_level());
         if (tile && std::ranges::find(tiles, tile) == tiles.end()) tiles.push_back(tile);
     }
     std::ranges::stable_sort(
@@ -77,7 +76,7 @@ PassState pass_state(const MapState& state, double now) {
 void note_view(MapState& state, const MapSnapshot& snapshot, const Tiles& of_view) {
     state.view_key.reset();
     if (!snapshot.complete || of_view.empty() || !is_exact(of_view)) return;
-    state.view_key.emplace(ViewKey{{}, snapshot.request.view});
+    state.view_key.emplace(ViewKey{{}, snapshot.request.view, snapshot.request.top});
     for (const auto& tile : of_view) state.view_key->versions.push_back(tile->version);
     state.view_tiles = of_view;
 }
@@ -88,8 +87,41 @@ bool same_picture(const MapSnapshot& before, const MapSnapshot& now) {
         return std::tuple(request.head.b, request.head.h, request.pooling, request.low_percentile,
                           request.high_percentile);
     };
-    return before.tiles == now.tiles && before.request.view == now.request.view &&
+    return before.tiles == now.tiles && before.scores.tiles == now.scores.tiles &&
+           before.request.view == now.request.view &&
            colors(before.request) == colors(now.request) && before.complete == now.complete;
+}
+
+ScorePicture score_picture(MapState& state) {
+    ScorePicture scores;
+    if (!state.request->scores) return scores;
+    Tiles of_view;
+    scores.tiles = tiles_to_draw(state, state.head->scores, of_view);
+    scores.overview = cached(state.head->scores, {state.head->pyramid.top_level(), 0, 0});
+    scores.complete = of_view.size() == state.visible.size();
+    return scores;
+}
+
+/// Rows of the view that are NaN, among its keys.
+void count_nans_in_view(MapState& state) {
+    const HeadState& head = *state.head;
+    if (state.nan_version == head.nan_version && state.nan_view == state.request->view) return;
+    state.nan_version = head.nan_version;
+    state.nan_view = state.request->view;
+    state.nan_in_view = {};
+    if (head.nan.rows == 0) return;
+    const CellBox box = cells_of(state.nan_view, state.size());
+    for (Index i = box.rows.begin; i < box.rows.end; ++i)
+        add_nan_row(state.input->source, head.head, i,
+                    head.census->rows[static_cast<std::size_t>(i)], box.columns.begin,
+                    box.columns.end, state.nan_in_view);
+}
+
+NotFinite not_finite(MapState& state) {
+    const HeadState& head = *state.head;
+    if (!head.census) return {};
+    count_nans_in_view(state);
+    return {true, head.census->q, head.census->k, head.nan, state.nan_in_view, head.rows_unknown};
 }
 
 }  // namespace
@@ -99,9 +131,12 @@ SnapshotParts begin_snapshot(MapState& state, double now) {
     SnapshotParts parts;
     MapSnapshot& out = parts.snapshot;
     out.request = *state.request;
-    out.tiles = tiles_to_draw(state, parts.view_tiles);
-    out.overview = cached(head, {head.pyramid.top_level(), 0, 0});
-    out.complete = head.preview && is_complete(state, parts.view_tiles);
+    out.tiles = tiles_to_draw(state, head.tiles, parts.view_tiles);
+    out.scores = score_picture(state);
+    out.not_finite = not_finite(state);
+    out.overview = cached(head.tiles, {head.pyramid.top_level(), 0, 0});
+    out.complete = head.preview && head.census && is_complete(state, parts.view_tiles) &&
+                   out.scores.complete == out.request.scores;
     out.preview = preview_state(head);
     out.pass = pass_state(state, now);
     out.tile_bytes = head.tiles.bytes();
@@ -120,8 +155,10 @@ void finish_snapshot(SnapshotParts& parts, const MapSnapshot* before, const Dime
     if (before != nullptr && same_picture(*before, out)) {
         out.colors = before->colors;
         out.profiles = before->profiles;
+        out.scores = before->scores;
         return;
     }
+    if (out.request.scores) describe_scores(out.request, size, out.scores);
     out.colors = color_stats(out.tiles, out.request, size);
     if (out.complete) out.profiles = profiles_of(parts.view_tiles, out.request.view, size);
 }

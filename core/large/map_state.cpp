@@ -1,6 +1,7 @@
 #include "core/large/map_state.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace attn::large {
 namespace {
@@ -63,6 +64,44 @@ std::vector<KeyRange> HeadState::known_rows() const {
 bool HeadState::is_exact(const TileId& id, const Dimensions& size) const {
     const KeyRange range = strips_of(id, size);
     return strips_done_in(range) == range.end - range.begin;
+}
+
+void HeadState::keep_census(const WeightSource& source, Census&& found) {
+    census = std::move(found);
+    nan = {};
+    rows_unknown = std::ranges::count(census->rows, RowFate::unknown);
+    for (Index s = 0; s < pyramid.strip_count(); ++s)
+        if (strips[static_cast<std::size_t>(s)] == Strip::done) {
+            const KeyRange rows = pyramid.strip_rows(s);
+            for (Index i = rows.begin; i < rows.end; ++i) settle_fate(source, i);
+        }
+    for (Index i = 0; i < source.size.tq; ++i)
+        add_nan_row(source, head, i, census->rows[static_cast<std::size_t>(i)], 0, source.size.tk,
+                    nan);
+    ++nan_version;
+}
+
+void HeadState::settle_fates(const WeightSource& source, KeyRange rows) {
+    if (!census) return;
+    for (Index i = rows.begin; i < rows.end; ++i) {
+        if (!settle_fate(source, i)) continue;
+        ++nan_version;
+        add_nan_row(source, head, i, census->rows[static_cast<std::size_t>(i)], 0, source.size.tk,
+                    nan);
+    }
+}
+
+bool HeadState::settle_fate(const WeightSource& source, Index row) {
+    RowFate& fate = census->rows[static_cast<std::size_t>(row)];
+    if (fate == RowFate::nan || fate == RowFate::nan_everywhere) return false;
+    const float logsumexp = pyramid.logsumexp({row, row + 1})[0];
+    if (fate == RowFate::fine && std::isfinite(logsumexp)) return false;
+    if (fate == RowFate::unknown) {
+        --rows_unknown;
+        ++nan_version;
+    }
+    fate = fate_of(source, head, row, logsumexp);
+    return fate != RowFate::fine;
 }
 
 double MapState::pass_seconds(double now) const {

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "core/large/not_finite.h"
 #include "core/large/preview.h"
 #include "core/large/pyramid.h"
 #include "core/large/tile_cache.h"
@@ -28,12 +29,23 @@ struct TileJob {
 struct ViewKey {
     std::vector<std::uint64_t> versions;  // of its tiles
     MapView view;
+    TopChoice choice;
     bool operator==(const ViewKey&) const = default;
 };
 
 /// One piece of work for a thread. `stop` ends it early.
 struct Task {
-    enum class Kind : std::uint8_t { describe, preview, strip, part, blocks, top, search };
+    enum class Kind : std::uint8_t {
+        describe,
+        census,
+        preview,
+        strip,
+        part,
+        blocks,
+        score,
+        top,
+        search
+    };
     Kind kind = Kind::describe;
     Index index = 0;  // of the preview's chunk, the strip or the part
     TileId tile;
@@ -77,6 +89,15 @@ struct HeadState {
     std::map<TileId, std::shared_ptr<TileJob>> jobs;
     std::set<TileId> building;  // tiles of blocks that some thread makes now
 
+    TileCache scores;          // tiles of scores
+    std::set<TileId> scoring;  // that some thread makes now
+
+    bool census_begun = false;
+    std::optional<Census> census;  // its rows are as they turned out where their logsumexp is known
+    NanWeights nan;                // of all rows
+    Index rows_unknown = 0;
+    std::uint64_t nan_version = 0;  // differs after each change of the two
+
     Index chunk_count() const;
     /// Of plan.rows.
     KeyRange chunk_rows(Index chunk) const;
@@ -85,6 +106,15 @@ struct HeadState {
     /// Runs of rows whose logsumexp is there.
     std::vector<KeyRange> known_rows() const;
     bool is_exact(const TileId& id, const Dimensions& size) const;
+
+    /// Takes what Q, K and the mask say of the rows; strips that are done know better.
+    void keep_census(const WeightSource& source, Census&& found);
+    /// Rows whose logsumexp is there now.
+    void settle_fates(const WeightSource& source, KeyRange rows);
+
+  private:
+    /// Whether the row turned out to be NaN only now.
+    bool settle_fate(const WeightSource& source, Index row);
 };
 
 struct MapState {
@@ -112,6 +142,10 @@ struct MapState {
     std::vector<WeightedCell> top;
     bool top_ready = false;
 
+    NanWeights nan_in_view;  // of `nan_view`, at `nan_version`
+    MapView nan_view;
+    std::optional<std::uint64_t> nan_version;
+
     std::optional<SearchResult> found;
     std::optional<Search> searching;
     Index found_strips = 0;  // known when `found` was made
@@ -128,6 +162,9 @@ struct MapState {
 
 /// Takes a new request: what is visible, and whether it is affordable; forgets another head.
 void adopt(MapState& state, const ViewRequest& request);
+
+/// The score tiles of the request: the one of the whole matrix, then the visible ones.
+std::vector<TileId> wanted_scores(const MapState& state);
 
 /// Tiles that are made from blocks and cover everything: the preview's level and coarser ones.
 std::vector<TileId> ground_tiles(const MapState& state);

@@ -94,7 +94,8 @@ Texels slice_rows(std::span<const TexelRow> rows, const SliceOf& slice) {
 }
 
 std::size_t bytes_of(const Texels& texels) {
-    return sizeof(Texels) + texels.mean.size() * sizeof(float) * 3 +
+    return sizeof(Texels) +
+           (texels.mean.size() + texels.max.size() + texels.log_mean.size()) * sizeof(float) +
            texels.allowed.size() * sizeof(std::uint32_t);
 }
 

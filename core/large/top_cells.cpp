@@ -1,8 +1,10 @@
 #include "core/large/top_cells.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <queue>
+#include <set>
 
 namespace attn::large {
 namespace {
@@ -13,17 +15,29 @@ struct Candidate {
     int level = -1;  // −1: one cell, else texel (row, column) of that level
     Index row = 0;
     Index column = 0;
-    bool operator<(const Candidate& other) const { return weight < other.weight; }
+    /// Of equal weights single cells first: they are the end of a search.
+    bool operator<(const Candidate& other) const {
+        return weight != other.weight ? weight < other.weight : level > other.level;
+    }
     bool operator>(const Candidate& other) const { return other < *this; }
 };
 
 class TopSearch {
   public:
-    TopSearch(const ExactParts& exact, const MapView& view, const std::stop_token& stop)
-        : exact_(exact), box_(cells_of(view, exact.source.size)), stop_(stop) {}
+    TopSearch(const ExactParts& exact, const MapView& view, const TopChoice& choice,
+              const std::stop_token& stop)
+        : exact_(exact),
+          box_(cells_of(view, exact.source.size)),
+          one_per_query_(choice.one_per_query),
+          stop_(stop) {
+        if (!choice.skip_first_key) return;
+        box_.columns.begin = std::max<Index>(box_.columns.begin, 1);
+        box_.columns.end = std::max(box_.columns.begin, box_.columns.end);
+    }
 
     /// Of the texels that lie in the view with all their cells, the `count` largest maxima are enough:
-    /// each is the weight of a cell. A texel that the view cuts may have its largest cell outside.
+    /// each is the weight of a cell. A texel that the view cuts may have its largest cell outside, and
+    /// where each query counts once the largest maxima may all be of one query: those are kept all.
     void start(const Tiles& tiles, std::size_t count) {
         std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> largest;
         for (const auto& tile : tiles)
@@ -33,7 +47,7 @@ class TopSearch {
                                           tile->id.row * kTileTexels + r,
                                           tile->id.column * kTileTexels + c};
                     if (!(texel.weight > 0.0F)) continue;
-                    if (!is_cut(texel)) {
+                    if (!is_cut(texel) && !one_per_query_) {
                         if (largest.size() == count && !(largest.top() < texel)) continue;
                         if (largest.size() == count) largest.pop();
                         largest.push(texel);
@@ -49,12 +63,14 @@ class TopSearch {
         while (found.size() < count && !queue_.empty() && !stop_.stop_requested()) {
             const Candidate best = queue_.top();
             queue_.pop();
-            if (best.level == -1)
+            if (best.level == -1) {
+                if (one_per_query_ && !queries_.insert(best.row).second) continue;
                 found.push_back({{best.row, best.column}, best.weight});
-            else if (best.level > exact_.pyramid.base_level())
+            } else if (best.level > exact_.pyramid.base_level()) {
                 push_quarters(best);
-            else
+            } else {
                 push_cells(best);
+            }
         }
         return found;
     }
@@ -102,11 +118,17 @@ class TopSearch {
         for (Index r = 0; r < cells_.rows; ++r)
             for (Index c = 0; c < cells_.columns; ++c)
                 if (const float weight = cells_.mean[cells_.at(r, c)]; weight > 0.0F)
-                    queue_.push({weight, -1, rows.begin + r, columns.begin + c});
+                    push_cell({weight, -1, rows.begin + r, columns.begin + c});
+    }
+
+    void push_cell(const Candidate& cell) {
+        if (!queries_.contains(cell.row)) queue_.push(cell);
     }
 
     const ExactParts& exact_;
     CellBox box_;
+    bool one_per_query_;
+    std::set<Index> queries_;  // that were found, where each counts once
     std::stop_token stop_;
     std::priority_queue<Candidate> queue_;
     Texels cells_;
@@ -123,6 +145,10 @@ void keep_strongest(std::vector<WeightedCell>& cells, std::size_t count) {
 /// Notes a cell of the row or column that is searched; NaN weights make the total NaN.
 void note(Cell cell, float weight, SearchResult& result) {
     result.total += static_cast<double>(weight);
+    if (std::isnan(weight)) {
+        ++result.nans;
+        if (!result.first_nan) result.first_nan = cell;
+    }
     if (weight > 0.0F) result.cells.push_back({cell, weight});
 }
 
@@ -153,10 +179,10 @@ bool search_key(const ExactParts& exact, Index column, std::span<const KeyRange>
 }  // namespace
 
 std::vector<WeightedCell> top_cells(const ExactParts& exact, const Tiles& tiles,
-                                    const MapView& view, std::size_t count,
+                                    const MapView& view, const TopChoice& choice, std::size_t count,
                                     const std::stop_token& stop) {
     if (count == 0) return {};
-    TopSearch search(exact, view, stop);
+    TopSearch search(exact, view, choice, stop);
     search.start(tiles, count);
     return search.run(count);
 }

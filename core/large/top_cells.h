@@ -18,9 +18,9 @@ struct ExactParts {
 
 /// The `count` strongest cells of `tiles` that lie in `view`, strongest first: the texels with the
 /// largest maxima are cut open, down to single cells, until those beat every maximum that is left.
-/// Tiles are exact, all of one level. Empty when stopped.
+/// Tiles are exact, all of one level. NaN is no candidate. Empty when stopped.
 std::vector<WeightedCell> top_cells(const ExactParts& exact, const Tiles& tiles,
-                                    const MapView& view, std::size_t count,
+                                    const MapView& view, const TopChoice& choice, std::size_t count,
                                     const std::stop_token& stop);
 
 /// The strongest `count` cells of one key's column over the rows that are known, or of one query's row.

@@ -39,7 +39,7 @@ void sample(const Tile& tile, const TexelBox& box, Index step, Pooling pooling,
     for (Index n = 0; n < count(box); n += step) {
         const float value =
             tile.value(pooling, box.rows.begin + n / width, box.columns.begin + n % width);
-        if (!std::isnan(value)) values.push_back(value);
+        if (std::isfinite(value)) values.push_back(value);
     }
 }
 
@@ -67,38 +67,95 @@ ColorStats color_stats(std::span<const std::shared_ptr<const Tile>> tiles,
             percentile(values, std::clamp(request.high_percentile, 0.0, 100.0))};
 }
 
+void describe_scores(const ViewRequest& request, const Dimensions& size, ScorePicture& scores) {
+    ViewRequest means = request;
+    means.pooling = Pooling::mean;
+    scores.colors = color_stats(scores.tiles, means, size);
+    const CellBox cells = cells_of(request.view, size);
+    for (const auto& tile : scores.tiles) {
+        if (tile->id.level != scores.tiles.back()->id.level) continue;  // covered by finer ones
+        const TexelBox box = shown(*tile, cells);
+        for (Index r = box.rows.begin; r < box.rows.end; ++r)
+            for (Index c = box.columns.begin; c < box.columns.end; ++c) {
+                const float mean = tile->texels.mean[tile->texels.at(r, c)];
+                scores.nans += std::isnan(mean) ? 1 : 0;
+                scores.infinities += std::isinf(mean) ? 1 : 0;
+            }
+    }
+}
+
+namespace {
+
+/// Where the entries of profiles stand: texels from the view's first on.
+struct ProfilePlace {
+    Index side = 1;
+    Index first_row = 0, first_column = 0;  // texels
+    TexelAxis queries, keys;
+};
+
+/// Σ a of a texel over the keys that it covers, averaged over its queries.
+double sum_of_keys(const Tile& tile, const ProfilePlace& place, Index r, Index c) {
+    const auto width = static_cast<double>(place.keys.extent(tile.id.column * kTileTexels + c));
+    return width * static_cast<double>(tile.texels.mean[tile.texels.at(r, c)]);
+}
+
+void add_rows(const Tile& tile, const TexelBox& box, const ProfilePlace& place,
+              Profiles& profiles) {
+    for (Index r = box.rows.begin; r < box.rows.end; ++r) {
+        double& row =
+            profiles
+                .rows[static_cast<std::size_t>(tile.id.row * kTileTexels + r - place.first_row)];
+        for (Index c = box.columns.begin; c < box.columns.end; ++c)
+            row += sum_of_keys(tile, place, r, c);
+    }
+}
+
+/// Rows of texels with a NaN are left out: the others still say something.
+void add_columns(const Tile& tile, const TexelBox& box, const ProfilePlace& place,
+                 Profiles& profiles) {
+    const Index across = tile.id.column * kTileTexels;
+    for (Index r = box.rows.begin; r < box.rows.end; ++r) {
+        const Index row = tile.id.row * kTileTexels + r;
+        if (std::isnan(profiles.rows[static_cast<std::size_t>(row - place.first_row)])) continue;
+        const auto height = static_cast<double>(place.queries.extent(row));
+        for (Index c = box.columns.begin; c < box.columns.end; ++c)
+            profiles.columns[static_cast<std::size_t>(across + c - place.first_column)] +=
+                height * static_cast<double>(tile.texels.mean[tile.texels.at(r, c)]);
+    }
+}
+
+void count_queries(const ProfilePlace& place, Profiles& profiles) {
+    for (std::size_t n = 0; n < profiles.rows.size(); ++n)
+        (std::isnan(profiles.rows[n]) ? profiles.queries_left_out : profiles.queries) +=
+            place.queries.extent(place.first_row + static_cast<Index>(n));
+}
+
+}  // namespace
+
 Profiles profiles_of(std::span<const std::shared_ptr<const Tile>> tiles, const MapView& view,
                      const Dimensions& size) {
     Profiles profiles;
     if (tiles.empty()) return profiles;
     const CellBox cells = cells_of(view, size);
-    const Index side = profiles.side = tiles.front()->id.side();
-    const Index first_row = cells.rows.begin / side;
-    const Index first_column = cells.columns.begin / side;
-    profiles.first_row = first_row * side;
-    profiles.first_column = first_column * side;
-    profiles.rows.resize(static_cast<std::size_t>((cells.rows.end + side - 1) / side - first_row));
-    profiles.columns.resize(
-        static_cast<std::size_t>((cells.columns.end + side - 1) / side - first_column));
-    for (const auto& tile : tiles) {
-        const TexelBox box = shown(*tile, cells);
-        const Index down = tile->id.row * kTileTexels;
-        const Index across = tile->id.column * kTileTexels;
-        for (Index r = box.rows.begin; r < box.rows.end; ++r)
-            for (Index c = box.columns.begin; c < box.columns.end; ++c) {
-                const auto width = static_cast<double>(TexelAxis{side, size.tk}.extent(across + c));
-                const auto height = static_cast<double>(TexelAxis{side, size.tq}.extent(down + r));
-                const double sum =
-                    width * static_cast<double>(tile->texels.mean[tile->texels.at(r, c)]);
-                profiles.rows[static_cast<std::size_t>(down + r - first_row)] += sum;
-                profiles.columns[static_cast<std::size_t>(across + c - first_column)] +=
-                    sum * height;
-            }
-    }
-    const Index last_row =
-        std::min(profiles.first_row + side * static_cast<Index>(profiles.rows.size()), size.tq);
+    const Index side = tiles.front()->id.side();
+    const ProfilePlace place{side,
+                             cells.rows.begin / side,
+                             cells.columns.begin / side,
+                             {side, size.tq},
+                             {side, size.tk}};
+    profiles.side = side;
+    profiles.first_row = place.first_row * side;
+    profiles.first_column = place.first_column * side;
+    const Index end_row = (cells.rows.end + side - 1) / side;
+    const Index end_column = (cells.columns.end + side - 1) / side;
+    profiles.rows.resize(static_cast<std::size_t>(end_row - place.first_row));
+    profiles.columns.resize(static_cast<std::size_t>(end_column - place.first_column));
+    profiles.keys = std::min(end_column * side, size.tk) - profiles.first_column;
+    for (const auto& tile : tiles) add_rows(*tile, shown(*tile, cells), place, profiles);
+    for (const auto& tile : tiles) add_columns(*tile, shown(*tile, cells), place, profiles);
+    count_queries(place, profiles);
     for (double& column : profiles.columns)
-        column /= static_cast<double>(std::max<Index>(last_row - profiles.first_row, 1));
+        column /= static_cast<double>(std::max<Index>(profiles.queries, 1));
     return profiles;
 }
 

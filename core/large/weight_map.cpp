@@ -15,6 +15,7 @@
 #include "core/large/coarse_tile.h"
 #include "core/large/map_snapshot.h"
 #include "core/large/map_state.h"
+#include "core/large/score_tile.h"
 #include "core/large/top_cells.h"
 
 // One lock guards what is known (MapState). A thread takes the most urgent task under it, computes
@@ -164,6 +165,8 @@ struct WeightMap::Work {
                            const KeyRange strips = state_.head->strips_of(id, state_.size());
                            return task.index >= strips.begin && task.index < strips.end;
                        });
+            case Task::Kind::score:
+                return std::ranges::count(wanted_scores(state_), task.tile) > 0;
             case Task::Kind::search:
                 return state_.request->search == state_.searching;
             default:
@@ -212,6 +215,10 @@ struct WeightMap::Work {
         switch (task.kind) {
             case Task::Kind::describe:
                 return describe();
+            case Task::Kind::census:
+                return look_through_inputs(task);
+            case Task::Kind::score:
+                return make_scores(task);
             case Task::Kind::preview:
                 return sample_rows(task);
             case Task::Kind::strip:
@@ -242,6 +249,27 @@ struct WeightMap::Work {
         state_.describing = false;
         lock.unlock();
         if (wake_) wake_();
+    }
+
+    void look_through_inputs(Task& task) {
+        auto census = take_census(source(), task.head->head, task.stop.get_token());
+        if (!census) return;
+        const std::lock_guard lock(mutex_);
+        task.head->keep_census(source(), *std::move(census));
+        state_.changed = true;
+    }
+
+    void make_scores(Task& task) {
+        HeadState& head = *task.head;
+        auto tile = score_tile(source(), head.head, task.tile, task.stop.get_token());
+        const std::lock_guard lock(mutex_);
+        head.scoring.erase(task.tile);
+        if (!tile) return;
+        tile->version = ++tile_version_;
+        head.scores.put(std::make_shared<const Tile>(*std::move(tile)), 0, seconds_now());
+        if (task.head == state_.head)
+            head.scores.trim(state_.limits.tile_bytes, wanted_scores(state_));
+        state_.changed = true;
     }
 
     void sample_rows(Task& task) {
@@ -295,6 +323,7 @@ struct WeightMap::Work {
         if (!finished) return;
         ++head.strips_done;
         head.rows_done += range.end - range.begin;
+        head.settle_fates(source(), range);
         head.pass_pairs += head.strip_pairs[strip];
         state_.progressed = true;
     }
@@ -353,8 +382,9 @@ struct WeightMap::Work {
     }
 
     void find_top(Task& task) {
-        auto top = top_cells({source(), task.head->head, task.head->pyramid}, task.tiles,
-                             task.view->view, state_.limits.top_cells, task.stop.get_token());
+        auto top =
+            top_cells({source(), task.head->head, task.head->pyramid}, task.tiles, task.view->view,
+                      task.view->choice, state_.limits.top_cells, task.stop.get_token());
         const std::lock_guard lock(mutex_);
         if (state_.top_key != task.view || task.stop.stop_requested()) return;
         state_.top = std::move(top);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/large/not_finite.h"
 #include "core/large/planted.h"
 #include "core/large/tiles.h"
 
@@ -30,6 +31,14 @@ struct Search {
     bool operator==(const Search&) const = default;
 };
 
+/// Which of the strongest cells are listed.
+struct TopChoice {
+    bool skip_first_key =
+        false;  // key 0 is left out: where it is an attention sink it would fill the list
+    bool one_per_query = false;  // of each query only its strongest
+    bool operator==(const TopChoice&) const = default;
+};
+
 /// Everything that the screen wants from a map now. Only the last one counts.
 struct ViewRequest {
     Head head;
@@ -40,6 +49,8 @@ struct ViewRequest {
     Pooling pooling = Pooling::mean;  // of profiles and percentiles
     double low_percentile = 1.0;      // of the colour range
     double high_percentile = 99.9;
+    TopChoice top;
+    bool scores = false;  // a picture of scaled scores too; weights go on
     bool operator==(const ViewRequest&) const = default;
 };
 
@@ -74,21 +85,37 @@ struct SearchResult {
     std::vector<WeightedCell> cells;  // strongest first
     double total = 0.0;               // Σ of the whole column or row: attention received, or 1
     Index rows_missing = 0;           // queries whose logsumexp is not known yet (of == key)
+    Index nans = 0;                   // in no list, for they have no order
+    std::optional<Cell> first_nan;
 };
 
-/// Sums along the edges of the view, exact when the view is complete; whole texels at its borders.
+/// Means and sums along the edges of the view, exact when the view is complete; whole texels at its borders.
 struct Profiles {
     Index first_row = 0, first_column = 0;  // cells
     Index side = 1;                         // cells for each entry
-    std::vector<double>
-        rows;  // mean over the texel row's queries of Σ a over the view's columns: 0…1
-    std::vector<double>
-        columns;  // mean over the view's queries of Σ a over the texel column's keys
+    /// Mean over the texel row's queries of Σ a over the view's keys: 0…1. NaN where a weight is NaN.
+    std::vector<double> rows;
+    /// Mean of a over the counted queries and the texel column's keys: 0…1 at every zoom.
+    std::vector<double> columns;
+    Index keys = 0;              // of the view
+    Index queries = 0;           // of the view that `columns` counts
+    Index queries_left_out = 0;  // those whose row of texels has a NaN
 };
 
 struct ColorStats {
     double low = 0.0;  // percentiles of the pooled weights shown, masked texels left out
     double high = 1.0;
+};
+
+/// The scaled scores S = q·k · factor of the view, each texel their mean over the pairs that may attend. Nothing of
+/// them is sampled: a mean of scores is one product of summed queries and summed keys.
+struct ScorePicture {
+    std::vector<std::shared_ptr<const Tile>>
+        tiles;  // coarse first; only `mean` and `allowed` are filled
+    std::shared_ptr<const Tile> overview;
+    ColorStats colors;               // percentiles of the finite means
+    Index nans = 0, infinities = 0;  // texels in view
+    bool complete = false;
 };
 
 /// One picture of the map's progress; immutable.
@@ -112,6 +139,8 @@ struct MapSnapshot {
     std::vector<WeightedCell> top;     // the strongest cells in view, when complete and exact
     std::optional<SearchResult> search;
     ColorStats colors;
+    ScorePicture scores;  // when requested
+    NotFinite not_finite;
 };
 
 struct MapLimits {
@@ -158,8 +187,11 @@ struct CellArithmetic {
     double score = 0.0;        // q · k
     double scaled = 0.0;       // score · factor
     double logsumexp = 0.0;    // of the row
-    double weight = 0.0;
+    double weight = 0.0;       // NaN in a row without a finite logsumexp
     bool allowed = true;
+    /// The first key that makes the row NaN: its score is NaN or +inf. nullopt: there is none.
+    std::optional<Index> spoiling_key;
+    double spoiling_score = 0.0;
 };
 CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell);
 

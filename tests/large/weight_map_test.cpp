@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <set>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -65,6 +66,17 @@ std::vector<WeightedCell> strongest(const ExactMap& exact, const CellBox& box, s
     std::partial_sort(cells.begin(), last, cells.end(),
                       [](const auto& a, const auto& b) { return a.weight > b.weight; });
     cells.erase(last, cells.end());
+    return cells;
+}
+
+/// The strongest cell of each row, the strongest rows first.
+std::vector<WeightedCell> one_per_query(const ExactMap& exact, const CellBox& box,
+                                        std::size_t count) {
+    std::vector<WeightedCell> cells;
+    for (Index i = box.rows.begin; i < box.rows.end; ++i)
+        cells.push_back(strongest(exact, {{i, i + 1}, box.columns}, 1).front());
+    std::ranges::sort(cells, std::greater{}, &WeightedCell::weight);
+    cells.resize(std::min(count, cells.size()));
     return cells;
 }
 
@@ -194,6 +206,31 @@ TEST_CASE("the strongest cells of a view are those of all its cells") {
     }
 }
 
+TEST_CASE(
+    "the strongest cells leave out key 0, and all but one of a query, when they are told to") {
+    const auto input = tokens(2048);  // with a sink: everything attends to key 0
+    const ExactMap exact = exact_map(input->source);
+    WeightMap map(input, {}, {});
+    for (ViewRequest request :
+         {exactly(0.0, 0.0, 2048.0, 2048.0, 3), exactly(301.5, 0.25, 700.0, 611.0, 1),
+          exactly(0.0, 0.0, 40.0, 30.0, 0)}) {
+        const CellBox box = cells_of(request.view, input->source.size);
+        const CellBox without{box.rows, {1, box.columns.end}};
+        CHECK(settled(map, request)->top.front().cell.column == 0);
+        request.top = {.skip_first_key = true};
+        check_strongest(settled(map, request)->top,
+                        strongest(exact, without, MapLimits{}.top_cells), exact);
+        request.top = {.skip_first_key = true, .one_per_query = true};
+        check_strongest(settled(map, request)->top,
+                        one_per_query(exact, without, MapLimits{}.top_cells), exact);
+        request.top = {.one_per_query = true};
+        const auto top = settled(map, request)->top;
+        check_strongest(top, one_per_query(exact, box, MapLimits{}.top_cells), exact);
+        std::set<Index> queries;
+        for (const WeightedCell& each : top) CHECK(queries.insert(each.cell.row).second);
+    }
+}
+
 TEST_CASE("searches find what attends to a key and what a query attends to") {
     const auto input = tokens(2048);
     const ExactMap exact = exact_map(input->source);
@@ -222,7 +259,25 @@ TEST_CASE("searches find what attends to a key and what a query attends to") {
     CHECK(of_key->total == doctest::Approx(total).epsilon(exact.relative));
 }
 
-TEST_CASE("profiles are the sums along the edges of the view") {
+TEST_CASE("a column profile keeps its unit at every zoom: the mean weight of a key") {
+    const auto input = tokens(2048);
+    WeightMap map(input, {}, {});
+    double before = 0.0;
+    for (int level = 3; level >= 0; --level) {
+        const auto profiles = settled(map, exactly(0.0, 0.0, 2048.0, 2048.0, level))->profiles;
+        REQUIRE(profiles.has_value());
+        CHECK(profiles->queries == 2048);
+        CHECK(profiles->keys == 2048);
+        const auto per_bar = static_cast<double>(profiles->side);
+        double mean = 0.0;
+        for (std::size_t n = 0; n < static_cast<std::size_t>(256 / profiles->side); ++n)
+            mean += profiles->columns[n] * per_bar / 256.0;
+        if (before != 0.0) CHECK(mean == doctest::Approx(before).epsilon(1e-4));
+        before = mean;
+    }
+}
+
+TEST_CASE("profiles are the means and sums along the edges of the view") {
     const auto input = tokens(2048);
     const ExactMap exact = exact_map(input->source);
     WeightMap map(input, {}, {});
@@ -243,7 +298,8 @@ TEST_CASE("profiles are the sums along the edges of the view") {
     CHECK(part->rows.front() == doctest::Approx(first_row).epsilon(1e-4));
     double last_column = 0.0;
     for (Index i = 512; i < 812; ++i)
-        for (Index j = 654; j < 656; ++j) last_column += exact.weight(i, j) / 300.0;
+        for (Index j = 654; j < 656; ++j)
+            last_column += exact.weight(i, j) / 600.0;  // a mean over keys too
     CHECK(part->columns.back() == doctest::Approx(last_column).epsilon(1e-4));
 }
 

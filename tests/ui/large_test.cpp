@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "app/ui/common/figure_painters.h"
 #include "app/ui/large/panel.h"
 #include "app/ui/large/parts.h"
 #include "app/ui/window.h"
@@ -289,6 +288,25 @@ TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the
     CHECK(has<view::ShowGoTo>(actions));
 }
 
+TEST_CASE("digits that come in one frame with G are typed into its field") {
+    view::AppState state = view::planted_state();
+    NullUi ui;
+    ui.show([&](const ui::Frame& frame, view::Actions& out) {
+        ui::draw_window(state, frame, out);
+        for (const view::Action& action : out) view::apply(state, action);
+    });
+    ui.frames(3);
+    for (const char c : std::string("g12, 7"))
+        ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(c));
+    ui.press(view::Key::g);
+    CHECK(state.workspace == view::Workspace::large);
+    CHECK(state.large.go_to_open);
+    CHECK(state.large.go_to_draft == "12, 7");
+    ui.frames(2);
+    ui.type("8");
+    CHECK(state.large.go_to_draft == "12, 78");
+}
+
 TEST_CASE("an empty workspace offers the generator") {
     Bench bench;
     bench.view = test::sample_empty_map();
@@ -299,151 +317,37 @@ TEST_CASE("an empty workspace offers the generator") {
             for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
     CHECK(has<view::OpenPlanted>(all));
     CHECK(has<view::DraftPlanted>(all));
+    const auto* prompt = last<view::ShowPrompt>(all);
+    REQUIRE(prompt);
+    CHECK(prompt->kind == view::PromptKind::open);
 }
 
-namespace {
-
-/// Hands on what is drawn, and keeps texts and bands.
-class Spy final : public ui::PassingPainter {
-  public:
-    using ui::PassingPainter::PassingPainter;
-    struct Text {
-        std::string text;
-        view::Point at;
-        float end = 0.0F;
-    };
-    std::vector<Text> texts;
-    std::vector<view::Point> band_points;
-    float right = 0.0F;  // of all rectangles
-
-    void rect(view::Point low, view::Point high, view::Color fill, float radius) override {
-        right = std::max(right, high.x);
-        PassingPainter::rect(low, high, fill, radius);
-    }
-    void text(const view::Font& font, view::Point at, view::Color color,
-              std::string_view text) override {
-        texts.push_back({std::string(text), at, at.x + text_size(font, text).x});
-        PassingPainter::text(font, at, color, text);
-    }
-    void band(std::span<const view::Point> upper, std::span<const view::Point> lower,
-              view::Color fill) override {
-        band_points.insert(band_points.end(), upper.begin(), upper.end());
-        PassingPainter::band(upper, lower, fill);
-    }
-
-  private:
-    bool admits(view::Point, view::Point) override { return true; }
-};
-
-struct Drawn {
-    std::vector<Spy::Text> texts;
-    std::vector<view::Point> band_points;
-
-    const Spy::Text* find(const std::string& text) const {
-        const auto found = std::ranges::find(texts, text, &Spy::Text::text);
-        return found == texts.end() ? nullptr : &*found;
-    }
-};
-
-/// The map over the whole screen.
-Drawn draw_map(const view::LargeView& view, ImVec2 size) {
-    Drawn drawn;
-    view::LargeLook look = test::sample_look(kTokens);
-    NullUi ui(size);
-    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
-        Spy spy(frame.painter);
-        const ui::Frame spied{frame.fonts, frame.theme, frame.scale, spy, spy};
-        ui::draw_large_map({view, look, spied, out});
-        drawn.texts = spy.texts;
-        drawn.band_points = spy.band_points;
-    });
-    ui.frames(2);
-    return drawn;
+TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen by the mouse") {
+    Bench bench;
+    bench.view.not_finite = {"Q holds 1 NaN: the first is Q[3, 2] = NaN."};
+    bench.view.first_nan = Cell{3, 0};
+    bench.view.picture_names = {"weights", "scores"};
+    bench.view.inspector = {};
+    bench.view.top.clear();
+    const view::Actions actions = clicks_over_side(bench, 58.0F);
+    const auto* picture = last<view::SetMapPicture>(actions);
+    REQUIRE(picture);
+    CHECK(has<view::SetTopCells>(actions));
+    CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
+        const auto* to = std::get_if<view::GoToCell>(&action);
+        return to && to->cell == Cell{3, 0};
+    }));
 }
 
-const ImVec2 kWide{1100.0F, 900.0F};
-
-}  // namespace
-
-TEST_CASE("a mark without a label takes no other label's place") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
-    view.row_ruler = {{100.0, "", true}, {102.0, "2,000", false}};
-    view.column_ruler = {{300.0, "", true}, {302.0, "3,000", false}};
-    const Drawn drawn = draw_map(view, kWide);
-    CHECK(drawn.find("2,000"));
-    CHECK(drawn.find("3,000"));
-}
-
-TEST_CASE("a word that would have to move beside its column is left out, a number is moved") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
-    view.column_ruler = {{2.0, "jumped#3", false}, {400.0, "over#4", false}};
-    CHECK(!draw_map(view, kWide).find("jumped#3"));
-    CHECK(draw_map(view, kWide).find("over#4"));
-    view.column_ruler = {{2.0, "12,000", false}};
-    CHECK(draw_map(view, kWide).find("12,000"));
-}
-
-TEST_CASE("the title of the keys stands within the ruler of the columns, and no label on it") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
-    for (double at = 0.0; at < 1000.0; at += 7.0) view.column_ruler.push_back({at, "9", false});
-    const Drawn drawn = draw_map(view, kWide);
-    const Spy::Text* const title = drawn.find(view.column_title);
-    REQUIRE(title);
-    CHECK(title->end <= kWide.x - 40.0F);
-    for (const Spy::Text& text : drawn.texts)
-        if (text.text == "9") CHECK((text.end < title->at.x || text.at.x > title->end));
-}
-
-TEST_CASE("the captions of the profiles keep their figure, in a low window too") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
-    for (const ImVec2 size : {ImVec2{1100.0F, 900.0F}, {400.0F, 900.0F}, {400.0F, 420.0F}}) {
-        CAPTURE(size.x);
-        int captions = 0;
-        for (const Spy::Text& text : draw_map(view, size).texts)
-            if (text.text.starts_with("below: ") || text.text.starts_with("right: ")) {
-                ++captions;
-                CHECK(text.text.ends_with("up to 0.013"));
-            }
-        CHECK(captions == 2);
-    }
-}
-
-TEST_CASE("a profile is one shape in whole pixels; the shortest of its bars is a pixel long") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
-    for (view::PixelRect& bar : view.column_profile->bars) bar.bottom = 1e-6;
-    const Drawn drawn = draw_map(view, kWide);
-    REQUIRE(!drawn.band_points.empty());
-    for (const view::Point& point : drawn.band_points) {
-        CHECK(point.x == std::round(point.x));
-        CHECK(point.y == std::round(point.y));
-    }
-    std::set<float> heads;
-    const std::size_t columns = 2 * view.column_profile->bars.size();
-    for (std::size_t n = drawn.band_points.size() - columns; n < drawn.band_points.size(); ++n)
-        heads.insert(drawn.band_points[n].y);
-    CHECK(heads.size() == 1);
-}
-
-TEST_CASE("what a pixel stands for is at the right end where there is no roofline") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
-    view.zoom_words = "1 px = 7 cells";
-    view.roofline.ready = false;
-    CHECK(draw_map(view, kWide).find(view.zoom_words)->end > kWide.x - 20.0F);
-    view.roofline.ready = true;
-    CHECK(draw_map(view, kWide).find(view.zoom_words)->end < kWide.x - 200.0F);
-}
-
-TEST_CASE("in a figure of the canvas alone the pass has no button, and its line all the room") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
-    view.roofline.ready = false;
-    const view::LargeLook look = test::sample_look(kTokens);
-    NullUi ui(kWide);
-    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
-        Spy spy(frame.painter);
-        ui::SilentPainter silent(frame.painter);
-        const ui::Frame still{frame.fonts, frame.theme, frame.scale, spy, silent, true};
-        ui::draw_large_header({view, look, still, out}, {{0.0F, 0.0F}, {900.0F, 96.0F}});
-        CHECK(spy.right == 900.0F);
-    });
-    ui.frames(2);
+TEST_CASE("beside the sentence of Step stand the ways to a large matrix") {
+    Bench bench;
+    bench.view.offers_other = true;
+    bench.view.inspector = {};
+    bench.view.top.clear();
+    view::Actions all;
+    for (float y = 180.0F; y < 420.0F; y += 8.0F)
+        for (float x = 1150.0F; x < 1580.0F; x += 40.0F)
+            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+    CHECK(has<view::ShowPrompt>(all));
+    CHECK(has<view::OpenPlanted>(all));
 }

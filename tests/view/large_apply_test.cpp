@@ -30,6 +30,8 @@ Actions journaled() {
             SetMapColors{{large::Pooling::log_mean, false, 2.0, 98.0}},
             ShowHead{2, 1},
             SetFullPass{true},
+            SetMapPicture{MapPictureOf::scores},
+            SetTopCells{{true, true}},
             SearchMap{large::Search{Of::query, 7}},
             SearchMap{std::nullopt}};
 }
@@ -62,7 +64,8 @@ TEST_CASE("a session keeps what the map looks at") {
     AppState state = planted_state();
     state = after(std::move(state),
                   {GoToCell{{100, 200}}, SetMapColors{{large::Pooling::mean, false, 1.0, 99.0}},
-                   SetFullPass{false}, SearchMap{large::Search{Of::key, 3}}});
+                   SetFullPass{false}, SearchMap{large::Search{Of::key, 3}},
+                   SetMapPicture{MapPictureOf::scores}, SetTopCells{{.one_per_query = true}}});
     const std::string text = session_to_json(state);
     const auto read = session_from_json(text, "session", {.open = open_planted});
     REQUIRE(read);
@@ -70,6 +73,8 @@ TEST_CASE("a session keeps what the map looks at") {
     CHECK(read->workspace == Workspace::large);
     CHECK(read->document().origin == state.document().origin);
     CHECK(read->large.selected == large::Cell{100, 200});
+    CHECK(read->large.picture == MapPictureOf::scores);
+    CHECK(read->large.top == large::TopChoice{false, true});
     const AppState again = with_map_input(after(*read, {SetMapCanvas{{1000.0, 800.0}}}));
     CHECK(again.large.camera == state.large.camera);
     CHECK(requested_map(again)->view == requested_map(after(state, {Tick{1.0}}))->view);

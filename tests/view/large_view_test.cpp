@@ -7,7 +7,9 @@
 #include "app/view/common/format.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/colors.h"
+#include "app/view/large/pictures.h"
 #include "app/view/large/words.h"
+#include "app/view/window/commands.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;
@@ -220,9 +222,9 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     state = after(std::move(state), {answer, HoverMapCell{needle}});
     view = build_large_view(state);
     CHECK(has(view.inspector.title, " → "));
-    REQUIRE(view.inspector.lines.size() == 7);
+    REQUIRE(view.inspector.lines.size() == 8);
     std::string line;
-    for (const Piece& piece : view.inspector.lines[3].pieces) line += piece.text;
+    for (const Piece& piece : view.inspector.lines[4].pieces) line += piece.text;
     CHECK(has(line, "the 58 smaller terms"));
     CHECK(has(view.inspector.as_python, "print(np.exp(q @ k * 0.125 - logsumexp))"));
     CHECK(has(view.inspector.as_latex, "\\exp("));

@@ -98,6 +98,16 @@ std::string early_cell(const Frame& frame) {
     return ImGui::IsItemActive() ? "" : typed(belongs_to_a_cell);
 }
 
+std::string early_cell_after(char opener) {
+    std::string text;
+    bool opened = false;
+    for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
+        if (opened && belongs_to_a_cell(c)) text += static_cast<char>(c);
+        opened = opened || c == static_cast<ImWchar>(opener);
+    }
+    return text;
+}
+
 bool opens_typing() {
     if (!ImGui::IsItemHovered()) return false;
     return ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) ||

@@ -35,6 +35,8 @@ std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, Im
 /// What is typed of "12, 7" before the last item, a text field that is about to open, has the keyboard. Its keys
 /// are no commands.
 std::string early_cell(const Frame& frame);
+/// The same of what came in one frame with the key that opens the field, and after it: `opener` is its letter.
+std::string early_cell_after(char opener);
 /// Of the flags of such a field: opening it selects nothing of what was typed early.
 int keep_early(ImGuiInputTextCallbackData* data);
 

@@ -69,6 +69,12 @@ void draw_parts(const LargeScene& scene, PlantedSpec& draft) {
     }
 }
 
+std::string generate_words(const LargeScene& scene) {
+    const auto n = static_cast<std::size_t>(scene.view.size);
+    const auto& names = scene.view.size_names;
+    return n < names.size() ? "Generate " + names[n] + " tokens" : "Generate";
+}
+
 }  // namespace
 
 void draw_generator(const LargeScene& scene) {
@@ -79,10 +85,24 @@ void draw_generator(const LargeScene& scene) {
     draw_parts(scene, draft);
     ImGui::PopID();
     if (!(draft == scene.view.draft)) scene.out.push_back(view::DraftPlanted{draft});
+    draw_generate_button(scene);
+}
+
+void draw_open_button(const LargeScene& scene) {
+    if (button(scene.frame, "open", "Open a file",
+               {"Q and K of a model, as .npz", "V may be missing.  Key: Ctrl+O"}))
+        scene.out.push_back(view::ShowPrompt{view::PromptKind::open});
+}
+
+float generate_width(const LargeScene& scene) {
+    return button_width(scene.frame, generate_words(scene));
+}
+
+void draw_generate_button(const LargeScene& scene) {
     if (button(
-            scene.frame, "generate", "Generate",
+            scene.frame, "generate", generate_words(scene),
             {"Makes Q and K with what is chosen", "The map of their weights follows by itself."}))
-        scene.out.push_back(view::OpenPlanted{draft});
+        scene.out.push_back(view::OpenPlanted{scene.view.draft});
 }
 
 }  // namespace attn::ui

@@ -15,19 +15,21 @@ constexpr float kRooflineRoom = 640.0F;  // header width from which it has a pla
 constexpr float kBar = 6.0F;
 constexpr float kBadgeGap = 16.0F;
 
-/// "sampled preview" on a filled plate, "● exact" in quiet letters. Returns its width.
+/// "sampled preview" and what is not finite on a filled plate, "● exact" in quiet letters. Returns its width.
 float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
     const Frame& frame = scene.frame;
     const Font& font = frame.fonts.strong;
     if (scene.view.quality.empty()) return 0.0F;
-    const std::string words = (scene.view.sampled ? "" : "● ") + scene.view.quality;
-    const float pad = scene.view.sampled ? frame.px(10) : 0.0F;
+    const bool plate = scene.view.sampled || scene.view.flawed;
+    const std::string words = (plate ? "" : "● ") + scene.view.quality;
+    const float pad = plate ? frame.px(10) : 0.0F;
     const float width = frame.text_width(font, words) + 2 * pad;
     const ImVec2 high{at.x + width, at.y + height};
-    if (scene.view.sampled) frame.painter.rect(at, high, frame.theme.warning, frame.px(4));
+    const view::Color fill = scene.view.flawed ? frame.theme.nan : frame.theme.warning;
+    if (plate) frame.painter.rect(at, high, fill, frame.px(4));
     const view::Color quiet = scene.view.pictures.empty() ? frame.theme.muted : frame.theme.good;
-    draw_text_in(frame, font, at, high, Align::center,
-                 scene.view.sampled ? frame.theme.background : quiet, words);
+    draw_text_in(frame, font, at, high, Align::center, plate ? frame.theme.background : quiet,
+                 words);
     return width;
 }
 
@@ -83,7 +85,6 @@ std::optional<PassButton> pass_button(const view::PassView& pass) {
 }
 
 view::Color pass_color(const view::PassView& pass, const view::Theme& theme) {
-    if (pass.fraction >= 1.0) return theme.good;
     return pass.offer_pause ? theme.accent : theme.muted;
 }
 
@@ -103,7 +104,7 @@ void draw_bar(const LargeScene& scene, const Area& room) {
         fill(scene.view.pass.fraction, pass_color(scene.view.pass, frame.theme));
 }
 
-/// "━━━━━━──── [pause]"; the line alone in a figure of the canvas, in which there is no button.
+/// "━━━━━━──── [pause]" until it is done; the line alone in a figure of the canvas, in which there is no button.
 void draw_pass_line(const LargeScene& scene, const Area& line) {
     const auto offered =
         scene.frame.is_canvas_alone() ? std::nullopt : pass_button(scene.view.pass);
@@ -152,8 +153,9 @@ void draw_large_header(const LargeScene& scene, const Area& area) {
     const float title = area.low.y + frame.px(low ? 28 : 36);
     const float bar = title + frame.px(low ? 28 : 36);
     draw_title_line(scene, {left.low, {left.high.x, title}});
-    draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
-    draw_pass_words(scene, {{left.low.x, bar}, {left.high.x, bar + frame.px(low ? 16 : 20)}});
+    if (!scene.view.pass.done) draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
+    const float words = scene.view.pass.done ? title : bar;
+    draw_pass_words(scene, {{left.low.x, words}, {left.high.x, words + frame.px(low ? 16 : 20)}});
 }
 
 }  // namespace attn::ui

@@ -29,17 +29,30 @@ void draw_ticks(const view::MapLegend& legend, const Area& bar, const Frame& fra
     }
 }
 
-/// The look of what the mask forbids, right of the bar.
-void draw_masked(const view::MapLegend& legend, const Area& bar, float right, const Frame& frame) {
+/// A look that the bar does not have, and its name; returns where the next one starts.
+float draw_swatch(const std::string& name, view::Color color, const Area& place,
+                  const Frame& frame) {
+    if (name.empty()) return place.low.x;
     const float side = frame.px(kSwatch);
-    const float words = frame.text_width(frame.fonts.small, legend.masked);
-    const ImVec2 low{bar.high.x + frame.px(24), std::round((bar.low.y + bar.high.y - side) / 2)};
-    if (legend.masked.empty() || low.x + side + frame.px(6) + words > right) return;
+    const float left = place.low.x + side + frame.px(6);
+    const std::string words = fit_text(frame, frame.fonts.small, name, place.high.x - left);
+    const ImVec2 low{place.low.x, std::round((place.low.y + place.high.y - side) / 2)};
+    if (words.empty() || left > place.high.x) return place.low.x;
     const ImVec2 high{low.x + side, low.y + side};
-    frame.painter.rect(low, high, legend.masked_color);
+    frame.painter.rect(low, high, color);
     frame.painter.outline(low, high, frame.theme.muted, 1.0F);
-    draw_text_in(frame, frame.fonts.small, {high.x + frame.px(6), low.y}, {right, high.y},
-                 Align::left, frame.theme.muted, legend.masked);
+    draw_text_in(frame, frame.fonts.small, {left, low.y}, {place.high.x, high.y}, Align::left,
+                 frame.theme.muted, words);
+    return left + frame.text_width(frame.fonts.small, words) + frame.px(16);
+}
+
+/// What is not finite first: it is what must not be missed.
+void draw_swatches(const view::MapLegend& legend, const Area& bar, float right,
+                   const Frame& frame) {
+    Area place{{bar.high.x + frame.px(24), bar.low.y}, {right, bar.high.y}};
+    place.low.x = draw_swatch(legend.nan, legend.nan_color, place, frame);
+    place.low.x = draw_swatch(legend.infinite, legend.infinite_color, place, frame);
+    draw_swatch(legend.masked, legend.masked_color, place, frame);
 }
 
 }  // namespace
@@ -60,7 +73,7 @@ void draw_map_legend(const LargeScene& scene, const Area& area) {
         {area.low.x + std::min(frame.px(kBarWidth), area.width()), top + frame.px(kBarHeight)}};
     frame.painter.gradient(bar.low, bar.high, legend.colors);
     draw_ticks(legend, bar, frame);
-    draw_masked(legend, bar, area.high.x, frame);
+    draw_swatches(legend, bar, area.high.x, frame);
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton("legend", {area.width(), bar.high.y - area.low.y});
     tooltip(frame, legend.title, legend.note);

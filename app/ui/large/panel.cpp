@@ -65,11 +65,23 @@ void say_room(const LargeScene& scene, const Area& canvas) {
     if (!(room == scene.look.canvas)) scene.out.push_back(view::SetMapCanvas{room});
 }
 
+/// Two buttons with their keys, then what would be generated.
+void draw_ways(const LargeScene& scene) {
+    const Frame& frame = scene.frame;
+    draw_open_button(scene);
+    ImGui::SameLine();
+    words(frame, frame.fonts.small, frame.theme.muted, "Ctrl+O, or drop a file on the window");
+    ImGui::Dummy({1.0F, frame.px(8)});
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted,
+                  "Or generate; Ctrl+K finds “Generate” with every size.");
+    draw_generator(scene);
+}
+
 /// What to do or what is being done, in the middle; the generator below while nothing is on the way.
 void draw_empty(const LargeScene& scene, const Area& room) {
     const Frame& frame = scene.frame;
     const float width = std::min(frame.px(kForm), room.width());
-    const float form = scene.view.loading ? frame.px(48) : frame.px(304);
+    const float form = scene.view.loading ? frame.px(48) : frame.px(344);
     const float y = std::max(room.low.y, (room.low.y + room.high.y - form) * 0.5F);
     ImGui::SetCursorScreenPos({std::round((room.low.x + room.high.x - width) / 2), std::round(y)});
     ImGui::BeginChild("empty", {width, room.high.y - y});
@@ -77,7 +89,7 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     wrapped_words(frame, frame.fonts.body, frame.theme.bad, scene.view.fault);
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, scene.view.hint);
     ImGui::Dummy({1.0F, frame.px(8)});
-    if (!scene.view.loading) draw_generator(scene);
+    if (!scene.view.loading) draw_ways(scene);
     ImGui::EndChild();
 }
 

@@ -52,5 +52,9 @@ void draw_map_legend(const LargeScene& scene, const Area& area);
 void draw_minimap(const LargeScene& scene, const Area& area);
 /// The generator's settings and the button that makes the matrix.
 void draw_generator(const LargeScene& scene);
+/// The two ways to another matrix.
+void draw_open_button(const LargeScene& scene);
+void draw_generate_button(const LargeScene& scene);
+float generate_width(const LargeScene& scene);
 
 }  // namespace attn::ui

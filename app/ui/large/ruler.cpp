@@ -67,14 +67,17 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks, 
         ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
                                  ruler.ink(*mark), ruler.frame.px(1));
         if (mark->label.empty()) continue;
-        const float width = ruler.frame.text_width(font, mark->label);
+        const float room = static_cast<float>(mark->room) - ruler.frame.px(4);
+        const std::string label =
+            mark->room > 0.0 ? fit_text(ruler.frame, font, mark->label, room) : mark->label;
+        const float width = ruler.frame.text_width(font, label);
         const float left =
             std::clamp(x - width / 2, area.low.x, std::max(area.low.x, area.high.x - width));
-        if (left != x - width / 2 && !is_number(mark->label)) continue;
+        if (left != x - width / 2 && !is_number(label)) continue;
         if (!places.take(left, left + width)) continue;
         ruler.frame.painter.text(font,
                                  {left, area.high.y - font.px - ruler.frame.px(kStrongTick + 2)},
-                                 ruler.ink(*mark), mark->label);
+                                 ruler.ink(*mark), label);
     }
 }
 
@@ -155,14 +158,14 @@ void explain(const LargeScene& scene, const char* id, const Area& area,
 /// all painters draw the same. `corners` makes the corners of one of them; `down`: they stand below
 /// each other.
 template <class Corners>
-void draw_bars(const LargeScene& scene, const view::MapProfile& profile, bool down,
-               Corners corners) {
+void draw_band(const LargeScene& scene, const std::vector<view::PixelRect>& bars, view::Color color,
+               bool down, Corners corners) {
     std::vector<view::Point> foot, head;
     const auto add = [&](float along, float from, float to) {
         foot.push_back(down ? view::Point{from, along} : view::Point{along, from});
         head.push_back(down ? view::Point{to, along} : view::Point{along, to});
     };
-    for (const view::PixelRect& bar : profile.bars) {
+    for (const view::PixelRect& bar : bars) {
         const Area area = corners(bar);
         const ImVec2 low{std::round(area.low.x), std::round(area.low.y)};
         const ImVec2 high{std::round(area.high.x), std::round(area.high.y)};
@@ -172,7 +175,17 @@ void draw_bars(const LargeScene& scene, const view::MapProfile& profile, bool do
         add(down ? high.y : high.x, from, to);
     }
     if (foot.empty()) return;
-    scene.frame.painter.band(head, foot, view::translucent(scene.frame.theme.weight, kBarInk));
+    scene.frame.painter.band(head, foot, color);
+}
+
+/// What is NaN in full length and its own colour, each by itself: a band would bridge what lies between.
+template <class Corners>
+void draw_bars(const LargeScene& scene, const view::MapProfile& profile, bool down,
+               Corners corners) {
+    const view::Theme& theme = scene.frame.theme;
+    draw_band(scene, profile.bars, view::translucent(theme.weight, kBarInk), down, corners);
+    for (const view::PixelRect& bar : profile.nans)
+        draw_band(scene, {bar}, theme.nan, down, corners);
 }
 
 /// A bar that is not nothing is to be seen.

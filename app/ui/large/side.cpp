@@ -87,9 +87,22 @@ std::string cell_example(const view::MapSize& size) {
     return fmt::format("{}, {}", size.rows / 2, std::min<Index>(5, size.columns - 1));
 }
 
+/// A slow frame may bring G together with what is typed after it.
+void open_by_key(const LargeScene& scene) {
+    if (scene.view.go_to_open || scene.frame.focus == nullptr) return;
+    const std::string early = early_cell_after('g');
+    const Hands& hands = scene.frame.focus->hands();
+    if (early.empty() || hands.typing || hands.overlay || !take_key(scene.frame, view::Key::g))
+        return;
+    scene.out.push_back(view::ShowGoTo{true});
+    scene.out.push_back(view::DraftGoTo{early});
+    early_cell(scene.frame);  // its digits are no commands
+}
+
 /// The field has the keyboard while it is open; Enter on a draft that names no cell leaves it open.
 void draw_go_to(const LargeScene& scene) {
     section(scene, "Go to query, key");
+    open_by_key(scene);
     const view::LargeView& view = scene.view;
     std::string draft = view.go_to_draft;
     const std::string example = cell_example(scene.look.size);
@@ -115,17 +128,31 @@ void draw_go_to(const LargeScene& scene) {
 
 // --- how it looks
 
-void draw_colors(const LargeScene& scene) {
+void draw_picture_choice(const LargeScene& scene) {
+    section(scene, "The map shows");
+    const view::LargeView& view = scene.view;
+    const Tip tip{"Weights, or the scores that softmax turns into them", view.picture_tip};
+    if (const auto n = choice(scene.frame, "picture", view.picture_names, view.picture, tip))
+        scene.out.push_back(view::SetMapPicture{static_cast<view::MapPictureOf>(*n)});
+}
+
+void draw_pooling(const LargeScene& scene, view::MapColors colors) {
     const view::LargeView& view = scene.view;
     section(scene, "Pooling of the cells in one pixel");
-    view::MapColors colors = scene.look.colors;
     const Tip pooling{"How the cells of a pixel become one number",
                       "mean: where the attention goes. max: no needle is lost. log-mean: the "
-                      "typical weight, exp of the mean logarithm."};
+                      "typical weight, exp of the mean logarithm. A NaN among them makes it NaN."};
     if (const auto n = choice(scene.frame, "pooling", view.pooling_names, view.pooling, pooling)) {
         colors.pooling = static_cast<large::Pooling>(*n);
         scene.out.push_back(view::SetMapColors{colors});
     }
+}
+
+void draw_colors(const LargeScene& scene) {
+    const view::LargeView& view = scene.view;
+    view::MapColors colors = scene.look.colors;
+    const bool scores = scene.look.picture == view::MapPictureOf::scores;
+    if (!scores) draw_pooling(scene, colors);
     section(scene, "Colour range");
     const Tip range{"Which weights in view the colours span",
                     "Percentiles of the pooled weights; what lies beyond has the end's colour."};
@@ -135,6 +162,7 @@ void draw_colors(const LargeScene& scene) {
         if (at < view.percentile_colors.size())
             scene.out.push_back(view::SetMapColors{view.percentile_colors[at]});
     }
+    if (scores) return;
     const Tip log{"Colours by the logarithm of the weight", "Or by the weight itself."};
     if (const auto on = toggle(scene.frame, "log", "log scale", view.log_scale, log)) {
         colors.log_scale = *on;
@@ -220,7 +248,37 @@ void draw_found(const LargeScene& scene) {
 
 void draw_top(const LargeScene& scene) {
     section(scene, scene.view.top_title);
+    large::TopChoice top = scene.look.top;
+    const Tip keys{"Leave out key 0", "Where it is an attention sink it fills the list.  Key: K"};
+    if (const auto on = toggle(scene.frame, "skip", "without key 0", top.skip_first_key, keys))
+        top.skip_first_key = *on;
+    flow(scene.frame, toggle_width(scene.frame, "one per query"));
+    const Tip queries{"Of each query only its strongest key", "Key: O"};
+    if (const auto on = toggle(scene.frame, "once", "one per query", top.one_per_query, queries))
+        top.one_per_query = *on;
+    if (!(top == scene.look.top)) scene.out.push_back(view::SetTopCells{top});
     draw_cells(scene, "top", scene.view.top);
+}
+
+/// Where operands or weights are not finite, above all else.
+void draw_not_finite(const LargeScene& scene) {
+    for (const std::string& sentence : scene.view.not_finite)
+        wrapped_words(scene.frame, scene.frame.fonts.body, scene.frame.theme.nan, sentence);
+    if (!scene.view.first_nan) return;
+    if (button(scene.frame, "first nan", "to the first NaN",
+               {"Goes to the first NaN weight", "Its arithmetic says which score makes it NaN."}))
+        scene.out.push_back(view::GoToCell{*scene.view.first_nan});
+}
+
+/// The toy sentence is a small matrix: what is large has to be opened or made.
+void draw_offer(const LargeScene& scene) {
+    if (!scene.view.offers_other) return;
+    section(scene, "This is the sentence of Step. For a large matrix:");
+    ImGui::PushID("offer");
+    draw_open_button(scene);
+    flow(scene.frame, generate_width(scene));
+    draw_generate_button(scene);
+    ImGui::PopID();
 }
 
 void draw_selected(const LargeScene& scene) {
@@ -232,8 +290,11 @@ void draw_selected(const LargeScene& scene) {
 }  // namespace
 
 void draw_large_side(const LargeScene& scene) {
+    draw_not_finite(scene);
     draw_where(scene);
     draw_go_to(scene);
+    draw_offer(scene);
+    draw_picture_choice(scene);
     draw_colors(scene);
     draw_heads(scene);
     draw_found(scene);

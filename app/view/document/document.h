@@ -105,7 +105,8 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
 
 /// JSON <-> document. An error names the key or the row that is wrong and what was expected.
 Result<Document> document_from_json(std::string_view text, std::string_view file_name);
-std::string document_to_json(const Document& document);
+/// `folder`: of the file that the JSON goes to; it then names a file of tensors relative to it, and absolutely.
+std::string document_to_json(const Document& document, const std::filesystem::path& folder = {});
 
 /// One preset of assets/presets.
 struct Preset {

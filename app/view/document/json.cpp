@@ -12,6 +12,7 @@
 #include "app/view/document/reference.h"
 #include "app/view/document/toy.h"
 #include "core/io/json.h"
+#include "core/io/paths.h"
 
 namespace attn::view {
 namespace {
@@ -313,10 +314,13 @@ InputEdit edit_from(Fields& fields, const json& found) {
 }
 
 /// A document that is not a toy: where its tensors come from, and what was changed since.
-std::string reference_to_json(const Document& document) {
+std::string reference_to_json(const Document& document, const std::filesystem::path& folder) {
     Rows rows;
-    if (const auto* file = std::get_if<FileOrigin>(&document.origin))
-        rows.emplace_back("file", text_json(file->path));
+    if (const auto* file = std::get_if<FileOrigin>(&document.origin)) {
+        rows.emplace_back("file", text_json(path_from(folder, file->path)));
+        if (!folder.empty() && file->path != "-")
+            rows.emplace_back("absolute", text_json(absolute_path(file->path)));
+    }
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
         rows.emplace_back("planted", map_to(*spec).dump());
     rows.emplace_back("layer", fmt::format("{}", document.layer));
@@ -341,6 +345,7 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     std::string path;
     large::PlantedSpec planted;
     fields.read("file", path);
+    fields.read("absolute", reference.absolute);
     map_from(fields, "planted", planted);
     if (!path.empty())
         reference.what = path;
@@ -384,8 +389,8 @@ Result<Document> document_from_json(std::string_view text, std::string_view file
     });
 }
 
-std::string document_to_json(const Document& document) {
-    if (!is_toy(document)) return reference_to_json(document);
+std::string document_to_json(const Document& document, const std::filesystem::path& folder) {
+    if (!is_toy(document)) return reference_to_json(document, folder);
     Rows rows{{"name", text_json(document.name)},
               {"title", text_json(document.title)},
               {"note", text_json(document.note)},

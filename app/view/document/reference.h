@@ -11,6 +11,7 @@ namespace attn::view {
 /// A document that a session does not hold but names: a file or a generated matrix, and what was changed since.
 struct DocumentReference {
     std::variant<std::string, large::PlantedSpec> what;
+    std::string absolute;  // of a file; "": not known
     Index layer = 0;
     AttentionSpec spec;
     std::vector<InputEdit> edits;

@@ -100,6 +100,20 @@ struct SetMapColors {
         meta("set_map_colors", Kind::plain, field("colors", &SetMapColors::colors));
     friend void carry_out(AppState& state, const SetMapColors& action);
 };
+/// Weights, or the scaled scores that they come from.
+struct SetMapPicture {
+    MapPictureOf picture;
+    static constexpr auto kMeta =
+        meta("set_map_picture", Kind::plain, field("picture", &SetMapPicture::picture));
+    friend void carry_out(AppState& state, const SetMapPicture& action);
+};
+/// Which of the strongest cells are listed.
+struct SetTopCells {
+    large::TopChoice top;
+    static constexpr auto kMeta =
+        meta("set_top_cells", Kind::plain, field("top", &SetTopCells::top));
+    friend void carry_out(AppState& state, const SetTopCells& action);
+};
 /// Start or resume; false: pause.
 struct SetFullPass {
     bool on;
@@ -117,6 +131,6 @@ struct SearchMap {
 using LargeActions =
     ActionList<DraftPlanted, MapInputReady, MapReady, MapCellReady, MachineProbed, SetMapCanvas,
                SetMapCamera, FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell,
-               HoverMapCell, SetMapColors, SetFullPass, SearchMap>;
+               HoverMapCell, SetMapColors, SetMapPicture, SetTopCells, SetFullPass, SearchMap>;
 
 }  // namespace attn::view

@@ -62,6 +62,8 @@ void forget_large(AppState& state) {
     fresh.draft = state.large.draft;
     fresh.canvas = state.large.canvas;
     fresh.colors = state.large.colors;
+    fresh.picture = state.large.picture;
+    fresh.top = state.large.top;
     fresh.inputs = state.large.inputs;
     fresh.probes = state.large.probes;
     fresh.peak_gflops = state.large.peak_gflops;
@@ -165,6 +167,18 @@ void carry_out(AppState& state, const SetMapColors& action) {
     else
         say(state,
             colors.log_scale ? "Colours on a logarithmic scale." : "Colours on a linear scale.");
+}
+
+void carry_out(AppState& state, const SetMapPicture& action) {
+    state.large.picture = action.picture;
+    const std::string scores = score_words(state.document().spec, 1);
+    say(state, shows_scores(state.large) ? fmt::format("The map shows the {}.", scores)
+                                         : std::string("The map shows the weights."));
+}
+
+void carry_out(AppState& state, const SetTopCells& action) {
+    state.large.top = action.top;
+    say(state, top_words(action.top) + ".");
 }
 
 void carry_out(AppState& state, const SetFullPass& action) {

@@ -115,6 +115,35 @@ Image paint_tile(const large::Tile& tile, large::Pooling pooling, const WeightRa
     return image;
 }
 
+double score_range(double low, double high) {
+    const double most = std::max(std::abs(low), std::abs(high));
+    return most > 0.0 && std::isfinite(most) ? round_above(most) : 1.0;
+}
+
+Color infinite_color(ThemeName name) { return theme(name).warning; }
+
+Image paint_scores(const large::Tile& tile, double high, ThemeName name) {
+    const large::Texels& texels = tile.texels;
+    std::vector<Color> ramp;
+    for (int n = 0; n < kRampColors; ++n)
+        ramp.push_back(
+            color_of({ColorScale::diverging, -1.0, 1.0}, 2.0 * n / (kRampColors - 1) - 1.0, name));
+    const auto color = [&](float score) {
+        if (std::isnan(score)) return theme(name).nan;
+        if (std::isinf(score)) return infinite_color(name);
+        const double t = std::clamp(0.5 + 0.5 * static_cast<double>(score) / high, 0.0, 1.0);
+        return ramp[static_cast<std::size_t>(std::lround(t * (kRampColors - 1)))];
+    };
+    Image image{static_cast<int>(texels.columns), static_cast<int>(texels.rows), {}};
+    image.rgba.resize(4 * texels.mean.size());
+    for (std::size_t n = 0; n < texels.mean.size(); ++n) {
+        const bool forbidden = !texels.allowed.empty() && texels.allowed[n] == 0;
+        const Color pixel = forbidden ? theme(name).masked : color(texels.mean[n]);
+        std::memcpy(&image.rgba[4 * n], &pixel, sizeof pixel);
+    }
+    return image;
+}
+
 Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName name) {
     std::vector<float> weights = pooled(tile.texels, colors.pooling);
     std::erase_if(weights, [](float weight) { return !std::isfinite(weight); });

@@ -37,6 +37,15 @@ std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count);
 /// One pixel for each texel.
 Image paint_tile(const large::Tile& tile, large::Pooling pooling, const WeightRange& range,
                  ThemeName name);
+/// One pixel for each texel of scores: diverging, ±`high` at the ends; NaN, ±∞ and masked have looks of their own.
+Image paint_scores(const large::Tile& tile, double high, ThemeName name);
+/// A diverging scale that is symmetrical about 0 and holds both percentiles, rounded outwards.
+double score_range(double low, double high);
+/// The look of a score that is not finite.
+Color infinite_color(ThemeName name);
+MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool masks,
+                       ThemeName name);
+
 /// The same in its own range of colours: percentiles of its texels.
 Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName name);
 

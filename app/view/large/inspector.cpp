@@ -60,15 +60,6 @@ Expr products(const CellArithmetic& sum, std::span<const std::size_t> dimensions
     return combine(Op::sum, std::move(terms));
 }
 
-/// "1/√d_k", "1/(√d_k · 2)", "0.5".
-std::string factor_words(const AttentionSpec& spec) {
-    const std::string temperature =
-        spec.temperature == 1.0 ? "" : fmt::format(" ÷ {}", number(spec.temperature));
-    if (spec.scale == ScaleKind::sqrt_dk) return "÷ √d_k" + temperature;
-    if (spec.scale == ScaleKind::none) return temperature.empty() ? "× 1" : temperature.substr(1);
-    return fmt::format("× {}", number(spec.scale_value)) + temperature;
-}
-
 /// q·k of every dimension, then what becomes of it.
 std::vector<Step> steps_of(const Inspected& at, std::span<const std::size_t> order) {
     const CellArithmetic& sum = at.sum;
@@ -125,6 +116,27 @@ std::string token_words(const LargeLook& look, const char* kind, Index token) {
     return document.empty() ? text : text + fmt::format(", document {}", document);
 }
 
+/// A row that has no key at all is NaN under EmptyRows::nan.
+std::string forbidden_words(const CellArithmetic& sum) {
+    return std::isnan(sum.weight) ? "The mask leaves this query no key: its weights are NaN."
+                                  : "The mask forbids this pair: its weight is 0.";
+}
+
+/// The scaled score beside the weight that it becomes.
+std::vector<Piece> both_values(const CellArithmetic& sum) {
+    Piece score = words(number(sum.scaled));
+    score.role = Role::score;
+    Piece weight = words(number(sum.weight));
+    weight.role = Role::weight;
+    return {words("score ", true), std::move(score), words("  weight ", true), std::move(weight)};
+}
+
+std::string spoilt_words(const Inspected& at) {
+    return fmt::format("S[{}] = {}: it makes every weight of query {} NaN.",
+                       cell_words({at.cell.row, *at.sum.spoiling_key}),
+                       number(at.sum.spoiling_score), grouped(at.cell.row));
+}
+
 std::vector<Line> lines_of(const Inspected& at, const std::vector<Step>& steps,
                            std::span<const std::size_t> order) {
     std::vector<Line> lines{
@@ -132,11 +144,16 @@ std::vector<Line> lines_of(const Inspected& at, const std::vector<Step>& steps,
         {"", {words(token_words(at.look, "query", at.cell.row), true)}},
         {"", {words(token_words(at.look, "key", at.cell.column), true)}}};
     if (!at.sum.allowed) {
-        lines.push_back({"", {words("The mask forbids this pair: its weight is 0.")}});
+        lines.push_back({"", {words(forbidden_words(at.sum))}});
         return lines;
     }
+    lines.push_back({"S, a", both_values(at.sum)});
     lines.push_back(product_line(at, order));
     lines.push_back(step_line(steps[1], factor_words(at.look.input->source.spec), Role::score));
+    if (at.sum.spoiling_key) {
+        lines.push_back({"", {words(spoilt_words(at))}});
+        return lines;
+    }
     lines.push_back(step_line(steps[2], "− L", Role::score));
     lines.push_back(step_line(steps[3], "exp", Role::weight));
     return lines;
@@ -171,7 +188,9 @@ std::string as_text(const Inspected& at, const std::vector<Step>& steps) {
 }
 
 std::string as_latex(const Inspected& at, const std::vector<Step>& steps) {
-    if (!at.sum.allowed) return fmt::format("A_{{{},{}}} = 0\n", at.cell.row, at.cell.column);
+    if (!at.sum.allowed)
+        return fmt::format("A_{{{},{}}} = {}\n", at.cell.row, at.cell.column,
+                           write_number(at.sum.weight, Dialect::latex));
     std::vector<std::string> rows;
     for (const Step& step : steps)
         rows.push_back(fmt::format("  {} &= {} \\\\\n  &= {}", step.latex,
@@ -205,9 +224,10 @@ InspectorView view_of(const Inspected& at) {
     const std::vector<Step> steps = steps_of(at, dimensions);
     InspectorView view;
     view.empty = false;
-    view.title = fmt::format("weight[{}]", cell_words(at.cell));
-    view.value = number(at.sum.weight);
-    view.role = Role::weight;
+    const bool score = shows_scores(at.look);
+    view.title = fmt::format("{}[{}]", score ? "scaled score" : "weight", cell_words(at.cell));
+    view.value = number(score ? at.sum.scaled : at.sum.weight);
+    view.role = score ? Role::score : Role::weight;
     view.lines = lines_of(at, steps, order);
     const std::size_t strip = std::min(kStripTerms, order.size());
     view.strip = product_strip(dot_of(at, std::span(order).first(strip)));
@@ -221,10 +241,6 @@ InspectorView view_of(const Inspected& at) {
 }
 
 }  // namespace
-
-std::string cell_words(large::Cell cell) {
-    return fmt::format("{} → {}", grouped(cell.row), grouped(cell.column));
-}
 
 InspectorView large_inspector(const AppState& state) {
     const LargeLook& look = state.large;

@@ -8,7 +8,4 @@ namespace attn::view {
 /// The selected cell's whole arithmetic: q·k with its largest terms, × factor, − logsumexp, exp.
 InspectorView large_inspector(const AppState& state);
 
-/// "70,001 → 5".
-std::string cell_words(large::Cell cell);
-
 }  // namespace attn::view

@@ -68,6 +68,17 @@ ordered_json map_to(const MapColors& colors) {
             {"high_percentile", number_to(colors.high_percentile)}};
 }
 
+ordered_json map_to(const large::TopChoice& top) {
+    return {{"skip_first_key", top.skip_first_key}, {"one_per_query", top.one_per_query}};
+}
+
+void map_from(Fields& fields, std::string_view key, large::TopChoice& top) {
+    read_object(fields, key, [&](Fields& inner) {
+        inner.read("skip_first_key", top.skip_first_key);
+        inner.read("one_per_query", top.one_per_query);
+    });
+}
+
 void map_from(Fields& fields, std::string_view key, large::Cell& cell) {
     read_object(fields, key, [&](Fields& inner) {
         inner.need_index("row", cell.row);
@@ -116,7 +127,9 @@ ordered_json large_to(const LargeLook& look) {
     ordered_json large{{"draft", map_to(look.draft)},
                        {"camera", map_to(look.camera)},
                        {"fitted", look.fitted},
-                       {"colors", map_to(look.colors)}};
+                       {"picture", kMapPictureNames[static_cast<std::size_t>(look.picture)]},
+                       {"colors", map_to(look.colors)},
+                       {"top", map_to(look.top)}};
     if (look.go_to_open) large["go_to"] = look.go_to_draft;
     if (look.full_pass) large["full_pass"] = *look.full_pass;
     if (look.selected) large["selected"] = map_to(*look.selected);
@@ -128,7 +141,9 @@ void read_large(Fields& fields, LargeLook& look) {
     map_from(fields, "draft", look.draft);
     map_from(fields, "camera", look.camera);
     fields.read("fitted", look.fitted);
+    fields.read_name("picture", look.picture, kMapPictureNames);
     map_from(fields, "colors", look.colors);
+    map_from(fields, "top", look.top);
     look.go_to_open = fields.find("go_to") != nullptr;
     fields.read("go_to", look.go_to_draft);
     if (fields.find("full_pass") != nullptr) fields.read("full_pass", look.full_pass.emplace());

@@ -13,6 +13,7 @@ nlohmann::ordered_json map_to(const large::Head& head);
 nlohmann::ordered_json map_to(const large::Search& search);
 nlohmann::ordered_json map_to(const MapCamera& camera);
 nlohmann::ordered_json map_to(const MapColors& colors);
+nlohmann::ordered_json map_to(const large::TopChoice& top);
 nlohmann::ordered_json map_to(const std::optional<large::Search>& search);
 
 void map_from(Fields& fields, std::string_view key, large::Cell& cell);
@@ -20,6 +21,7 @@ void map_from(Fields& fields, std::string_view key, large::Head& head);
 void map_from(Fields& fields, std::string_view key, large::Search& search);
 void map_from(Fields& fields, std::string_view key, MapCamera& camera);
 void map_from(Fields& fields, std::string_view key, MapColors& colors);
+void map_from(Fields& fields, std::string_view key, large::TopChoice& top);
 void map_from(Fields& fields, std::string_view key, std::optional<large::Search>& search);
 
 /// All of the look that a session keeps: no results, nothing of the moment.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
 #include "app/view/large/colors.h"
 #include "app/view/large/words.h"
@@ -43,7 +44,24 @@ MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index si
         legend.ticks = {{0.0, "0"}, {0.5, tick(range.high / 2.0)}, {1.0, tick(range.high)}};
     if (masks) legend.masked = "masked";
     legend.masked_color = theme(name).masked;
+    legend.nan_color = theme(name).nan;
     legend.note = note(colors);
+    return legend;
+}
+
+MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool masks,
+                       ThemeName name) {
+    MapLegend legend;
+    legend.title = score_words(spec, side);
+    for (int n = 0; n < kRampColors; ++n)
+        legend.colors.push_back(
+            color_of({ColorScale::diverging, -1.0, 1.0}, 2.0 * n / (kRampColors - 1) - 1.0, name));
+    legend.ticks = {{0.0, tick(-high)}, {0.5, "0"}, {1.0, tick(high)}};
+    if (masks) legend.masked = "masked";
+    legend.masked_color = theme(name).masked;
+    legend.nan_color = theme(name).nan;
+    legend.infinite_color = infinite_color(name);
+    legend.note = "percentiles of the view, rounded outwards, the same above and below 0";
     return legend;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/large/weight_map.h"
 
@@ -43,6 +45,10 @@ struct MapColors {
     bool operator==(const MapColors&) const = default;
 };
 
+/// What the map draws.
+enum class MapPictureOf : std::uint8_t { weights, scores };
+inline constexpr std::array<std::string_view, 2> kMapPictureNames{"weights", "scores"};
+
 /// The arithmetic of one cell, from the worker.
 struct MapCell {
     large::Head head;
@@ -55,7 +61,9 @@ struct LargeLook {
     large::PlantedSpec draft;  // what "generate" would make
     MapCamera camera;
     bool fitted = true;  // the whole matrix in view, whatever `camera` is
+    MapPictureOf picture = MapPictureOf::weights;
     MapColors colors;
+    large::TopChoice top;  // which of the strongest cells are listed
     /// The exact overview is requested; false: paused. nullopt: while it is quick, see wants_full_pass().
     std::optional<bool> full_pass;
     std::optional<large::Cell> selected;

@@ -69,6 +69,7 @@ PassView pass_view(const LargeLook& look) {
     const large::PreviewState& preview = look.snapshot->preview;
     view.fraction =
         pass.rows > 0 ? static_cast<double>(pass.rows_done) / static_cast<double>(pass.rows) : 0.0;
+    view.done = view.fraction >= 1.0;
     const bool begun = pass.rows_done > 0 || pass.running;
     const bool wanted = wants_full_pass(look);
     view.offer_pause = wanted && view.fraction < 1.0;

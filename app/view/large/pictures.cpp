@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/view/common/colormap.h"
+#include "app/view/common/format.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/colors.h"
 #include "app/view/large/words.h"
@@ -36,6 +37,7 @@ ContentKey key_of(const AppState& state, const Tile& tile) {
     key.add(state.large.inputs).add(state.batch).add(state.head);
     key.add(Index{tile.id.level}).add(tile.id.row).add(tile.id.column).add(tile.version);
     key.add(static_cast<Index>(tile.origin)).add(static_cast<Index>(state.theme));
+    key.add(static_cast<Index>(state.large.picture));
     return key.add(static_cast<Index>(state.large.colors.pooling));
 }
 
@@ -51,6 +53,13 @@ bool is_on_canvas(const LargeLook& look, const PixelRect& rect) {
            rect.top < canvas.height;
 }
 
+/// The finest level of `tiles` that is not finer than `wanted`.
+int level_among(std::span<const TilePtr> tiles, int wanted) {
+    for (auto tile = tiles.rbegin(); tile != tiles.rend(); ++tile)
+        if ((*tile)->id.level >= wanted) return (*tile)->id.level;
+    return wanted;
+}
+
 MapPicture tile_picture(const AppState& state, const TilePtr& tile, const PixelRect& where,
                         const WeightRange& range) {
     ContentKey key = key_of(state, *tile);
@@ -61,9 +70,16 @@ MapPicture tile_picture(const AppState& state, const TilePtr& tile, const PixelR
             }};
 }
 
-/// The finest tile of the snapshot that holds a cell.
-const Tile* finest_tile(const large::MapSnapshot& snapshot, large::Cell cell) {
-    for (auto tile = snapshot.tiles.rbegin(); tile != snapshot.tiles.rend(); ++tile) {
+MapPicture score_picture(const AppState& state, const TilePtr& tile, const PixelRect& where,
+                         double high) {
+    ContentKey key = key_of(state, *tile);
+    return {where, key.add(high).value(),
+            [tile, high, name = state.theme] { return paint_scores(*tile, high, name); }};
+}
+
+/// The finest of `tiles` that holds a cell.
+const Tile* finest_tile(std::span<const TilePtr> tiles, large::Cell cell) {
+    for (auto tile = tiles.rbegin(); tile != tiles.rend(); ++tile) {
         const large::TileId& id = (*tile)->id;
         const Index row = (cell.row - id.first_row()) >> id.level;
         const Index column = (cell.column - id.first_column()) >> id.level;
@@ -74,14 +90,29 @@ const Tile* finest_tile(const large::MapSnapshot& snapshot, large::Cell cell) {
     return nullptr;
 }
 
+/// Of the means of the whole matrix.
+double overview_range(const Tile& tile) {
+    double most = 0.0;
+    for (const float mean : tile.texels.mean)
+        if (std::isfinite(mean)) most = std::max(most, std::abs(static_cast<double>(mean)));
+    return score_range(-most, most);
+}
+
 /// Whether an ink for light fills is the right one, by the steps of the ramp.
 struct Inks {
     std::vector<Color> by_step;
     const WeightRange range;
 
-    Inks(const WeightRange& range_, ThemeName name) : range(range_) {
-        for (const Color fill : weight_ramp(name, false, kSteps))
-            by_step.push_back(ink_on(fill, name));
+    Inks(const LargeLook& look, ThemeName name) : range(range_of_picture(look)) {
+        const auto ramp = shows_scores(look) ? score_legend(1.0, {}, 1, false, name).colors
+                                             : weight_ramp(name, false, kSteps);
+        for (std::size_t n = 0; n < kSteps; ++n)
+            by_step.push_back(ink_on(ramp[n * (ramp.size() - 1) / (kSteps - 1)], name));
+    }
+    static WeightRange range_of_picture(const LargeLook& look) {
+        if (!shows_scores(look)) return range_in_view(look);
+        const double high = score_range_in_view(look);
+        return {-high, high, false};
     }
     Color of(double weight) const {
         double t = (weight - range.low) / (range.high - range.low);
@@ -111,25 +142,26 @@ void add_figures(const AppState& state, const Tile& tile, const Inks& inks,
             if (tile.texels.masked(row, column)) continue;
             const double weight = tile.texels.mean[tile.texels.at(row, column)];
             const large::Cell cell{tile.id.first_row() + row, tile.id.first_column() + column};
+            const std::string text =
+                shows_scores(look) ? cell_number(weight, 2) : short_weight(weight);
             figures.push_back(
-                {cells_on_canvas(look, cell, 1, 1), short_weight(weight),
-                 std::isnan(weight) ? theme(state.theme).background : inks.of(weight)});
+                {cells_on_canvas(look, cell, 1, 1), text,
+                 std::isfinite(weight) ? inks.of(weight) : theme(state.theme).background});
         }
 }
 
 }  // namespace
 
-int drawn_level(const LargeLook& look) {
-    const int wanted = tile_level(look);
-    if (!look.snapshot) return wanted;
-    for (auto tile = look.snapshot->tiles.rbegin(); tile != look.snapshot->tiles.rend(); ++tile)
-        if ((*tile)->id.level >= wanted) return (*tile)->id.level;
-    return wanted;
+std::span<const TilePtr> drawn_tiles(const LargeLook& look) {
+    if (!look.snapshot) return {};
+    return shows_scores(look) ? look.snapshot->scores.tiles : look.snapshot->tiles;
 }
+
+int drawn_level(const LargeLook& look) { return level_among(drawn_tiles(look), tile_level(look)); }
 
 bool is_estimated(const LargeLook& look) {
     if (!look.snapshot) return false;
-    const int level = drawn_level(look);
+    const int level = level_among(look.snapshot->tiles, tile_level(look));
     return std::ranges::any_of(look.snapshot->tiles, [&](const TilePtr& tile) {
         const bool shows = tile->id.level == level || !look.snapshot->complete;
         return shows && tile->origin != large::TileOrigin::exact &&
@@ -150,16 +182,24 @@ WeightRange range_in_view(const LargeLook& look) {
     return weight_range(stats.low, stats.high, look.colors.log_scale);
 }
 
+double score_range_in_view(const LargeLook& look) {
+    if (!look.snapshot) return 1.0;
+    const large::ColorStats& stats = look.snapshot->scores.colors;
+    return score_range(stats.low, stats.high);
+}
+
 std::vector<MapPicture> map_pictures(const AppState& state) {
     const LargeLook& look = state.large;
     std::vector<MapPicture> pictures;
     if (!look.snapshot) return pictures;
     const WeightRange range = range_in_view(look);
     const int finest = tile_level(look);  // smaller texels than pixels would drop cells
-    for (const TilePtr& tile : look.snapshot->tiles) {
+    const double scores = score_range_in_view(look);
+    for (const TilePtr& tile : drawn_tiles(look)) {
         const PixelRect where = tile_on_canvas(look, *tile);
         if (tile->id.level < finest || !is_on_canvas(look, where)) continue;
-        pictures.push_back(tile_picture(state, tile, where, range));
+        pictures.push_back(shows_scores(look) ? score_picture(state, tile, where, scores)
+                                              : tile_picture(state, tile, where, range));
     }
     return pictures;
 }
@@ -169,8 +209,8 @@ std::vector<MapFigure> map_figures(const AppState& state) {
     std::vector<MapFigure> figures;
     const double cell_px = 1.0 / cells_per_pixel(look);
     if (!look.snapshot || cell_px < kFigureCell * canvas_of(look).scale) return figures;
-    const Inks inks(range_in_view(look), state.theme);
-    for (const TilePtr& tile : look.snapshot->tiles)
+    const Inks inks(look, state.theme);
+    for (const TilePtr& tile : drawn_tiles(look))
         if (tile->id.level == 0 && tile->origin == large::TileOrigin::exact)
             add_figures(state, *tile, inks, figures);
     return figures;
@@ -188,8 +228,15 @@ Minimap minimap(const AppState& state) {
         return std::clamp(row_at(look, y) / static_cast<double>(size.rows), 0.0, 1.0);
     };
     map.view = {across(0.0), down(0.0), across(canvas.width), down(canvas.height)};
-    if (!look.snapshot || !look.snapshot->overview) return map;
-    const TilePtr tile = look.snapshot->overview;
+    if (!look.snapshot) return map;
+    const TilePtr tile =
+        shows_scores(look) ? look.snapshot->scores.overview : look.snapshot->overview;
+    if (!tile) return map;
+    if (shows_scores(look)) {
+        const double high = overview_range(*tile);
+        map.picture = score_picture(state, tile, {0.0, 0.0, 1.0, 1.0}, high);
+        return map;
+    }
     ContentKey key = key_of(state, *tile);
     key.add(look.colors.low_percentile).add(look.colors.high_percentile);
     key.add(Index{look.colors.log_scale}).add(hash_text("overview"));
@@ -201,11 +248,12 @@ Minimap minimap(const AppState& state) {
 }
 
 std::optional<DrawnWeight> drawn_weight(const LargeLook& look, large::Cell cell) {
-    const Tile* const tile = look.snapshot ? finest_tile(*look.snapshot, cell) : nullptr;
+    const Tile* const tile = finest_tile(drawn_tiles(look), cell);
     if (!tile) return std::nullopt;
     const Index row = (cell.row - tile->id.first_row()) >> tile->id.level;
     const Index column = (cell.column - tile->id.first_column()) >> tile->id.level;
-    return DrawnWeight{tile->value(look.colors.pooling, row, column), tile->id.side(),
+    const auto pooling = shows_scores(look) ? large::Pooling::mean : look.colors.pooling;
+    return DrawnWeight{tile->value(pooling, row, column), tile->id.side(),
                        tile->texels.masked(row, column), tile->origin == large::TileOrigin::exact};
 }
 

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <span>
+
 #include "app/view/large/view.h"
 
 namespace attn::view {
 
 // What lies on the canvas of the Large workspace.
 
+/// The tiles of the picture that is shown, coarse first.
+std::span<const std::shared_ptr<const large::Tile>> drawn_tiles(const LargeLook& look);
 /// The finest level that the canvas shows.
 int drawn_level(const LargeLook& look);
-/// Some of what is drawn at that level is an estimate.
+/// Some of the weights of that level are estimates. Scores never are.
 bool is_estimated(const LargeLook& look);
 
 /// Rectangle of cells first … first + rows/columns on the canvas.
@@ -21,7 +25,7 @@ Minimap minimap(const AppState& state);
 
 /// The pooled weight that is drawn at a cell, and of how many cells a side it is made.
 struct DrawnWeight {
-    double weight = 0.0;
+    double weight = 0.0;  // or score, where those are shown
     Index side = 1;
     bool masked = false;
     bool exact = true;
@@ -31,5 +35,7 @@ std::optional<DrawnWeight> drawn_weight(const LargeLook& look, large::Cell cell)
 /// The snapshot's percentiles as a range of colours.
 struct WeightRange;
 WeightRange range_in_view(const LargeLook& look);
+/// The same of the scores: ± this.
+double score_range_in_view(const LargeLook& look);
 
 }  // namespace attn::view

@@ -83,6 +83,8 @@ std::optional<MapRequest> requested_map(const AppState& state) {
     view.full_pass = wants_full_pass(look);
     view.moving = look.moving_s > 0.0;
     view.search = look.search;
+    view.top = look.top;
+    view.scores = shows_scores(look);
     view.pooling = look.colors.pooling;
     view.low_percentile = look.colors.low_percentile;
     view.high_percentile = look.colors.high_percentile;

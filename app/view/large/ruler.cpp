@@ -87,12 +87,19 @@ void add_numbers(const Axis& axis, std::vector<RulerMark>& marks) {
         marks.push_back({axis.at(static_cast<double>(n) + 0.5), grouped(n), false});
 }
 
+/// A row has room for number and word; a column's word is cut to its cell.
+std::string word_label(const Axis& axis, Index n) {
+    const std::string word = token_text(axis.look, axis.keys, n);
+    if (word.empty()) return grouped(n);
+    if (n % kNumbered != 0) return word;
+    if (!axis.keys) return grouped(n) + " " + word;
+    return has_own_tokens(axis.look, axis.keys) ? word : grouped(n);
+}
+
 void add_words(const Axis& axis, std::vector<RulerMark>& marks) {
-    for (Index n = axis.first(); n <= axis.last(); ++n) {
-        const std::string word = n % kNumbered == 0 ? "" : token_text(axis.look, axis.keys, n);
-        marks.push_back(
-            {axis.at(static_cast<double>(n) + 0.5), word.empty() ? grouped(n) : word, false});
-    }
+    for (Index n = axis.first(); n <= axis.last(); ++n)
+        marks.push_back({axis.at(static_cast<double>(n) + 0.5), word_label(axis, n), false,
+                         axis.keys ? axis.cell_px() : 0.0});
 }
 
 std::vector<RulerMark> ruler(const Axis& axis) {
@@ -121,6 +128,7 @@ double largest_of(const std::vector<double>& sums) {
 /// The ends of texel n along the axis, and its share of the largest.
 struct Bar {
     double from, to, share;
+    bool nan;
 };
 
 std::vector<Bar> bars(const Axis& axis, Index first, Index side, const std::vector<double>& sums) {
@@ -131,10 +139,30 @@ std::vector<Bar> bars(const Axis& axis, Index first, Index side, const std::vect
         const Index end = std::min(cell + side, axis.cells);
         const double from = axis.at(static_cast<double>(cell));
         const double to = axis.at(static_cast<double>(end));
-        if (to < 0.0 || from > axis.length || !(sums[n] > 0.0)) continue;
-        all.push_back({from, to, std::min(sums[n] / largest, 1.0)});
+        const bool nan = std::isnan(sums[n]);
+        if (to < 0.0 || from > axis.length || !(sums[n] > 0.0 || nan)) continue;
+        all.push_back({from, to, nan ? 1.0 : std::min(sums[n] / largest, 1.0), nan});
     }
     return all;
+}
+
+std::string count_words(Index count, const char* one, const char* many) {
+    return count == 1 ? fmt::format("the one {}", one)
+                      : fmt::format("the {} {}", grouped(count), many);
+}
+
+/// "mean weight per key over the 128 queries in view".
+std::string column_title(const large::Profiles& sums) {
+    const std::string left_out =
+        fmt::format("{} in rows of texels with NaN", grouped(sums.queries_left_out));
+    if (sums.queries == 0) return "no mean weight per key: every query in view is " + left_out;
+    const std::string title =
+        "mean weight per key over " + count_words(sums.queries, "query", "queries") + " in view";
+    return sums.queries_left_out == 0 ? title : title + ", without " + left_out;
+}
+
+std::string row_title(const large::Profiles& sums) {
+    return "weight per query, Σ over " + count_words(sums.keys, "key", "keys") + " in view";
 }
 
 }  // namespace
@@ -153,23 +181,27 @@ std::vector<RulerMark> column_ruler(const LargeLook& look) { return ruler(column
 std::optional<MapProfile> row_profile(const LargeLook& look) {
     if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;
     const large::Profiles& sums = *look.snapshot->profiles;
-    MapProfile profile{profile_title(look, "weight of a query that is in view"),
-                       "Σ a[i, j] over the keys j in view, mean over the queries i of a texel; 1: "
-                       "the query attends to nothing outside the view.",
-                       {},
-                       short_weight(largest_of(sums.rows))};
+    MapProfile profile;
+    profile.title = profile_title(look, row_title(sums));
+    profile.tooltip =
+        "Σ_j a[i, j] over the keys j in view; a bar of several queries is their mean. 1: the query "
+        "attends to nothing outside the view.";
+    profile.largest = short_weight(largest_of(sums.rows));
     for (const Bar& bar : bars(row_axis(look), sums.first_row, sums.side, sums.rows))
-        profile.bars.push_back({0.0, bar.from, bar.share, bar.to});
+        (bar.nan ? profile.nans : profile.bars).push_back({0.0, bar.from, bar.share, bar.to});
     return profile;
 }
 
 std::optional<MapProfile> column_profile(const LargeLook& look) {
     if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;
     const large::Profiles& sums = *look.snapshot->profiles;
-    MapProfile profile{profile_title(look, "weight that keys receive"),
-                       "Σ a[i, j] over the keys j of a texel, mean over the queries i in view.",
-                       {},
-                       short_weight(largest_of(sums.columns))};
+    MapProfile profile;
+    profile.title = profile_title(look, column_title(sums));
+    profile.tooltip =
+        "Mean of a[i, j] over the queries i in view; a bar of several keys is their mean, so that "
+        "its "
+        "unit is the weight of one key at every zoom.";
+    profile.largest = short_weight(largest_of(sums.columns));
     for (const Bar& bar : bars(column_axis(look), sums.first_column, sums.side, sums.columns))
         profile.bars.push_back({bar.from, 0.0, bar.to, bar.share});
     return profile;

@@ -6,7 +6,6 @@
 
 #include "app/view/common/format.h"
 #include "app/view/large/camera.h"
-#include "app/view/large/inspector.h"
 #include "app/view/large/words.h"
 #include "app/view/large/workspace.h"
 #include "core/text.h"
@@ -87,10 +86,27 @@ std::vector<StrongCell> strong_cells(const std::vector<large::WeightedCell>& cel
 void add_top(LargeView& view, const LargeLook& look) {
     if (!look.snapshot) return;
     view.top = strong_cells(look.snapshot->top);
-    view.top_title = "Strongest cells in view";
+    view.top_title = top_words(look.top);
+    const large::NanWeights& nan = look.snapshot->not_finite.in_view;
+    if (nan.first) view.top_title += fmt::format("; left out: {}", nan_words(nan));
     if (!view.top.empty()) return;
     view.top_title += look.snapshot->complete ? ": known where the view is exact"
                                               : ": known when the view is complete";
+}
+
+void add_not_finite(LargeView& view, const LargeLook& look) {
+    if (!look.snapshot) return;
+    const large::NotFinite& found = look.snapshot->not_finite;
+    view.not_finite = not_finite_words(found);
+    view.first_nan = found.in_view.first ? found.in_view.first : found.all.first;
+}
+
+void add_picture(LargeView& view, const AppState& state) {
+    view.picture_names.assign(kMapPictureNames.begin(), kMapPictureNames.end());
+    view.picture = static_cast<int>(state.large.picture);
+    view.picture_tip =
+        fmt::format("a = softmax of S over the keys, or the {}, one texel their mean.  Key: W",
+                    score_words(state.document().spec, 1));
 }
 
 void add_found(LargeView& view, const LargeLook& look) {
@@ -109,6 +125,9 @@ void add_found(LargeView& view, const LargeLook& look) {
     view.found = strong_cells(result.cells);
     view.found_title +=
         fmt::format(": Σ of the {} = {}", key ? "column" : "row", number(result.total));
+    if (result.first_nan)
+        view.found_title += fmt::format("; left out: {} NaN, first {}", grouped(result.nans),
+                                        cell_words(*result.first_nan));
     if (result.rows_missing > 0)
         view.found_title +=
             fmt::format(" so far, {} queries are not computed yet", grouped(result.rows_missing));
@@ -122,8 +141,11 @@ void add_side(LargeView& view, const AppState& state) {
     add_generator(view, look);
     add_heads(view, state);
     add_go_to(view, state);
+    add_picture(view, state);
+    add_not_finite(view, look);
     add_top(view, look);
     add_found(view, look);
+    view.offers_other = is_toy(state.document());
 }
 
 }  // namespace attn::view

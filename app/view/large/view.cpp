@@ -28,12 +28,31 @@ std::string title(const AppState& state) {
 
 std::string hint(const AppState& state) {
     if (is_empty(state.document()))
-        return "Generate queries and keys here, or open a file of them: Ctrl+O.";
+        return "Open a file of queries and keys (Ctrl+O) or generate them: nothing comes by "
+               "itself.";
     return state.large.fault.empty() ? "Preparing queries and keys." : "";
+}
+
+/// Scores are sums, never samples.
+std::string score_quality(const large::ScorePicture& scores) {
+    if (scores.tiles.empty()) return "computing";
+    std::string words = scores.complete ? "exact" : "exact, sharpening";
+    if (scores.nans > 0) words += fmt::format(", {} texels NaN", grouped(scores.nans));
+    if (scores.infinities > 0) words += fmt::format(", {} texels ±∞", grouped(scores.infinities));
+    return words;
+}
+
+/// What no picture may hide.
+std::string nan_remark(const LargeLook& look) {
+    if (!look.snapshot || shows_scores(look)) return {};
+    const large::NotFinite& found = look.snapshot->not_finite;
+    if (found.in_view.first) return fmt::format(", {} NaN", grouped(found.in_view.cells));
+    return found.all.first ? ", NaN outside the view" : "";
 }
 
 /// "exact" only when every texel in view is.
 std::string quality(const LargeLook& look, bool estimated) {
+    if (look.snapshot && shows_scores(look)) return score_quality(look.snapshot->scores);
     if (!look.snapshot || look.snapshot->tiles.empty()) return "computing";
     if (estimated) {
         const auto exact = [](const auto& tile) {
@@ -52,20 +71,43 @@ std::string zoom_words(const LargeLook& look) {
 }
 
 std::string hover_words(const LargeLook& look, large::Cell cell) {
-    const auto token = [&](const char* kind, Index n) {
+    const auto token = [&](const char* kind, bool key, Index n) {
         const std::string document = document_of(*look.input, n);
-        return fmt::format("{} {}{}", kind, grouped(n),
+        const std::string word = has_own_tokens(look, key) ? token_text(look, key, n) : "";
+        return fmt::format("{} {}{}{}", kind, grouped(n),
+                           word.empty() ? "" : fmt::format(" “{}”", word),
                            document.empty() ? "" : fmt::format(" (doc {})", document));
     };
-    std::string words = token("query", cell.row) + " → " + token("key", cell.column);
+    std::string words = token("query", false, cell.row) + " → " + token("key", true, cell.column);
     const auto drawn = drawn_weight(look, cell);
     if (!drawn) return words;
     if (drawn->masked) return words + ": masked";
+    if (shows_scores(look))
+        return fmt::format("{}: {} = {}", words, score_words(look.input->source.spec, drawn->side),
+                           number(drawn->weight));
     const bool bound = look.colors.pooling == large::Pooling::max;  // the largest of some rows
     const std::string_view estimate = drawn->exact ? "" : bound ? "at least " : "about ";
     const std::string weight = fmt::format("{}{}", estimate, number(drawn->weight));
     if (drawn->side == 1) return words + ": " + weight;
     return fmt::format("{}; {}: {}", words, texel_words(look.colors.pooling, drawn->side), weight);
+}
+
+MapLegend legend(const AppState& state, Index side) {
+    const LargeLook& look = state.large;
+    const AttentionSpec& spec = look.input->source.spec;
+    const bool masks = spec.mask.any();
+    MapLegend legend = shows_scores(look)
+                           ? score_legend(score_range_in_view(look), spec, side, masks, state.theme)
+                           : map_legend(range_in_view(look), look.colors, side, masks, state.theme);
+    if (!look.snapshot) return legend;
+    const large::ScorePicture& scores = look.snapshot->scores;
+    const large::NanWeights& nan = look.snapshot->not_finite.in_view;
+    if (!shows_scores(look) && nan.first) legend.nan = nan_words(nan);
+    if (shows_scores(look) && scores.nans > 0) legend.nan = "NaN";
+    if (shows_scores(look) && scores.infinities > 0) legend.infinite = "±∞";
+    if (!legend.nan.empty() || !legend.infinite.empty())
+        legend.note += "; what is not finite left out";
+    return legend;
 }
 
 void add_canvas(LargeView& view, const AppState& state) {
@@ -83,8 +125,7 @@ void add_canvas(LargeView& view, const AppState& state) {
     view.minimap = minimap(state);
     view.zoom_words = zoom_words(look);
     const Index side = Index{1} << drawn_level(look);
-    view.legend = map_legend(range_in_view(look), look.colors, side,
-                             look.input->source.spec.mask.any(), state.theme);
+    view.legend = legend(state, side);
     if (view.sampled) view.legend.title += ", some rows only";
 }
 
@@ -116,9 +157,11 @@ LargeView build_large_view(const AppState& state) {
     view.loading = !view.empty && !look.input;
     add_side(view, state);
     if (!look.input) return view;
-    view.sampled = is_estimated(look);
-    view.quality = quality(look, view.sampled);
+    view.sampled = !shows_scores(look) && is_estimated(look);
+    const std::string remark = nan_remark(look);
+    view.quality = quality(look, view.sampled) + remark;
     add_canvas(view, state);
+    view.flawed = !remark.empty() || !view.legend.nan.empty() || !view.legend.infinite.empty();
     add_marks(view, look);
     view.pass = pass_view(look);
     view.roofline = roofline_view(look);

@@ -38,6 +38,7 @@ struct RulerMark {
     double at = 0.0;
     std::string label;    // "65,536", or a token
     bool strong = false;  // the start of a document, a round number
+    double room = 0.0;    // a word is cut to so many pixels; 0: it is not
 };
 
 /// A profile along an edge: one bar for each texel. A bar reaches along the edge in canvas pixels and
@@ -47,7 +48,8 @@ struct MapProfile {
     std::string title;    // "mean weight received"
     std::string tooltip;  // its formula
     std::vector<PixelRect> bars;
-    std::string largest;  // the full length of a bar stands for this
+    std::vector<PixelRect> nans;  // of full length: no number stands for them
+    std::string largest;          // the full length of a bar stands for this
 };
 
 struct MapMark {
@@ -66,6 +68,10 @@ struct MapLegend {
     std::vector<Tick> ticks;
     std::string masked;  // "masked" when the view has such cells, else ""
     Color masked_color;
+    std::string nan;  // "3,072 NaN, first 12 → 0"; "" where none is
+    Color nan_color;
+    std::string infinite;  // "±∞" where a score in view is
+    Color infinite_color;
     std::string note;  // "1 % to 99.9 % of the texels in view, log scale"
 };
 
@@ -79,6 +85,7 @@ struct PassView {
     std::string words;   // "exact overview 43 %, 11 s left", "sampled: 3,576 of 131,072 rows"
     std::string detail;  // "standard error of a texel: median 3 %, 95 % of them below 11 %"
     double fraction = 0.0;
+    bool done = false;  // nothing is left to show of it but its words
     bool offer_start = false, offer_pause = false;
     std::string start_words;  // "exact pass: about 13 min"
 };
@@ -113,6 +120,7 @@ struct LargeView {
     std::string title;     // "131,072 × 131,072, generated, seed 1"
     std::string quality;   // "exact", "sampled preview", "exact where drawn in full"
     bool sampled = false;  // some of what is drawn is an estimate
+    bool flawed = false;   // a number is not finite: `quality` says so
 
     PixelRect matrix;                  // clipped to nothing: may reach beyond the canvas
     std::vector<MapPicture> pictures;  // in order
@@ -130,6 +138,12 @@ struct LargeView {
     std::string zoom_words;  // "1 px = 64 × 64 cells" or "1 cell = 24 px"
 
     // side panel
+    std::vector<std::string> not_finite;   // a sentence each
+    std::optional<large::Cell> first_nan;  // where to go and look
+    bool offers_other = false;  // what is open is the toy sentence: offer to open or generate
+    std::vector<std::string> picture_names;
+    int picture = 0;
+    std::string picture_tip;  // which scores
     std::vector<std::string> pooling_names;
     int pooling = 0;
     bool log_scale = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,72 @@ std::string texel_words(large::Pooling pooling, Index side) {
                        grouped(side), grouped(side));
 }
 
+bool shows_scores(const LargeLook& look) { return look.picture == MapPictureOf::scores; }
+
+std::string factor_words(const AttentionSpec& spec) {
+    const std::string temperature =
+        spec.temperature == 1.0 ? "" : fmt::format(" ÷ {}", number(spec.temperature));
+    if (spec.scale == ScaleKind::sqrt_dk) return "÷ √d_k" + temperature;
+    if (spec.scale == ScaleKind::none) return temperature.empty() ? "× 1" : temperature.substr(1);
+    return fmt::format("× {}", number(spec.scale_value)) + temperature;
+}
+
+std::string score_words(const AttentionSpec& spec, Index side) {
+    const std::string formula = "S = q·k " + factor_words(spec);
+    if (side == 1) return "scaled score " + formula;
+    return fmt::format("mean scaled score of {0} × {0} cells, {1}", grouped(side), formula);
+}
+
+std::string cell_words(large::Cell cell) {
+    return fmt::format("{} → {}", grouped(cell.row), grouped(cell.column));
+}
+
+std::string top_words(const large::TopChoice& top) {
+    return fmt::format("Strongest cells in view{}{}", top.skip_first_key ? " without key 0" : "",
+                       top.one_per_query ? ", one per query" : "");
+}
+
+std::string nan_words(const large::NanWeights& nan) {
+    if (!nan.first) return "no NaN";
+    return fmt::format("{} NaN, first {}", grouped(nan.cells), cell_words(*nan.first));
+}
+
+namespace {
+
+/// "Q holds 1 NaN and 2 ±∞: the first is Q[12, 3] = NaN."
+void add_operand(const char* name, const large::OperandFaults& faults,
+                 std::vector<std::string>& lines) {
+    if (!faults.first) return;
+    const std::string nans = faults.nans > 0 ? fmt::format("{} NaN", grouped(faults.nans)) : "";
+    const std::string infinities =
+        faults.infinities > 0 ? fmt::format("{} ±∞", grouped(faults.infinities)) : "";
+    const char* both = nans.empty() || infinities.empty() ? "" : " and ";
+    lines.push_back(fmt::format("{0} holds {1}{2}{3}: the first is {0}[{4}, {5}] = {6}.", name,
+                                nans, both, infinities, grouped(faults.first->row),
+                                faults.first->column,
+                                number(static_cast<double>(faults.first_value))));
+}
+
+}  // namespace
+
+std::vector<std::string> not_finite_words(const large::NotFinite& found) {
+    std::vector<std::string> lines;
+    if (!found.known) return lines;
+    add_operand("Q", found.q, lines);
+    add_operand("K", found.k, lines);
+    const std::string queries =
+        found.all.rows == 1 ? "1 query" : grouped(found.all.rows) + " queries";
+    if (found.all.first)
+        lines.push_back(fmt::format("{} of {}.", nan_words(found.all), queries));
+    else if (!lines.empty())
+        lines.emplace_back("No weight is NaN for it.");
+    if (found.rows_unknown > 0)
+        lines.push_back(
+            fmt::format("{} queries may have scores beyond a float: the exact pass tells.",
+                        grouped(found.rows_unknown)));
+    return lines;
+}
+
 std::string token_word(std::uint32_t id) {
     constexpr std::string_view kConsonants = "bdfghjklmnprstvz";
     constexpr std::string_view kVowels = "aeiou";
@@ -55,14 +122,23 @@ std::string token_word(std::uint32_t id) {
     return word;
 }
 
+namespace {
+
+/// Empty where they are unknown.
+std::span<const std::string> tokens_of(const LargeLook& look, bool key) {
+    if (!look.mapped) return {};
+    const Document& document = *look.mapped;
+    return key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
+}
+
+}  // namespace
+
+bool has_own_tokens(const LargeLook& look, bool key) { return !tokens_of(look, key).empty(); }
+
 std::string token_text(const LargeLook& look, bool key, Index token) {
     const auto n = static_cast<std::size_t>(token);
-    if (look.mapped && token >= 0) {
-        const Document& document = *look.mapped;
-        const bool others = key && !document.tokens_kv.empty();
-        const auto& tokens = others ? document.tokens_kv : document.tokens;
-        if (n < tokens.size()) return shown_token(tokens[n]);
-    }
+    const auto tokens = tokens_of(look, key);
+    if (token >= 0 && n < tokens.size()) return shown_token(tokens[n]);
     if (!look.input || token < 0 || n >= look.input->token_ids.size()) return {};
     return token_word(look.input->token_ids[n]);
 }

@@ -8,6 +8,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/json.h"
+#include "app/view/large/pass.h"
 #include "app/view/large/words.h"
 
 namespace attn::view {
@@ -56,6 +57,25 @@ void add_moves(const Adder& add, const AppState& state) {
     add("Go to the needle", Key::n, GoToNeedle{}, needle);
 }
 
+/// Nothing is left to pause or resume once it is complete.
+void add_pass(const Adder& add, const LargeLook& look) {
+    const PassView pass = pass_view(look);
+    const bool requested = wants_full_pass(look);
+    add(requested ? "Pause the exact pass" : "Resume the exact pass", Key::space,
+        SetFullPass{!requested}, look.input != nullptr && !pass.done);
+}
+
+void add_top_cells(const Adder& add, const large::TopChoice& top) {
+    large::TopChoice keys = top;
+    keys.skip_first_key = !top.skip_first_key;
+    add(top.skip_first_key ? "Strongest cells: key 0 too" : "Strongest cells: leave out key 0",
+        Key::k, SetTopCells{keys});
+    large::TopChoice queries = top;
+    queries.one_per_query = !top.one_per_query;
+    add(top.one_per_query ? "Strongest cells: all of a query" : "Strongest cells: one per query",
+        Key::o, SetTopCells{queries});
+}
+
 void add_searches(const Adder& add, const LargeLook& look) {
     using Of = large::Search::Of;
     const auto cell = look.selected.value_or(large::Cell{});
@@ -90,9 +110,10 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
     add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::p, SetMapColors{next});
     add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::l,
         SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
-    const bool requested = wants_full_pass(look);
-    add(requested ? "Pause the exact pass" : "Resume the exact pass", Key::space,
-        SetFullPass{!requested}, look.input != nullptr);
+    add(shows_scores(look) ? "Show the weights" : "Show the scaled scores", Key::w,
+        SetMapPicture{shows_scores(look) ? MapPictureOf::weights : MapPictureOf::scores});
+    add_pass(add, look);
+    add_top_cells(add, look.top);
     add_searches(add, look);
     add_document_commands(list, state);
     for (const Index tokens : kPlantedSizes) {

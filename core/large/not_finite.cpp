@@ -1,0 +1,197 @@
+// Q, K operands; S scaled scores; i query row, j key.
+
+#include "core/large/not_finite.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/masks.h"
+
+namespace attn::large {
+namespace {
+
+constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
+constexpr std::uint32_t kInfinityBits = 0x7F800000U;
+constexpr double kLargestScore =
+    1e37;  // in units of log2: beyond it a float of a kernel may overflow
+constexpr Index kRowsAtOnce = 1 << 14;  // between two looks at the stop token
+constexpr double kMostProducts = 1e10;  // of rows with keys that are not finite
+
+using Rows = MatrixView<const float>;
+
+/// The largest magnitude of a row as its bits: those of infinity or more where an entry is not finite.
+std::uint32_t largest_bits(std::span<const float> row) {
+    std::uint32_t most = 0;
+    for (const float value : row)
+        most = std::max(most, std::bit_cast<std::uint32_t>(value) & kMagnitude);
+    return most;
+}
+
+void note_faults(std::span<const float> row, Index token, OperandFaults& faults) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+        if (std::isfinite(row[c])) continue;
+        ++(std::isnan(row[c]) ? faults.nans : faults.infinities);
+        if (faults.first) continue;
+        faults.first = Cell{token, static_cast<Index>(c)};
+        faults.first_value = row[c];
+    }
+}
+
+/// What looking through an operand gives.
+struct Looked {
+    OperandFaults faults;
+    std::vector<Index> not_finite;  // tokens
+    float largest = 0.0F;           // of the finite ones
+};
+
+bool look_through(const Rows& rows, const std::stop_token& stop, Looked& out) {
+    std::uint32_t most = 0;
+    for (Index t = 0; t < rows.rows; ++t) {
+        if (t % kRowsAtOnce == 0 && stop.stop_requested()) return false;
+        const std::uint32_t bits = largest_bits(rows.row(t));
+        if (bits < kInfinityBits) {
+            most = std::max(most, bits);
+            continue;
+        }
+        note_faults(rows.row(t), t, out.faults);
+        out.not_finite.push_back(t);
+    }
+    out.largest = std::bit_cast<float>(most);
+    return true;
+}
+
+double product(std::span<const float> q, std::span<const float> k) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < q.size(); ++c)
+        sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
+    return sum;
+}
+
+bool is_empty_row_nan(const WeightSource& source) {
+    return source.spec.empty_rows == EmptyRows::nan && source.spec.mask.any();
+}
+
+bool may_attend_custom(const WeightSource& source, Head head, Index i, Index j) {
+    if (!source.spec.mask.custom) return true;
+    const auto row = broadcast_row(*source.spec.mask.custom, head.b, head.h, i);
+    return row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] != 0;
+}
+
+/// Keys of begin … end − 1 that query i may attend to, and the first of them.
+struct AllowedKeys {
+    Index count = 0;
+    Index first = 0;
+};
+AllowedKeys allowed_keys(const WeightSource& source, Head head, Index i, Index begin, Index end) {
+    const KeyRange run = key_range(source.spec.mask, source.size, head.b, i);
+    begin = std::max(begin, run.begin);
+    end = std::min(end, run.end);
+    if (begin >= end) return {};
+    if (!source.spec.mask.custom) return {end - begin, begin};
+    const auto row = broadcast_row(*source.spec.mask.custom, head.b, head.h, i);
+    if (row.size() == 1) return row[0] != 0 ? AllowedKeys{end - begin, begin} : AllowedKeys{};
+    const auto part =
+        row.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    const Index count = std::ranges::count_if(part, [](std::uint8_t each) { return each != 0; });
+    if (count == 0) return {};
+    return {count,
+            begin + (std::ranges::find_if(part, [](std::uint8_t each) { return each != 0; }) -
+                     part.begin())};
+}
+
+/// Rows one after another: what Q, K and the mask alone say of them.
+class Fates {
+  public:
+    Fates(const WeightSource& source, Head head, const Looked& q, const Looked& k)
+        : source_(source),
+          head_(head),
+          q_(source.q->matrix(head.b, head.h)),
+          k_(source.k->matrix(head.b, head.h / (source.size.heads / source.size.kv_heads))),
+          keys_(k.not_finite),
+          factor_(score_factor(source.spec, source.size.d_k)),
+          may_overflow_(static_cast<double>(q.largest) * static_cast<double>(k.largest) *
+                            static_cast<double>(source.size.d_k) * std::abs(factor_) *
+                            std::numbers::log2e >
+                        kLargestScore) {}
+
+    RowFate of(Index i, bool query_is_finite) {
+        if (is_plain() && query_is_finite) return RowFate::fine;
+        const Index allowed = allowed_keys(source_, head_, i, 0, source_.size.tk).count;
+        if (allowed == 0)
+            return is_empty_row_nan(source_) ? RowFate::nan_everywhere : RowFate::fine;
+        if (!query_is_finite) return RowFate::nan;  // every product with it is NaN, inf or −inf
+        if (spoilt_by_keys(i, allowed)) return RowFate::nan;
+        return may_overflow_ || products_ > kMostProducts ? RowFate::unknown : RowFate::fine;
+    }
+
+  private:
+    /// Nothing in the operands can make a row of finite queries NaN.
+    bool is_plain() const { return keys_.empty() && !may_overflow_ && !is_empty_row_nan(source_); }
+
+    bool spoilt_by_keys(Index i, Index allowed) {
+        const KeyRange run = key_range(source_.spec.mask, source_.size, head_.b, i);
+        Index lowest = 0;  // keys whose score is −inf
+        for (auto j = std::ranges::lower_bound(keys_, run.begin); j != keys_.end() && *j < run.end;
+             ++j) {
+            if (products_ > kMostProducts) return false;
+            if (!may_attend_custom(source_, head_, i, *j)) continue;
+            products_ += static_cast<double>(source_.size.d_k);
+            const double score = product(q_.row(i), k_.row(*j)) * factor_;
+            if (std::isnan(score) || score > 0.0) return true;  // no product with it is finite
+            lowest += std::isinf(score) ? 1 : 0;
+        }
+        return lowest == allowed;
+    }
+
+    const WeightSource& source_;
+    Head head_;
+    Rows q_, k_;
+    const std::vector<Index>& keys_;  // not finite, ascending
+    double factor_;
+    bool may_overflow_;
+    double products_ = 0.0;
+};
+
+}  // namespace
+
+std::optional<Census> take_census(const WeightSource& source, Head head,
+                                  const std::stop_token& stop) {
+    const Index kv_head = head.h / (source.size.heads / source.size.kv_heads);
+    Looked q, k;
+    if (!look_through(source.q->matrix(head.b, head.h), stop, q)) return std::nullopt;
+    if (!look_through(source.k->matrix(head.b, kv_head), stop, k)) return std::nullopt;
+    Census census{q.faults, k.faults,
+                  std::vector<RowFate>(static_cast<std::size_t>(source.size.tq))};
+    Fates fates(source, head, q, k);
+    auto next = q.not_finite.begin();
+    for (Index i = 0; i < source.size.tq; ++i) {
+        if (i % kRowsAtOnce == 0 && stop.stop_requested()) return std::nullopt;
+        const bool finite = next == q.not_finite.end() || *next != i;
+        if (!finite) ++next;
+        census.rows[static_cast<std::size_t>(i)] = fates.of(i, finite);
+    }
+    return census;
+}
+
+RowFate fate_of(const WeightSource& source, Head head, Index i, float logsumexp) {
+    if (std::isfinite(logsumexp)) return RowFate::fine;
+    if (logsumexp != -std::numeric_limits<float>::infinity()) return RowFate::nan;
+    if (allowed_keys(source, head, i, 0, source.size.tk).count > 0) return RowFate::nan;
+    return is_empty_row_nan(source) ? RowFate::nan_everywhere : RowFate::fine;
+}
+
+void add_nan_row(const WeightSource& source, Head head, Index i, RowFate fate, Index begin,
+                 Index end, NanWeights& found) {
+    AllowedKeys keys;
+    if (fate == RowFate::nan) keys = allowed_keys(source, head, i, begin, end);
+    if (fate == RowFate::nan_everywhere) keys = {end - begin, begin};
+    if (keys.count <= 0) return;
+    ++found.rows;
+    found.cells += keys.count;
+    if (!found.first || i < found.first->row) found.first = Cell{i, keys.first};
+}
+
+}  // namespace attn::large

@@ -1,0 +1,194 @@
+// q_i, k_j rows of the operands; a "run" is the keys that a mask leaves to a query, before a custom mask.
+
+#include "core/large/score_tile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/large/tile_grid.h"
+#include "core/masks.h"
+
+namespace attn::large {
+namespace {
+
+using Rows = MatrixView<const float>;
+using Sums = std::vector<double>;
+
+void add(std::span<const float> row, std::span<double> sums) {
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += static_cast<double>(row[c]);
+}
+
+template <class A, class B>
+double dot(const A& a, const B& b) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < a.size(); ++c)
+        sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
+    return sum;
+}
+
+KeyRange common(KeyRange a, KeyRange b) {
+    const Index begin = std::max(a.begin, b.begin);
+    return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+Index count(KeyRange range) { return range.end - range.begin; }
+
+/// What a texel's pairs sum up to.
+struct PairSum {
+    double sum = 0.0;
+    Index pairs = 0;
+};
+
+class ScoreTile {
+  public:
+    ScoreTile(const WeightSource& source, Head head, const TileId& id)
+        : source_(source),
+          head_(head),
+          q_(source.q->matrix(head.b, head.h)),
+          k_(source.k->matrix(head.b, head.h / (source.size.heads / source.size.kv_heads))),
+          cells_(cells_of(id, source.size)),
+          side_(id.side()),
+          factor_(score_factor(source.spec, source.size.d_k)) {
+        tile_.id = id;
+        Texels& texels = tile_.texels;
+        texels.rows = (count(cells_.rows) + side_ - 1) / side_;
+        texels.columns = (count(cells_.columns) + side_ - 1) / side_;
+        texels.mean.resize(static_cast<std::size_t>(texels.rows * texels.columns));
+        if (source.spec.mask.any()) texels.allowed.resize(texels.mean.size());
+    }
+
+    std::optional<Tile> make(const std::stop_token& stop) {
+        for (Index c = 0; c < tile_.texels.columns; ++c) {
+            if (stop.stop_requested()) return std::nullopt;
+            key_sums_.push_back(sum_of(k_, keys_of(c)));
+        }
+        for (Index r = 0; r < tile_.texels.rows; ++r) {
+            start_row(r);
+            for (Index c = 0; c < tile_.texels.columns; ++c) {
+                if (stop.stop_requested()) return std::nullopt;
+                store(r, c, texel(c));
+            }
+        }
+        return std::move(tile_);
+    }
+
+  private:
+    static KeyRange part(KeyRange cells, Index n, Index side) {
+        const Index begin = cells.begin + n * side;
+        return {begin, std::min(begin + side, cells.end)};
+    }
+    KeyRange keys_of(Index c) const { return part(cells_.columns, c, side_); }
+
+    Sums sum_of(const Rows& rows, KeyRange of) const {
+        Sums sums(static_cast<std::size_t>(source_.size.d_k));
+        for (Index t = of.begin; t < of.end; ++t) add(rows.row(t), sums);
+        return sums;
+    }
+
+    /// The queries of a row of texels, and what the mask leaves all of them and any of them.
+    void start_row(Index r) {
+        queries_ = part(cells_.rows, r, side_);
+        query_sum_ = sum_of(q_, queries_);
+        any_ = all_ = {0, source_.size.tk};
+        runs_.clear();
+        if (!source_.spec.mask.any()) return;
+        any_ = {source_.size.tk, 0};
+        for (Index i = queries_.begin; i < queries_.end; ++i) {
+            const KeyRange run = key_range(source_.spec.mask, source_.size, head_.b, i);
+            runs_.push_back(run);
+            any_ = {std::min(any_.begin, run.begin), std::max(any_.end, run.end)};
+            all_ = common(all_, run);
+        }
+    }
+
+    PairSum texel(Index c) const {
+        const KeyRange keys = keys_of(c);
+        if (keys.begin >= any_.end || keys.end <= any_.begin) return {};
+        const Sums& key_sum = key_sums_[static_cast<std::size_t>(c)];
+        if (source_.spec.mask.custom || !is_finite(key_sum) || !is_finite(query_sum_))
+            return pair_by_pair(keys);
+        if (keys.begin >= all_.begin && keys.end <= all_.end)
+            return {dot(query_sum_, key_sum), count(keys) * count(queries_)};
+        return run_by_run(keys);
+    }
+
+    static bool is_finite(const Sums& sums) {
+        return std::ranges::all_of(sums, [](double each) { return std::isfinite(each); });
+    }
+
+    /// Running sums over the keys: those of a run are a difference of two.
+    PairSum run_by_run(KeyRange keys) const {
+        const auto width = static_cast<std::size_t>(source_.size.d_k);
+        Sums running(width * static_cast<std::size_t>(count(keys) + 1));
+        const auto at = [&](Index j) {
+            return std::span(running).subspan(static_cast<std::size_t>(j - keys.begin) * width,
+                                              width);
+        };
+        for (Index j = keys.begin; j < keys.end; ++j) {
+            std::ranges::copy(at(j), at(j + 1).begin());
+            add(k_.row(j), at(j + 1));
+        }
+        PairSum of;
+        for (Index i = queries_.begin; i < queries_.end; ++i) {
+            const KeyRange run = common(runs_[static_cast<std::size_t>(i - queries_.begin)], keys);
+            if (count(run) == 0) continue;
+            of.pairs += count(run);
+            of.sum += dot(q_.row(i), at(run.end)) - dot(q_.row(i), at(run.begin));
+        }
+        return of;
+    }
+
+    bool allows(Index i, Index j) const {
+        if (!source_.spec.mask.custom) return true;
+        const auto row = broadcast_row(*source_.spec.mask.custom, head_.b, head_.h, i);
+        return row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] != 0;
+    }
+
+    PairSum pair_by_pair(KeyRange keys) const {
+        PairSum of;
+        for (Index i = queries_.begin; i < queries_.end; ++i) {
+            const KeyRange run =
+                runs_.empty() ? keys
+                              : common(runs_[static_cast<std::size_t>(i - queries_.begin)], keys);
+            for (Index j = run.begin; j < run.end; ++j) {
+                if (!allows(i, j)) continue;
+                ++of.pairs;
+                // NaN stays: it needs no more products
+                if (!std::isnan(of.sum)) of.sum += dot(q_.row(i), k_.row(j));
+            }
+        }
+        return of;
+    }
+
+    void store(Index r, Index c, const PairSum& of) {
+        const std::size_t at = tile_.texels.at(r, c);
+        if (!tile_.texels.allowed.empty())
+            tile_.texels.allowed[at] = static_cast<std::uint32_t>(of.pairs);
+        if (of.pairs > 0)
+            tile_.texels.mean[at] =
+                static_cast<float>(of.sum * factor_ / static_cast<double>(of.pairs));
+    }
+
+    const WeightSource& source_;
+    Head head_;
+    Rows q_, k_;
+    CellBox cells_;
+    Index side_;
+    double factor_;
+    Tile tile_;
+    std::vector<Sums> key_sums_;
+    // of the row of texels that is being made
+    KeyRange queries_, any_, all_;
+    Sums query_sum_;
+    std::vector<KeyRange> runs_;
+};
+
+}  // namespace
+
+std::optional<Tile> score_tile(const WeightSource& source, Head head, const TileId& id,
+                               const std::stop_token& stop) {
+    return ScoreTile(source, head, id).make(stop);
+}
+
+}  // namespace attn::large

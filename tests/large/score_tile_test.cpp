@@ -1,0 +1,172 @@
+// Tiles of scaled scores: means of S = q·k · factor over the pairs that may attend, at every level.
+#include "core/large/score_tile.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/large/tile_grid.h"
+#include "core/masks.h"
+#include "tests/large/exact_map.h"
+#include "tests/support/random.h"
+
+using namespace attn;
+using namespace attn::large;
+using namespace attn::test;
+
+namespace {
+
+constexpr Index kQueries = 700;
+constexpr Index kKeys = 610;
+constexpr Index kWidth = 16;
+
+WeightSource source_of(AttentionSpec spec) {
+    WeightSource source;
+    source.q =
+        std::make_shared<const Tensor>(normal_tensor<float>({1, 1, kQueries, kWidth}, 5, 2.0));
+    source.k = std::make_shared<const Tensor>(normal_tensor<float>({1, 1, kKeys, kWidth}, 6, 2.0));
+    source.spec = std::move(spec);
+    source.size.batch = source.size.heads = source.size.kv_heads = 1;
+    source.size.tq = kQueries;
+    source.size.tk = kKeys;
+    source.size.d_k = kWidth;
+    return source;
+}
+
+struct Mean {
+    double sum = 0.0;
+    double magnitude = 0.0;
+    Index pairs = 0;
+};
+
+/// One texel by every pair of it.
+Mean mean_of(const WeightSource& source, const CellBox& cells) {
+    Mean mean;
+    const double factor = score_factor(source.spec, source.size.d_k);
+    for (Index i = cells.rows.begin; i < cells.rows.end; ++i)
+        for (Index j = cells.columns.begin; j < cells.columns.end; ++j) {
+            if (!may_attend(source.spec.mask, source.size, 0, 0, i, j)) continue;
+            double score = 0.0;
+            for (Index c = 0; c < kWidth; ++c)
+                score += static_cast<double>((*source.q)(0, 0, i, c)) *
+                         static_cast<double>((*source.k)(0, 0, j, c));
+            mean.sum += score * factor;
+            mean.magnitude += std::abs(score * factor);
+            ++mean.pairs;
+        }
+    return mean;
+}
+
+bool close(float actual, const Mean& wanted) {
+    const double mean = wanted.sum / static_cast<double>(wanted.pairs);
+    if (!std::isfinite(mean))
+        return std::isnan(mean) ? std::isnan(actual) : static_cast<double>(actual) == mean;
+    // rounded to a float once; the sums in double lose far less
+    const double tolerance = 0x1.0p-23 * std::abs(mean) +
+                             0x1.0p-40 * wanted.magnitude / static_cast<double>(wanted.pairs);
+    return std::abs(static_cast<double>(actual) - mean) <= tolerance;
+}
+
+void check_levels(const WeightSource& source) {
+    for (int level = 0; level < level_count(source.size); ++level)
+        for (const TileId& id : tiles_of_level(level, source.size)) {
+            const auto tile = score_tile(source, {}, id, {});
+            REQUIRE(tile);
+            const CellBox cells = cells_of(id, source.size);
+            const Index side = id.side();
+            for (Index r = 0; r < tile->texels.rows; ++r)
+                for (Index c = 0; c < tile->texels.columns; ++c) {
+                    const Index row = cells.rows.begin + r * side;
+                    const Index column = cells.columns.begin + c * side;
+                    const Mean wanted =
+                        mean_of(source, {{row, std::min(row + side, cells.rows.end)},
+                                         {column, std::min(column + side, cells.columns.end)}});
+                    const std::size_t at = tile->texels.at(r, c);
+                    const bool right =
+                        tile->texels.masked(r, c) == (wanted.pairs == 0) &&
+                        (wanted.pairs == 0 || close(tile->texels.mean[at], wanted)) &&
+                        (tile->texels.allowed.empty() ||
+                         tile->texels.allowed[at] == static_cast<std::uint32_t>(wanted.pairs));
+                    if (right) continue;
+                    FAIL_CHECK(fmt::format("level {} texel {} {}: {} wanted {} of {} pairs", level,
+                                           r, c, tile->texels.mean[at],
+                                           wanted.sum / static_cast<double>(wanted.pairs),
+                                           wanted.pairs));
+                    return;
+                }
+        }
+}
+
+}  // namespace
+
+TEST_CASE("score tiles are means of single scores, under every mask") {
+    check_levels(source_of({}));
+    AttentionSpec spec;
+    spec.temperature = 2.0;
+    spec.mask.causal = CausalAlign::bottom_right;
+    check_levels(source_of(spec));
+    spec.mask.window = 37;
+    check_levels(source_of(spec));
+    AttentionSpec blocks;
+    blocks.mask.block = 90;
+    blocks.mask.padding = {500};
+    check_levels(source_of(blocks));
+    Mask custom(Shape{1, 1, kQueries, kKeys});
+    for (Index i = 0; i < kQueries; ++i)
+        for (Index j = 0; j < kKeys; ++j) custom(0, 0, i, j) = (3 * i + j) % 4 != 0 ? 1 : 0;
+    blocks.mask.custom = std::make_shared<const Mask>(std::move(custom));
+    check_levels(source_of(blocks));
+}
+
+TEST_CASE("a score that is not finite makes its texel so, and no other") {
+    AttentionSpec spec;
+    spec.mask.causal = CausalAlign::top_left;
+    for (const bool masked : {false, true}) {
+        WeightSource source = source_of(masked ? spec : AttentionSpec{});
+        Tensor q = *source.q;
+        Tensor k = *source.k;
+        q(0, 0, 33, 2) = std::numeric_limits<float>::infinity();
+        k(0, 0, 71, 5) = -std::numeric_limits<float>::infinity();
+        k(0, 0, 300, 1) = std::numeric_limits<float>::quiet_NaN();
+        source.q = std::make_shared<const Tensor>(std::move(q));
+        source.k = std::make_shared<const Tensor>(std::move(k));
+        check_levels(source);
+    }
+}
+
+TEST_CASE("a map gives the scores of a view when they are asked for, and no others") {
+    PlantedSpec spec;
+    spec.tokens = 2048;
+    spec.d_k = 32;
+    const auto input = planted(spec);
+    WeightMap map(input, {}, {});
+    ViewRequest request;
+    request.view = {100.0, 900.0, 700.0, 500.0, 0};
+    const auto weights = settled(map, request);
+    CHECK(weights->scores.tiles.empty());
+    request.scores = true;
+    const auto snapshot = settled(map, request);
+    CHECK(snapshot->complete);
+    CHECK(snapshot->scores.complete);
+    REQUIRE(snapshot->scores.overview);
+    CHECK(snapshot->scores.tiles.size() == snapshot->tiles.size());
+    double low = HUGE_VAL;
+    double high = -HUGE_VAL;
+    for (const auto& tile : snapshot->scores.tiles) {
+        const auto again = score_tile(input->source, {}, tile->id, {});
+        REQUIRE(again);
+        CHECK(again->texels.mean == tile->texels.mean);
+        for (const float mean : tile->texels.mean) {
+            low = std::min(low, static_cast<double>(mean));
+            high = std::max(high, static_cast<double>(mean));
+        }
+    }
+    CHECK(snapshot->scores.colors.low >= low);
+    CHECK(snapshot->scores.colors.high <= high);
+    CHECK(snapshot->scores.colors.low < snapshot->scores.colors.high);
+    CHECK(snapshot->scores.nans == 0);
+    request.scores = false;
+    CHECK(settled(map, request)->scores.tiles.empty());
+}

@@ -1,0 +1,283 @@
+// The Large workspace says what it shows: what is not finite, what profiles average, scores or weights, which cells
+// a list leaves out.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <set>
+
+#include "app/view/common/format.h"
+#include "app/view/common/words.h"
+#include "app/view/large/camera.h"
+#include "app/view/large/colors.h"
+#include "app/view/large/pictures.h"
+#include "app/view/large/words.h"
+#include "app/view/window/commands.h"
+#include "tests/view/large_sample.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+bool has(const std::string& text, std::string_view words) {
+    CAPTURE(text);
+    return text.find(words) != std::string::npos;
+}
+
+Color pixel(const Image& image, std::size_t n) {
+    Color color;
+    std::memcpy(&color, &image.rgba[4 * n], sizeof color);
+    return color;
+}
+
+/// A generated document after it was changed by hand.
+AppState changed_state(const std::function<void(Document&, Inputs&)>& change,
+                       const large::PlantedSpec& spec = {.tokens = 1024}) {
+    Document document = *planted_document(spec);
+    Inputs inputs = *document.inputs;
+    change(document, inputs);
+    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
+    document.layers = {document.inputs};
+    const auto opened = std::make_shared<const Opened>(
+        Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""});
+    AppState state = after(initial_state(), {OpenFile{"x.npz"}, DocumentReady{"x.npz", "", opened},
+                                             SetMapCanvas{{1000.0, 800.0}}});
+    return with_map_input(std::move(state));
+}
+
+AppState nan_state() {
+    return changed_state([](Document&, Inputs& inputs) {
+        inputs.q(0, 0, 321, 7) = std::nanf("");
+        inputs.k(0, 0, 5, 2) = -0.0F;
+    });
+}
+
+std::string all_text(const InspectorView& view) {
+    std::string text;
+    for (const Line& line : view.lines)
+        for (const Piece& piece : line.pieces) text += piece.text;
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "no NaN hides: badge, legend, profiles, lists and a sentence count it and name the first") {
+    AppState state = settled_state(nan_state());
+    LargeView view = build_large_view(state);
+    CHECK(view.quality == "exact, 1,024 NaN");
+    CHECK(view.flawed);
+    CHECK(view.legend.nan == "1,024 NaN, first 321 → 0");
+    CHECK(view.legend.nan_color == theme(state.theme).nan);
+    CHECK(has(view.legend.note, "what is not finite left out"));
+    CHECK(has(view.top_title, "left out: 1,024 NaN, first 321 → 0"));
+    REQUIRE(view.not_finite.size() == 2);
+    CHECK(view.not_finite[0] == "Q holds 1 NaN: the first is Q[321, 7] = NaN.");
+    CHECK(view.not_finite[1] == "1,024 NaN, first 321 → 0 of 1 query.");
+    CHECK(view.first_nan == large::Cell{321, 0});
+    REQUIRE(view.row_profile);
+    CHECK(view.row_profile->nans.size() == 1);
+    CHECK(
+        view.column_profile->title ==
+        "mean weight per key over the 1,022 queries in view, without 2 in rows of texels with NaN");
+    CHECK_FALSE(view.column_profile->bars.empty());
+    // the cell itself: which score it comes from
+    state = settled_state(std::move(state), {GoToCell{{321, 9}}});
+    state = after(std::move(state), {run(*requested_map_cell(state), {})});
+    view = build_large_view(state);
+    CHECK(view.inspector.value == "NaN");
+    CHECK(has(all_text(view.inspector), "it makes every weight of query 321 NaN"));
+    // looked at elsewhere
+    state = settled_state(std::move(state), {GoToCell{{900, 900}}});
+    view = build_large_view(state);
+    CHECK(view.quality == "exact, NaN outside the view");
+    CHECK(view.legend.nan.empty());
+    CHECK(view.not_finite.size() == 2);
+}
+
+TEST_CASE("a view of finite numbers says nothing of NaN") {
+    const LargeView view = build_large_view(settled_state(planted_state()));
+    CHECK(view.quality == "exact");
+    CHECK_FALSE(view.flawed);
+    CHECK(view.legend.nan.empty());
+    CHECK(view.not_finite.empty());
+    CHECK_FALSE(view.first_nan);
+    CHECK(view.row_profile->nans.empty());
+}
+
+TEST_CASE("±∞ in an operand is named also where no weight suffers from it") {
+    const AppState state = settled_state(changed_state([](Document& document, Inputs& inputs) {
+        for (Index c = 0; c < inputs.k.shape().d; ++c) inputs.k(0, 0, 1000, c) = 0.0F;
+        inputs.k(0, 0, 1000, 0) = HUGE_VALF;
+        // every query sees a score of −∞ there: a weight of 0
+        for (Index i = 0; i < inputs.q.shape().t; ++i) inputs.q(0, 0, i, 0) = -1.0F;
+        document.title = "infinite";
+    }));
+    const LargeView view = build_large_view(state);
+    CHECK(view.quality == "exact");
+    REQUIRE(view.not_finite.size() == 2);
+    CHECK(view.not_finite[0] == "K holds 1 ±∞: the first is K[1,000, 0] = ∞.");
+    CHECK(view.not_finite[1] == "No weight is NaN for it.");
+}
+
+TEST_CASE("profiles say what they sum or average, with the same unit at every zoom") {
+    AppState state = settled_state(planted_state());
+    LargeView view = build_large_view(state);
+    CHECK(view.column_profile->title == "mean weight per key over the 1,024 queries in view");
+    CHECK(view.row_profile->title == "weight per query, Σ over the 1,024 keys in view");
+    state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 8.0}}});
+    view = build_large_view(state);
+    CHECK(view.column_profile->title == "mean weight per key over the 100 queries in view");
+    CHECK(view.row_profile->title == "weight per query, Σ over the 125 keys in view");
+}
+
+TEST_CASE("texels are single cells from two pixels a cell on, and even from one") {
+    for (const double cell_px : {1.0, 2.0, 3.0, 17.0})
+        for (const double scale : {1.0, 2.0}) {
+            CAPTURE(cell_px);
+            AppState state = planted_state({.tokens = 4096, .d_k = 32});
+            state = after(std::move(state), {SetMapCanvas{{1500.0, 1100.0, scale}}});
+            state =
+                settled_state(std::move(state), {SetMapCamera{{2000.0, 2100.0, scale / cell_px}}});
+            CHECK(drawn_level(state.large) == 0);
+            const LargeView view = build_large_view(state);
+            REQUIRE_FALSE(view.pictures.empty());
+            for (const MapPicture& picture : view.pictures) {
+                const Image image = picture.paint();
+                CHECK((picture.where.right - picture.where.left) / image.width ==
+                      doctest::Approx(cell_px));
+                CHECK((picture.where.bottom - picture.where.top) / image.height ==
+                      doctest::Approx(cell_px));
+            }
+        }
+}
+
+TEST_CASE("a finished pass has no bar and cannot be paused") {
+    const auto pass_command = [](const AppState& state) {
+        for (const Command& command : commands(state))
+            if (std::holds_alternative<SetFullPass>(command.action)) return command;
+        FAIL("no command of the exact pass");
+        return Command{};
+    };
+    AppState state = planted_state();
+    CHECK(pass_command(state).enabled);
+    CHECK_FALSE(build_large_view(state).pass.done);
+    state = settled_state(std::move(state));
+    const LargeView view = build_large_view(state);
+    CHECK(view.pass.done);
+    CHECK_FALSE(view.pass.offer_pause);
+    CHECK_FALSE(view.pass.offer_start);
+    CHECK_FALSE(pass_command(state).enabled);
+    CHECK(find_commands(state, "exact pass").empty());
+}
+
+TEST_CASE("tokens of a document label both rulers and the words of the pointer") {
+    const auto tokens = [](Document& document, Inputs&) {
+        for (Index n = 0; n < 1024; ++n)
+            document.tokens.push_back(n == 3 ? " gold" : fmt::format("t{}", n));
+        document.landmarks = nullptr;
+    };
+    AppState state = settled_state(changed_state(tokens), {GoToCell{{10, 3}}});
+    state = after(std::move(state), {HoverMapCell{{{10, 3}}}});
+    const LargeView view = build_large_view(state);
+    const auto labels = [](const std::vector<RulerMark>& marks) {
+        std::set<std::string> all;
+        for (const RulerMark& mark : marks) all.insert(mark.label);
+        return all;
+    };
+    const auto rows = labels(view.row_ruler);
+    const auto columns = labels(view.column_ruler);
+    CHECK(rows.contains("t9"));
+    CHECK(rows.contains("10 t10"));
+    CHECK(columns.contains(shown_token(" gold")));
+    CHECK(columns.contains("t10"));
+    CHECK(has(view.hover_words, "query 10 “t10” → key 3 “" + shown_token(" gold") + "”"));
+    for (const RulerMark& mark : view.column_ruler) CHECK(mark.room == doctest::Approx(48.0));
+    state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 4.0}}});
+    CHECK_FALSE(labels(build_large_view(state).row_ruler).contains("t500"));
+}
+
+TEST_CASE("the picture of scores: which scores, a diverging legend about zero, their numbers") {
+    AppState state = settled_state(planted_state({.tokens = 1024, .causal = true}),
+                                   {SetMapPicture{MapPictureOf::scores}, GoToCell{{300, 297}}});
+    CHECK(requested_map(state)->view.scores);
+    state =
+        after(std::move(state), {run(*requested_map_cell(state), {}), HoverMapCell{{{300, 297}}}});
+    const LargeView view = build_large_view(state);
+    CHECK(view.quality == "exact");
+    CHECK(view.legend.title == "scaled score S = q·k ÷ √d_k");
+    REQUIRE(view.legend.ticks.size() == 3);
+    CHECK(view.legend.ticks[1].label == "0");
+    CHECK(view.legend.ticks[0].label == "−" + view.legend.ticks[2].label);
+    CHECK(view.legend.masked == "masked");
+    const large::CellArithmetic& cell = state.large.inspected->arithmetic;
+    CHECK(has(view.hover_words, "S = q·k ÷ √d_k = " + number(cell.scaled)));
+    const auto middle = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
+        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
+               figure.where.top < 400.0 && figure.where.bottom > 400.0;
+    });
+    REQUIRE(middle != view.figures.end());
+    CHECK(middle->text == cell_number(cell.scaled, 2));
+    CHECK(view.inspector.title == "scaled score[300 → 297]");
+    CHECK(view.inspector.value == number(cell.scaled));
+    CHECK(has(all_text(view.inspector), "weight " + number(cell.weight)));
+    const auto keys = [](const LargeView& of) {
+        std::set<std::uint64_t> all;
+        for (const MapPicture& picture : of.pictures) all.insert(picture.content_key);
+        return all;
+    };
+    const AppState weights = settled_state(state, {SetMapPicture{MapPictureOf::weights}});
+    for (const std::uint64_t key : keys(build_large_view(weights)))
+        CHECK_FALSE(keys(view).contains(key));
+    const LargeView whole = build_large_view(settled_state(state, {FitMap{}}));
+    CHECK(whole.legend.title == "mean scaled score of 2 × 2 cells, S = q·k ÷ √d_k");
+}
+
+TEST_CASE("scores of every sign, zero, NaN, ±∞ and masked are different pixels") {
+    large::Tile tile;
+    tile.texels.rows = 1;
+    tile.texels.columns = 6;
+    tile.texels.mean = {-3.0F, 0.0F, 3.0F, std::nanf(""), HUGE_VALF, 0.0F};
+    tile.texels.allowed = {1, 1, 1, 1, 1, 0};
+    for (const ThemeName name : {ThemeName::dark, ThemeName::light}) {
+        const Image image = paint_scores(tile, 5.0, name);
+        std::set<std::array<std::uint8_t, 3>> colors;
+        for (std::size_t n = 0; n < 6; ++n)
+            colors.insert({pixel(image, n).r, pixel(image, n).g, pixel(image, n).b});
+        CHECK(colors.size() == 6);
+        CHECK(pixel(image, 3) == theme(name).nan);
+        CHECK(pixel(image, 4) == infinite_color(name));
+    }
+    CHECK(score_range(-3.2, 1.0) == doctest::Approx(5.0));
+    CHECK(score_range(0.0, 0.0) == 1.0);
+}
+
+TEST_CASE("the list of strongest cells says which of its two choices are on") {
+    AppState state = settled_state(planted_state());
+    CHECK(build_large_view(state).top_title == "Strongest cells in view");
+    CHECK(build_large_view(state).top.front().cell.column == 0);  // the sink
+    state = settled_state(std::move(state), {SetTopCells{{.skip_first_key = true}}});
+    CHECK(state.message.words == "Strongest cells in view without key 0.");
+    CHECK(build_large_view(state).top_title == "Strongest cells in view without key 0");
+    for (const StrongCell& each : build_large_view(state).top) CHECK(each.cell.column != 0);
+    state = settled_state(std::move(state), {SetTopCells{{true, true}}});
+    CHECK(build_large_view(state).top_title ==
+          "Strongest cells in view without key 0, one per query");
+    std::set<Index> queries;
+    for (const StrongCell& each : build_large_view(state).top)
+        CHECK(queries.insert(each.cell.row).second);
+}
+
+TEST_CASE(
+    "with the sentence of Step alone the map offers to open or to generate, and does neither") {
+    const AppState toy = after(initial_state(), {SetWorkspace{"large"}});
+    CHECK_FALSE(toy.opening);
+    CHECK(build_large_view(toy).offers_other);
+    CHECK_FALSE(build_large_view(opened_state()).offers_other);
+    const AppState none = after(empty_state(), {SetWorkspace{"large"}});
+    CHECK_FALSE(none.opening);
+    CHECK(build_large_view(none).empty);
+    CHECK_FALSE(build_large_view(none).size_names.empty());
+}
