@@ -38,7 +38,7 @@ does '"action":"move_selection"' press Home shift+Down
 does '"action":"begin_cell_edit"' press Return
 sleep 0.3
 xdotool type --delay 40 2.5
-does '"action":"commit_cell_edit"' click 900 80
+does '"action":"leave_cell_edit"' click 900 80
 does '"action":"undo"' press ctrl+z
 
 quits_and_replays

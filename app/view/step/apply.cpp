@@ -133,6 +133,8 @@ void carry_out(AppState& state, const HoverCell& action) {
     state.step.hovered = there ? action.cell : std::nullopt;
 }
 
+void carry_out(AppState& state, const ShowModel& action) { state.step.model_open = action.on; }
+
 void carry_out(AppState& state, const ShowGradients& action) {
     state.step.show_gradients = action.on;
     say(state, action.on ? "Gradients of L = Σ output: how fast L grows with each number."

@@ -43,6 +43,7 @@ inline constexpr WorkspaceInfo kStepWorkspace{
     .clear = clear_step,
     .settle = settle_step,
     .forget = forget_step,
+    .has_side = [](const AppState&) { return true; },
     .inspector = step_inspector,
     .write = write_step,
     .read = read_step,
