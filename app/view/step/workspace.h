@@ -24,7 +24,10 @@ std::vector<Shot> step_shots();
 inline constexpr std::string_view kStepMouse[] = {
     "Point at a cell: its sources light up in the operands.",
     "Click a cell: the inspector writes out its arithmetic.",
-    "Double-click a number of X or W, or press Enter on it: type another one.",
+    "Double-click a number of X or W, or press Enter on it: type another one; Tab goes on to the "
+    "next.",
+    "Double-click a computed number: which inputs make it.",
+    "The wheel over a slider or a number field: one step.",
     "Click a number in the inspector: go to the cell it came from.",
     "Click a stage on the ribbon: go there.",
 };
