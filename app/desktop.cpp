@@ -54,6 +54,17 @@ std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) 
     return path;
 }
 
+/// What a first launch begins with: text of one size however high the window is, in the steps that the keys take.
+double default_scale(int height, double device_scale) {
+    constexpr double kUsualHeight = 1000.0;
+    constexpr double kSteps = 10.0;
+    const double wanted = height / device_scale / kUsualHeight;
+    return std::clamp(std::floor(wanted * kSteps + 0.5) / kSteps, 1.0, 2.0);
+}
+
+/// Neither an option nor a journal says how large text is; a session says so as it is opened.
+bool is_scale_open(const cli::StartOptions& start) { return !start.scale && start.replay.empty(); }
+
 /// The window with everything around it. One frame: gather actions, carry them out, draw.
 class Desktop {
   public:
@@ -118,6 +129,9 @@ Desktop::Desktop(const cli::DesktopOptions& options, cli::Streams io,
       last_frame_(started) {
     state_.large.probes = true;
     script_.insert(script_.end(), start.replay.begin(), start.replay.end());
+    const double scale = default_scale(window_->size().height, window_->content_scale());
+    if (is_scale_open(options.start) && scale != state_.ui_scale)
+        script_.push_front(view::StartAtScale{scale});
     play();
     if (!options.save_session.empty()) state_.session_file = options.save_session;
     screen_.prepare(state_, window_->content_scale());

@@ -80,7 +80,7 @@ constexpr std::uintmax_t kPromptBytes = std::uintmax_t{1} << 26;  // opened befo
 
 Result<void> append_window_options(const StartOptions& options, Streams io, Start& start) {
     view::Actions& actions = start.actions;
-    if (options.scale) actions.push_back(view::SetUiScale{*options.scale});
+    if (options.scale) actions.push_back(view::StartAtScale{*options.scale});
     if (!options.theme.empty()) {
         auto done = append(find_named<view::ThemeName>("--theme", view::kThemeNames, options.theme),
                            actions, [](view::ThemeName theme) { return view::SetTheme{theme}; });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/window/panels.h"
 #include "app/view/requests.h"
@@ -19,11 +20,13 @@ using view::AppState;
 // Design units, on the 8-px grid.
 constexpr float kMargin = 24.0F;
 constexpr float kNarrowMargin = 16.0F;
-constexpr float kRail = 80.0F;
+constexpr float kRail = 64.0F;
 constexpr float kBottom = 32.0F;
-constexpr float kInspectorMost = 384.0F;
+constexpr float kInspectorMost = 312.0F;  // with the strip of its handle: 328
 constexpr float kInspectorLeast = 240.0F;
+constexpr float kStrip = 16.0F;
 constexpr float kNarrow = 1000.0F;  // a window under this many units gives up some air
+constexpr float kDocks = 1440.0F;   // from here on the inspector stands beside the canvas
 
 constexpr ImGuiWindowFlags kWhole =
     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
@@ -31,21 +34,39 @@ constexpr ImGuiWindowFlags kWhole =
     ImGuiWindowFlags_NoScrollWithMouse;
 
 struct Regions {
-    Box rail, bottom;
+    Box rail, bottom, strip;
     WorkArea area;
 };
 
-Regions regions(const Frame& frame) {
+bool is_narrow(const Frame& frame) { return ImGui::GetIO().DisplaySize.x < frame.px(kDocks); }
+
+/// Beside the canvas, over it, or folded to the strip of its handle.
+void place_side(const AppState& state, const Frame& frame, Regions& r) {
+    if (!shown_workspace(state).has_side(state)) return;
+    WorkArea& area = r.area;
+    const float strip = std::min(frame.px(kStrip), area.work.size().x / 4);
+    r.strip = {{area.work.high.x - strip, area.work.low.y}, area.work.high};
+    area.work.high.x -= strip;
+    const bool narrow = is_narrow(frame);
+    if (!state.inspector.value_or(!narrow)) return;
+    const float wanted = std::clamp(ImGui::GetIO().DisplaySize.x * 0.24F, frame.px(kInspectorLeast),
+                                    frame.px(kInspectorMost));
+    const float width = std::min(wanted, area.work.size().x * (narrow ? 0.9F : 0.5F));
+    (narrow ? area.drawer : area.inspector) = width;
+}
+
+Regions regions(const AppState& state, const Frame& frame) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    const bool narrow = display.x < frame.px(kNarrow);
-    const float margin = frame.px(narrow ? kNarrowMargin : kMargin);
+    const bool tight = display.x < frame.px(kNarrow);
+    const float margin = frame.px(tight ? kNarrowMargin : kMargin);
     const float rail = std::min(frame.px(kRail), display.x / 2);
     const float foot = std::max(display.y - frame.px(kBottom), display.y / 2);
-    const float side =
-        std::clamp(display.x * 0.24F, frame.px(kInspectorLeast), frame.px(kInspectorMost));
-    return {{{0.0F, 0.0F}, {rail, display.y}},
-            {{rail + margin, foot}, {display.x - margin, display.y}},
-            {{{rail, 0.0F}, {display.x, foot}}, margin, std::min(side, (display.x - rail) / 2)}};
+    Regions r{{{0.0F, 0.0F}, {rail, display.y}},
+              {{rail + margin, foot}, {display.x - margin, display.y}},
+              {},
+              {{{rail, 0.0F}, {display.x, foot}}, margin}};
+    place_side(state, frame, r);
+    return r;
 }
 
 void fill(const Box& box, view::Color color, const Frame& frame) {
@@ -56,17 +77,44 @@ void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
     frame.painter.line(from, to, frame.theme.line, frame.px(1));
 }
 
+/// The handle: an arrow in the middle of the strip, which shows or hides the inspector.
+void draw_handle(const AppState& state, const Regions& r, const Frame& frame, Actions& out) {
+    if (r.strip.high.x <= r.strip.low.x) return;
+    const bool shown = r.area.has_side();
+    const view::Theme& theme = frame.theme;
+    ImGui::SetCursorScreenPos(r.strip.low);
+    const bool clicked = ImGui::InvisibleButton("handle", r.strip.size());
+    const bool hovered = ImGui::IsItemHovered();
+    const float inset = frame.px(4);
+    const ImVec2 low = r.strip.low;
+    const ImVec2 high = r.strip.high;
+    const bool pressed =
+        pressed_by_key(frame, {low.x + inset, low.y + inset}, {high.x - inset, high.y - inset});
+    tooltip(frame, shown ? "Hide the inspector" : "Show the inspector", "Key: I");
+    fill(r.strip, hovered ? theme.raised : theme.surface, frame);
+    hairline(low, {low.x, high.y}, frame);
+    const float arm = frame.px(4) * (shown ? 1.0F : -1.0F);
+    const ImVec2 tip{(low.x + high.x + arm) / 2, (low.y + high.y) / 2};
+    const view::Point mark[] = {
+        {tip.x - arm, tip.y - frame.px(6)}, tip, {tip.x - arm, tip.y + frame.px(6)}};
+    frame.painter.polyline(mark, hovered ? theme.accent : theme.muted, frame.px(2));
+    if (clicked || pressed) out.push_back(view::inspector_action(state, !shown));
+}
+
 void draw_base(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
-    const Regions r = regions(frame);
+    const Regions r = regions(state, frame);
     const Frame chrome = around(frame);
     fill(r.rail, frame.theme.surface, chrome);
-    hairline({r.area.work.low.x, r.area.work.high.y}, r.area.work.high, chrome);
+    hairline({r.area.work.low.x, r.area.work.high.y}, {r.bottom.high.x, r.area.work.high.y},
+             chrome);
     panel("rail", {{0.0F, frame.px(8)}, r.rail.high},
           [&] { draw_rail(state, panels, chrome, out); });
+    draw_handle(state, r, chrome, out);
     const auto shown = static_cast<std::size_t>(state.workspace);
     const std::string aside = panels[shown].draw(state, r.area, frame, out);
     panel("bottom line", r.bottom,
           [&] { draw_bottom_line(state.notice.value_or(state.message), aside, chrome); });
+    if (state.narrow != is_narrow(frame)) out.push_back(view::SetNarrow{is_narrow(frame)});
 }
 
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
@@ -85,6 +133,12 @@ Hands hands_of(const AppState& state) {
 }
 
 }  // namespace
+
+void fill_side(const WorkArea& area, float top, const Frame& frame) {
+    const Box box = area.side(top);
+    fill(box, frame.theme.surface, frame);
+    if (area.drawer > 0.0F) hairline(box.low, {box.low.x, box.high.y}, frame);
+}
 
 void draw_window(const AppState& state, const Frame& whole, Actions& out, PanelList panels) {
     FocusRing ring(state.focus, hands_of(state));

@@ -25,12 +25,22 @@ void panel(const char* id, const Box& box, Draw draw) {
     ImGui::EndChild();
 }
 
-/// The room of a workspace: all between rail and bottom line.
+/// The room of a workspace: all between rail and bottom line, without the strip of the inspector's handle.
 struct WorkArea {
     Box work;
     float margin = 0.0F;
-    float inspector = 0.0F;  // width of a panel at the right
+    float inspector = 0.0F;  // width of a panel at the right; 0: it is hidden, or a drawer
+    float drawer = 0.0F;     // width of that panel over the canvas; 0: it is none
+
+    /// Whether the panel is drawn: as the last thing, for it may cover the canvas.
+    bool has_side() const { return inspector > 0.0F || drawer > 0.0F; }
+    /// Where it stands, from `top` on.
+    Box side(float top) const {
+        return {{std::max(work.low.x, work.high.x - std::max(inspector, drawer)), top}, work.high};
+    }
 };
+/// Fills the box of the panel: a drawer has an edge towards what it covers.
+void fill_side(const WorkArea& area, float top, const Frame& frame);
 
 /// A few lines in a box of `size`, `thin` wide: no font has such icons.
 using Icon = void (*)(view::Painter& painter, view::Point low, float size, view::Color color,

@@ -29,6 +29,10 @@ constexpr std::span<const std::string_view> names_of(Type<MapPictureOf>) {
 }
 
 template <class Value>
+constexpr bool kScalarOrNone =
+    std::is_same_v<Value, std::optional<Index>> || std::is_same_v<Value, std::optional<bool>>;
+
+template <class Value>
 ordered_json written(const Value& value) {
     if constexpr (std::is_same_v<Value, CellRef>)
         return cell_to(value);
@@ -38,7 +42,7 @@ ordered_json written(const Value& value) {
         return info(value).key;
     else if constexpr (std::is_same_v<Value, double>)
         return number_to(value);
-    else if constexpr (std::is_same_v<Value, std::optional<Index>>)
+    else if constexpr (kScalarOrNone<Value>)
         return value ? ordered_json(*value) : ordered_json(nullptr);
     else if constexpr (std::is_enum_v<Value>)
         return names_of(Type<Value>{})[static_cast<std::size_t>(value)];
@@ -48,8 +52,8 @@ ordered_json written(const Value& value) {
 
 /// Values that may be none: a missing key is one.
 template <class Value>
-constexpr bool kOptional = std::is_same_v<Value, std::optional<Index>> ||
-                           std::is_same_v<Value, std::optional<large::Search>>;
+constexpr bool kOptional =
+    kScalarOrNone<Value> || std::is_same_v<Value, std::optional<large::Search>>;
 
 template <class Value>
 void read_value(Fields& fields, std::string_view key, Value& value) {
@@ -65,7 +69,7 @@ void read_value(Fields& fields, std::string_view key, Value& value) {
         value = cell_from(fields, key, *found);
     else if constexpr (std::is_same_v<Value, Stage>)
         read_stage(fields, key, value);
-    else if constexpr (std::is_same_v<Value, std::optional<Index>>)
+    else if constexpr (kScalarOrNone<Value>)
         fields.read(key, value.emplace());
     else if constexpr (std::is_enum_v<Value>)
         fields.read_name(key, value, names_of(Type<Value>{}));

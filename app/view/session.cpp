@@ -28,6 +28,7 @@ ordered_json window_to(const AppState& state) {
                         {"backend", state.backend},
                         {"message", state.message.words}};
     window["severity"] = kSeverityNames[static_cast<std::size_t>(state.message.severity)];
+    if (state.inspector) window["inspector"] = *state.inspector;
     if (state.show_help) window["help"] = true;
     if (state.show_palette) window["palette"] = state.palette_query;
     return window;
@@ -55,6 +56,7 @@ void read_window(Fields& fields, AppState& state) {
     fields.read("ui_scale", state.ui_scale);
     fields.read("reduced_motion", state.reduced_motion);
     fields.read("backend", state.backend);
+    if (fields.find("inspector") != nullptr) fields.read("inspector", state.inspector.emplace());
     fields.read("message", state.message.words);
     fields.read_name("severity", state.message.severity, kSeverityNames);
     fields.read("help", state.show_help);
@@ -171,6 +173,7 @@ void restore(AppState& state, const AppState& session) {
     state.theme = session.theme;
     state.ui_scale = session.ui_scale;
     state.reduced_motion = session.reduced_motion;
+    state.inspector = session.inspector;
     state.show_help = session.show_help;
     state.show_palette = session.show_palette;
     state.palette_query = session.palette_query;

@@ -81,8 +81,9 @@ struct AppState {
     ThemeName theme = ThemeName::dark;
     double ui_scale = 1.0;  // 1.0 … 2.0
     bool reduced_motion = false;
-    bool show_help = false;     // F1
-    bool show_palette = false;  // Ctrl+K
+    std::optional<bool> inspector;  // shown or hidden by hand; nullopt: as the window has room
+    bool show_help = false;         // F1
+    bool show_palette = false;      // Ctrl+K
     std::string palette_query;
     Message message;
     std::string session_file;  // where this session came from or was last saved; "": nowhere
@@ -94,6 +95,7 @@ struct AppState {
         notice;  // what the system says; stands before `message` until the next action
     std::optional<Gesture> gesture;
     Focus focus;
+    bool narrow = false;  // the window has no room for an inspector beside the canvas
     Effects effects;
 
     std::vector<Edit> history;  // history[now] is the present
@@ -128,6 +130,8 @@ struct AppState {
 
     std::vector<Preset> presets;  // as found at the start
 
+    /// Beside the canvas, or over it where the window is narrow.
+    bool is_inspector_shown() const { return inspector.value_or(!narrow); }
     const Document& document() const { return *history[now].document; }
     const std::shared_ptr<const Document>& shared_document() const { return history[now].document; }
     const SaturationControls& saturation() const { return history[now].saturation; }

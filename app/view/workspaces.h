@@ -46,6 +46,8 @@ struct WorkspaceInfo {
     void (*settle)(AppState& state);
     /// Drops what it showed of the document that was left for another; settle() follows.
     void (*forget)(AppState& state);
+    /// Whether an inspector stands at the right.
+    bool (*has_side)(const AppState& state);
     /// Of the selected cell; empty where there is none.
     InspectorView (*inspector)(const AppState& state);
     /// Its part of a session: an object, read back by `read`. Called when the document is there.

@@ -106,7 +106,9 @@ TEST_CASE("Tab and a click elsewhere commit the cell") {
         bench.ui.frames(3);
         const view::Actions actions =
             by_tab ? bench.ui.press(view::Key::tab) : bench.ui.click(other);
-        CHECK(last<view::CommitCellEdit>(actions));
+        CHECK((last<view::CommitAndMove>(actions) != nullptr) == by_tab);
+        CHECK((last<view::LeaveCellEdit>(actions) != nullptr) == !by_tab);
+        CHECK(!last<view::CommitCellEdit>(actions));
         CHECK(!last<view::CancelCellEdit>(actions));
     }
 }
@@ -119,6 +121,7 @@ TEST_CASE("a click into the cell that is typed into is no click on the cells") {
     const view::Actions actions = bench.ui.click(at);
     CHECK(!last<view::SelectCell>(actions));
     CHECK(!last<view::CommitCellEdit>(actions));
+    CHECK(!last<view::LeaveCellEdit>(actions));
 }
 
 TEST_CASE("Escape leaves the cell as it was") {
@@ -128,6 +131,7 @@ TEST_CASE("Escape leaves the cell as it was") {
     const view::Actions actions = bench.ui.press(view::Key::escape);
     CHECK(last<view::CancelCellEdit>(actions));
     CHECK(!last<view::CommitCellEdit>(actions));
+    CHECK(!last<view::LeaveCellEdit>(actions));
 }
 
 /// The tooltip of the last frame; nullptr when there is none.

@@ -97,7 +97,7 @@ TEST_CASE("editing a number changes everything downstream and is undone in one s
 TEST_CASE("what is typed must be a number; else the old one stays") {
     const AppState wrong =
         after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"1.2.3"}, CommitCellEdit{}});
-    CHECK(says(wrong, "'1.2.3' is not a number; X[cat, 1] stays 0.51"));
+    CHECK(says(wrong, "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is."));
     CHECK(wrong.message.severity == Severity::error);
     CHECK(wrong.history.size() == initial_state().history.size());
     for (const char* text : {"nan", "inf", " -1e-3 ", "−∞", "+2"})

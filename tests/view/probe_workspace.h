@@ -32,6 +32,7 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
     .clear = [](view::AppState& state) { state.message.words = "cleared"; },
     .settle = [](view::AppState&) {},
     .forget = [](view::AppState&) {},
+    .has_side = [](const view::AppState&) { return false; },
     .inspector =
         [](const view::AppState&) {
             view::InspectorView view;

@@ -38,7 +38,27 @@ does '"action":"move_selection"' press Home shift+Down
 does '"action":"begin_cell_edit"' press Return
 sleep 0.3
 xdotool type --delay 40 2.5
-does '"action":"commit_cell_edit"' click 900 80
+does '"action":"leave_cell_edit"' click 900 80
 does '"action":"undo"' press ctrl+z
+
+# What is no number stays open to be mended; Tab takes the number and goes on to the next cell.
+does '"action":"begin_cell_edit"' press Return
+sleep 0.3
+xdotool type --delay 40 1.2.3
+does '"action":"commit_cell_edit"' press Return
+sleep 0.3
+xdotool type --delay 40 7
+does '"action":"commit_and_move","cells":1' press Tab
+never '"action":"set_scaling"\|"action":"step_by"' xdotool type --delay 40 4
+does '"action":"cancel_cell_edit"' press Escape
+
+# The popover and the inspector: Escape closes the popover and nothing else.
+does '"action":"show_model","on":true' press d
+does '"action":"set_model_width"' press Tab Right
+does '"action":"show_model","on":false' press Escape
+(($(count '"action":"clear_selection"') == 1)) || fail "Escape in the popover cleared the selection"
+press Escape
+does '"action":"show_inspector","on":false' press i
+does '"action":"show_inspector","on":null' press i
 
 quits_and_replays

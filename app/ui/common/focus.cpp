@@ -81,6 +81,8 @@ void FocusRing::finish(view::Actions& out) {
     const bool tab = !io.KeyCtrl && !io.KeyAlt && is_pressed(Key::tab, true);
     if (tab && !is_taken(Key::tab)) return step(io.KeyShift, out);
     if (focus_.control == 0) return;
+    if (inside_ && !stops_.empty() && !is_stop(focus_.control))
+        return out.push_back(view::FocusControl{stops_.front().control});
     const bool escape = !hands_.typing && take(Key::escape);
     if (escape || any_click() || !is_stop(focus_.control)) out.push_back(view::FocusControl{0});
 }
@@ -116,6 +118,14 @@ bool pressed_by_key(const Frame& frame, ImVec2 low, ImVec2 high) {
 
 bool pressed_by_key(const Frame& frame) {
     return pressed_by_key(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+}
+
+bool link_pressed_by_key(const Frame& frame, ImVec2 low, ImVec2 high) {
+    if (frame.focus == nullptr) return false;
+    const ImGuiID id =
+        ImGui::GetID(reinterpret_cast<void*>(static_cast<std::intptr_t>(frame.focus->count())));
+    return focus_stop(frame, id, low, high) &&
+           (take_key(frame, Key::enter) || take_key(frame, Key::space));
 }
 
 bool text_stop(const Frame& frame) {

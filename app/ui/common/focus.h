@@ -31,6 +31,14 @@ class FocusRing {
     /// The text field that is typed into: Tab goes on from it.
     void typed_into(ImGuiID control) { typed_into_ = control; }
 
+    /// What was drawn before is no stop while this frame's rest is: a popover is open, whose stops come now.
+    void keep_inside() {
+        stops_.clear();
+        inside_ = true;
+    }
+    /// Stops so far: numbers those that have no control of the toolkit's own.
+    int count() const { return static_cast<int>(stops_.size()); }
+
     /// Pressed in this frame without Ctrl, Alt or Shift; then nobody else sees it.
     bool take(view::Key key, bool repeat = false);
     /// Nobody else sees that key in this frame.
@@ -55,6 +63,7 @@ class FocusRing {
     const view::Focus& focus_;
     Hands hands_;
     ImGuiID typed_into_ = 0;
+    bool inside_ = false;  // Tab stays among the stops of a popover
     std::vector<Stop> stops_;
     std::vector<view::Key> taken_;
 };
@@ -71,6 +80,8 @@ int list_steps(const Frame& frame);
 /// The last item is a control: true when it has the keyboard and Enter or Space was pressed.
 bool pressed_by_key(const Frame& frame);
 bool pressed_by_key(const Frame& frame, ImVec2 low, ImVec2 high);
+/// A link: text that is no control. True when it has the keyboard and Enter or Space was pressed.
+bool link_pressed_by_key(const Frame& frame, ImVec2 low, ImVec2 high);
 /// The last item is a text field: Enter on it begins the typing, Tab ends it. True when Tab ended it.
 bool text_stop(const Frame& frame);
 

@@ -54,8 +54,9 @@ void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& fra
 void act(const GridView& grid, Place at, view::Actions& out) {
     const CellRef ref = grid.ref(at.row, at.column);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{ref});
-    if (grid.editable && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
-        out.push_back(view::BeginCellEdit{ref});
+    if (!ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return;
+    if (grid.editable) return out.push_back(view::BeginCellEdit{ref});
+    out.push_back(view::ExplainSource{ref});
 }
 
 void outline(const GridCanvas& canvas, Place at, view::Color color, float thickness) {

@@ -122,6 +122,17 @@ void push_no_tab_stop() { ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop, true); }
 void pop_no_tab_stop() { ImGui::PopItemFlag(); }
 void release_item() { ImGui::ClearActiveID(); }
 
+int wheel_steps() {
+    if (!ImGui::IsItemHovered() || ImGui::GetIO().KeyCtrl) return 0;
+#if IMGUI_VERSION_NUM < 18900
+    ImGui::SetItemUsingMouseWheel();
+#else
+    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+#endif
+    const float notches = ImGui::GetIO().MouseWheel;
+    return notches > 0.0F ? 1 : notches < 0.0F ? -1 : 0;
+}
+
 bool is_list_open() {
     return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }

@@ -35,6 +35,9 @@ void pop_no_tab_stop();
 /// The item that the mouse holds or that is typed into loses both.
 void release_item();
 
+/// Notches of the wheel over the last item, which keeps them from what scrolls.
+int wheel_steps();
+
 /// Whether a list is open.
 bool is_list_open();
 

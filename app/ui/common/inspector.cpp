@@ -6,6 +6,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/math.h"
+#include "app/ui/common/focus.h"
 #include "app/ui/common/widgets.h"
 #include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
@@ -36,6 +37,7 @@ void link(const Piece& piece, const Frame& frame, std::optional<CellRef>& hovere
           view::Actions& out) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
+    if (link_pressed_by_key(frame, low, high)) out.push_back(view::SelectCell{*piece.link});
     if (!ImGui::IsItemHovered()) return;
     hovered = *piece.link;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -234,6 +236,31 @@ void draw_copy_buttons(const Frame& frame, view::Actions& out) {
         out.push_back(view::CopyArithmetic{view::CopyAs::python});
 }
 
+/// The inputs that the number is made from, each a link to the stage that shows it.
+void draw_sources(const InspectorView& view, const Frame& frame, std::optional<CellRef>& hovered,
+                  view::Actions& out) {
+    if (view.sources.empty()) return;
+    words(frame, frame.fonts.small, frame.theme.muted, "made from");
+    for (std::size_t n = 0; n < view.sources.size(); ++n) {
+        const view::SourceLink& source = view.sources[n];
+        const float width = frame.text_width(frame.fonts.digits, source.words);
+        if (n > 0) ImGui::SameLine(0.0F, frame.px(12));
+        if (n > 0 && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+        words(frame, frame.fonts.digits, frame.theme.role(source.role), source.words);
+        const ImVec2 low = ImGui::GetItemRectMin();
+        const ImVec2 high = ImGui::GetItemRectMax();
+        frame.painter.line({low.x, high.y}, high, frame.theme.muted, frame.px(1));
+        const bool hover = ImGui::IsItemHovered();
+        if (hover) hovered = source.cell;
+        if (hover) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        const bool clicked = hover && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+        if (!link_pressed_by_key(frame, low, high) && !clicked) continue;
+        out.push_back(view::GoToStage{source.stage});
+        out.push_back(view::SelectCell{source.cell});
+    }
+    ImGui::Dummy({0.0F, frame.px(4)});
+}
+
 void draw_heading(const InspectorView& view, const Frame& frame) {
     wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
     wrapped_words(frame, frame.fonts.value, frame.theme.text, view.value);
@@ -260,6 +287,7 @@ std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& fr
     draw_lines(view.geometry, frame, hovered, out);
     wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
     ImGui::Dummy({0.0F, frame.px(8)});
+    draw_sources(view, frame, hovered, out);
     draw_copy_buttons(frame, out);
     return hovered;
 }

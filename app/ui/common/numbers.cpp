@@ -4,6 +4,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
+#include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/typing.h"
 #include "app/ui/common/widgets.h"
 #include "app/view/common/typed.h"
@@ -103,7 +104,7 @@ Whole draw_middle(const Frame& frame, ImGuiID control, const Number<Whole>& numb
     draw_number(frame, low, high, number.words, value);
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     tooltip(frame, tip.heading, tip.words);
-    return opened ? number.value : number.moved(dragged_steps(frame));
+    return opened ? number.value : number.moved(dragged_steps(frame) + wheel_steps());
 }
 
 template <class Whole>

@@ -3,6 +3,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
+#include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/typing.h"
 #include "app/ui/common/widgets.h"
 #include "app/view/common/format.h"
@@ -17,6 +18,9 @@ using view::Key;
 constexpr float kLeastTrack = 64.0F;
 constexpr float kGrab = 6.0F;    // radius
 constexpr float kMagnet = 4.0F;  // how close to a stop the hand is held by it
+constexpr float kStop = 5.0F;    // half of its mark
+
+constexpr double kHair = 1e-9;
 
 /// A logarithmic scale.
 struct Scale {
@@ -35,6 +39,14 @@ struct Scale {
         const bool close = std::abs(share(stop) - share(value)) <= magnet;
         return close && stop >= low && stop <= high ? stop : value;
     }
+    /// Where the powers of `base` stand.
+    std::vector<double> stops(double base) const {
+        std::vector<double> shares;
+        for (double stop = std::pow(base, std::ceil(std::log(low) / std::log(base) - kHair));
+             stop <= high * (1.0 + kHair); stop *= base)
+            shares.push_back(share(stop));
+        return shares;
+    }
 };
 
 /// Where label, track and value stand.
@@ -44,28 +56,50 @@ struct Place {
     ImVec2 high;
 };
 
+float label_width(const Frame& frame, const SliderWords& words) {
+    return std::max(words.label_px, frame.text_width(frame.fonts.body, words.label));
+}
+
 float slider_text_width(const Frame& frame, const SliderWords& words) {
-    return frame.text_width(frame.fonts.body, words.label) +
-           frame.text_width(frame.fonts.digits, words.widest) + frame.px(16);
+    return label_width(frame, words) + frame.text_width(frame.fonts.digits, words.widest) +
+           frame.px(16);
 }
 
 Place place_slider(const Frame& frame, const SliderWords& words, float width) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     return {at,
-            at.x + frame.text_width(frame.fonts.body, words.label) + frame.px(8),
+            at.x + label_width(frame, words) + frame.px(8),
             width - slider_text_width(frame, words),
             {at.x + width, at.y + ImGui::GetFrameHeight()}};
 }
 
-void draw_track(const Frame& frame, const Place& place, double share) {
+/// Where the grab stands on the track.
+float grab_x(const Frame& frame, const Place& place, double share) {
+    const float radius = frame.px(kGrab);
+    return place.left + radius + (place.length - 2 * radius) * static_cast<float>(share);
+}
+
+/// Marks at the stops.
+void draw_stops(const Frame& frame, const Place& place, const std::vector<double>& stops) {
+    const float y = std::round((place.at.y + place.high.y) / 2);
+    for (const double stop : stops) {
+        const float x = std::round(grab_x(frame, place, stop));
+        frame.painter.line({x, y - frame.px(kStop)}, {x, y + frame.px(kStop)}, frame.theme.muted,
+                           frame.px(1));
+    }
+}
+
+void draw_track(const Frame& frame, const Place& place, double share,
+                const std::vector<double>& stops) {
     const view::Theme& theme = frame.theme;
     const float radius = frame.px(kGrab);
     const float y = (place.at.y + place.high.y) / 2;
-    const float x = place.left + radius + (place.length - 2 * radius) * static_cast<float>(share);
+    const float x = grab_x(frame, place, share);
     const bool busy = ImGui::IsItemActive() || ImGui::IsItemHovered();
     const view::Color grab = busy ? theme.accent : theme.text;
     frame.painter.line({place.left, y}, {place.left + place.length, y}, theme.line, frame.px(3));
     frame.painter.line({place.left, y}, {x, y}, theme.muted, frame.px(3));
+    draw_stops(frame, place, stops);
     frame.painter.circle({x, y}, radius, grab);
 }
 
@@ -93,15 +127,23 @@ std::optional<double> pulled_to(const Frame& frame, const Place& place, double s
 
 /// What was done to a slider in this frame.
 struct Input {
+    int wheel = 0;                    // notches
     std::optional<double> share;      // pulled to
     std::optional<std::string> text;  // typed
     bool focused = false;
     double magnet = 0.0;  // along the track
 };
 
-/// Label, track and value; `draft` is what the typing starts from.
+/// Where the grab and the marks stand, and what the typing starts from.
+struct Shown {
+    double share;
+    std::vector<double> stops;
+    std::string draft;
+};
+
+/// Label, track and value.
 Input draw_slider(const Frame& frame, const char* id, const Place& place, const SliderWords& words,
-                  double share, const std::string& draft, const Tip& tip, view::Actions& out) {
+                  const Shown& shown, const Tip& tip, view::Actions& out) {
     const ImGuiID control = ImGui::GetID(id);
     const bool typing = is_typed_into(frame, control);
     Input input;
@@ -110,16 +152,17 @@ Input draw_slider(const Frame& frame, const char* id, const Place& place, const 
     ImGui::BeginGroup();
     ImGui::SetCursorScreenPos({place.left, place.at.y});
     if (typing) {
-        draw_track(frame, place, share);
+        draw_track(frame, place, shown.share, shown.stops);
         input.text =
             type_in_place(frame, control, {place.left + place.length, place.at.y}, place.high, out);
     } else {
         ImGui::InvisibleButton(id, {place.high.x - place.left, place.high.y - place.at.y});
         const bool opened = opens_typing();
         say_gesture(opened, out);
-        if (opened) begin_typing(control, draft, out);
-        if (!opened) input.share = pulled_to(frame, place, share);
-        draw_track(frame, place, share);
+        if (opened) begin_typing(control, shown.draft, out);
+        if (!opened) input.share = pulled_to(frame, place, shown.share);
+        input.wheel = wheel_steps();
+        draw_track(frame, place, shown.share, shown.stops);
         tooltip(frame, tip.heading, tip.words);
     }
     ImGui::EndGroup();
@@ -139,17 +182,19 @@ Index next_whole(const Frame& frame, Index value, Index low, Index high) {
     return std::clamp(value, low, high);
 }
 
-/// A tenth of the value's decade on or back: 0.99, 1.0, 1.1.
-double next_real(const Frame& frame, double value, double low, double high) {
-    const int steps = arrow_steps(frame);
-    if (take_key(frame, Key::home)) return low;
-    if (take_key(frame, Key::end)) return high;
-    if (steps == 0) return value;
-    constexpr double kHair = 1e-9;
+/// Tenths of the value's decade on or back: 0.99, 1.0, 1.1.
+double stepped_real(double value, int steps, double low, double high) {
     const double decade = std::floor(std::log10(value * (1.0 + steps * kHair)));
     const double step = std::pow(10.0, decade - 1.0);
     const double next = std::round(value / step + steps) * step;
     return std::clamp(std::round(next * 1000.0) / 1000.0, low, high);
+}
+
+double next_real(const Frame& frame, double value, double low, double high) {
+    const int steps = arrow_steps(frame);
+    if (take_key(frame, Key::home)) return low;
+    if (take_key(frame, Key::end)) return high;
+    return steps == 0 ? value : stepped_real(value, steps, low, high);
 }
 
 /// As many digits as the slider shows.
@@ -169,9 +214,11 @@ std::optional<Index> log_slider(const Frame& frame, const char* id, const Slider
                                 view::Actions& out) {
     const Scale scale{static_cast<double>(low), static_cast<double>(high)};
     const std::string draft = std::to_string(value);
-    const Input input = draw_slider(frame, id, place_slider(frame, words, width), words,
-                                    scale.share(static_cast<double>(value)), draft, tip, out);
-    Index chosen = value;
+    const Shown shown{scale.share(static_cast<double>(value)), scale.stops(2.0), draft};
+    const Input input =
+        draw_slider(frame, id, place_slider(frame, words, width), words, shown, tip, out);
+    Index chosen =
+        std::clamp<Index>(value + input.wheel, std::min(low, value), std::max(high, value));
     if (input.share)
         chosen =
             static_cast<Index>(std::round(scale.held(scale.at(*input.share), 2.0, input.magnet)));
@@ -193,9 +240,10 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
                                   const Tip& tip, view::Actions& out) {
     const Scale scale{low, high};
     const std::string draft = view::exact(value);
-    const Input input = draw_slider(frame, id, place_slider(frame, words, width), words,
-                                    scale.share(value), draft, tip, out);
-    double chosen = value;
+    const Shown shown{scale.share(value), {scale.share(1.0)}, draft};
+    const Input input =
+        draw_slider(frame, id, place_slider(frame, words, width), words, shown, tip, out);
+    double chosen = input.wheel == 0 ? value : stepped_real(value, input.wheel, low, high);
     if (input.share) chosen = rounded(scale.held(scale.at(*input.share), 10.0, input.magnet));
     if (input.text) {
         const auto typed = view::typed_number(*input.text);

@@ -35,16 +35,17 @@ std::optional<std::uint64_t> seed_field(const Frame& frame, const char* id, std:
 
 /// What stands left and right of a slider's track.
 struct SliderWords {
-    std::string label;   // "τ"
-    std::string value;   // "1.00"
-    std::string widest;  // "100.00": the room that any value needs
+    std::string label;      // "τ"
+    std::string value;      // "1.00"
+    std::string widest;     // "100.00": the room that any value needs
+    float label_px = 0.0F;  // at least so wide a label, where tracks stand beneath each other
 };
 /// A log slider over whole numbers. Powers of two are stops that hold the hand a little; Page up and
-/// Page down go from one to the next.
+/// Page down go from one to the next, the wheel by one.
 std::optional<Index> log_slider(const Frame& frame, const char* id, const SliderWords& words,
                                 Index value, Index low, Index high, float width, const Tip& tip,
                                 view::Actions& out);
-/// A log slider over real numbers; powers of ten are its stops.
+/// A log slider over real numbers; powers of ten are its stops, with a mark at 1.
 std::optional<double> real_slider(const Frame& frame, const char* id, const SliderWords& words,
                                   double value, double low, double high, float width,
                                   const Tip& tip, view::Actions& out);

@@ -11,14 +11,17 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
     const LargeScene scene{view, state.large, frame, out};
     const float side = has_map(view) ? r.inspector : 0.0F;
     const float split = std::max(r.work.low.x, r.work.high.x - side);
-    if (side > 0.0F) frame.around.rect({split, 0.0F}, r.work.high, frame.theme.surface);
     panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
           [&] { draw_large_map(scene); });
-    if (!has_map(view)) return {};
+    if (!has_map(view) || !r.has_side()) return has_map(view) ? view.bottom_line : std::string();
     const LargeScene beside{view, state.large, around(frame), out};
-    panel("map side",
-          {{split + frame.px(24), frame.px(16)}, {r.work.high.x - frame.px(16), r.work.high.y}},
-          [&] { draw_large_side(beside); });
+    const Box box = r.side(0.0F);
+    panel("side", box, [&] {  // of its own: it covers what is beneath
+        fill_side(r, 0.0F, beside.frame);
+        panel("map side",
+              {{box.low.x + frame.px(16), frame.px(16)}, {box.high.x - frame.px(4), box.high.y}},
+              [&] { draw_large_side(beside); });
+    });
     return view.bottom_line;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
@@ -9,29 +10,63 @@
 namespace attn::ui {
 namespace {
 
-/// The cell's own size; larger where that shows no number.
-ImVec2 editor_size(const std::string& draft, ImVec2 cell, const Frame& frame) {
-    const Font& font = frame.fonts.digits;
-    const float room = frame.text_width(font, draft + "0") + frame.px(12);
-    return {std::max({cell.x, room, frame.px(56)}), std::max(cell.y, font.px + frame.px(4))};
+using view::Key;
+
+constexpr float kAir = 4.0F;  // design units, beside and above the digits
+
+/// The largest face with which a usual number stands in a cell of that size, as in the grid itself.
+Font editor_font(ImVec2 cell, const Frame& frame) {
+    const Fonts& fonts = frame.fonts;
+    const float air = 2 * frame.px(kAir);
+    for (const Font* font : {&fonts.digits_large, &fonts.digits_medium, &fonts.digits})
+        if (frame.text_width(*font, "−0.603") + air <= cell.x && font->px + 2.0F <= cell.y)
+            return *font;
+    return fonts.digits_small;
+}
+
+/// The cell's own place; larger about its middle where that has no room for the number.
+struct EditorPlace {
+    ImVec2 low, size;
+};
+EditorPlace editor_place(const std::string& draft, ImVec2 low, ImVec2 cell, const Font& font,
+                         const Frame& frame) {
+    const float room = frame.text_width(font, draft + "0") + 2 * frame.px(kAir);
+    const ImVec2 size{std::max(cell.x, room), std::max(cell.y, font.px + 2 * frame.px(kAir))};
+    const float left = ImGui::GetWindowPos().x;
+    return {{std::max(left, std::round(low.x - (size.x - cell.x) / 2)),
+             std::round(low.y - (size.y - cell.y) / 2)},
+            size};
 }
 
 /// The text field with everything selected; "" is a draft like any other.
-bool edit_text(std::string& draft, ImVec2 size, const Frame& frame) {
-    const float pad = std::max(0.0F, (size.y - frame.fonts.digits.px) / 2);
-    push_font(frame.fonts.digits);
-    const float spare = size.x - frame.text_width(frame.fonts.digits, draft);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {std::max(frame.px(4), spare / 2), pad});
+bool edit_text(std::string& draft, ImVec2 size, const Font& font, const Frame& frame) {
+    const float pad = std::max(0.0F, (size.y - font.px) / 2);
+    push_font(font);
+    const float spare = size.x - frame.text_width(font, draft);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {std::max(frame.px(kAir), spare / 2), pad});
     ImGui::SetNextItemWidth(size.x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_no_tab_stop();
     const bool edited =
         ImGui::InputText("##cell editor", &draft, ImGuiInputTextFlags_AutoSelectAll);
     pop_no_tab_stop();
-    still_field(frame, frame.fonts.digits, draft);
+    still_field(frame, font, draft);
     ImGui::PopStyleVar();
     pop_font();
     return edited;
+}
+
+/// What ends the typing in this frame; the field is the last item. Tab goes on to the next cell.
+void end_typing(bool left, const Frame& frame, view::Actions& out) {
+    if (is_pressed(Key::escape)) return out.push_back(view::CancelCellEdit{});
+    if (is_pressed(Key::tab)) {
+        release_item();
+        if (frame.focus != nullptr) frame.focus->claim(Key::tab);
+        return out.push_back(view::CommitAndMove{ImGui::GetIO().KeyShift ? -1 : 1});
+    }
+    if (!left) return;
+    if (is_pressed(Key::enter)) return out.push_back(view::CommitCellEdit{});
+    out.push_back(view::LeaveCellEdit{});
 }
 
 }  // namespace
@@ -39,21 +74,19 @@ bool edit_text(std::string& draft, ImVec2 size, const Frame& frame) {
 void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
                       view::Actions& out) {
     std::string draft = editing.draft;
-    const ImVec2 room = editor_size(draft, size, frame);
-    ImGui::SetCursorScreenPos(low);
+    const Font font = editor_font(size, frame);
+    const EditorPlace place = editor_place(draft, low, size, font, frame);
+    ImGui::SetCursorScreenPos(place.low);
     // a window of its own: a click into it is none on the cells beneath
-    ImGui::BeginChild("cell editor", room, false, ImGuiWindowFlags_NoScrollbar);
-    const bool edited = edit_text(draft, room, frame);
+    ImGui::BeginChild("cell editor", place.size, false, ImGuiWindowFlags_NoScrollbar);
+    const bool edited = edit_text(draft, place.size, font, frame);
     const bool left = ImGui::IsItemDeactivated();
-    const bool tab = ImGui::IsItemActive() && is_pressed(view::Key::tab);
+    const bool held = left || ImGui::IsItemActive();
     frame.painter.outline(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), frame.theme.accent,
                           frame.px(2), frame.px(2));
     ImGui::EndChild();
-    if (is_pressed(view::Key::escape)) return out.push_back(view::CancelCellEdit{});
     if (edited) out.push_back(view::DraftCell{draft});
-    if (tab) release_item();
-    if (tab && frame.focus != nullptr) frame.focus->claim(view::Key::tab);
-    if (left || tab) out.push_back(view::CommitCellEdit{});
+    if (held) end_typing(left, frame, out);
 }
 
 }  // namespace attn::ui

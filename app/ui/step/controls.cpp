@@ -1,10 +1,12 @@
+#include "app/ui/step/controls.h"
+
 #include <algorithm>
+#include <array>
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/still.h"
-#include "app/ui/common/widgets.h"
 #include "app/ui/step/canvas.h"
 #include "app/view/common/format.h"
 
@@ -16,13 +18,16 @@ using view::ControlsView;
 
 // Design units.
 constexpr float kPresetWidth = 168.0F;
-constexpr float kSentenceWidth = 216.0F;
+constexpr float kNarrowPreset = 128.0F;
+constexpr float kLeastSentence = 168.0F;
+constexpr float kGap = 12.0F;
+constexpr float kNarrowRow = 720.0F;
+constexpr float kToggle = 28.0F;  // its height
 // Temperatures the slider reaches; any other can be typed.
 constexpr double kLowTemperature = 0.05;
 constexpr double kHighTemperature = 100.0;
-constexpr Index kMostFileHeads = 64;  // that the field reaches
 
-void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
+void preset_combo(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::vector<std::string> names;
     int current = -1;
     for (const view::Preset& preset : view.presets) {
@@ -33,14 +38,13 @@ void preset_combo(const ControlsView& view, const Frame& frame, Actions& out) {
                           current < 0 ? (view.toy ? "custom" : view.title)
                                       : names[static_cast<std::size_t>(current)]};
     const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
-    const auto row = combo(frame, "##preset", options, frame.px(kPresetWidth), tip, out);
+    const auto row = combo(frame, "##preset", options, width, tip, out);
     if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
 }
 
-void sentence_field(const ControlsView& view, const Frame& frame, Actions& out) {
-    flow(frame, frame.px(kSentenceWidth));
+void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::string draft = view.sentence_draft;
-    ImGui::SetNextItemWidth(frame.px(kSentenceWidth));
+    ImGui::SetNextItemWidth(width);
     push_no_tab_stop();
     const bool entered = ImGui::InputTextWithHint("##sentence", "Type a sentence, press Enter",
                                                   &draft, ImGuiInputTextFlags_EnterReturnsTrue);
@@ -52,137 +56,171 @@ void sentence_field(const ControlsView& view, const Frame& frame, Actions& out) 
     if (entered) out.push_back(view::SetSentence{draft});
 }
 
-/// One whole number of the model: where it lives, what it may be.
-struct Number {
-    const char* id;
-    const char* words;
-    Index value, low, high;
-    Tip tip;
-};
-
-template <class MakeAction>
-void number(const Number& n, const Frame& frame, Actions& out, MakeAction make) {
-    const float width = number_width(frame, n.words, n.high);
-    flow(frame, width);
-    const auto changed =
-        number_field(frame, n.id, n.words, n.value, n.low, n.high, width, n.tip, out);
-    if (changed) out.push_back(make(*changed));
-}
-
-/// What the seed makes anew; a file's tensors have their own sizes.
-void toy_sizes(const ControlsView& view, const Frame& frame, Actions& out) {
-    const auto set = [&](const Number& n, auto make) { number(n, frame, out, make); };
-    set({"##d_model",
-         "d_model",
-         view.d_model,
-         1,
-         view::kMaxModelWidth,
-         {"d_model: columns of X", "X is [T, d_model]. Drag, or double-click to type."}},
-        [](Index value) { return view::SetModelWidth{value}; });
-    set({"##d_k",
-         "d_k",
-         view.d_k,
-         1,
-         view::kMaxKeyWidth,
-         {"d_k: columns of Q and K in each head",
-          "W_Q is [d_model, d_k]. Drag, or double-click to type."}},
-        [](Index value) { return view::SetKeyWidth{value}; });
-}
-
-/// How many heads, and the layer, the sequence and the head that are shown, where there are several.
-void heads(const ControlsView& view, const Frame& frame, Actions& out) {
-    const auto set = [&](const Number& n, auto make) { number(n, frame, out, make); };
-    const Index most = view.toy ? view::kMaxHeads : std::max(kMostFileHeads, view.heads);
-    if (view.projects)
-        set({"##heads",
-             "heads",
-             view.heads,
-             1,
-             most,
-             {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
-            [](Index value) { return view::SetHeads{value}; });
-    if (view.layers > 1)
-        set({"##layer", "layer", view.layer, 0, view.layers - 1, {"The layer shown", "Key: Y"}},
-            [](Index value) { return view::ShowLayer{value}; });
-    if (view.batches > 1)
-        set({"##batch",
-             "sequence",
-             view.batch,
-             0,
-             view.batches - 1,
-             {"The sequence of the batch that is shown", "0 … B − 1"}},
-            [&](Index value) {
-                return view::ShowHead{view.head, value};
-            });
-    if (view.heads < 2) return;
-    set({"##head", "head", view.head, 0, view.heads - 1, {"The head that is shown", "0 … H − 1"}},
-        [&](Index value) {
-            return view::ShowHead{value, view.batch};
-        });
+/// Which of several is looked at: counted from 0.
+std::optional<Index> place_field(const char* id, const char* words, Index value, Index count,
+                                 const Tip& tip, const Frame& frame, Actions& out) {
+    const float width = number_width(frame, words, count - 1);
+    return number_field(frame, id, words, value, 0, count - 1, width, tip, out);
 }
 
 void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,
           Actions& out, view::Action (*make)(bool)) {
-    flow(frame, toggle_width(frame, words));
     if (const auto value = toggle(frame, id, words, on, tip)) out.push_back(make(*value));
 }
 
-void scaling(const ControlsView& view, const Frame& frame, Actions& out) {
-    flip("scaling", view.scaling ? view.scale_words : "scaling off", view.scaling,
-         {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame, out,
-         [](bool on) -> view::Action { return view::SetScaling{on}; });
-    const SliderWords words{"τ", view::cell_number(view.temperature, 2), "100.00"};
-    const float width = slider_width(frame, words);
-    flow(frame, width);
-    const auto temperature = real_slider(frame, "##temperature", words, view.temperature,
-                                         kLowTemperature, kHighTemperature, width,
-                                         {"τ: temperature",
-                                          "S = scores · scale / τ. Above 1 flatter, below 1 "
-                                          "sharper. Drag, or double-click to type."},
-                                         out);
-    if (temperature) out.push_back(view::SetTemperature{*temperature});
+std::string scaling_words(const ControlsView& view) {
+    return view.scaling ? view.scale_words : "scaling off";
 }
 
-/// |i − j| ≤ window, for whoever opens long tensors. A toy sentence gets one from the palette.
-void window(const ControlsView& view, const Frame& frame, Actions& out) {
-    const Tip tip{"Window mask: |i − j| ≤ w", "A query sees only the keys near it. [T, T]"};
-    const std::string words = "window";
-    flow(frame, toggle_width(frame, words));
-    if (const auto on = toggle(frame, "window", words, view.window.has_value(), tip))
-        out.push_back(view::SetWindow{*on ? std::optional<Index>(1) : std::nullopt});
-    if (!view.window) return;
-    number({"##window", "w", *view.window, 0, std::max(view.tokens - 1, *view.window), tip}, frame,
-           out, [](Index value) { return view::SetWindow{value}; });
+/// Room for any d_k, so that nothing beside it moves when that is changed.
+float scaling_width(const ControlsView& view, const Frame& frame) {
+    return std::max(toggle_width(frame, "÷ √128 = 11.31"),
+                    toggle_width(frame, scaling_words(view)));
 }
 
-void seed(const ControlsView& view, const Frame& frame, Actions& out) {
-    const Tip tip{"Seed of the toy weights", "The same seed gives the same W_Q, W_K, W_V."};
-    const float width = seed_width(frame, view.seed);
-    flow(frame, width + frame.px(4) + button_width(frame, "re-seed"));
-    if (const auto next = seed_field(frame, "##seed", view.seed, width, tip, out))
-        out.push_back(view::SetSeed{*next});
-    ImGui::SameLine(0.0F, frame.px(4));
-    if (button(frame, "reseed", "re-seed",
-               {"The next seed", "New weights, drawn from N(0, 1/d_in)."}))
-        out.push_back(view::SetSeed{view.seed + 1});
+SliderWords temperature_words(const ControlsView& view) {
+    return {"τ", view::cell_number(view.temperature, 2), "100.00"};
+}
+
+void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
+    const SliderWords words = temperature_words(view);
+    const Tip tip{"τ: temperature",
+                  "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click "
+                  "to type."};
+    const auto next = real_slider(frame, "##temperature", words, view.temperature, kLowTemperature,
+                                  kHighTemperature, slider_width(frame, words), tip, out);
+    if (next) out.push_back(view::SetTemperature{*next});
+}
+
+bool is_there(RowItem item, const ControlsView& view) {
+    if (item == RowItem::sequence) return view.batches > 1;
+    if (item == RowItem::layer) return view.layers > 1;
+    if (item == RowItem::head) return view.heads > 1;
+    return true;
+}
+
+/// What the row holds at this width: the sentence takes what is left.
+struct RowPlan {
+    float preset = 0.0F, sentence = 0.0F;
+    unsigned left_out = 0;
+};
+
+RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
+    const float gap = frame.px(kGap);
+    RowPlan plan;
+    plan.preset = frame.px(room < frame.px(kNarrowRow) ? kNarrowPreset : kPresetWidth);
+    float taken = plan.preset + gap + button_width(frame, "Model ▾") + gap;
+    for (unsigned n = 0; n < kRowItems; ++n)
+        if (is_there(RowItem{n}, view)) taken += row_item_width(RowItem{n}, view, frame) + gap;
+    for (unsigned n = 0; n < kRowItems && taken + frame.px(kLeastSentence) > room; ++n) {
+        if (!is_there(RowItem{n}, view)) continue;
+        taken -= row_item_width(RowItem{n}, view, frame) + gap;
+        plan.left_out |= bit_of(RowItem{n});
+    }
+    plan.sentence = std::max(frame.px(kLeastSentence) / 2, room - taken);
+    return plan;
+}
+
+/// The next place in the row, for something that is so high.
+void place_next(float& x, float width, float height, ImVec2 low, const Frame& frame) {
+    const float y = low.y + (ImGui::GetWindowHeight() - height) / 2;
+    ImGui::SetCursorScreenPos({std::round(x), std::round(y)});
+    x += width + frame.px(kGap);
+}
+
+ModelButton model_button(const Frame& frame, Actions& out, bool open) {
+    ModelButton model;
+    if (button(frame, "model", "Model ▾", {"Model: sizes and seed", "Key: D"}))
+        out.push_back(view::ShowModel{!open});
+    model.low = ImGui::GetItemRectMin();
+    model.high = ImGui::GetItemRectMax();
+    model.control = last_item_id();
+    return model;
 }
 
 }  // namespace
 
-void draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
-    preset_combo(view, frame, out);
-    sentence_field(view, frame, out);
-    if (view.toy) toy_sizes(view, frame, out);
-    heads(view, frame, out);
-    scaling(view, frame, out);
-    flip("causal", "causal", view.causal,
-         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"}, frame, out,
-         [](bool on) -> view::Action { return view::SetCausal{on}; });
-    if (!view.toy || view.window) window(view, frame, out);
-    flip("gradients", "gradients", view.gradients,
-         {"∂L/∂ of every stage, L = Σ output", "The canvas shows gradients in place of values."},
-         frame, out, [](bool on) -> view::Action { return view::ShowGradients{on}; });
-    if (view.toy) seed(view, frame, out);
+float row_item_width(RowItem item, const ControlsView& view, const Frame& frame) {
+    switch (item) {
+        case RowItem::sequence:
+            return number_width(frame, "sequence", view.batches - 1);
+        case RowItem::layer:
+            return number_width(frame, "layer", view.layers - 1);
+        case RowItem::head:
+            return number_width(frame, "head", view.heads - 1);
+        case RowItem::temperature:
+            return slider_width(frame, temperature_words(view));
+        case RowItem::gradients:
+            return toggle_width(frame, "gradients");
+        case RowItem::causal:
+            return toggle_width(frame, "causal");
+        case RowItem::scaling:
+            break;
+    }
+    return scaling_width(view, frame);
+}
+
+void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
+    switch (item) {
+        case RowItem::sequence:
+            if (const auto batch =
+                    place_field("##batch", "sequence", view.batch, view.batches,
+                                {"The sequence of the batch that is shown", ""}, frame, out))
+                out.push_back(view::ShowHead{view.head, *batch});
+            return;
+        case RowItem::layer:
+            if (const auto layer = place_field("##layer", "layer", view.layer, view.layers,
+                                               {"The layer shown", "Key: Y"}, frame, out))
+                out.push_back(view::ShowLayer{*layer});
+            return;
+        case RowItem::head:
+            if (const auto head = place_field("##head", "head", view.head, view.heads,
+                                              {"The head that is shown", "Key: H"}, frame, out))
+                out.push_back(view::ShowHead{*head, view.batch});
+            return;
+        case RowItem::temperature:
+            return temperature(view, frame, out);
+        case RowItem::gradients:
+            return flip("gradients", "gradients", view.gradients,
+                        {"∂L/∂ of every stage, L = Σ output",
+                         "The canvas shows gradients in place of values."},
+                        frame, out,
+                        [](bool on) -> view::Action { return view::ShowGradients{on}; });
+        case RowItem::causal:
+            return flip("causal", "causal", view.causal,
+                        {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
+                        frame, out, [](bool on) -> view::Action { return view::SetCausal{on}; });
+        case RowItem::scaling:
+            return flip("scaling", scaling_words(view), view.scaling,
+                        {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
+                        out, [](bool on) -> view::Action { return view::SetScaling{on}; });
+    }
+}
+
+ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
+    constexpr std::array kOrder{RowItem::layer,    RowItem::sequence,    RowItem::head,
+                                RowItem::scaling,  RowItem::temperature, RowItem::causal,
+                                RowItem::gradients};
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const RowPlan plan = plan_row(view, ImGui::GetContentRegionAvail().x, frame);
+    const float field = ImGui::GetFrameHeight();
+    float x = low.x;
+    place_next(x, plan.preset, field, low, frame);
+    preset_combo(view, plan.preset, frame, out);
+    place_next(x, plan.sentence, field, low, frame);
+    sentence_field(view, plan.sentence, frame, out);
+    for (const RowItem item : kOrder) {
+        if (!is_there(item, view) || (plan.left_out & bit_of(item)) != 0) continue;
+        const bool flips =
+            item == RowItem::scaling || item == RowItem::causal || item == RowItem::gradients;
+        place_next(x, row_item_width(item, view, frame), flips ? frame.px(kToggle) : field, low,
+                   frame);
+        draw_row_item(item, view, frame, out);
+    }
+    place_next(x, 0.0F, field, low, frame);
+    ModelButton model = model_button(frame, out, view.model_open);
+    model.left_out = plan.left_out;
+    return model;
 }
 
 }  // namespace attn::ui

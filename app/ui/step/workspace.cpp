@@ -10,27 +10,42 @@
 namespace attn::ui {
 namespace {
 
-constexpr float kRibbon = 56.0F;  // design units
+// Design units.
+constexpr float kControls = 40.0F;
+constexpr float kRibbon = 56.0F;
 
 void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
     frame.painter.line(from, to, frame.theme.line, frame.px(1));
 }
 
-/// Controls and ribbon; returns where they end.
+/// Controls and ribbon; returns where they end, and the button of the model's popover in `model`.
 float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame,
-               view::Actions& out) {
+               ModelButton& model, view::Actions& out) {
     const Box& work = r.work;
-    ImGui::SetCursorScreenPos({work.low.x + r.margin, frame.px(12)});
-    ImGui::BeginGroup();
-    draw_controls(view.controls, frame, out);
-    ImGui::EndGroup();
-    const float top = ImGui::GetItemRectMax().y + frame.px(12);
-    hairline({work.low.x, top}, {work.high.x, top}, frame);
-    const Box ribbon{{work.low.x + r.margin, top + frame.px(1)},
-                     {work.high.x - r.margin, top + frame.px(1 + kRibbon)}};
+    const float height = frame.px(kControls);
+    panel("controls", {{work.low.x + r.margin, work.low.y}, {work.high.x - r.margin, height}},
+          [&] { model = draw_controls(view.controls, frame, out); });
+    hairline({work.low.x, height}, {work.high.x, height}, frame);
+    const Box ribbon{{work.low.x + r.margin, height + frame.px(1)},
+                     {work.high.x - r.margin, height + frame.px(1 + kRibbon)}};
     panel("ribbon", ribbon, [&] { draw_ribbon(view.ribbon, frame, out); });
     hairline({work.low.x, ribbon.high.y}, {work.high.x, ribbon.high.y}, frame);
     return ribbon.high.y;
+}
+
+/// The inspector, beside the canvas or over it.
+std::optional<view::CellRef> draw_side(const view::AppState& state, const WorkArea& r, float top,
+                                       const Frame& frame, view::Actions& out) {
+    const Box box = r.side(top);
+    std::optional<view::CellRef> linked;
+    panel("side", box, [&] {  // of its own: it covers what is beneath
+        fill_side(r, top, frame);
+        panel("inspector",
+              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+               {box.high.x - frame.px(4), box.high.y}},
+              [&] { linked = draw_inspector(step_inspector(state), frame, out); });
+    });
+    return linked;
 }
 
 }  // namespace
@@ -39,18 +54,18 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
                                 view::Actions& out) {
     const view::StepView view = build_step_view(state);
     const Box& work = r.work;
-    const float top = draw_top(view, r, around(frame), out);
+    ModelButton model;
+    const float top = draw_top(view, r, around(frame), model, out);
     const float split = work.high.x - r.inspector;
-    frame.around.rect({split, top + frame.px(1)}, work.high, frame.theme.surface);
     std::optional<view::CellRef> hovered;
     const float above = std::min(r.margin, frame.px(16));
     panel("canvas", {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}},
           [&] { hovered = draw_canvas(view, state.step.editing, frame, out); });
-    panel("inspector", {{split + r.margin, top + above}, {work.high.x - frame.px(16), work.high.y}},
-          [&] {
-              const auto linked = draw_inspector(step_inspector(state), around(frame), out);
-              if (linked) hovered = linked;
-          });
+    if (r.has_side()) {
+        const auto linked = draw_side(state, r, top + frame.px(1), around(frame), out);
+        if (linked) hovered = linked;
+    }
+    if (state.step.model_open) draw_model(view.controls, model, around(frame), out);
     if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
     return view::computed_words(state);
 }

@@ -12,7 +12,7 @@ namespace {
 using view::ThemeName;
 
 // Design units.
-constexpr float kItemHeight = 64.0F;
+constexpr float kItemHeight = 60.0F;
 constexpr float kIcon = 20.0F;
 constexpr int kArcSteps = 24;
 

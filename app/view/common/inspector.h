@@ -31,6 +31,14 @@ struct ProductStrip {
     double largest = 1.0;  // scale of the bars
 };
 
+/// An input that a computed number is made from: "X[cat]". A click goes to the stage that shows it.
+struct SourceLink {
+    std::string words;
+    CellRef cell;
+    Stage stage = Stage::x;
+    Role role = Role::input;
+};
+
 /// The selected (or hovered) cell's whole arithmetic with its real operands.
 struct InspectorView {
     bool empty = true;  // nothing selected: `hint` says what to do
@@ -45,6 +53,7 @@ struct InspectorView {
     std::vector<Line> geometry;  // ‖q‖ ‖k‖ cos θ
     std::string gradient;        // "∂L/∂scores = 0.0123, L = Σ output"
     bool editable = false;
+    std::vector<SourceLink> sources;  // "made from"; empty for an input
     // the same arithmetic for the clipboard
     std::string as_text, as_latex, as_python;
 };

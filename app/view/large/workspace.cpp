@@ -123,6 +123,10 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
     }
 }
 
+bool has_large_side(const AppState& state) {
+    return !is_empty(state.document()) && state.large.input && state.large.fault.empty();
+}
+
 std::optional<Action> escape_large(const AppState& state) {
     if (state.large.go_to_open) return ShowGoTo{false};
     if (state.large.search) return SearchMap{std::nullopt};

@@ -14,6 +14,8 @@ void clear_large(AppState& state);
 void settle_large(AppState& state);
 void forget_large(AppState& state);
 InspectorView large_inspector(const AppState& state);
+/// A map is there: the small map, the cells and the inspector stand beside it.
+bool has_large_side(const AppState& state);
 nlohmann::ordered_json write_large(const AppState& state);
 void read_large(Fields& fields, AppState& state);
 bool is_large_animating(const AppState& state);
@@ -48,6 +50,7 @@ inline constexpr WorkspaceInfo kLargeWorkspace{
     .clear = clear_large,
     .settle = settle_large,
     .forget = forget_large,
+    .has_side = has_large_side,
     .inspector = large_inspector,
     .write = write_large,
     .read = read_large,

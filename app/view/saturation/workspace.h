@@ -41,6 +41,7 @@ inline constexpr WorkspaceInfo kSaturationWorkspace{
     .clear = clear_saturation,
     .settle = [](AppState&) {},
     .forget = [](AppState&) {},
+    .has_side = [](const AppState&) { return false; },
     .inspector = saturation_inspector,
     .write = write_saturation,
     .read = read_saturation,

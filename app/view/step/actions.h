@@ -76,17 +76,41 @@ struct DraftCell {
     static constexpr auto kMeta = meta("draft_cell", Kind::plain, field("text", &DraftCell::text));
     friend void carry_out(AppState& state, const DraftCell& action);
 };
+/// Enter: what is no number is explained, and the field stays open.
 struct CommitCellEdit {
     static constexpr auto kMeta = meta("commit_cell_edit", Kind::edit);
     friend void carry_out(AppState& state, const CommitCellEdit& action);
+};
+/// Tab and Shift+Tab: the same, and on to a neighbour, row after row.
+struct CommitAndMove {
+    int cells;  // 1: to the right
+    static constexpr auto kMeta =
+        meta("commit_and_move", Kind::edit, field("cells", &CommitAndMove::cells));
+    friend void carry_out(AppState& state, const CommitAndMove& action);
+};
+/// A click elsewhere: what is no number is explained and dropped.
+struct LeaveCellEdit {
+    static constexpr auto kMeta = meta("leave_cell_edit", Kind::edit);
+    friend void carry_out(AppState& state, const LeaveCellEdit& action);
+};
+/// A double click on a computed number: selects it and says which inputs make it.
+struct ExplainSource {
+    CellRef cell;
+    static constexpr auto kMeta =
+        meta("explain_source", Kind::plain, field("cell", &ExplainSource::cell));
+    friend void carry_out(AppState& state, const ExplainSource& action);
+};
+/// The sizes and the seed, under the row of controls.
+struct ShowModel {
+    bool on;
+    static constexpr auto kMeta = meta("show_model", Kind::plain, field("on", &ShowModel::on));
+    friend void carry_out(AppState& state, const ShowModel& action);
 };
 struct CancelCellEdit {
     static constexpr auto kMeta = meta("cancel_cell_edit", Kind::plain);
     friend void carry_out(AppState& state, const CancelCellEdit& action);
 };
 
-using StepActions = ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection,
-                               HoverCell, HoverOperand, ShowGradients, BeginCellEdit, DraftCell,
-                               CommitCellEdit, CancelCellEdit>;
+using StepActions = ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell, HoverOperand, ShowGradients, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel>;
 
 }  // namespace attn::view

@@ -135,6 +135,7 @@ void carry_out(AppState& state, const HoverCell& action) {
 }
 
 void carry_out(AppState& state, const HoverOperand& action) { state.step.lit = action.operand; }
+void carry_out(AppState& state, const ShowModel& action) { state.step.model_open = action.on; }
 
 void carry_out(AppState& state, const ShowGradients& action) {
     state.step.show_gradients = action.on;

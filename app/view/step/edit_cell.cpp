@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -11,6 +12,7 @@
 #include "app/view/common/typed.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
+#include "app/view/step/sources.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -25,8 +27,10 @@ bool fits_a_float(double value) {
 
 std::string not_editable(const AppState& state, const CellRef& cell) {
     if (!is_editable(state, cell.tensor))
-        return fmt::format("{} is computed: edit a number of X or of a W instead",
-                           name_of(cell.tensor));
+        return has_cell(state, cell)
+                   ? source_words(state, cell)
+                   : fmt::format("{} is computed: edit a number of X or of a W instead",
+                                 name_of(cell.tensor));
     if (!has_cell(state, cell))
         return fmt::format("{} has no cell at row {}, column {}, counted from 0",
                            name_of(cell.tensor), cell.row, cell.column);
@@ -45,11 +49,53 @@ InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
     return edit;
 }
 
+void begin_edit(AppState& state, const CellRef& cell) {
+    state.step.selected = cell;
+    state.step.editing = CellEdit{cell, exact(*value_at(state, cell))};
+}
+
+/// Why the draft cannot be taken; "": it can.
+std::string draft_fault(const AppState& state) {
+    const CellEdit& edit = *state.step.editing;
+    const auto before = value_at(state, edit.cell);
+    if (!before) return {};
+    const std::string stays =
+        fmt::format("{} stays {}", cell_name(state, edit.cell), exact(*before));
+    const auto value = typed_number(edit.draft);
+    if (!value) return fmt::format("'{}' is not a number; {}", shortened(edit.draft), stays);
+    if (!fits_a_float(*value))
+        return fmt::format("{} is too large for a float (at most 3.4e38); {}",
+                           shortened(edit.draft), stays);
+    return {};
+}
+
+/// Closes the field; its draft has no fault.
+void take_draft(AppState& state) {
+    const CellEdit edit = *std::exchange(state.step.editing, std::nullopt);
+    if (value_at(state, edit.cell)) carry_out(state, SetCell{edit.cell, *typed_number(edit.draft)});
+}
+
+/// So many cells on, row after row; nullopt beyond the ends.
+std::optional<CellRef> cell_after(const AppState& state, const CellRef& cell, int cells) {
+    const Index columns = sheet_of(state, cell.tensor).values.columns;
+    if (columns == 0) return std::nullopt;
+    const Index way = std::clamp<Index>(cells, -1, 1);
+    CellRef next = cell;
+    next.column += way;
+    if (next.column < 0 || next.column >= columns) {
+        next.row += way;
+        next.column = way > 0 ? 0 : columns - 1;
+    }
+    if (!has_cell(state, next)) return std::nullopt;
+    return next;
+}
+
 /// What is part of the typing, or changes only how things look.
 template <class Kind>
 constexpr bool keeps_cell =
-    is_one_of<Kind, DraftCell, CommitCellEdit, CancelCellEdit, DraftSentence, SetTheme, SetUiScale,
-              SetReducedMotion, TakeScreenshot>;
+    is_one_of<Kind, DraftCell, CommitCellEdit, CommitAndMove, LeaveCellEdit, CancelCellEdit,
+              DraftSentence, SetTheme, SetUiScale, StartAtScale, ShowInspector, SetReducedMotion,
+              TakeScreenshot>;
 
 /// Whether an action of this type ends the typing: also a document that arrives, no other answer.
 template <class Type>
@@ -73,15 +119,14 @@ bool leaves_cell(const AppState& state, const Action& action) {
 void leave_cell(AppState& state) {
     const CellEdit& edit = *state.step.editing;
     const auto value = value_at(state, edit.cell);
-    if (value && edit.draft != exact(*value)) return carry_out(state, CommitCellEdit{});
+    if (value && edit.draft != exact(*value)) return carry_out(state, LeaveCellEdit{});
     state.step.editing.reset();
 }
 
 void carry_out(AppState& state, const BeginCellEdit& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::warning);
-    state.step.selected = action.cell;
-    state.step.editing = CellEdit{action.cell, exact(*value_at(state, action.cell))};
+    begin_edit(state, action.cell);
 }
 
 void carry_out(AppState& state, const DraftCell& action) {
@@ -90,22 +135,32 @@ void carry_out(AppState& state, const DraftCell& action) {
 
 void carry_out(AppState& state, const CommitCellEdit&) {
     if (!state.step.editing) return;
-    const CellEdit edit = *std::exchange(state.step.editing, std::nullopt);
-    const auto before = value_at(state, edit.cell);
-    if (!before) return;
-    const auto stays = [&] {
-        return fmt::format("{} stays {}", cell_name(state, edit.cell), exact(*before));
-    };
-    const auto value = typed_number(edit.draft);
-    if (!value)
-        return say(state, fmt::format("'{}' is not a number; {}", shortened(edit.draft), stays()),
-                   Severity::error);
-    if (!fits_a_float(*value))
-        return say(state,
-                   fmt::format("{} is too large for a float (at most 3.4e38); {}",
-                               shortened(edit.draft), stays()),
-                   Severity::error);
-    carry_out(state, SetCell{edit.cell, *value});
+    if (const std::string wrong = draft_fault(state); !wrong.empty())
+        return say(state, wrong + ". Escape leaves it as it is.", Severity::error);
+    take_draft(state);
+}
+
+void carry_out(AppState& state, const CommitAndMove& action) {
+    if (!state.step.editing) return;
+    const CellRef from = state.step.editing->cell;
+    carry_out(state, CommitCellEdit{});
+    if (state.step.editing) return;
+    if (const auto next = cell_after(state, from, action.cells)) begin_edit(state, *next);
+}
+
+void carry_out(AppState& state, const LeaveCellEdit&) {
+    if (!state.step.editing) return;
+    const std::string wrong = draft_fault(state);
+    if (wrong.empty()) return take_draft(state);
+    state.step.editing.reset();
+    say(state, wrong, Severity::error);
+}
+
+void carry_out(AppState& state, const ExplainSource& action) {
+    if (!has_cell(state, action.cell)) return carry_out(state, SelectCell{action.cell});
+    state.step.selected = action.cell;
+    state.step.editing.reset();
+    say(state, source_words(state, action.cell));
 }
 
 void carry_out(AppState& state, const CancelCellEdit&) { state.step.editing.reset(); }

@@ -5,6 +5,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/step/explain.h"
+#include "app/view/step/sources.h"
 
 namespace attn::view {
 namespace {
@@ -47,6 +48,7 @@ InspectorView step_inspector(const AppState& state) {
     view.geometry = geometry_lines(explanation);
     view.gradient = gradient_words(state, *cell);
     view.editable = is_editable(state, cell->tensor);
+    view.sources = sources_of(state, *cell);
     view.as_text = copy_as_text(state, explanation);
     view.as_latex = copy_as_latex(state, explanation);
     view.as_python = copy_as_python(state, explanation);

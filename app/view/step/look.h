@@ -22,6 +22,7 @@ struct StepLook {
     std::string sentence_draft;   // what stands in the sentence field
     bool stepped_once = false;    // hides the first-launch line
     bool show_gradients = false;  // the canvas shows d_<stage> of L = Σ output
+    bool model_open = false;      // the sizes and the seed, under the row of controls
 
     // of the moment: in no session and no journal
     Stage previous = Stage::x;  // what the cross-fade comes from

@@ -22,13 +22,20 @@ constexpr std::string_view kFirstHint =
 constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 
 /// "÷ √4 = 2", "× 0.5", "as they are", with the temperature when it is not 1.
-std::string scale_words(const Document& document) {
+std::string factor_words(const Document& document) {
     const AttentionSpec& spec = document.spec;
     std::string words = "not scaled";
     if (spec.scale == ScaleKind::sqrt_dk)
         words = fmt::format("÷ √{} = {}", document.d_k,
                             significant(std::sqrt(static_cast<double>(document.d_k)), 4));
     if (spec.scale == ScaleKind::value) words = "× " + significant(spec.scale_value, 4);
+    return words;
+}
+
+/// The same with the temperature.
+std::string scale_words(const Document& document) {
+    const AttentionSpec& spec = document.spec;
+    std::string words = factor_words(document);
     if (spec.temperature != 1.0) words += ", ÷ " + significant(spec.temperature, 4);
     return words;
 }
@@ -328,7 +335,8 @@ ControlsView controls_of(const AppState& state) {
     controls.tokens = std::max(document.size.tq, document.size.tk);
     controls.head = state.head;
     controls.scaling = document.spec.scale != ScaleKind::none;
-    controls.scale_words = scale_words(document);
+    controls.scale_words = factor_words(document);
+    controls.model_open = state.step.model_open;
     controls.temperature = document.spec.temperature;
     controls.causal = document.spec.mask.causal.has_value();
     controls.seed = document.seed;

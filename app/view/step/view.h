@@ -33,16 +33,17 @@ struct ControlsView {
     std::string sentence_draft;
     Index d_model, d_k, heads, head;
     bool scaling;
-    std::string scale_words;  // "÷ √4 = 2"
+    std::string scale_words;  // "÷ √4 = 2", without the temperature
     double temperature;
     bool causal;
     std::uint64_t seed;
     bool gradients;
-    std::string badge;       // "toy weights, not trained"
-    std::string title = {};  // of the document
-    bool toy = true;         // its sizes and seed can be set
-    bool projects = true;    // heads are a way to split X W
-    Index tokens = 0;        // the longer side of the score matrix
+    bool model_open = false;  // the popover
+    std::string badge;        // "toy weights, not trained"
+    std::string title = {};   // of the document
+    bool toy = true;          // its sizes and seed can be set
+    bool projects = true;     // heads are a way to split X W
+    Index tokens = 0;         // the longer side of the score matrix
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window

@@ -92,6 +92,8 @@ void enter_step(AppState& state) {
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
     add_stepping(list, state);
     add_selection(list, state);
+    list.push_back({state.step.model_open ? "Close the model's sizes" : "Model: sizes and seed",
+                    "Step", plain(Key::d), ShowModel{!state.step.model_open}});
     add_document_commands(list, state);
     add_model_commands(list, state);
     add_jumps(list, state);
@@ -99,6 +101,7 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
 
 std::optional<Action> escape_step(const AppState& state) {
     if (state.step.editing) return CancelCellEdit{};
+    if (state.step.model_open) return ShowModel{false};
     return std::nullopt;
 }
 
@@ -116,6 +119,7 @@ nlohmann::ordered_json write_step(const AppState& state) {
                                 {"gradients", look.show_gradients},
                                 {"stepped_once", look.stepped_once},
                                 {"sentence_draft", look.sentence_draft}};
+    if (look.model_open) step["model"] = true;
     if (look.selected) step["selected"] = cell_to(*look.selected);
     if (look.editing)
         step["editing"] = {{"cell", cell_to(look.editing->cell)}, {"draft", look.editing->draft}};
@@ -130,6 +134,7 @@ void read_step(Fields& fields, AppState& state) {
     fields.read("gradients", look.show_gradients);
     fields.read("stepped_once", look.stepped_once);
     fields.read("sentence_draft", look.sentence_draft);
+    fields.read("model", look.model_open);
     if (const auto* found = fields.find("selected"))
         look.selected = cell_from(fields, "selected", *found);
     read_object(fields, "editing", [&](Fields& inner) {

@@ -24,7 +24,10 @@ std::vector<Shot> step_shots();
 inline constexpr std::string_view kStepMouse[] = {
     "Point at a cell: its sources light up in the operands.",
     "Click a cell: the inspector writes out its arithmetic.",
-    "Double-click a number of X or W, or press Enter on it: type another one.",
+    "Double-click a number of X or W, or press Enter on it: type another one; Tab goes on to the "
+    "next.",
+    "Double-click a computed number: which inputs make it.",
+    "The wheel over a slider or a number field: one step.",
     "Click a number in the inspector: go to the cell it came from.",
     "Click a stage on the ribbon: go there.",
 };
@@ -43,6 +46,7 @@ inline constexpr WorkspaceInfo kStepWorkspace{
     .clear = clear_step,
     .settle = settle_step,
     .forget = forget_step,
+    .has_side = [](const AppState&) { return true; },
     .inspector = step_inspector,
     .write = write_step,
     .read = read_step,

@@ -60,6 +60,26 @@ struct SetUiScale {
         meta("set_ui_scale", Kind::plain, field("scale", &SetUiScale::scale));
     friend void carry_out(AppState& state, const SetUiScale& action);
 };
+/// The same before anything is seen: the first message stays.
+struct StartAtScale {
+    double scale;
+    static constexpr auto kMeta =
+        meta("start_at_scale", Kind::plain, field("scale", &StartAtScale::scale));
+    friend void carry_out(AppState& state, const StartAtScale& action);
+};
+/// nullopt: where the window has room.
+struct ShowInspector {
+    std::optional<bool> on;
+    static constexpr auto kMeta =
+        meta("show_inspector", Kind::plain, field("on", &ShowInspector::on));
+    friend void carry_out(AppState& state, const ShowInspector& action);
+};
+/// The window has no room for an inspector beside the canvas.
+struct SetNarrow {
+    bool narrow;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const SetNarrow& action);
+};
 struct SetReducedMotion {
     bool on;
     static constexpr auto kMeta =
@@ -173,8 +193,9 @@ struct Tick {
 
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
-               SetTheme, SetUiScale, SetReducedMotion, ShowHelp, ShowPalette, SetPaletteQuery,
-               MovePalette, ShowPrompt, DraftPrompt, SaveSession, SessionSaved, ExportFigure,
-               Notify, JobProgress, TakeScreenshot, Quit, FocusControl, TypeInto, MoveInList, Tick>;
+               SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
+               ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt, DraftPrompt,
+               SaveSession, SessionSaved, ExportFigure, Notify, JobProgress, TakeScreenshot, Quit,
+               FocusControl, TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view

@@ -56,10 +56,17 @@ void carry_out(AppState& state, const CopyArithmetic& action) {
 
 void carry_out(AppState& state, const SetTheme& action) { state.theme = action.theme; }
 
-/// Seen at once: no message, which would be the first of every window that starts with a scale.
 void carry_out(AppState& state, const SetUiScale& action) {
+    carry_out(state, StartAtScale{action.scale});
+    say(state, fmt::format("UI scale {:.0f} %", 100.0 * state.ui_scale));
+}
+
+void carry_out(AppState& state, const StartAtScale& action) {
     if (std::isfinite(action.scale)) state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
 }
+
+void carry_out(AppState& state, const ShowInspector& action) { state.inspector = action.on; }
+void carry_out(AppState& state, const SetNarrow& action) { state.narrow = action.narrow; }
 
 void carry_out(AppState& state, const SetReducedMotion& action) {
     state.reduced_motion = action.on;

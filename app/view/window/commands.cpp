@@ -14,12 +14,18 @@ constexpr double kScaleStep = 0.1;
 
 using Commands = std::vector<Command>;
 
+bool is_side_shown(const AppState& state) {
+    return shown_workspace(state).has_side(state) && state.is_inspector_shown();
+}
+
 /// What Esc does here: the nearest thing that can be closed.
 Action escape_action(const AppState& state) {
     if (state.prompt) return ShowPrompt{std::nullopt};
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
-    return shown_workspace(state).escape(state).value_or(ClearSelection{});
+    if (auto inner = shown_workspace(state).escape(state)) return *std::move(inner);
+    if (state.narrow && is_side_shown(state)) return inspector_action(state, false);
+    return ClearSelection{};
 }
 
 /// Adds "Window" commands.
@@ -59,6 +65,9 @@ void add_looks(const Adder& add, const AppState& state) {
     add("Larger", ctrl(Key::plus), SetUiScale{state.ui_scale + kScaleStep}, state.ui_scale < 2.0);
     add("Smaller", ctrl(Key::minus), SetUiScale{state.ui_scale - kScaleStep}, state.ui_scale > 1.0);
     add("Normal size", ctrl(Key::zero), SetUiScale{1.0});
+    add(state.is_inspector_shown() ? "Hide the inspector" : "Show the inspector", plain(Key::i),
+        inspector_action(state, !state.is_inspector_shown()),
+        shown_workspace(state).has_side(state));
     add(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
         SetReducedMotion{!state.reduced_motion});
 }
@@ -128,6 +137,11 @@ std::string keys_of(const Command& command) {
     std::string text = to_string(command.chord);
     if (command.also.key != Key::none) text += ", " + to_string(command.also);
     return text;
+}
+
+Action inspector_action(const AppState& state, bool shown) {
+    if (shown == !state.narrow) return ShowInspector{std::nullopt};
+    return ShowInspector{shown};
 }
 
 Commands commands(const AppState& state) {

@@ -28,6 +28,8 @@ inline Chord plain(Key key) { return {key, false, false}; }
 inline Chord ctrl(Key key) { return {key, true, false}; }
 inline Chord shift(Key key) { return {key, false, true}; }
 
+/// Shows or hides the inspector; what the window's width does by itself is not held on to.
+Action inspector_action(const AppState& state, bool shown);
 /// Every command that makes sense in this state.
 std::vector<Command> commands(const AppState& state);
 /// Those whose words hold every word of the query, best first.

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <functional>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/step/canvas.h"
+#include "app/ui/step/controls.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Actions;
+using view::ControlsView;
+
+// Design units.
+constexpr float kWidth = 336.0F;
+constexpr float kPad = 16.0F;
+constexpr float kRow = 36.0F;
+constexpr float kGap = 6.0F;          // under the button
+constexpr Index kMostFileHeads = 64;  // that the slider reaches
+
+constexpr ImGuiWindowFlags kPopover =
+    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoFocusOnAppearing;
+
+using Row = std::function<void(const Frame& frame, Actions& out)>;
+
+/// A whole number of the model; the tracks of all of them begin at one place.
+struct Size {
+    const char* id;
+    const char* words;
+    Index value, high;
+    Tip tip;
+};
+
+std::optional<Index> size_slider(const Size& size, const Frame& frame, Actions& out) {
+    const float label = frame.text_width(frame.fonts.body, "d_model");
+    const SliderWords words{size.words, std::to_string(size.value), "000", label};
+    return log_slider(frame, size.id, words, size.value, 1, size.high,
+                      ImGui::GetContentRegionAvail().x, size.tip, out);
+}
+
+template <class MakeAction>
+Row size_row(Size size, MakeAction make) {
+    return [size, make](const Frame& frame, Actions& out) {
+        if (const auto next = size_slider(size, frame, out)) out.push_back(make(*next));
+    };
+}
+
+void add_sizes(const ControlsView& view, std::vector<Row>& rows) {
+    const char* how = "Powers of two are stops. Double-click to type.";
+    if (view.toy) {
+        rows.push_back(size_row({"##d_model",
+                                 "d_model",
+                                 view.d_model,
+                                 view::kMaxModelWidth,
+                                 {"d_model: columns of X. X is [T, d_model]", how}},
+                                [](Index n) { return view::SetModelWidth{n}; }));
+        rows.push_back(
+            size_row({"##d_k",
+                      "d_k",
+                      view.d_k,
+                      view::kMaxKeyWidth,
+                      {"d_k: columns of Q and K in each head. W_Q is [d_model, d_k]", how}},
+                     [](Index n) { return view::SetKeyWidth{n}; }));
+    }
+    const Index most = view.toy ? view::kMaxHeads : std::max(kMostFileHeads, view.heads);
+    if (view.projects)
+        rows.push_back(
+            size_row({"##heads",
+                      "heads",
+                      view.heads,
+                      most,
+                      {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
+                     [](Index n) { return view::SetHeads{n}; }));
+}
+
+/// |i − j| ≤ w.
+void draw_window_mask(const ControlsView& view, const Frame& frame, Actions& out) {
+    const Tip tip{"Window mask: |i − j| ≤ w", "A query sees only the keys near it. [T, T]"};
+    if (const auto on = toggle(frame, "window", "window", view.window.has_value(), tip))
+        out.push_back(view::SetWindow{*on ? std::optional<Index>(1) : std::nullopt});
+    if (!view.window) return;
+    const Index high = std::max(view.tokens - 1, *view.window);
+    ImGui::SameLine(0.0F, frame.px(16));
+    const auto next = number_field(frame, "##window", "w", *view.window, 0, high,
+                                   number_width(frame, "w", high), tip, out);
+    if (next) out.push_back(view::SetWindow{*next});
+}
+
+void draw_seed(const ControlsView& view, const Frame& frame, Actions& out) {
+    const Tip tip{"Seed of the toy weights", "The same seed gives the same W_Q, W_K, W_V."};
+    const float width = seed_width(frame, view.seed);
+    if (const auto next = seed_field(frame, "##seed", view.seed, width, tip, out))
+        out.push_back(view::SetSeed{*next});
+    ImGui::SameLine(0.0F, frame.px(8));
+    if (button(frame, "reseed", "re-seed",
+               {"The next seed", "New weights, drawn from N(0, 1/d_in)."}))
+        out.push_back(view::SetSeed{view.seed + 1});
+}
+
+/// What the popover holds, from top to bottom.
+std::vector<Row> rows_of(const ControlsView& view, unsigned left_out) {
+    std::vector<Row> rows;
+    for (unsigned n = kRowItems; n-- > 0;)
+        if ((left_out & bit_of(RowItem{n})) != 0)
+            rows.emplace_back([&view, n](const Frame& frame, Actions& out) {
+                draw_row_item(RowItem{n}, view, frame, out);
+            });
+    add_sizes(view, rows);
+    rows.emplace_back(
+        [&view](const Frame& frame, Actions& out) { draw_window_mask(view, frame, out); });
+    if (view.toy)
+        rows.emplace_back(
+            [&view](const Frame& frame, Actions& out) { draw_seed(view, frame, out); });
+    return rows;
+}
+
+/// Under the button, its right ends on the right of it.
+ImVec2 place_of(const ModelButton& button, ImVec2 size, const Frame& frame) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const float left = std::clamp(button.high.x - size.x, 0.0F, std::max(0.0F, display.x - size.x));
+    return {left, button.high.y + frame.px(kGap)};
+}
+
+/// Escape and a click elsewhere; the keyboard goes back to the button.
+void close_when_left(const ModelButton& button, ImVec2 low, ImVec2 high, const Frame& frame,
+                     Actions& out) {
+    if (frame.focus == nullptr) return;
+    const Hands& hands = frame.focus->hands();
+    if (hands.overlay || hands.list) return;
+    const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+                         !ImGui::IsMouseHoveringRect(low, high, false) &&
+                         !ImGui::IsMouseHoveringRect(button.low, button.high, false);
+    const bool escape = !hands.typing && take_key(frame, view::Key::escape);
+    if (clicked || escape) out.push_back(view::ShowModel{false});
+    const bool by_keys = frame.focus->focus().control != 0;
+    if (escape && by_keys) out.push_back(view::FocusControl{button.control});
+}
+
+}  // namespace
+
+void draw_model(const ControlsView& view, const ModelButton& button, const Frame& frame,
+                Actions& out) {
+    const std::vector<Row> rows = rows_of(view, button.left_out);
+    const float pad = frame.px(kPad);
+    const ImVec2 size{frame.px(kWidth), 2 * pad + frame.px(kRow) * static_cast<float>(rows.size())};
+    const ImVec2 low = place_of(button, size, frame);
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    ImGui::SetNextWindowPos(low);
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {pad, pad});
+    ImGui::Begin("model", nullptr, kPopover);
+    ImGui::PopStyleVar();
+    frame.painter.rect(low, high, frame.theme.surface, frame.px(8));
+    frame.painter.outline(low, high, frame.theme.muted, frame.px(1), frame.px(8));
+    if (frame.focus != nullptr) frame.focus->keep_inside();
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+        ImGui::SetCursorScreenPos(
+            {low.x + pad, low.y + pad + frame.px(kRow) * static_cast<float>(n)});
+        rows[n](frame, out);
+    }
+    ImGui::End();
+    close_when_left(button, low, high, frame, out);
+}
+
+}  // namespace attn::ui

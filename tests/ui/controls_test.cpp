@@ -1,0 +1,154 @@
+#include <doctest/doctest.h>
+#include <imgui_internal.h>
+
+#include <set>
+
+#include "app/ui/step/canvas.h"
+#include "app/ui/step/controls.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using attn::test::NullUi;
+using view::Key;
+
+namespace {
+
+/// The row alone, in a panel of that size.
+struct Row {
+    view::AppState state = view::initial_state();
+    NullUi ui;
+    ui::ModelButton model;
+    ImVec2 end{0.0F, 0.0F};  // of all that was drawn
+
+    explicit Row(ImVec2 size, float scale = 1.0F) : ui(size, scale) {
+        ui.show_in_window([this](const ui::Frame& bare, view::Actions& out) {
+            ui::FocusRing ring(state.focus, {});
+            ui::Frame frame = bare;
+            frame.focus = &ring;
+            const ImVec2 low = ImGui::GetCursorScreenPos();
+            ImGui::BeginChild("controls", {0.0F, frame.px(40.0F)});
+            model = draw_controls(build_step_view(state).controls, frame, out);
+            end = ImGui::GetCurrentWindow()->DC.CursorMaxPos;
+            ImGui::EndChild();
+            end.y -= low.y;
+            for (const view::Action& action : out) view::apply(state, action);
+        });
+    }
+};
+
+const ImGuiWindow* popover() {
+    const ImGuiWindow* window = ImGui::FindWindowByName("model");
+    return window != nullptr && window->Active ? window : nullptr;
+}
+
+ImVec2 model_button(App& app) {
+    for (float x = 1590.0F; x > 800.0F; x -= 8.0F) {
+        app.ui.click({x, 20.0F});
+        if (app.state.step.model_open) return {x, 20.0F};
+    }
+    FAIL("no button opens the model");
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("the controls are one row at every width: what does not fit is in the popover") {
+    for (const float width : {640.0F, 800.0F, 1000.0F, 1200.0F, 1600.0F, 2560.0F})
+        for (const float scale : {1.0F, 1.5F, 2.0F}) {
+            CAPTURE(width);
+            CAPTURE(scale);
+            Row row({width, 300.0F}, scale);
+            view::apply(row.state, view::SetHeads{8});
+            row.ui.frames(2);
+            CHECK(row.end.y <= 40.0F * scale);
+            CHECK(row.model.high.x <= width);
+            CHECK(row.model.high.x >= width - 40.0F * scale);
+            if (width / scale >= 1200.0F) CHECK(row.model.left_out == 0);
+            if (width / scale <= 800.0F) CHECK(row.model.left_out != 0);
+        }
+}
+
+TEST_CASE("changing heads, widths, scaling or temperature moves no control of the row") {
+    Row row({1500.0F, 300.0F});
+    row.ui.frames(2);
+    const ImVec2 before = row.model.low;
+    for (const view::Action& action : view::Actions{
+             view::SetKeyWidth{64}, view::SetKeyWidth{7}, view::SetScaling{false},
+             view::SetTemperature{12.5}, view::SetModelWidth{64}, view::SetSeed{123456789}}) {
+        view::apply(row.state, action);
+        row.ui.frames(2);
+        CHECK(row.model.low.x == before.x);
+    }
+}
+
+TEST_CASE(
+    "the popover opens by a click and by D, closes by Escape, a click elsewhere and the button") {
+    App app;
+    view::apply(app.state, view::SelectCell{{Stage::x, 1, 1}});
+    const ImVec2 button = model_button(app);
+    REQUIRE(popover());
+    app.ui.press(Key::escape);
+    CHECK_FALSE(app.state.step.model_open);
+    CHECK(app.state.step.selected);
+    app.ui.press(Key::d);
+    REQUIRE(popover());
+    app.ui.click({500.0F, 960.0F});
+    CHECK_FALSE(app.state.step.model_open);
+    app.ui.click(button);
+    REQUIRE(popover());
+    app.ui.click(button);
+    CHECK_FALSE(app.state.step.model_open);
+    CHECK(popover() == nullptr);
+}
+
+TEST_CASE("a click within the popover changes the model and leaves it open") {
+    App app;
+    view::apply(app.state, view::ShowModel{true});
+    app.ui.frames(2);
+    const ImGuiWindow* window = popover();
+    REQUIRE(window);
+    const ImVec2 at{window->Pos.x + window->Size.x * 0.6F, window->Pos.y + 16.0F + 14.0F};
+    app.ui.click(at);
+    CHECK(app.state.document().d_model > 4);
+    CHECK(app.state.step.model_open);
+    CHECK_FALSE(app.state.step.selected);
+}
+
+TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
+    App app;
+    view::apply(app.state, view::ShowModel{true});
+    app.ui.frames(2);
+    std::set<std::uint32_t> met;
+    for (int n = 0; n < 40; ++n) {
+        app.ui.press(Key::tab);
+        REQUIRE(app.state.focus.control != 0);
+        met.insert(app.state.focus.control);
+    }
+    CHECK(met.size() >= 5);
+    CHECK(met.size() <= 8);
+    app.ui.press(Key::escape);
+    CHECK_FALSE(app.state.step.model_open);
+    const std::uint32_t button = app.state.focus.control;
+    REQUIRE(button != 0);
+    CHECK_FALSE(met.contains(button));
+    app.ui.press(Key::enter);
+    CHECK(app.state.step.model_open);
+    app.ui.frames(2);
+    CHECK(met.contains(app.state.focus.control));
+}
+
+TEST_CASE("Escape in a number of the popover ends the typing alone") {
+    App app;
+    view::apply(app.state, view::ShowModel{true});
+    app.ui.frames(2);
+    app.ui.press(Key::tab);
+    app.ui.type("6");
+    REQUIRE(app.state.focus.typing);
+    app.ui.press(Key::escape);
+    CHECK_FALSE(app.state.focus.typing);
+    CHECK(app.state.step.model_open);
+    CHECK(app.state.document().d_model == 4);
+    app.ui.press(Key::escape);
+    CHECK_FALSE(app.state.step.model_open);
+}

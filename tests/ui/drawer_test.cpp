@@ -1,0 +1,89 @@
+#include <doctest/doctest.h>
+#include <imgui_internal.h>
+
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using view::Key;
+
+namespace {
+
+/// The child window of that name, drawn in the last frame; nullptr when there is none.
+const ImGuiWindow* child(const char* name) {
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (window->Active &&
+            std::string(window->Name).find(std::string("/") + name + "_") != std::string::npos)
+            return window;
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a wide window has the inspector beside the canvas, and I gives its room to the canvas") {
+    App app;
+    const ImGuiWindow* side = child("side");
+    REQUIRE(side);
+    CHECK(side->Size.x <= 320.0F);
+    const float canvas = child("canvas")->Size.x;
+    CHECK(child("canvas")->Rect().Max.x <= side->Pos.x);
+    app.ui.press(Key::i);
+    CHECK(child("side") == nullptr);
+    CHECK(child("canvas")->Size.x > canvas + 250.0F);
+    app.ui.press(Key::i);
+    CHECK(child("side"));
+    CHECK_FALSE(app.state.inspector);
+}
+
+TEST_CASE("a narrow window has it as a drawer over the canvas, which stays where it is") {
+    App app({1280.0F, 720.0F});
+    view::apply(app.state, view::SelectCell{{Stage::x, 1, 1}});
+    app.ui.frames(2);
+    CHECK(app.state.narrow);
+    CHECK(child("side") == nullptr);
+    const ImRect canvas = child("canvas")->Rect();
+    app.ui.press(Key::i);
+    REQUIRE(child("side"));
+    CHECK(child("canvas")->Rect().Min.x == canvas.Min.x);
+    CHECK(child("canvas")->Rect().Max.x == canvas.Max.x);
+    CHECK(child("side")->Pos.x < canvas.Max.x);
+    const ImVec2 inside{child("side")->Pos.x + 100.0F, 600.0F};
+    app.ui.click(inside);
+    CHECK(app.state.step.selected == view::CellRef{Stage::x, 1, 1});
+    app.ui.press(Key::escape);
+    CHECK(child("side") == nullptr);
+    CHECK(app.state.step.selected);
+}
+
+TEST_CASE("the handle shows and hides it") {
+    App app({1280.0F, 720.0F});
+    const ImVec2 handle{1272.0F, 340.0F};
+    app.ui.click(handle);
+    CHECK(child("side"));
+    app.ui.click(handle);
+    CHECK(child("side") == nullptr);
+}
+
+TEST_CASE("a workspace without an inspector has no handle, and I does nothing there") {
+    App app({1280.0F, 720.0F});
+    view::apply(app.state, view::SetWorkspace{"saturation"});
+    app.ui.frames(2);
+    app.ui.press(Key::i);
+    CHECK_FALSE(app.state.inspector);
+}
+
+TEST_CASE("the inspector's links are stops of Tab: Enter goes to the stage of a source") {
+    App app;
+    view::apply(app.state, view::GoToStage{Stage::scores});
+    view::apply(app.state, view::SelectCell{{Stage::scores, 1, 2}});
+    app.ui.frames(2);
+    bool went = false;
+    for (int n = 0; n < 90 && !went; ++n) {
+        app.ui.press(Key::tab);
+        if (n < 20) continue;  // the controls and the ribbon
+        app.ui.press(Key::enter);
+        went =
+            app.state.step.selected && app.state.step.selected->tensor != OperandId(Stage::scores);
+    }
+    CHECK(went);
+}

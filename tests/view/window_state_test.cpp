@@ -1,0 +1,140 @@
+#include <doctest/doctest.h>
+
+#include "app/view/session.h"
+#include "app/view/window/commands.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+const Command& command(const std::vector<Command>& list, std::string_view words) {
+    const auto found = std::ranges::find(list, words, &Command::words);
+    REQUIRE(found != list.end());
+    return *found;
+}
+
+AppState escaped(const AppState& state) {
+    return after(state, {command(commands(state), "Close, or clear the selection").action});
+}
+
+}  // namespace
+
+TEST_CASE("the inspector is there where the window has room, until it is shown or hidden by hand") {
+    const AppState wide = initial_state();
+    const AppState narrow = after(wide, {SetNarrow{true}});
+    CHECK(wide.is_inspector_shown());
+    CHECK_FALSE(narrow.is_inspector_shown());
+    const AppState hidden = after(wide, {command(commands(wide), "Hide the inspector").action});
+    CHECK_FALSE(hidden.is_inspector_shown());
+    const AppState open = after(narrow, {command(commands(narrow), "Show the inspector").action});
+    CHECK(open.is_inspector_shown());
+    const AppState again = after(hidden, {command(commands(hidden), "Show the inspector").action});
+    CHECK_FALSE(again.inspector);
+    CHECK(command(commands(wide), "Hide the inspector").chord == plain(Key::i));
+}
+
+TEST_CASE("session and journal keep what was chosen of the inspector, not what the width does") {
+    const AppState hidden = after(initial_state(), {ShowInspector{false}});
+    const auto read = session_from_json(session_to_json(hidden), "s", {});
+    REQUIRE(read);
+    CHECK(read->inspector == false);
+    const auto by_width = session_from_json(session_to_json(initial_state()), "s", {});
+    REQUIRE(by_width);
+    CHECK_FALSE(by_width->inspector);
+    for (const std::optional<bool> on : {std::optional<bool>(), {true}, {false}}) {
+        const auto line = to_journal(ShowInspector{on});
+        REQUIRE(line);
+        const auto action = from_journal(*line);
+        REQUIRE(action);
+        CHECK(std::get<ShowInspector>(*action).on == on);
+    }
+    CHECK_FALSE(to_journal(SetNarrow{true}));
+}
+
+TEST_CASE("Escape closes what is open on top and nothing else") {
+    const CellRef cell{Stage::x, 1, 1};
+    AppState state = after(initial_state(), {SetNarrow{true}, SelectCell{cell}, ShowInspector{true},
+                                             ShowModel{true}, BeginCellEdit{cell}, ShowHelp{true}});
+    state = after(state, {ShowPrompt{PromptKind::open}});
+    CHECK_FALSE(state.show_help);  // a prompt takes its place
+    state = escaped(state);
+    CHECK_FALSE(state.prompt);
+    state = escaped(after(state, {ShowHelp{true}, BeginCellEdit{cell}}));
+    CHECK_FALSE(state.show_help);
+    REQUIRE(state.step.editing);
+    state = escaped(state);
+    CHECK_FALSE(state.step.editing);
+    REQUIRE(state.step.model_open);
+    state = escaped(state);
+    CHECK_FALSE(state.step.model_open);
+    REQUIRE(state.is_inspector_shown());
+    state = escaped(state);
+    CHECK_FALSE(state.is_inspector_shown());
+    REQUIRE(state.step.selected);
+    state = escaped(state);
+    CHECK_FALSE(state.step.selected);
+}
+
+TEST_CASE("Escape leaves an inspector beside the canvas alone") {
+    const AppState state =
+        escaped(after(initial_state(), {SelectCell{{Stage::x, 1, 1}}, ShowInspector{true}}));
+    CHECK(state.is_inspector_shown());
+    CHECK_FALSE(state.step.selected);
+}
+
+TEST_CASE("the UI scale is said on the bottom line, but for the one of the start") {
+    const AppState first = initial_state();
+    CHECK(after(first, {SetUiScale{1.5}}).message.words == "UI scale 150 %");
+    CHECK(after(first, {SetUiScale{7.0}}).message.words == "UI scale 200 %");
+    const AppState started = after(first, {StartAtScale{1.4}});
+    CHECK(started.ui_scale == 1.4);
+    CHECK(started.message.words == first.message.words);
+}
+
+TEST_CASE("the popover of the model is opened, closed and kept") {
+    const AppState open = after(initial_state(), {ShowModel{true}});
+    CHECK(open.step.model_open);
+    const auto read = session_from_json(session_to_json(open), "s", {});
+    REQUIRE(read);
+    CHECK(read->step.model_open);
+    CHECK_FALSE(after(open, {ShowModel{false}}).step.model_open);
+}
+
+TEST_CASE(
+    "Enter on what is no number explains it and keeps the field, a click elsewhere drops it") {
+    const CellRef cell{Stage::x, 1, 1};
+    const AppState typed = after(initial_state(), {BeginCellEdit{cell}, DraftCell{"1.2.3"}});
+    for (const Action& entered : Actions{CommitCellEdit{}, CommitAndMove{1}}) {
+        const AppState state = after(typed, {entered});
+        REQUIRE(state.step.editing);
+        CHECK(state.step.editing->cell == cell);
+        CHECK(state.step.editing->draft == "1.2.3");
+        CHECK(state.message.severity == Severity::error);
+        CHECK(state.message.words ==
+              "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is.");
+    }
+    const AppState left = after(typed, {LeaveCellEdit{}});
+    CHECK_FALSE(left.step.editing);
+    CHECK(left.now == 0);
+    CHECK(left.message.words == "'1.2.3' is not a number; X[cat, 1] stays 0.51");
+    CHECK(after(typed, {DraftCell{"2.5"}, LeaveCellEdit{}}).document().inputs->x(0, 0, 1, 1) ==
+          2.5F);
+}
+
+TEST_CASE("Tab takes the number and goes on to the next cell, row after row, until the last") {
+    const auto moved = [](const CellRef& from, int cells) {
+        return after(initial_state(), {BeginCellEdit{from}, DraftCell{"7"}, CommitAndMove{cells}});
+    };
+    const AppState next = moved({Stage::x, 1, 1}, 1);
+    CHECK(next.document().inputs->x(0, 0, 1, 1) == 7.0F);
+    REQUIRE(next.step.editing);
+    CHECK(next.step.editing->cell == CellRef{Stage::x, 1, 2});
+    CHECK(next.step.selected == CellRef{Stage::x, 1, 2});
+    CHECK(moved({Stage::x, 1, 1}, -1).step.editing->cell == CellRef{Stage::x, 1, 0});
+    CHECK(moved({Stage::x, 1, 3}, 1).step.editing->cell == CellRef{Stage::x, 2, 0});
+    CHECK(moved({Stage::x, 1, 0}, -1).step.editing->cell == CellRef{Stage::x, 0, 3});
+    CHECK_FALSE(moved({Stage::x, 3, 3}, 1).step.editing);
+    CHECK_FALSE(moved({Stage::x, 0, 0}, -1).step.editing);
+}
