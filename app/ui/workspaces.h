@@ -30,6 +30,7 @@ struct WorkArea {
     Box work;
     float margin = 0.0F;
     float inspector = 0.0F;  // width of a panel at the right
+    bool chrome = true;      // false: presenting, the canvas alone
 };
 
 /// A few lines in a box of `size`, `thin` wide: no font has such icons.

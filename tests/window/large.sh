@@ -36,7 +36,7 @@ does '"action":"set_map_camera"' drag 600 450
 does '"action":"set_map_camera"' wheel_out 640 420
 does '"action":"set_full_pass","on":false' press space
 does '"action":"set_full_pass","on":true' press space
-does '"action":"set_map_colors"' press p
+does '"action":"set_map_colors"' press o
 does '"action":"fit_map"' press f
 
 # To the needle, which stands in the middle of the canvas: the click selects that very cell.

@@ -87,7 +87,7 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
     const Adder add{list};
     add_moves(add, state);
     const MapColors next = pooled_next(look.colors);
-    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::p, SetMapColors{next});
+    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::o, SetMapColors{next});
     add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::l,
         SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
     const bool requested = wants_full_pass(look);

@@ -19,7 +19,9 @@ Action escape_action(const AppState& state) {
     if (state.prompt) return ShowPrompt{std::nullopt};
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
-    return shown_workspace(state).escape(state).value_or(ClearSelection{});
+    if (const auto closes = shown_workspace(state).escape(state)) return *closes;
+    if (state.presenter) return SetPresenter{false};
+    return ClearSelection{};
 }
 
 /// Adds "Window" commands.
@@ -59,6 +61,8 @@ void add_looks(const Adder& add, const AppState& state) {
     add("Larger", ctrl(Key::plus), SetUiScale{state.ui_scale + kScaleStep}, state.ui_scale < 2.0);
     add("Smaller", ctrl(Key::minus), SetUiScale{state.ui_scale - kScaleStep}, state.ui_scale > 1.0);
     add("Normal size", ctrl(Key::zero), SetUiScale{1.0});
+    add(state.presenter ? "Stop presenting" : "Present: the canvas alone, twice as large",
+        plain(Key::p), SetPresenter{!state.presenter});
     add(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
         SetReducedMotion{!state.reduced_motion});
 }
