@@ -9,12 +9,12 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
                                  view::Actions& out) {
     const view::LargeView view = build_large_view(state);
     const LargeScene scene{view, state.large, frame, out};
-    const float side = has_map(view) ? r.inspector : 0.0F;
+    const float side = has_map(view) && r.chrome ? r.inspector : 0.0F;
     const float split = std::max(r.work.low.x, r.work.high.x - side);
     if (side > 0.0F) frame.around.rect({split, 0.0F}, r.work.high, frame.theme.surface);
     panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
           [&] { draw_large_map(scene); });
-    if (!has_map(view)) return {};
+    if (side <= 0.0F) return {};
     const LargeScene beside{view, state.large, around(frame), out};
     panel("map side",
           {{split + frame.px(24), frame.px(16)}, {r.work.high.x - frame.px(16), r.work.high.y}},

@@ -53,57 +53,63 @@ bool is_told(const AppState& state) {
     return state.step.stage >= Stage::weights && is_kept(state, told_weights(state));
 }
 
-/// What one row of words is made of.
-struct Source {
-    const AppState& state;
-    std::vector<std::string> labels;
-    const std::vector<std::string>& tokens;  // may be fewer: files need not name them
-    Axis axis;
-};
-
-/// The column that a cell of another row takes over.
-Index kept_column(const AppState& state, const OperandId& id, Index columns) {
-    const auto& selected = state.step.selected;
-    const bool same = selected && selected->tensor == id && selected->column < columns;
-    return same ? std::max<Index>(selected->column, 0) : 0;
-}
-
-Index largest_column(const AppState& state, Stage stage, Index row) {
-    const auto values = sheet_of(state, stage).values.row(row);
-    Index best = 0;
-    for (Index j = 1; j < std::ssize(values); ++j) {
-        const float held = values[static_cast<std::size_t>(best)];
-        if (values[static_cast<std::size_t>(j)] > held || std::isnan(held)) best = j;
-    }
-    return best;
-}
-
 /// Whether the keys are other words than the queries.
 bool has_own_keys(const Document& document) {
     return !document.tokens_kv.empty() || document.size.tq != document.size.tk;
 }
 
-/// nullopt where the stage has no such row.
-std::optional<CellRef> row_cell(const AppState& state, Index row) {
-    const Stage stage = state.step.stage;
-    const CellRef cell{stage, row,
-                       kept_column(state, stage, sheet_of(state, stage).values.columns)};
-    return has_cell(state, cell) ? std::optional(cell) : std::nullopt;
+/// The matrix on the canvas, asked once for all words.
+struct Shown {
+    const AppState& state;
+    Stage stage;
+    MatrixView<const float> values;  // 0 × 0: not kept
+
+    explicit Shown(const AppState& of)
+        : state(of), stage(of.step.stage), values(sheet_of(of, of.step.stage).values) {}
+};
+
+/// What one row of words is made of.
+struct Source {
+    const Shown& shown;
+    std::vector<std::string> labels;
+    const std::vector<std::string>& tokens;  // may be fewer: files need not name them
+    Axis axis;
+};
+
+Index largest_column(std::span<const float> values) {
+    std::size_t best = 0;
+    for (std::size_t j = 1; j < values.size(); ++j)
+        if (values[j] > values[best] || std::isnan(values[best])) best = j;
+    return static_cast<Index>(best);
 }
 
-std::optional<CellRef> cell_of_key(const AppState& state, std::optional<Index> query, Index key) {
-    const Stage stage = state.step.stage;
-    if (info(stage).rows == Axis::key) return row_cell(state, key);
-    if (!is_pair(stage) || !is_kept(state, stage)) return std::nullopt;
-    return CellRef{stage, query.value_or(0), key};
+/// In the column of the selected cell, where that is of the same matrix. nullopt where there is no such row.
+std::optional<CellRef> row_cell(const Shown& shown, Index row) {
+    if (row >= shown.values.rows || shown.values.columns == 0) return std::nullopt;
+    const auto& selected = shown.state.step.selected;
+    const bool same = selected && selected->tensor == OperandId(shown.stage);
+    const Index column = same ? selected->column : 0;
+    return CellRef{shown.stage, row, std::clamp(column, Index{0}, shown.values.columns - 1)};
+}
+
+std::optional<CellRef> query_cell(const Shown& shown, Index query) {
+    if (info(shown.stage).rows != Axis::query || query >= shown.values.rows) return std::nullopt;
+    if (!is_pair(shown.stage)) return row_cell(shown, query);
+    return CellRef{shown.stage, query, largest_column(shown.values.row(query))};
+}
+
+std::optional<CellRef> key_cell(const Shown& shown, std::optional<Index> query, Index key) {
+    if (info(shown.stage).rows == Axis::key) return row_cell(shown, key);
+    if (!is_pair(shown.stage) || key >= shown.values.columns) return std::nullopt;
+    return CellRef{shown.stage, query.value_or(0), key};
 }
 
 std::optional<CellRef> cell_of(const Source& source, const SentenceView& view, Index n) {
-    const AppState& state = source.state;
-    if (source.axis == Axis::key) return cell_of_key(state, view.query, n);
-    if (!has_own_keys(state.document()) && info(state.step.stage).rows == Axis::key)
-        return row_cell(state, n);
-    return cell_of_query(state, n);
+    const Shown& shown = source.shown;
+    const bool alone = !has_own_keys(shown.state.document());
+    if (source.axis == Axis::key || (alone && info(shown.stage).rows == Axis::key))
+        return key_cell(shown, view.query, n);
+    return query_cell(shown, n);
 }
 
 std::string token_words(const Source& source, Index n) {
@@ -201,32 +207,24 @@ void mark_key(SentenceView& view, const Place& place) {
 
 }  // namespace
 
-std::optional<Index> looked_at_query(const AppState& state) { return looked_at(state).query; }
-
-std::optional<CellRef> cell_of_query(const AppState& state, Index query) {
-    const Stage stage = state.step.stage;
-    if (info(stage).rows != Axis::query || !is_kept(state, stage)) return std::nullopt;
-    if (!is_pair(stage)) return row_cell(state, query);
-    return CellRef{stage, query, largest_column(state, stage, query)};
-}
-
 SentenceView build_sentence_view(const AppState& state) {
     SentenceView view;
     if (!step_lacks(state).empty()) return view;
     const Document& document = state.document();
     const Dimensions& size = document.size;
+    const Shown shown(state);
     const Place place = looked_at(state);
     view.weighed = is_told(state);
     view.query = place.query;
     if (view.weighed && !view.query) view.query = 0;
     const Index middle = view.query.value_or(place.key.value_or(0));
     view.queries =
-        row_of({state, axis_labels(document, Axis::query, size.tq), document.tokens, Axis::query},
+        row_of({shown, axis_labels(document, Axis::query, size.tq), document.tokens, Axis::query},
                view, middle);
     if (has_own_keys(document)) {
         const Index key = place.key.value_or(0);
         view.keys = row_of(
-            {state, axis_labels(document, Axis::key, size.tk), document.tokens_kv, Axis::key}, view,
+            {shown, axis_labels(document, Axis::key, size.tk), document.tokens_kv, Axis::key}, view,
             key);
     }
     mark_key(view, place);

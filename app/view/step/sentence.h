@@ -48,9 +48,4 @@ struct SentenceView {
 
 SentenceView build_sentence_view(const AppState& state);
 
-/// The query that is looked at: of the hovered cell, else of the selected one.
-std::optional<Index> looked_at_query(const AppState& state);
-/// The cell of the stage shown that stands for a query: in a matrix of queries and keys its largest entry.
-std::optional<CellRef> cell_of_query(const AppState& state, Index query);
-
 }  // namespace attn::view
