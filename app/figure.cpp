@@ -24,7 +24,7 @@ class Stage {
     Stage(const view::AppState& state, const FigureWindow& window)
         : window_(window),
           theme_(view::theme(state.theme)),
-          scale_(static_cast<float>(window.device_scale * state.ui_scale)),
+          scale_(static_cast<float>(window.device_scale * shown_scale(state))),
           context_(size(), scale_, theme_) {}
 
     Point size() const {
@@ -85,10 +85,10 @@ class FigureStudio : public cli::Studio {
   private:
     /// One theme and scale a stage.
     Stage& stage(const view::AppState& state) {
-        if (!stage_ || theme_ != state.theme || ui_scale_ != state.ui_scale) {
+        if (!stage_ || theme_ != state.theme || shown_scale_ != shown_scale(state)) {
             stage_.emplace(state, window_);
             theme_ = state.theme;
-            ui_scale_ = state.ui_scale;
+            shown_scale_ = shown_scale(state);
         }
         return *stage_;
     }
@@ -98,7 +98,7 @@ class FigureStudio : public cli::Studio {
     figures::Measure measure_;
     std::optional<Stage> stage_;
     view::ThemeName theme_{};
-    double ui_scale_ = 0.0;
+    double shown_scale_ = 0.0;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ Screen::Screen(gl::ImguiRenderer& renderer)
 }
 
 void Screen::prepare(const view::AppState& state, double device_scale) {
-    const double scale = device_scale * state.ui_scale;
+    const double scale = device_scale * shown_scale(state);
     const bool rescaled = scale != scale_;
     if (rescaled) {
         fonts_ = ui::load_fonts(static_cast<float>(scale));

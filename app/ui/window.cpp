@@ -22,6 +22,7 @@ constexpr float kMargin = 24.0F;
 constexpr float kNarrowMargin = 16.0F;
 constexpr float kRail = 64.0F;
 constexpr float kBottom = 32.0F;
+constexpr float kPresentedFoot = 20.0F;
 constexpr float kInspectorMost = 312.0F;  // with the strip of its handle: 328
 constexpr float kInspectorLeast = 240.0F;
 constexpr float kStrip = 16.0F;
@@ -117,6 +118,19 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
     if (state.narrow != is_narrow(frame)) out.push_back(view::SetNarrow{is_narrow(frame)});
 }
 
+/// Presenting: the workspace alone. Only what went wrong is said beneath it.
+void draw_presented(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const float margin = frame.px(kNarrowMargin);
+    const float foot = std::max(display.y - frame.px(kPresentedFoot), display.y / 2);
+    const WorkArea area{{{0.0F, 0.0F}, {display.x, foot}}, margin, 0.0F, 0.0F, false};
+    panels[static_cast<std::size_t>(state.workspace)].draw(state, area, frame, out);
+    const view::Message& said = state.notice ? *state.notice : state.message;
+    if (said.severity == view::Severity::info) return;
+    panel("bottom line", {{margin, foot}, {display.x - margin, display.y}},
+          [&] { draw_bottom_line(said, {}, around(frame)); });
+}
+
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
     if (state.show_help) draw_help(commands(state), shown_workspace(state).mouse, frame, out);
     if (state.show_palette)
@@ -153,7 +167,10 @@ void draw_window(const AppState& state, const Frame& whole, Actions& out, PanelL
     ImGui::PopStyleVar();
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     ImGui::PushClipRect({0.0F, 0.0F}, display, false);  // padding is no reason to clip the rail
-    draw_base(state, panels, frame, out);
+    if (state.presenter)
+        draw_presented(state, panels, frame, out);
+    else
+        draw_base(state, panels, frame, out);
     ImGui::PopClipRect();
     ImGui::End();
     draw_overlays(state, around(frame), out);

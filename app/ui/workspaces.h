@@ -31,6 +31,7 @@ struct WorkArea {
     float margin = 0.0F;
     float inspector = 0.0F;  // width of a panel at the right; 0: it is hidden, or a drawer
     float drawer = 0.0F;     // width of that panel over the canvas; 0: it is none
+    bool chrome = true;      // false: presenting, the canvas alone
 
     /// Whether the panel is drawn: as the last thing, for it may cover the canvas.
     bool has_side() const { return inspector > 0.0F || drawer > 0.0F; }

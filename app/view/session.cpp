@@ -29,6 +29,7 @@ ordered_json window_to(const AppState& state) {
                         {"message", state.message.words}};
     window["severity"] = kSeverityNames[static_cast<std::size_t>(state.message.severity)];
     if (state.inspector) window["inspector"] = *state.inspector;
+    if (state.presenter) window["presenter"] = true;
     if (state.show_help) window["help"] = true;
     if (state.show_palette) window["palette"] = state.palette_query;
     return window;
@@ -59,6 +60,7 @@ void read_window(Fields& fields, AppState& state) {
     if (fields.find("inspector") != nullptr) fields.read("inspector", state.inspector.emplace());
     fields.read("message", state.message.words);
     fields.read_name("severity", state.message.severity, kSeverityNames);
+    fields.read("presenter", state.presenter);
     fields.read("help", state.show_help);
     state.show_palette = fields.find("palette") != nullptr;
     fields.read("palette", state.palette_query);
@@ -174,6 +176,7 @@ void restore(AppState& state, const AppState& session) {
     state.ui_scale = session.ui_scale;
     state.reduced_motion = session.reduced_motion;
     state.inspector = session.inspector;
+    state.presenter = session.presenter;
     state.show_help = session.show_help;
     state.show_palette = session.show_palette;
     state.palette_query = session.palette_query;

@@ -126,6 +126,11 @@ Index AppState::head_in(HeadAxis axis) const {
     return head / std::max<Index>(size.heads / size.kv_heads, 1);
 }
 
+double shown_scale(const AppState& state) {
+    constexpr double kPresenterScale = 2.0;
+    return state.presenter ? kPresenterScale : state.ui_scale;
+}
+
 bool is_animating(const AppState& state) { return shown_workspace(state).is_animating(state); }
 
 }  // namespace attn::view

@@ -82,6 +82,7 @@ struct AppState {
     double ui_scale = 1.0;  // 1.0 … 2.0
     bool reduced_motion = false;
     std::optional<bool> inspector;  // shown or hidden by hand; nullopt: as the window has room
+    bool presenter = false;         // P: the canvas alone, twice as large
     bool show_help = false;         // F1
     bool show_palette = false;      // Ctrl+K
     std::string palette_query;
@@ -138,6 +139,9 @@ struct AppState {
     /// Of the batch entry and head shown, in a tensor with that head axis.
     Index head_in(HeadAxis axis) const;
 };
+
+/// Pixels of one design unit, on a screen of one: twice as many while presenting, whatever was set.
+double shown_scale(const AppState& state);
 
 /// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
 /// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device

@@ -177,6 +177,22 @@ TEST_CASE("a cell of joined heads belongs to the head that made it") {
     CHECK(selected == std::pair<Index, Index>{1, width + 1});
 }
 
+TEST_CASE("joined heads say where each head begins, up to the last column") {
+    const AppState state = after(
+        initial_state(), {SetHeads{3}, SetKeyWidth{2}, ShowHead{1}, GoToStage{Stage::output}});
+    const GridView joined = build_step_view(state).operands.at(0);
+    REQUIRE(joined.groups.size() == 3);
+    for (std::size_t head = 0; head < 3; ++head) {
+        CHECK(joined.groups[head].first == 2 * static_cast<Index>(head));
+        CHECK(joined.groups[head].label == "head " + std::to_string(head));
+        CHECK(joined.groups[head].shown == (head == 1));
+    }
+    CHECK(joined.columns == 6);
+    CHECK(build_step_view(after(initial_state(), {GoToStage{Stage::output}}))
+              .operands.at(0)
+              .groups.empty());
+}
+
 TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
     AppState state = after(initial_state(), {StepBy{1}});
     CHECK(is_animating(state));

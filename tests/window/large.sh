@@ -39,7 +39,7 @@ does '"action":"set_map_picture","picture":"scores"' press w
 does '"action":"set_map_picture","picture":"weights"' press w
 does '"skip_first_key":true,"one_per_query":false' press k
 does '"skip_first_key":true,"one_per_query":true' press o
-does '"action":"set_map_colors"' press p
+does '"action":"set_map_colors"' press c
 does '"action":"fit_map"' press f
 
 # To the needle, which stands in the middle of the canvas: the click selects that very cell.

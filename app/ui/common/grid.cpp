@@ -123,6 +123,7 @@ void draw_marks(const GridCanvas& canvas) {
             outline_lit(canvas, {cell / grid.columns, cell % grid.columns}, accent,
                         canvas.frame.px(1.5F));
     }
+    draw_group_borders(canvas);
     if (grid.selected)
         outline(canvas, {grid.selected->first, grid.selected->second}, accent, canvas.frame.px(2));
 }

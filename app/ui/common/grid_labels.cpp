@@ -90,6 +90,7 @@ void draw_row_labels(const GridCanvas& canvas, float right) {
 }
 
 void draw_column_labels(const GridCanvas& canvas, float foot) {
+    if (!canvas.grid.groups.empty()) return draw_group_labels(canvas, foot);
     draw_column_labels(columns_of(canvas.grid, canvas.place.cell.x), canvas.frame,
                        canvas.place.origin.x, foot);
 }

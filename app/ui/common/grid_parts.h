@@ -22,6 +22,9 @@ struct GridCanvas {
 void draw_cells(const GridCanvas& canvas, const Fade& fade);  // fills, numbers, special looks
 void draw_marks(const GridCanvas& canvas);                    // lit sources, the selected cell
 void draw_labels(const GridCanvas& canvas);                   // title, shape, tokens
+/// Borders of joined heads over the cells, and their names above `foot`, in the place of column labels.
+void draw_group_borders(const GridCanvas& canvas);
+void draw_group_labels(const GridCanvas& canvas, float foot);
 /// The scale of its colours, or its legend, from `low` on.
 void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width);
 /// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.

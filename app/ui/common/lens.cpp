@@ -43,6 +43,7 @@ GridView part_of(const GridView& grid, Part rows, Part columns) {
     part.cells.clear();
     part.lit.clear();
     part.sides.clear();
+    part.groups.clear();
     for (Index row = 0; row < rows.count; ++row)
         for (Index column = 0; column < columns.count; ++column)
             part.cells.push_back(grid.at(rows.first + row, columns.first + column));

@@ -9,11 +9,12 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
                                  view::Actions& out) {
     const view::LargeView view = build_large_view(state);
     const LargeScene scene{view, state.large, frame, out};
-    const float side = has_map(view) ? r.inspector : 0.0F;
+    const float side = has_map(view) && r.chrome ? r.inspector : 0.0F;
     const float split = std::max(r.work.low.x, r.work.high.x - side);
     panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
           [&] { draw_large_map(scene); });
-    if (!has_map(view) || !r.has_side()) return has_map(view) ? view.bottom_line : std::string();
+    if (!has_map(view)) return {};
+    if (!r.has_side()) return view.bottom_line;
     const LargeScene beside{view, state.large, around(frame), out};
     const Box box = r.side(0.0F);
     panel("side", box, [&] {  // of its own: it covers what is beneath

@@ -80,7 +80,8 @@ void draw_axes(const Cross& cross, const Hero& hero) {
 /// Above an arm at the left or right: its symbol, and the numbers of its columns where they have room.
 void draw_side_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
     const Frame& frame = cross.frame;
-    const bool numbered = place.cell.x >= frame.px(kLeastPitch) && grid.column_role != Role::key;
+    const bool counted = place.cell.x >= frame.px(kLeastPitch) && grid.column_role != Role::key;
+    const bool numbered = counted || !grid.groups.empty();
     float foot = place.origin.y;
     if (numbered) draw_column_labels(GridCanvas{grid, place, frame}, foot);
     if (numbered) foot -= frame.px(kLabelHeight);

@@ -3,6 +3,8 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/common/inspector.h"
 #include "app/ui/step/canvas.h"
+#include "app/ui/step/heads.h"
+#include "app/ui/step/sentence.h"
 #include "app/ui/workspaces.h"
 #include "app/view/document/requests.h"
 #include "app/view/step/workspace.h"
@@ -48,6 +50,27 @@ std::optional<view::CellRef> draw_side(const view::AppState& state, const WorkAr
     return linked;
 }
 
+/// Sentence above, canvas beneath it, the heads at its right; the cell under the pointer.
+std::optional<view::CellRef> draw_middle(const view::AppState& state, const view::StepView& view,
+                                         const Box& box, const Frame& frame, view::Actions& out) {
+    const view::SentenceView sentence = build_sentence_view(state);
+    const view::HeadsView heads = build_heads_view(state);
+    const float strip = heads_width(heads, frame);
+    const float foot = box.low.y + sentence_height(sentence, frame, box.size().x);
+    const float gap = foot > box.low.y ? frame.px(8) : 0.0F;
+    std::optional<view::CellRef> hovered;
+    if (gap > 0.0F)
+        panel("sentence", {box.low, {box.high.x, foot}},
+              [&] { hovered = draw_sentence(sentence, frame, out); });
+    if (strip > 0.0F)
+        panel("heads", {{box.high.x - strip, foot + gap}, box.high},
+              [&] { draw_heads(heads, around(frame), out); });
+    panel("canvas", {{box.low.x, foot + gap}, {box.high.x - strip, box.high.y}}, [&] {
+        if (const auto over = draw_canvas(view, state.step.editing, frame, out)) hovered = over;
+    });
+    return hovered;
+}
+
 }  // namespace
 
 std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
@@ -55,17 +78,17 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     const view::StepView view = build_step_view(state);
     const Box& work = r.work;
     ModelButton model;
-    const float top = draw_top(view, r, around(frame), model, out);
+    const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
     const float split = work.high.x - r.inspector;
-    std::optional<view::CellRef> hovered;
     const float above = std::min(r.margin, frame.px(16));
-    panel("canvas", {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}},
-          [&] { hovered = draw_canvas(view, state.step.editing, frame, out); });
+    std::optional<view::CellRef> hovered = draw_middle(
+        state, view, {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}}, frame,
+        out);
     if (r.has_side()) {
         const auto linked = draw_side(state, r, top + frame.px(1), around(frame), out);
         if (linked) hovered = linked;
     }
-    if (state.step.model_open) draw_model(view.controls, model, around(frame), out);
+    if (r.chrome && state.step.model_open) draw_model(view.controls, model, around(frame), out);
     if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
     return view::computed_words(state);
 }

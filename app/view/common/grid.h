@@ -33,6 +33,13 @@ struct SideVector {
 /// Where the canvas of a stage puts a matrix: in the middle, or beside the axis it shares with what stands there.
 enum class Slot : std::uint8_t { hero, left, top, right };
 
+/// Columns that belong together: one head's of joined heads.
+struct ColumnGroup {
+    Index first = 0;  // as drawn, up to the next group's
+    std::string label;
+    bool shown = false;  // the head on the canvas
+};
+
 /// One matrix as drawn. Rows and columns are as drawn: K in "Q × Kᵀ" comes transposed.
 struct GridView {
     OperandId id = Stage::x;
@@ -64,6 +71,7 @@ struct GridView {
     std::string low_label, high_label;  // of the colour bar; zero is always marked
     std::vector<std::string> legend;    // lines that stand in its place where colours are no scale
     std::vector<SideVector> sides;      // to the right of the grid
+    std::vector<ColumnGroup> groups;    // what joined matrices are made of; empty: one matrix
 
     const CellView& at(Index row, Index column) const {
         return cells[static_cast<std::size_t>(row * columns + column)];

@@ -107,7 +107,7 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
     const Adder add{list};
     add_moves(add, state);
     const MapColors next = pooled_next(look.colors);
-    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::p, SetMapColors{next});
+    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::c, SetMapColors{next});
     add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::l,
         SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
     add(shows_scores(look) ? "Show the weights" : "Show the scaled scores", Key::w,

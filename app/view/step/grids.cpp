@@ -177,6 +177,9 @@ GridView joined_grid(const AppState& state) {
     grid.selected.reset();
     if (const auto& cell = state.step.selected; cell && cell->tensor == grid.id)
         grid.selected = {cell->row, cell->column - grid.first_column};
+    for (Index head = 0; head < heads; ++head)
+        grid.groups.push_back(
+            {head * (width / heads), fmt::format("head {}", head), head == state.head});
     return grid;
 }
 

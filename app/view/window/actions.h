@@ -86,6 +86,13 @@ struct SetReducedMotion {
         meta("set_reduced_motion", Kind::plain, field("on", &SetReducedMotion::on));
     friend void carry_out(AppState& state, const SetReducedMotion& action);
 };
+/// Rail, controls, inspector and bottom line away; the canvas fills the screen.
+struct SetPresenter {
+    bool on;
+    static constexpr auto kMeta =
+        meta("set_presenter", Kind::plain, field("on", &SetPresenter::on));
+    friend void carry_out(AppState& state, const SetPresenter& action);
+};
 struct ShowHelp {
     bool on;
     static constexpr auto kMeta = meta("show_help", Kind::plain, field("on", &ShowHelp::on));
@@ -193,7 +200,7 @@ struct Tick {
 
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
-               SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
+               SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion, SetPresenter,
                ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt, DraftPrompt,
                SaveSession, SessionSaved, ExportFigure, Notify, JobProgress, TakeScreenshot, Quit,
                FocusControl, TypeInto, MoveInList, Tick>;

@@ -74,6 +74,13 @@ void carry_out(AppState& state, const SetReducedMotion& action) {
     say(state, action.on ? "Reduced motion: stages change at once." : "Stages cross-fade.");
 }
 
+/// Seen at once. What is typed has no field while presenting.
+void carry_out(AppState& state, const SetPresenter& action) {
+    state.presenter = action.on;
+    state.focus = {};
+    say(state, action.on ? "Presenting: P or Escape goes back." : "The whole window again.");
+}
+
 void carry_out(AppState& state, const ShowHelp& action) {
     state.show_help = action.on;
     if (action.on) state.show_palette = false;

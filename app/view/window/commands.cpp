@@ -24,6 +24,7 @@ Action escape_action(const AppState& state) {
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
     if (auto inner = shown_workspace(state).escape(state)) return *std::move(inner);
+    if (state.presenter) return SetPresenter{false};
     if (state.narrow && is_side_shown(state)) return inspector_action(state, false);
     return ClearSelection{};
 }
@@ -68,6 +69,8 @@ void add_looks(const Adder& add, const AppState& state) {
     add(state.is_inspector_shown() ? "Hide the inspector" : "Show the inspector", plain(Key::i),
         inspector_action(state, !state.is_inspector_shown()),
         shown_workspace(state).has_side(state));
+    add(state.presenter ? "Stop presenting" : "Present: the canvas alone, twice as large",
+        plain(Key::p), SetPresenter{!state.presenter});
     add(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
         SetReducedMotion{!state.reduced_motion});
 }

@@ -1,0 +1,67 @@
+// Presenting: the canvas alone, twice as large, whatever scale was set.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/view/session.h"
+#include "app/view/window/commands.h"
+#include "app/view/workspaces.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// What a key does; nothing where no command that can be done has it.
+AppState pressed(const AppState& state, Chord chord) {
+    for (const Command& command : commands(state))
+        if (command.enabled && command.chord == chord) return after(state, {command.action});
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("presenting doubles the design unit and keeps the scale that was set") {
+    AppState state = after(initial_state(), {SetUiScale{1.5}});
+    CHECK(shown_scale(state) == 1.5);
+    view::apply(state, SetPresenter{true});
+    CHECK(shown_scale(state) == 2.0);
+    CHECK(state.ui_scale == 1.5);
+    view::apply(state, SetPresenter{false});
+    CHECK(shown_scale(state) == 1.5);
+}
+
+TEST_CASE("P presents in every workspace and goes back") {
+    for (const WorkspaceInfo* workspace : view::workspaces()) {
+        const AppState state = after(initial_state(), {go_to(*workspace)});
+        const AppState presenting = pressed(state, plain(Key::p));
+        CHECK(presenting.presenter);
+        CHECK(!pressed(presenting, plain(Key::p)).presenter);
+    }
+}
+
+TEST_CASE("Escape closes what is open on top, then stops presenting, then clears the selection") {
+    const CellRef cell{Stage::x, 0, 0};
+    AppState state = after(initial_state(), {SelectCell{cell}, SetPresenter{true}, ShowHelp{true}});
+    state = pressed(state, plain(Key::escape));
+    CHECK(!state.show_help);
+    CHECK(state.presenter);
+    state = pressed(state, plain(Key::escape));
+    CHECK(!state.presenter);
+    CHECK(state.step.selected == cell);
+    state = pressed(state, plain(Key::escape));
+    CHECK(!state.step.selected);
+}
+
+TEST_CASE("a session and a journal keep that it presents") {
+    const AppState state = after(initial_state(), {SetPresenter{true}});
+    const auto opened = session_from_json(session_to_json(state), "s");
+    REQUIRE(opened);
+    CHECK(opened->presenter);
+    CHECK(!session_from_json(session_to_json(initial_state()), "s")->presenter);
+    const auto line = to_journal(SetPresenter{true});
+    REQUIRE(line);
+    CHECK(after(initial_state(), {from_journal(*line).value()}).presenter);
+}

@@ -1,0 +1,208 @@
+// The sentence above the canvas: chips, and what a query looks at in words.
+
+#include "app/view/step/sentence.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/view/common/sheet.h"
+#include "app/view/step/attention_words.h"
+#include "app/view/step/grids.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+AppState words_of_length(int count) {
+    std::string sentence;
+    for (int n = 0; n < count; ++n) sentence += "w" + std::to_string(n) + " ";
+    return after(initial_state(), {SetSentence{sentence}});
+}
+
+/// At the weights, with row 0 of them as given.
+AppState weighing(AppState state, std::vector<float> row) {
+    view::apply(state, GoToStage{Stage::weights});
+    Trace trace = *state.trace;
+    std::ranges::copy(row, trace[Stage::weights].matrix(0, state.head).row(0).begin());
+    state.trace = std::make_shared<const Trace>(std::move(trace));
+    return state;
+}
+std::string told(std::vector<float> row) {
+    const int count = static_cast<int>(row.size());
+    return attention_words(weighing(words_of_length(count), std::move(row)), 0);
+}
+
+}  // namespace
+
+TEST_CASE("the largest weights are told one by one and the rest as one number with its count") {
+    std::vector<float> row(20, 0.02F);  // 17 of them: 34 %
+    row[0] = 0.5F;
+    row[7] = 0.1F;
+    row[9] = 0.06F;
+    CHECK(told(row) == "w0 looks at w0 50 %, w7 10 %, w9 6 %, and 34 % on 17 others.");
+    CHECK(told({0.56F, 0.1F, 0.04F, 0.3F}) == "w0 looks at w0 56 %, w3 30 %, w1 10 %, w2 4 %.");
+    CHECK(told({0.92F, 0.04F, 0.03F, 0.01F}) == "w0 looks at w0 92 %, and 8 % on 3 others.");
+    CHECK(told({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and nothing on 3 others.");
+}
+
+TEST_CASE("words with exactly the same weight share one number") {
+    CHECK(told({0.4F, 0.1F, 0.4F, 0.1F}) ==
+          "w0 looks at w0 and w2 40 % each, and 20 % on 2 others.");
+    CHECK(told({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 looks at all 4 words alike, 25 % each.");
+    CHECK(told({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
+          "w0 looks at w0, w1, w2 and 1 more 20 % each, and 20 % on 2 others.");
+}
+
+TEST_CASE("percentages that do not add up to 100 say that they are rounded, bounds are named") {
+    const float third = 1.0F / 3.0F;
+    CHECK(told({third, third, third}) == "w0 looks at all 3 words alike, 33 % each (rounded).");
+    CHECK(told({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
+    CHECK(told({0.998F, 0.001F, 0.001F}) == "w0 looks at w0 over 99 %, and under 1 % on 2 others.");
+}
+
+TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
+    CHECK(told({kNan, kNan, kNan}) == "w0: all its weights are NaN.");
+    CHECK(told({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN.");
+    const AppState causal = after(words_of_length(3), {SetCausal{true}, GoToStage{Stage::weights}});
+    CHECK(attention_words(causal, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
+    CHECK(attention_words(causal, 1).ends_with("; 1 masked."));
+    CHECK(attention_words(causal, 2).find("masked") == std::string::npos);
+    const AppState even = weighing(causal, {1.0F, 0.0F, 0.0F});
+    CHECK(attention_words(even, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
+}
+
+TEST_CASE("an empty row is told with what stands in it") {
+    for (const bool nan : {false, true}) {
+        const std::string spec =
+            R"({"title": "t", "note": "n", "sentence": "a b", "padding": 0, "empty_rows": ")" +
+            std::string(nan ? "nan" : "zero") + "\"}";
+        AppState state = state_of(document_from_json(spec, "sample").value()).value();
+        view::apply(state, GoToStage{Stage::weights});
+        CHECK(attention_words(state, 1) == (nan ? "b may look at no word, and its weights are NaN."
+                                                : "b may look at no word: its weights are 0."));
+    }
+}
+
+TEST_CASE("weights after dropout are called so, and their sum is told where it is not 1") {
+    AppState state = state_of(document_from_json(R"({"title": "t", "note": "n", "sentence":
+        "a b c d", "dropout": 0.5, "dropout_seed": 3})",
+                                                 "sample")
+                                  .value())
+                         .value();
+    view::apply(state, GoToStage{Stage::weights});
+    CHECK(attention_words(state, 0).starts_with("a looks at"));
+    view::apply(state, GoToStage{Stage::dropped});
+    Trace trace = *state.trace;
+    std::ranges::copy(std::vector{1.0F, 0.0F, 0.5F, 0.0F},
+                      trace[Stage::dropped].matrix(0, 0).row(0).begin());
+    std::ranges::fill(trace[Stage::dropped].matrix(0, 0).row(1), 0.0F);
+    state.trace = std::make_shared<const Trace>(trace);
+    CHECK(attention_words(state, 0) ==
+          "After dropout a looks at a 100 %, c 50 %, and nothing on 2 others; the sum is 150 %.");
+    CHECK(attention_words(state, 1) == "After dropout b looks at no word: its weights are 0.");
+    view::apply(state, GoToStage{Stage::context});
+    CHECK(attention_words(state, 1) == "After dropout b looks at no word: its weights are 0.");
+}
+
+TEST_CASE("of several heads the one is named") {
+    const AppState state =
+        after(words_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
+    CHECK(attention_words(state, 2).starts_with("In head 1 w2 looks at "));
+}
+
+TEST_CASE("NaN is told exactly where a row of weights has one, in every model") {
+    for (AppState state : sample_states())
+        for (const Stage stage : ribbon_stages(state.document())) {
+            if (stage < Stage::weights) continue;
+            view::apply(state, GoToStage{stage});
+            const auto weights = sheet_of(state, told_weights(state)).values;
+            for (Index i = 0; i < weights.rows; ++i) {
+                const std::string words = attention_words(state, i);
+                const bool any =
+                    std::ranges::any_of(weights.row(i), [](float a) { return std::isnan(a); });
+                INFO(words);
+                CHECK(any == (words.find("NaN") != std::string::npos));
+                CHECK(words.ends_with('.'));
+            }
+        }
+}
+
+TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
+    AppState state = after(words_of_length(4), {SetCausal{true}, SelectCell{{Stage::q, 1, 0}}});
+    for (const Stage stage : ribbon_stages(state.document())) {
+        view::apply(state, GoToStage{stage});
+        const SentenceView view = build_sentence_view(state);
+        REQUIRE(view.queries.chips.size() == 4);
+        CHECK(view.weighed == (stage >= Stage::weights));
+        for (const WordChip& chip : view.queries.chips)
+            CHECK((chip.look == ChipLook::weighed) <= view.weighed);
+    }
+    view::apply(state, GoToStage{Stage::masked});
+    view::apply(state, SelectCell{{Stage::masked, 1, 0}});
+    const SentenceView masked = build_sentence_view(state);
+    CHECK(masked.queries.chips[1].is_query);
+    CHECK(masked.queries.chips[0].is_key);
+    CHECK(masked.queries.chips[2].look == ChipLook::masked);
+    CHECK(masked.queries.chips[1].look == ChipLook::plain);
+    CHECK(masked.words == "Query w1, key w0.");
+    view::apply(state, GoToStage{Stage::scores});
+    CHECK(build_sentence_view(state).queries.chips[2].look == ChipLook::plain);
+}
+
+TEST_CASE("a chip has the colour of its cell in the matrix") {
+    const AppState state = after(words_of_length(5), {SetCausal{true}, GoToStage{Stage::weights},
+                                                      SelectCell{{Stage::weights, 2, 0}}});
+    const SentenceView view = build_sentence_view(state);
+    const GridView grid = stage_grid(state, Stage::weights);
+    for (Index key = 0; key < 5; ++key) {
+        const WordChip& chip = view.queries.chips[static_cast<std::size_t>(key)];
+        CHECK(chip.fill == grid.at(2, key).fill);
+        CHECK(chip.weight == doctest::Approx(grid.at(2, key).value));
+    }
+}
+
+TEST_CASE("a hovered query goes before the selected one, and without either it is the first") {
+    AppState state = after(words_of_length(5), {GoToStage{Stage::weights}});
+    const auto query = [&] { return build_sentence_view(state).query; };
+    view::apply(state, ClearSelection{});
+    CHECK(query() == 0);
+    view::apply(state, SelectCell{{Stage::weights, 3, 1}});
+    CHECK(query() == 3);
+    view::apply(state, HoverCell{CellRef{Stage::weights, 2, 4}});
+    CHECK(query() == 2);
+    CHECK(build_sentence_view(state).queries.chips[4].is_key);
+    view::apply(state, HoverCell{CellRef{Param::w_q, 1, 1}});
+    CHECK(query() == 3);
+}
+
+TEST_CASE("a chip stands for a cell that is there: of the weights the query's largest") {
+    for (AppState state : sample_states()) {
+        for (const Stage stage : ribbon_stages(state.document())) {
+            view::apply(state, GoToStage{stage});
+            const SentenceView view = build_sentence_view(state);
+            for (const WordRow* row : {&view.queries, &view.keys})
+                for (const WordChip& chip : row->chips)
+                    CHECK((!chip.cell || has_cell(state, *chip.cell)));
+        }
+    }
+    const AppState state = weighing(words_of_length(4), {0.1F, 0.2F, 0.6F, 0.1F});
+    CHECK(build_sentence_view(state).queries.chips[0].cell == CellRef{Stage::weights, 0, 2});
+}
+
+TEST_CASE("cross-attention has the keys' words in a row of their own") {
+    AppState state = after(preset_state("cross-attention"), {GoToStage{Stage::weights}});
+    const SentenceView view = build_sentence_view(state);
+    CHECK(std::ssize(view.keys.chips) == state.document().size.tk);
+    CHECK(std::ssize(view.queries.chips) == state.document().size.tq);
+    for (const WordChip& chip : view.keys.chips) CHECK(chip.look == ChipLook::weighed);
+    for (const WordChip& chip : view.queries.chips) CHECK(chip.look == ChipLook::plain);
+    view::apply(state, GoToStage{Stage::k});
+    for (const WordChip& chip : build_sentence_view(state).queries.chips) CHECK(!chip.cell);
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Presenting in the real window: the canvas alone, driven by keys; the journal shows it, and played again it
+# gives the same state.   presenter.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+
+# never PATTERN COMMAND...: the command leaves no line that matches in the journal.
+never() {
+    local pattern=$1 before
+    shift
+    before=$(count "$pattern")
+    "$@"
+    sleep 0.3
+    if more_than "$pattern" "$before"; then fail "'$pattern' in the journal after: $*"; fi
+}
+
+start --preset two-heads --save-session recorded.json
+
+does '"action":"set_presenter","on":true' press p
+does '"action":"step_by","steps":1' press Right
+never '"action":"set_workspace"' click 40 120 # where the rail was
+does '"action":"show_head"' press h
+does '"action":"toggle_play"' press space
+does '"action":"toggle_play"' press space
+does '"action":"set_workspace","workspace":"saturation"' press 2
+does '"action":"set_workspace","workspace":"step"' press 1
+
+# What is open on top is closed first.
+does '"action":"show_help","on":true' press F1
+does '"action":"show_help","on":false' press Escape
+does '"action":"set_presenter","on":false' press Escape
+does '"action":"set_workspace"' click 40 120
+
+does '"action":"set_presenter","on":true' press p
+does '"action":"set_presenter","on":false' press p
+does '"action":"set_presenter","on":true' press p
+
+quits_and_replays
+grep -q '"presenter":true' recorded.json || fail "the session does not say that it presents"
