@@ -61,7 +61,7 @@ Action some_action(std::uint64_t n) {
         case 15:
             return EndGesture{};
         case 16:
-            return LoadPreset{pick(3, 2) == 0 ? "two-heads" : "cross-attention"};
+            return LoadPreset{pick(3, 2) == 0 ? "eight-heads" : "cross-attention"};
         case 17:
             return ShowHead{pick(3, 3)};
         case 18:
@@ -153,7 +153,7 @@ TEST_CASE("computed numbers cannot be edited") {
 
 TEST_CASE("an edit of a later head's W changes that head's columns") {
     const AppState state =
-        after(preset_state("two-heads"), {ShowHead{1}, SetCell{{Param::w_q, 0, 1}, 9.0}});
+        after(preset_state("eight-heads"), {ShowHead{1}, SetCell{{Param::w_q, 0, 1}, 9.0}});
     const Index column = state.document().d_k + 1;
     CHECK(state.document().inputs->params[Param::w_q](0, 0, 0, column) == 9.0F);
 }

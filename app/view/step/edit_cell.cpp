@@ -11,6 +11,7 @@
 #include "app/view/common/typed.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
+#include "app/view/step/places.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -43,6 +44,24 @@ InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
     edit.batch = state.batch;
     edit.head = state.head_in(info(std::get<Stage>(cell.tensor)).heads);
     return edit;
+}
+
+/// A toy is no preset any more, and a head whose scores changed was not built to do what its name says.
+void mark_edited(Document& document, const AppState& state, const CellRef& cell) {
+    if (!document.note.ends_with(", edited")) document.note += ", edited";
+    document.name = "custom";
+    const bool head_alone = cell.tensor == OperandId(Param::w_q) || cell.tensor == OperandId(Param::w_k);
+    const bool values = cell.tensor == OperandId(Param::w_v) || cell.tensor == OperandId(Param::w_o);
+    if (document.head_names.empty() || values) return;
+    if (head_alone)
+        document.head_names[static_cast<std::size_t>(state.head)] = "edited";
+    else
+        document.head_names.clear();
+}
+
+void add_edit(Document& document, const InputEdit& edit) {
+    if (document.edits.empty()) document.note += ", edited";
+    document.edits.push_back(edit);
 }
 
 /// What is part of the typing, or changes only how things look.
@@ -80,7 +99,7 @@ void leave_cell(AppState& state) {
 void carry_out(AppState& state, const BeginCellEdit& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::warning);
-    state.step.selected = action.cell;
+    choose_cell(state, action.cell);
     state.step.editing = CellEdit{action.cell, exact(*value_at(state, action.cell))};
 }
 
@@ -119,16 +138,14 @@ void carry_out(AppState& state, const SetCell& action) {
     Document document = state.document();
     const InputEdit edit = input_edit(state, action.cell, after);
     set_input(document, edit);
-    if (is_toy(document)) {
-        if (document.name != "custom") document.note += ", edited";
-        document.name = "custom";
-    } else {
-        if (document.edits.empty()) document.note += ", edited";
-        document.edits.push_back(edit);
-    }
-    edit_document(
+    if (is_toy(document))
+        mark_edited(document, state, action.cell);
+    else
+        add_edit(document, edit);
+    const bool done = edit_document(
         state, std::move(document),
-        fmt::format("{}: {} → {}", cell_name(state, action.cell), number(before), number(after)));
+        fmt::format("{} {} → {}", cell_name(state, action.cell), number(before), number(after)));
+    if (done) state.step.flash = EditFlash{action.cell, before, after};
 }
 
 }  // namespace attn::view

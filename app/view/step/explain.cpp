@@ -355,7 +355,7 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     if (!is_toy(state.document())) return explain_given(state, explanation);
     if (!is_embedding(state, stage, cell.row)) {
         explanation.formula = "a given number";
-        explanation.notes.emplace_back("Set by hand or edited.");
+        explanation.notes.emplace_back("It is given with the sentence, or was edited.");
         return;
     }
     const Document& document = state.document();
@@ -363,13 +363,13 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
     explanation.formula =
         fmt::format("word vector of “{}” + position {}", shown_token(token, kMostNamed), cell.row);
-    explanation.steps.push_back(last_step(
-        state, explanation,
-        combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
-                          plain(position_value(cell.row, cell.column, document.d_model))})));
+    explanation.steps.push_back(
+        last_step(state, explanation,
+                  combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
+                                    plain(position_value(cell.row, cell.column))})));
     explanation.notes.push_back(fmt::format("Position: {}({} ÷ 10000^({}/{})).",
                                             cell.column % 2 == 0 ? "sin" : "cos", cell.row,
-                                            cell.column - cell.column % 2, document.d_model));
+                                            cell.column - cell.column % 2, kWaveWidth));
 }
 
 void explain_param(Explanation& explanation, Param param) {
