@@ -36,7 +36,7 @@ WorkspaceList workspaces();
 struct Edit {
     std::shared_ptr<const Document> document;
     SaturationControls saturation;
-    std::string words;  // "scaling off": what the edit did, for the status line and undo's tooltip
+    std::string words;   // "scaling off": what the edit did, for the status line and undo's tooltip
     bool opens = false;  // another document than the step before
 };
 

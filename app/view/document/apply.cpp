@@ -221,9 +221,9 @@ void carry_out(AppState& state, const SetScaling& action) {
     if (action.on == (document.spec.scale != ScaleKind::none)) return;
     const std::string before = factor_words(document);
     document.spec.scale = action.on ? ScaleKind::sqrt_dk : ScaleKind::none;
-    const std::string words =
-        action.on ? fmt::format("Scaling on: scores are {}", factor_words(document))
-                  : fmt::format("Scaling off: scores are no longer {}", before);
+    const std::string words = action.on
+                                  ? fmt::format("Scaling on: scores are {}", factor_words(document))
+                                  : fmt::format("Scaling off: scores are no longer {}", before);
     edit_document(state, std::move(document), words);
 }
 

@@ -19,15 +19,9 @@ bool is_same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b
 bool is_same(const Matrix& a, const Matrix& b) {
     if (a.rows != b.rows || a.columns != b.columns) return false;
     for (Index i = 0; i < a.rows; ++i)
-        if (!std::ranges::equal(a.row(i), b.row(i),
-                                [](float x, float y) { return is_same(x, y); }))
+        if (!std::ranges::equal(a.row(i), b.row(i), [](float x, float y) { return is_same(x, y); }))
             return false;
     return true;
-}
-
-bool is_same(const Tensor& a, const Tensor& b) {
-    return a.shape() == b.shape() &&
-           std::ranges::equal(a.values(), b.values(), [](float x, float y) { return is_same(x, y); });
 }
 
 /// One sequence and head of a document.
@@ -191,10 +185,10 @@ EditEffect compare(Moment before, const Moment& after) {
             heads[static_cast<std::size_t>(h)][index_of(Stage::output)] = output;
             auto& part = effect.parts.emplace_back();
             for (const StageInfo& stage : stage_table())
-                part[index_of(stage.stage)] =
-                    compared(Part{*before.document, b, h}.of((*before.trace)[stage.stage], stage.heads),
-                             Part{*after.document, b, h}.of((*after.trace)[stage.stage], stage.heads),
-                             heads[static_cast<std::size_t>(h)][index_of(stage.stage)]);
+                part[index_of(stage.stage)] = compared(
+                    Part{*before.document, b, h}.of((*before.trace)[stage.stage], stage.heads),
+                    Part{*after.document, b, h}.of((*after.trace)[stage.stage], stage.heads),
+                    heads[static_cast<std::size_t>(h)][index_of(stage.stage)]);
         }
     }
     effect.before = std::move(before);

@@ -111,12 +111,15 @@ std::string row_words(const AppState& state) {
     const std::string query = axis_label(state.document(), Axis::query, row);
     const auto isnan = [](float weight) { return std::isnan(weight); };
     if (std::ranges::any_of(is.row(row), isnan))
-        return fmt::format("weights of {} are NaN: a NaN or ∞ reached softmax, or no key is left", query);
+        return fmt::format("weights of {} are NaN: a NaN or ∞ reached softmax, or no key is left",
+                           query);
     const auto now = largest_of(is.row(row));
     if (!now || now->weight == 0.0F) return fmt::format("{} may attend to no key", query);
     const Tensor& old = (*state.effect->before.trace)[Stage::weights];
-    const bool there = state.batch < old.shape().b && state.head < old.shape().h && row < old.shape().t;
-    const auto was = there ? largest_of(old.matrix(state.batch, state.head).row(row)) : std::nullopt;
+    const bool there =
+        state.batch < old.shape().b && state.head < old.shape().h && row < old.shape().t;
+    const auto was =
+        there ? largest_of(old.matrix(state.batch, state.head).row(row)) : std::nullopt;
     if (!was || was->weight == 0.0F)
         return fmt::format("largest weight of {}: {} {}", query,
                            axis_label(state.document(), Axis::key, now->key),
@@ -165,10 +168,9 @@ std::string effect_words(const AppState& state) {
     const EffectStages stages = effect_stages(state);
     if (stages.change.empty() && stages.cannot.empty() && stages.same.empty()) return {};
     std::vector<std::string> parts{
-        stages.change.empty()
-            ? "no computed number changes"
-            : fmt::format("{} {}", list_of(stages.change),
-                          is_singular(stages.change) ? "changes" : "change")};
+        stages.change.empty() ? "no computed number changes"
+                              : fmt::format("{} {}", list_of(stages.change),
+                                            is_singular(stages.change) ? "changes" : "change")};
     if (!stages.cannot.empty()) parts.push_back(list_of(stages.cannot) + " cannot");
     if (!stages.same.empty())
         parts.push_back(fmt::format("{} could, but {} not, to float precision",

@@ -50,8 +50,10 @@ InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
 void mark_edited(Document& document, const AppState& state, const CellRef& cell) {
     if (!document.note.ends_with(", edited")) document.note += ", edited";
     document.name = "custom";
-    const bool head_alone = cell.tensor == OperandId(Param::w_q) || cell.tensor == OperandId(Param::w_k);
-    const bool values = cell.tensor == OperandId(Param::w_v) || cell.tensor == OperandId(Param::w_o);
+    const bool head_alone =
+        cell.tensor == OperandId(Param::w_q) || cell.tensor == OperandId(Param::w_k);
+    const bool values =
+        cell.tensor == OperandId(Param::w_v) || cell.tensor == OperandId(Param::w_o);
     if (document.head_names.empty() || values) return;
     if (head_alone)
         document.head_names[static_cast<std::size_t>(state.head)] = "edited";

@@ -36,9 +36,11 @@ inline constexpr double kFlashSeconds = 1.5;
 /// What the Step workspace looks at. Not undone.
 struct StepLook {
     Stage stage = Stage::x;
-    std::optional<CellRef> selected;  // always a cell that exists; none where there is nothing to be looked at
-    std::optional<CellRef> chosen;    // what a person selected: also while the document has no such cell
-    Places places;                    // the same of every kind of stage
+    std::optional<CellRef>
+        selected;  // always a cell that exists; none where there is nothing to be looked at
+    std::optional<CellRef>
+        chosen;     // what a person selected: also while the document has no such cell
+    Places places;  // the same of every kind of stage
     std::optional<CellEdit> editing;
     bool playing = false;
     std::string sentence_draft;   // what stands in the sentence field

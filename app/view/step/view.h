@@ -49,14 +49,15 @@ struct ControlsView {
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window
-    std::vector<std::string> head_names = {};  // what each head was built to do; empty: nothing is known
+    std::vector<std::string> head_names =
+        {};  // what each head was built to do; empty: nothing is known
 };
 
 /// A number that was just edited.
 struct FlashView {
     CellRef cell;
-    std::string words;   // "1 → 3"
-    double left = 1.0;   // 1 just now … 0 gone; under reduced motion 1 until it is gone
+    std::string words;  // "1 → 3"
+    double left = 1.0;  // 1 just now … 0 gone; under reduced motion 1 until it is gone
 };
 
 struct StepView {
