@@ -183,6 +183,7 @@ void restore(AppState& state, const AppState& session) {
     state.batch = session.batch;
     state.head = session.head;
     state.step = session.step;
+    state.effect.reset();
     const LargeLook before = state.large;
     state.large = session.large;
     state.large.canvas = before.canvas;

@@ -27,6 +27,7 @@ inline constexpr std::string_view kAuto = "auto";
 enum class Workspace : std::uint8_t { step, saturation, large };
 inline constexpr std::size_t kWorkspaceCount = 3;
 struct WorkspaceInfo;
+struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
 /// The workspaces of this program.
 WorkspaceList workspaces();
@@ -35,7 +36,8 @@ WorkspaceList workspaces();
 struct Edit {
     std::shared_ptr<const Document> document;
     SaturationControls saturation;
-    std::string words;  // "scaling off": what the edit did, for the status line and undo's tooltip
+    std::string words;   // "scaling off": what the edit did, for the status line and undo's tooltip
+    bool opens = false;  // another document than the step before
 };
 
 enum class Severity : std::uint8_t { info, warning, error };
@@ -119,6 +121,8 @@ struct AppState {
     std::string backend{kAuto};
     std::shared_ptr<const Trace> trace;      // of the present document; never null
     std::shared_ptr<const Trace> gradients;  // of L = Σ output
+    /// What the last edit, undo or redo did to every stage; null: none since the document was opened.
+    std::shared_ptr<const EditEffect> effect;
     double trace_ms = 0.0;
     std::string backend_used;  // for `trace`
     std::string gradients_by;

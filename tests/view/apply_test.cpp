@@ -61,7 +61,7 @@ Action some_action(std::uint64_t n) {
         case 15:
             return EndGesture{};
         case 16:
-            return LoadPreset{pick(3, 2) == 0 ? "two-heads" : "cross-attention"};
+            return LoadPreset{pick(3, 2) == 0 ? "three-heads" : "cross-attention"};
         case 17:
             return ShowHead{pick(3, 3)};
         case 18:
@@ -79,7 +79,10 @@ Action some_action(std::uint64_t n) {
 
 TEST_CASE("scaling off says what it did to the weights") {
     const AppState state = after(initial_state(), {SetScaling{false}});
-    CHECK(says(state, "Scaling off: scores are √4 = 2 times larger; weights sharper"));
+    CHECK(
+        says(state,
+             "Scaling off: scores are no longer divided by √4 = 2; scaled scores, weights, context "
+             "and output change; Q, K, V and scores cannot; largest weight of The: "));
     CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
 }
 
@@ -153,7 +156,7 @@ TEST_CASE("computed numbers cannot be edited") {
 
 TEST_CASE("an edit of a later head's W changes that head's columns") {
     const AppState state =
-        after(preset_state("two-heads"), {ShowHead{1}, SetCell{{Param::w_q, 0, 1}, 9.0}});
+        after(two_heads_state(), {ShowHead{1}, SetCell{{Param::w_q, 0, 1}, 9.0}});
     const Index column = state.document().d_k + 1;
     CHECK(state.document().inputs->params[Param::w_q](0, 0, 0, column) == 9.0F);
 }
@@ -203,9 +206,9 @@ TEST_CASE("limits are named and change nothing") {
         std::string words;
     };
     for (const Refused& refused :
-         std::vector<Refused>{{SetHeads{9}, "Heads is 9: it must be 1 to 8."},
-                              {SetKeyWidth{65}, "d_k is 65: it must be 1 to 64"},
-                              {SetModelWidth{0}, "d_model is 0: it must be 1 to 64"},
+         std::vector<Refused>{{SetHeads{17}, "Heads is 17: it must be 1 to 16."},
+                              {SetKeyWidth{129}, "d_k is 129: it must be 1 to 128"},
+                              {SetModelWidth{0}, "d_model is 0: it must be 1 to 128"},
                               {SetTemperature{0.0}, "Temperature is 0"},
                               {SetSentence{"  "}, "The sentence is empty"},
                               {SetSaturationWidth{0}, "d_k is 0"},
@@ -229,16 +232,6 @@ TEST_CASE("no journal or session asks for more keys than the workspace draws") {
     CHECK(session_from_json(text, "session"));
     text.replace(text.find("\"keys\":256"), 10, "\"keys\":999");
     CHECK_FALSE(session_from_json(text, "session"));
-}
-
-TEST_CASE("d_k keeps X, d_model does not, and the note says so") {
-    const AppState first = initial_state();
-    const AppState wider = after(first, {SetKeyWidth{2}});
-    CHECK(wider.document().inputs->x == first.document().inputs->x);
-    CHECK(wider.document().note.find("toy weights, not trained") != std::string::npos);
-    const AppState model = after(first, {SetModelWidth{6}});
-    CHECK(model.document().inputs->x.shape().d == 6);
-    CHECK(model.document().note.find("X from the words") != std::string::npos);
 }
 
 TEST_CASE("play steps to the last stage and stops there") {

@@ -94,7 +94,7 @@ const char* const kLines[] = {
 }  // namespace
 
 TEST_CASE("a journal line with any number is refused in a sentence or does no harm") {
-    const AppState toy = after(preset_state("two-heads"), {SelectCell{{Stage::q, 1, 1}}});
+    const AppState toy = after(two_heads_state(), {SelectCell{{Stage::q, 1, 1}}});
     const AppState map = planted_state({.tokens = 256, .d_k = 32});
     for (const char* line : kLines) {
         CAPTURE(line);
@@ -137,7 +137,7 @@ TEST_CASE("a session with any number is refused in a sentence or opens") {
 }
 
 TEST_CASE("an action with any number does no harm either") {
-    const AppState toy = after(preset_state("two-heads"), {SelectCell{{Stage::context, 1, 1}}});
+    const AppState toy = after(two_heads_state(), {SelectCell{{Stage::context, 1, 1}}});
     const AppState map = planted_state({.tokens = 256, .d_k = 32});
     for (const AppState& state : {toy, map})
         for (const Index n : {kLeast, kLeast + 1, Index{-1}, Index{0}, kMost - 1, kMost}) {

@@ -174,12 +174,6 @@ TEST_CASE("links of the arithmetic point at cells that hold the number they show
             });
 }
 
-TEST_CASE("nothing selected: the inspector says what to do") {
-    const InspectorView view = step_inspector(initial_state());
-    CHECK(view.empty);
-    CHECK(view.hint == "Click any number to see where it comes from.");
-}
-
 TEST_CASE("a score shows its strip of products and its angle") {
     const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scores, 0, 2});
     CHECK(view.title == "scores[cat, mat]");

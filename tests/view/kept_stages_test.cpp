@@ -50,7 +50,7 @@ TEST_CASE("a stage that the backend does not keep is named, and nothing is offer
 }
 
 TEST_CASE("every cell of every stage is read safely from a trace that lacks stages") {
-    for (const char* preset : {"the-cat-sat-down", "two-heads", "cross-attention", "eight-heads"})
+    for (const char* preset : {"the-cat-sat-down", "three-heads", "cross-attention", "eight-heads"})
         for (const Stage missing : ribbon_stages(preset_state(preset).document())) {
             AppState state = preset_state(preset);
             Trace less = *state.trace;
@@ -84,7 +84,7 @@ TEST_CASE("a value that the trace does not hold is none") {
 }
 
 TEST_CASE("a session that selects or hovers a cell of the backend fused opens") {
-    AppState state = after(fused_state("two-heads"), {GoToStage{Stage::context}});
+    AppState state = after(fused_state("eight-heads"), {GoToStage{Stage::context}});
     state.step.selected = state.step.hovered = CellRef{Stage::context, 1, 0};
     const auto opened = session_from_json(session_to_json(state), "fused.json");
     REQUIRE(opened);

@@ -18,6 +18,12 @@ inline AppState preset_state(const std::string& key) {
     return after(initial_state(), {LoadPreset{key}});
 }
 
+/// Two seeded heads with a W_O.
+inline AppState two_heads_state() {
+    return state_of(make_document("The cat sat because it was tired", 8, 4, 2, 7, {}).value())
+        .value();
+}
+
 /// Every preset, and models that presets do not show: masks of every kind, dropout, NaN, ∞,
 /// 64 tokens, a typed Unicode sentence, eight heads, cross-attention with typed words.
 inline std::vector<AppState> sample_states() {

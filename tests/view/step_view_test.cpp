@@ -166,7 +166,7 @@ TEST_CASE("a typed sentence shows word vector + position = X") {
 }
 
 TEST_CASE("a cell of joined heads belongs to the head that made it") {
-    AppState state = after(preset_state("two-heads"), {GoToStage{Stage::output}});
+    AppState state = after(two_heads_state(), {GoToStage{Stage::output}});
     const GridView joined = build_step_view(state).operands[0];
     const Index width = state.document().d_k;
     CHECK(joined.columns == 2 * width);
@@ -203,8 +203,7 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
 }
 
 TEST_CASE("indices count from 0 wherever a person meets one") {
-    const AppState state =
-        after(preset_state("two-heads"), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
+    const AppState state = after(two_heads_state(), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
     CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 of 0 … 1.");
     CHECK(after(state, {ShowHead{2}}).message.words ==
           "There is no head 2 of sequence 0: the document has 2 of each of 1, counted from 0.");
@@ -221,7 +220,7 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
 }
 
 TEST_CASE("the bottom line says of a stage what the canvas says") {
-    for (const char* preset : {"the-cat-sat-down", "exercise", "two-heads"}) {
+    for (const char* preset : {"the-cat-sat-down", "exercise", "three-heads"}) {
         const AppState state = after(preset_state(preset), {GoToEnd{true}});
         for (const Stage stage : ribbon_stages(state.document())) {
             const AppState there = after(state, {GoToStage{stage}});
@@ -230,7 +229,7 @@ TEST_CASE("the bottom line says of a stage what the canvas says") {
         }
     }
     CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.words ==
-          "Each token is a row of numbers. These are set by hand: change any of them.");
+          "Each token is a row of numbers, given with the sentence: change any of them.");
 }
 
 TEST_CASE("gradients are called what they are: a rate") {
@@ -243,7 +242,7 @@ TEST_CASE(
     const StepView one = build_step_view(after(initial_state(), {GoToEnd{true}}));
     CHECK(one.formula == "Y = context W_O");
     CHECK(one.title == "Output");
-    const AppState two = after(preset_state("two-heads"), {ShowHead{1}, GoToStage{Stage::scores}});
+    const AppState two = after(two_heads_state(), {ShowHead{1}, GoToStage{Stage::scores}});
     CHECK(build_step_view(two).title == "Raw scores, head 1 of 0…1");
     CHECK(build_step_view(after(two, {GoToEnd{true}})).formula == "Y = concat(heads) W_O");
     const AppState output = after(initial_state(), {SelectCell{{Stage::output, 0, 0}}});

@@ -77,8 +77,9 @@ TEST_CASE("a sentence begins with a capital unless it begins with a name, and en
     CHECK(after(initial_state(), {SetSentence{""}}).message.words ==
           "The sentence is empty: type at least one word and press Enter.");
     CHECK(after(initial_state(), {SetSaturationWidth{5}}).message.words == "d_k = 5.");
-    CHECK(after(initial_state(), {SetCausal{true}, Undo{}}).message.words ==
-          "Undone: Causal mask on: no token sees a later one.");
+    CHECK(after(initial_state(), {SetCausal{true}, Undo{}})
+              .message.words.starts_with(
+                  "Undone: Causal mask on: no query sees a key after its own place; "));
 }
 
 TEST_CASE("what cannot be seen shows its code") {

@@ -8,6 +8,7 @@
 namespace attn::ui {
 namespace {
 
+using view::Mark;
 using view::Progress;
 using view::RibbonItem;
 
@@ -17,7 +18,9 @@ constexpr float kLeastArrow = 10.0F;  // no arrow in less
 constexpr float kLeastGap = 4.0F;
 constexpr float kWidest = 160.0F;
 constexpr float kSmallLabel = 12.0F;
-constexpr float kSmallShape = 10.0F;
+constexpr float kSmallShape = 11.0F;
+constexpr float kMarkRoom = 14.0F;  // ● or ○ before the shape
+constexpr float kMarkRadius = 4.0F;
 
 /// How the items stand beside each other.
 struct Setting {
@@ -26,12 +29,18 @@ struct Setting {
     float gap = 0.0F;  // between two of them
 };
 
+/// What the mark takes of the shape's line.
+float mark_room(const RibbonItem& item, const Frame& frame) {
+    return item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom);
+}
+
 std::vector<float> measured(const std::vector<RibbonItem>& items, const Setting& setting,
                             const Frame& frame) {
     std::vector<float> widths;
     for (const RibbonItem& item : items)
-        widths.push_back(std::max(frame.text_width(setting.label, item.label),
-                                  frame.text_width(setting.shape, item.shape)));
+        widths.push_back(
+            std::max(frame.text_width(setting.label, item.label),
+                     frame.text_width(setting.shape, item.shape) + mark_room(item, frame)));
     return widths;
 }
 
@@ -79,20 +88,37 @@ view::Color label_color(const Frame& frame, Progress progress) {
     return frame.theme.text;
 }
 
+/// ● changed by the last edit, ○ the same.
+void draw_mark(const Frame& frame, Mark mark, view::Point middle, view::Color behind) {
+    const float radius = frame.px(kMarkRadius);
+    const bool changed = mark == Mark::changed;
+    frame.painter.circle(middle, radius, changed ? frame.theme.accent : frame.theme.muted);
+    if (!changed) frame.painter.circle(middle, radius - frame.px(1.5F), behind);
+}
+
 void draw_item(const RibbonItem& item, const Setting& setting, const Frame& frame, ImVec2 low,
                ImVec2 size) {
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const bool current = item.progress == Progress::current;
-    if (ImGui::IsItemHovered() && !current)
-        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    const bool hovered = ImGui::IsItemHovered() && !current;
+    if (hovered) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
     const float split = low.y + size.y * 0.56F;
-    const auto put = [&](const Font& font, float top, float foot, view::Color color,
+    const float mark = mark_room(item, frame);
+    const auto put = [&](const Font& font, view::Point from, float foot, view::Color color,
                          const std::string& text) {
-        draw_text_in(frame, font, {low.x, top}, {high.x, foot}, Align::center, color,
-                     fit_text(frame, font, text, size.x + 1.0F));
+        draw_text_in(frame, font, from, {high.x, foot}, Align::center, color,
+                     fit_text(frame, font, text, high.x - from.x + 1.0F));
     };
-    put(setting.label, low.y + frame.px(4), split, label_color(frame, item.progress), item.label);
-    put(setting.shape, split, high.y - frame.px(4), frame.theme.muted, item.shape);
+    put(setting.label, {low.x, low.y + frame.px(4)}, split, label_color(frame, item.progress),
+        item.label);
+    put(setting.shape, {low.x + mark, split}, high.y - frame.px(4), frame.theme.muted, item.shape);
+    if (item.mark != Mark::none) {
+        const float words = frame.text_width(setting.shape, item.shape);
+        const float left = std::max(low.x, (low.x + mark + high.x - words) / 2 - mark);
+        draw_mark(frame, item.mark,
+                  {left + frame.px(kMarkRadius), (split + high.y - frame.px(4)) / 2},
+                  hovered ? frame.theme.raised : frame.theme.background);
+    }
     if (current) frame.painter.rect({low.x, high.y - frame.px(2)}, high, frame.theme.accent);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/view/common/format.h"
 #include "app/view/common/words.h"
@@ -19,22 +20,30 @@ namespace {
 /// A copy of the present document to change.
 Document draft(const AppState& state) { return state.document(); }
 
-/// W of the document's sizes from its seed; X stays.
-void reseed(Document& document) {
-    Inputs inputs = *document.inputs;
-    inputs.params = toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+/// Other sizes of a toy. What its heads were built to do holds only for heads whose numbers are as they were.
+void resize(Document& document, Index d_model, Index d_k, Index heads) {
+    const bool same_width = d_model == document.d_model && d_k == document.d_k;
+    Inputs inputs = resized(document, d_model, d_k, heads);
+    document.d_model = d_model;
+    document.d_k = d_k;
+    document.heads = document.spec.heads = document.spec.kv_heads = heads;
     set_inputs(document, std::move(inputs));
     document.name = "custom";
-    document.note = fmt::format("toy weights, not trained: W from seed {}", document.seed);
+    document.note = toy_note(document);
+    if (!same_width) document.head_names.clear();
+    if (!document.head_names.empty())
+        document.head_names.resize(static_cast<std::size_t>(heads), "seeded");
 }
 
-/// X from the words, too: its width has changed.
-void remake_vectors(Document& document) {
-    Inputs inputs = *document.inputs;
-    inputs.x = toy_vectors(document.tokens, document.d_model);
-    if (!document.tokens_kv.empty())
-        inputs.x_kv = toy_vectors(document.tokens_kv, document.d_model);
-    set_inputs(document, std::move(inputs));
+/// "every number that was there stays, new entries of W come from seed 1": what another size does to the weights.
+std::string resized_words(const Document& before, Index was, Index is, std::string_view grown) {
+    std::string words =
+        is > was ? fmt::format("every number that was there stays, {} seed {}", grown, before.seed)
+                 : std::string("the numbers beyond it are dropped, the others stay");
+    if (!before.hand_set.empty())
+        words += fmt::format("; what the hand-set weights of “{}” were made for need not hold now",
+                             before.hand_set);
+    return words;
 }
 
 /// Says whose sizes these are where they cannot be set.
@@ -47,12 +56,31 @@ bool refuse_file(AppState& state, std::string_view what) {
     return true;
 }
 
-/// Whether the document may take these sizes; says why not.
-bool sizes_fit(AppState& state, const Document& document) {
-    if (!is_toy(document)) return true;  // its tensors decide, see with_size()
-    const std::string wrong = check_sizes(document.d_model, document.d_k, document.heads);
+/// Whether a toy may take these sizes; says why not.
+bool sizes_fit(AppState& state, Index d_model, Index d_k, Index heads) {
+    const std::string wrong = check_sizes(d_model, d_k, heads);
     if (!wrong.empty()) say(state, wrong, Severity::error);
     return wrong.empty();
+}
+
+/// "divided by √4 = 2", "multiplied by 0.3".
+std::string factor_words(const Document& document) {
+    if (document.spec.scale == ScaleKind::value)
+        return "multiplied by " + significant(document.spec.scale_value, 4);
+    return fmt::format("divided by √{} = {}", document.size.d_k,
+                       significant(std::sqrt(static_cast<double>(document.size.d_k)), 4));
+}
+
+/// ", the padding mask stays": the masks besides the causal one; "" without any.
+std::string other_masks_words(const MaskSpec& mask) {
+    std::vector<std::string_view> others;
+    if (mask.window) others.emplace_back("window");
+    if (mask.block) others.emplace_back("block");
+    if (!mask.padding.empty()) others.emplace_back("padding");
+    if (mask.custom) others.emplace_back("given");
+    if (others.empty()) return ", no other mask is set: every query may see every key";
+    return fmt::format(", the {} mask{} stay{}", fmt::join(others, " and "),
+                       others.size() == 1 ? "" : "s", others.size() == 1 ? "s" : "");
 }
 
 /// What a document says of itself: "The cat sat down. Toy weights, hand-set: sat looks at cat."
@@ -61,20 +89,10 @@ std::string opened_words(const Document& document) {
     return fmt::format("{}: {}.", document.title, document.note);
 }
 
-/// The sentence `text` with what the present document says of sizes, seed, scaling and source.
-Result<Document> retyped(const Document& old, const std::string& text) {
-    if (!is_toy(old)) return make_document(text, 4, 4, 1, 1, AttentionSpec{});
-    AttentionSpec spec = old.spec;
-    spec.mask.padding.clear();  // it counted the old words
-    return make_document(text, old.d_model, old.d_k, old.heads, old.seed, spec)
-        .map([&](Document made) {
-            if (old.tokens_kv.empty()) return made;
-            Inputs inputs = *made.inputs;
-            inputs.x_kv = old.inputs->x_kv;
-            made.tokens_kv = old.tokens_kv;
-            set_inputs(made, std::move(inputs));
-            return made;
-        });
+/// "; the hand-set weights of “The cat sat down” are given up: they were made for that sentence"; "" where none are.
+std::string given_up_words(const Document& before, const Document& after, std::string_view why) {
+    if (before.hand_set.empty() || before.hand_set == after.hand_set) return {};
+    return fmt::format("; the hand-set weights of “{}” are given up: {}", before.hand_set, why);
 }
 
 }  // namespace
@@ -84,9 +102,9 @@ void carry_out(AppState& state, const LoadPreset& action) {
     if (!document) return say(state, document.error());
     const std::string words = opened_words(*document);
     const std::string typed = document->sentence;
-    state.step.selected.reset();
     const std::string title = fmt::format("“{}”", document->title);
     if (!edit_document(state, *std::move(document), title)) return;
+    opened_another(state);
     state.step.sentence_draft = typed;
     say(state, words);
 }
@@ -116,6 +134,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
         opened.session ? opened.session->saturation() : state.saturation();
     const std::string title = fmt::format("“{}”", opened.document->title);
     if (!edit_document(state, *opened.document, title, controls)) return;
+    opened_another(state);
     forget(state);
     state.step.sentence_draft = state.document().sentence;
     if (opened.session) restore(state, *opened.session);
@@ -131,71 +150,81 @@ void carry_out(AppState& state, const DraftSentence& action) {
 }
 
 void carry_out(AppState& state, const SetSentence& action) {
-    auto document = retyped(state.document(), action.text);
+    const Document& before = state.document();
+    auto document = is_toy(before) ? retyped(before, action.text)
+                                   : make_document(action.text, 4, 4, 1, 1, AttentionSpec{});
     if (!document) return say(state, document.error());
+    const std::size_t tokens = document->tokens.size();
     const std::string words =
-        fmt::format("“{}”: toy weights, not trained", shortened(document->sentence, kMostTip));
-    if (edit_document(state, *std::move(document), words)) {
-        state.step.sentence_draft = state.document().sentence;
-        say(state, words + fmt::format("; {} tokens.", state.document().tokens.size()));
-    }
+        fmt::format("“{}”: {} token{}, {}{}", shortened(document->sentence, kMostTip), tokens,
+                    tokens == 1 ? "" : "s", document->note,
+                    given_up_words(before, *document, "they were made for that sentence"));
+    const bool opens = !is_toy(before);
+    if (!edit_document(state, *std::move(document), words)) return;
+    if (opens) opened_another(state);
+    state.step.sentence_draft = state.document().sentence;
+    if (opens) say(state, words + ".");
 }
 
 void carry_out(AppState& state, const SetModelWidth& action) {
     if (refuse_file(state, "d_model")) return;
     Document document = draft(state);
-    if (action.d_model == document.d_model) return;
-    document.d_model = action.d_model;
-    if (!sizes_fit(state, document)) return;
-    reseed(document);
-    remake_vectors(document);
-    document.note += ", X from the words";
-    edit_document(
-        state, std::move(document),
-        fmt::format("d_model = {}: X made from the words again, W from the seed", action.d_model));
+    const Index was = document.d_model;
+    if (action.d_model == was) return;
+    if (!sizes_fit(state, action.d_model, document.d_k, document.heads)) return;
+    const std::string words = resized_words(
+        document, was, action.d_model, "new columns of X come from the words, new rows of W from");
+    resize(document, action.d_model, document.d_k, document.heads);
+    edit_document(state, std::move(document),
+                  fmt::format("d_model {} → {}: {}", was, action.d_model, words));
 }
 
 void carry_out(AppState& state, const SetKeyWidth& action) {
     if (refuse_file(state, "d_k")) return;
     Document document = draft(state);
-    if (action.d_k == document.d_k) return;
-    document.d_k = action.d_k;
-    if (!sizes_fit(state, document)) return;
-    reseed(document);
+    const Index was = document.d_k;
+    if (action.d_k == was) return;
+    if (!sizes_fit(state, document.d_model, action.d_k, document.heads)) return;
+    const std::string words =
+        resized_words(document, was, action.d_k, "new columns of each head come from");
+    resize(document, document.d_model, action.d_k, document.heads);
     edit_document(state, std::move(document),
-                  fmt::format("d_k = {}: W made again from the seed, X stays", action.d_k));
+                  fmt::format("d_k {} → {}: {}", was, action.d_k, words));
 }
 
+/// A toy's heads are added or dropped; a file's W keeps its numbers, and their columns are split anew.
 void carry_out(AppState& state, const SetHeads& action) {
     Document document = draft(state);
-    if (action.heads == document.heads) return;
+    const Index was = document.heads;
+    if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
         return say(state,
                    fmt::format("Q of {} brings {} heads: their number cannot be set.",
                                document.title, document.size.heads),
                    Severity::warning);
-    const bool own_keys = document.spec.kv_heads == document.spec.heads;
-    document.heads = document.spec.heads = action.heads;
-    if (own_keys) document.spec.kv_heads = action.heads;
-    if (!sizes_fit(state, document)) return;
-    const bool toy = is_toy(document);
-    if (toy) reseed(document);
+    std::string words = "the columns of W are split anew";
+    if (is_toy(document)) {
+        if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
+        words = resized_words(document, was, action.heads, "new heads come from");
+        resize(document, document.d_model, document.d_k, action.heads);
+    } else {
+        const bool own_keys = document.spec.kv_heads == document.spec.heads;
+        document.heads = document.spec.heads = action.heads;
+        if (own_keys) document.spec.kv_heads = action.heads;
+    }
     edit_document(state, std::move(document),
-                  fmt::format("{} head{}{}", action.heads, action.heads == 1 ? "" : "s",
-                              toy ? fmt::format(" of width {}: W made again from the seed, X stays",
-                                                state.document().d_k)
-                                  : std::string(": the columns of W are split anew")));
+                  fmt::format("{} head{}: {}", action.heads, action.heads == 1 ? "" : "s", words));
 }
 
 void carry_out(AppState& state, const SetScaling& action) {
     Document document = draft(state);
     if (action.on == (document.spec.scale != ScaleKind::none)) return;
+    const std::string before = factor_words(document);
     document.spec.scale = action.on ? ScaleKind::sqrt_dk : ScaleKind::none;
-    const std::string root =
-        fmt::format("√{} = {:.4g}", document.d_k, std::sqrt(static_cast<double>(document.d_k)));
-    edit_document(state, std::move(document),
-                  action.on ? fmt::format("Scaling on: scores are divided by {}", root)
-                            : fmt::format("Scaling off: scores are {} times larger", root));
+    const std::string words = action.on
+                                  ? fmt::format("Scaling on: scores are {}", factor_words(document))
+                                  : fmt::format("Scaling off: scores are no longer {}", before);
+    edit_document(state, std::move(document), words);
 }
 
 void carry_out(AppState& state, const SetTemperature& action) {
@@ -213,8 +242,8 @@ void carry_out(AppState& state, const SetCausal& action) {
     document.spec.mask.causal.reset();
     if (action.on) document.spec.mask.causal = CausalAlign::top_left;
     edit_document(state, std::move(document),
-                  action.on ? "Causal mask on: no token sees a later one"
-                            : "Causal mask off: every token sees every other");
+                  action.on ? "Causal mask on: no query sees a key after its own place"
+                            : "Causal mask off" + other_masks_words(state.document().spec.mask));
 }
 
 void carry_out(AppState& state, const SetWindow& action) {
@@ -227,18 +256,31 @@ void carry_out(AppState& state, const SetWindow& action) {
             Severity::error);
     document.spec.mask.window = action.reach;
     edit_document(state, std::move(document),
-                  action.reach ? fmt::format("Window {0}: query i sees keys i − {0} to i + {0}",
-                                             *action.reach)
-                               : std::string("No window"));
+                  action.reach
+                      ? fmt::format("Window {0}: no query sees a key more than {0} places away",
+                                    *action.reach)
+                      : std::string("Window mask off"));
 }
 
+/// W anew from another seed; X stays. No W_O stays none.
 void carry_out(AppState& state, const SetSeed& action) {
     if (refuse_file(state, "The seed")) return;
     Document document = draft(state);
     if (action.seed == document.seed) return;
     document.seed = action.seed;
-    reseed(document);
-    edit_document(state, std::move(document), fmt::format("Seed {}: new W", action.seed));
+    Inputs inputs = *document.inputs;
+    const bool mixes = !inputs.params[Param::w_o].empty();
+    inputs.params = toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+    if (!mixes) inputs.params[Param::w_o] = {};
+    set_inputs(document, std::move(inputs));
+    document.name = "custom";
+    document.hand_set.clear();
+    document.head_names.clear();
+    document.note = toy_note(document);
+    const std::string words =
+        fmt::format("Seed {}: every entry of W is new, X stays{}", action.seed,
+                    given_up_words(state.document(), document, "W is drawn anew"));
+    edit_document(state, std::move(document), words);
 }
 
 void carry_out(AppState& state, const ShowHead& action) {
@@ -281,6 +323,7 @@ void carry_out(AppState& state, const ShowLayer& action) {
         state.history[state.now] = before;
         return say(state, done.error());
     }
+    state.effect.reset();
     settle(state);
     say(state, fmt::format("Layer {} of 0 … {}.", action.layer, layers - 1));
 }

@@ -57,6 +57,9 @@ struct Document {
     std::vector<std::string> tokens;     // queries; empty: known by their number
     std::vector<std::string> tokens_kv;  // keys, where they are others; empty: the same
     std::uint64_t seed = 1;              // a toy's
+    std::string
+        hand_set;  // a toy's: title of the preset whose W it has; "": W from the seed, or edited
+    std::vector<std::string> head_names;  // what each head was built to do; empty: nothing is known
     // sizes as a person sets them; `size` has all of them as validated
     Index d_model = 4;
     Index d_k = 4;  // of each head
@@ -89,16 +92,15 @@ Result<Document> with_size(Document document);
 
 // Limits of the toy model; the sentence of an error names them.
 inline constexpr Index kMaxTokens = 64;
-inline constexpr Index kMaxModelWidth = 64;
-inline constexpr Index kMaxKeyWidth = 64;
-inline constexpr Index kMaxHeads = 8;
+inline constexpr Index kMaxModelWidth = 128;
+inline constexpr Index kMaxKeyWidth = 128;
+inline constexpr Index kMaxHeads = 16;
 
 /// Splits at white space of any script; Chinese, Japanese and Korean, which need none, into characters.
 /// Bytes that are no UTF-8 become U+FFFD. Time and memory are linear in the text.
 std::vector<std::string> tokenize(std::string_view sentence);
 
-/// Deterministic toy vectors for any sentence: word vector (seeded by the word alone, so the same
-/// word gives the same vector) + sinusoidal position; W seeded, N(0, 1/d_in).
+/// Deterministic toy vectors and weights for any sentence, see toy.h.
 /// Errors: no token, more than kMaxTokens, a size out of its limits.
 Result<Document> make_document(std::string_view sentence, Index d_model, Index d_k, Index heads,
                                std::uint64_t seed, const AttentionSpec& spec);

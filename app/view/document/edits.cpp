@@ -1,22 +1,17 @@
 #include "app/view/document/edits.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/view/common/format.h"
-#include "app/view/common/sheet.h"
 #include "app/view/common/words.h"
+#include "app/view/document/effect.h"
 #include "app/view/workspaces.h"
 #include "core/text.h"
 
 namespace attn::view {
 namespace {
-
-// A change of the largest weight that two decimals do not show.
-constexpr double kSameWeight = 0.005;
 
 /// Drops the oldest steps where there are too many, or where their tensors take too much.
 void trim(AppState& state) {
@@ -44,19 +39,16 @@ void push(AppState& state, Edit edit) {
     trim(state);
 }
 
-/// max A of one head; NaN when a weight is NaN or there is none.
-double largest_weight(const Trace& trace, Index batch, Index head) {
-    const Tensor& weights = trace[Stage::weights];
-    if (weights.empty()) return std::nan("");
-    const auto a = weights.matrix(std::min(batch, weights.shape().b - 1),
-                                  std::min(head, weights.shape().h - 1));
-    double largest = 0.0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (const float weight : a.row(i)) {
-            if (std::isnan(weight)) return weight;
-            largest = std::max(largest, static_cast<double>(weight));
-        }
-    return largest;
+/// What the present document is compared with: the step before; while a drag goes on, what was there when it began.
+Moment moment_before(const AppState& state) {
+    if (state.gesture && state.gesture->joins && state.effect) return state.effect->before;
+    return {state.shared_document(), state.trace};
+}
+
+/// Of two documents that are the same model but for an edit.
+void note_effect(AppState& state, Moment before) {
+    state.effect = std::make_shared<const EditEffect>(
+        compare(std::move(before), {state.shared_document(), state.trace}));
 }
 
 }  // namespace
@@ -75,7 +67,7 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     }
     const auto history = state.history;
     const std::size_t now = state.now;
-    const auto before = state.trace;
+    const Moment before = moment_before(state);
     push(state, {std::make_shared<const Document>(*std::move(sized)), controls, words});
     if (auto done = compute(state); !done) {
         state.history = history;
@@ -85,8 +77,8 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     }
     state.step.editing.reset();
     settle(state);
-    const std::string effect = effect_words(state, *before);
-    say(state, sentence(effect.empty() ? words : fmt::format("{}; {}", words, effect)));
+    note_effect(state, before);
+    say(state, with_effect(state, words));
     return true;
 }
 
@@ -98,6 +90,8 @@ void edit_saturation(AppState& state, SaturationControls controls, const std::st
 
 void travel(AppState& state, std::size_t to, const std::string& words) {
     const std::size_t from = state.now;
+    const Moment before{state.shared_document(), state.trace};
+    const bool other = state.history[std::max(from, to)].opens;
     const bool same = state.history[from].document == state.history[to].document;
     state.now = to;
     if (auto done = same ? Result<void>{} : compute(state); !done) {
@@ -107,7 +101,26 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     state.step.editing.reset();
     if (!same) state.step.sentence_draft = state.document().sentence;
     settle(state);
-    say(state, words);
+    state.effect.reset();
+    if (same || other) return say(state, words);
+    note_effect(state, before);
+    say(state, with_effect(state, words));
+}
+
+std::string with_effect(const AppState& state, std::string words) {
+    if (words.ends_with('.')) words.pop_back();
+    const std::string effect = effect_words(state);
+    if (effect.empty()) return sentence(words);
+    const bool has_colon = words.find(':') != std::string::npos;
+    return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
+}
+
+void opened_another(AppState& state) {
+    state.history[state.now].opens = true;
+    state.effect.reset();
+    state.step.places = {};
+    state.step.chosen.reset();
+    settle(state);
 }
 
 void settle(AppState& state) {
@@ -136,19 +149,6 @@ void warn_of_backend(AppState& state) {
         fmt::format("{}; computed by {} instead", std::exchange(state.backend_failure, {}),
                     state.backend_used),
         Severity::warning);
-}
-
-std::string effect_words(const AppState& state, const Trace& before) {
-    const double was = largest_weight(before, state.batch, state.head);
-    const double is = largest_weight(*state.trace, state.batch, state.head);
-    if (std::isnan(is) && !(*state.trace)[Stage::weights].empty())
-        return "some weights are NaN: a NaN or ∞ reached softmax";
-    if (std::isnan(was) || std::isnan(is)) return {};
-    const char* change = "weights hardly change";
-    if (is > was + kSameWeight) change = "weights sharper";
-    if (is < was - kSameWeight) change = "weights softer";
-    return fmt::format("{}: largest weight {} → {}", change, cell_number(was, 2),
-                       cell_number(is, 2));
 }
 
 }  // namespace attn::view

@@ -36,7 +36,9 @@ void say(AppState& state, const Error& error);
 /// A chosen backend that failed was left for another: nothing is lost, but the person is told.
 void warn_of_backend(AppState& state);
 
-/// "weights sharper: largest weight 0.42 → 0.58", from two traces of the head shown.
-std::string effect_words(const AppState& state, const Trace& before);
+/// The words of an edit with what it did (effect_words()), as a sentence.
+std::string with_effect(const AppState& state, std::string words);
+/// The last edit opened another document: nothing of it is compared with the one before, and no place is kept.
+void opened_another(AppState& state);
 
 }  // namespace attn::view

@@ -169,6 +169,19 @@ void read_sizes(Fields& fields, Document& document) {
         if (!wrong.empty()) fields.complain(": " + wrong);
 }
 
+/// What each head was built to do: a name for every head, or none.
+void read_head_names(Fields& fields, Document& document) {
+    const json* found = fields.find("head_names");
+    if (found == nullptr) return;
+    if (!found->is_array() || static_cast<Index>(found->size()) != document.heads)
+        return fields.complain(fmt::format("has 'head_names' = {}: expected a list of {} texts",
+                                           quoted(*found), document.heads));
+    for (const json& name : *found) {
+        if (!name.is_string()) return fields.complain("has 'head_names' that are no texts");
+        document.head_names.push_back(name.get<std::string>());
+    }
+}
+
 Tensor read_vectors(Fields& fields, std::string_view key, const std::vector<std::string>& tokens,
                     Index d_model) {
     if (tokens.empty() && fields.find(key) != nullptr)
@@ -180,8 +193,9 @@ Tensor read_vectors(Fields& fields, std::string_view key, const std::vector<std:
     return given.empty() ? toy_vectors(tokens, d_model) : given;
 }
 
-/// Given, "identity", or from the seed; W_O only when given, or when everything is seeded.
-void read_weights(Fields& fields, const Document& document, Params& params) {
+/// Given, "identity", or from the seed; W_O only when given, or when everything is seeded. Given ones are hand-set
+/// unless "hand_set" says otherwise: a session holds the seeded ones, too.
+void read_weights(Fields& fields, Document& document, Params& params) {
     const Index joined = document.d_k * document.heads;
     const Params seeded =
         toy_weights(document.seed, document.d_model, document.d_k, document.heads);
@@ -192,6 +206,8 @@ void read_weights(Fields& fields, const Document& document, Params& params) {
         all_seeded = all_seeded && params[param].empty();
         if (params[param].empty()) params[param] = seeded[param];
     }
+    if (!all_seeded) document.hand_set = document.title;
+    fields.read("hand_set", document.hand_set);
     if (const json* w_o = fields.find("W_O"); w_o != nullptr && *w_o == "none") return;
     params[Param::w_o] =
         read_matrix(fields, "W_O", {joined, "d_k·heads", document.d_model, "d_model"});
@@ -207,6 +223,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     fields.need("note", document.note);
     read_sizes(fields, document);
     fields.read("seed", document.seed);
+    read_head_names(fields, document);
     read_spec(fields, document.spec);
     document.spec.heads = document.spec.kv_heads = document.heads;
     Inputs inputs;
@@ -401,6 +418,9 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
     rows.emplace_back("d_k", fmt::format("{}", document.d_k));
     rows.emplace_back("heads", fmt::format("{}", document.heads));
     rows.emplace_back("seed", fmt::format("{}", document.seed));
+    rows.emplace_back("hand_set", text_json(document.hand_set));
+    if (!document.head_names.empty())
+        rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
     add_tensors(rows, *document.inputs);
     return object_json(rows);

@@ -7,6 +7,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/actions.h"
+#include "app/view/step/places.h"
 #include "app/view/step/view.h"
 #include "app/view/step/workspace.h"
 
@@ -16,15 +17,6 @@ namespace {
 std::size_t place_of(const std::vector<Stage>& stages, Stage stage) {
     return static_cast<std::size_t>(std::find(stages.begin(), stages.end(), stage) -
                                     stages.begin());
-}
-
-/// The selected cell of the result moves on with the result: same place, inside the new matrix.
-void follow_selection(StepLook& look, const AppState& state, Stage from) {
-    if (!look.selected || look.selected->tensor != OperandId(from)) return;
-    const Sheet sheet = sheet_of(state, look.stage);
-    if (sheet.values.rows == 0 || sheet.values.columns == 0) return look.selected.reset();
-    look.selected = CellRef{look.stage, std::min(look.selected->row, sheet.values.rows - 1),
-                            std::min(look.selected->column, sheet.values.columns - 1)};
 }
 
 void go_to(AppState& state, Stage stage) {
@@ -38,7 +30,7 @@ void go_to(AppState& state, Stage stage) {
     look.hovered.reset();
     look.lit.reset();
     look.editing.reset();
-    follow_selection(look, state, look.previous);
+    enter_place(state);
     if (stage == ribbon_stages(state.document()).back()) look.playing = false;
     say(state, words_of(state, stage));
 }
@@ -63,7 +55,7 @@ void settle_step(AppState& state) {
     };
     clamp_stage(look.stage);
     clamp_stage(look.previous);
-    if (look.selected && !has_cell(state, *look.selected)) look.selected.reset();
+    show_place(state);
     if (look.hovered && !has_cell(state, *look.hovered)) look.hovered.reset();
     if (look.editing && !has_cell(state, look.editing->cell)) look.editing.reset();
 }
@@ -113,7 +105,7 @@ void carry_out(AppState& state, const SelectCell& action) {
     }
     CellRef cell = action.cell;
     show_head_of(state, cell);
-    state.step.selected = cell;
+    choose_cell(state, cell);
     state.step.editing.reset();
     say(state, fmt::format("{} = {}", cell_name(state, cell), number(*value_at(state, cell))));
 }

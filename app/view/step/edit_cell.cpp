@@ -13,6 +13,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
 #include "app/view/step/sources.h"
+#include "app/view/step/places.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -50,7 +51,7 @@ InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
 }
 
 void begin_edit(AppState& state, const CellRef& cell) {
-    state.step.selected = cell;
+    choose_cell(state, cell);
     state.step.editing = CellEdit{cell, exact(*value_at(state, cell))};
 }
 
@@ -88,6 +89,26 @@ std::optional<CellRef> cell_after(const AppState& state, const CellRef& cell, in
     }
     if (!has_cell(state, next)) return std::nullopt;
     return next;
+}
+
+/// A toy is no preset any more, and a head whose scores changed was not built to do what its name says.
+void mark_edited(Document& document, const AppState& state, const CellRef& cell) {
+    if (!document.note.ends_with(", edited")) document.note += ", edited";
+    document.name = "custom";
+    const bool head_alone =
+        cell.tensor == OperandId(Param::w_q) || cell.tensor == OperandId(Param::w_k);
+    const bool values =
+        cell.tensor == OperandId(Param::w_v) || cell.tensor == OperandId(Param::w_o);
+    if (document.head_names.empty() || values) return;
+    if (head_alone)
+        document.head_names[static_cast<std::size_t>(state.head)] = "edited";
+    else
+        document.head_names.clear();
+}
+
+void add_edit(Document& document, const InputEdit& edit) {
+    if (document.edits.empty()) document.note += ", edited";
+    document.edits.push_back(edit);
 }
 
 /// What is part of the typing, or changes only how things look.
@@ -174,16 +195,14 @@ void carry_out(AppState& state, const SetCell& action) {
     Document document = state.document();
     const InputEdit edit = input_edit(state, action.cell, after);
     set_input(document, edit);
-    if (is_toy(document)) {
-        if (document.name != "custom") document.note += ", edited";
-        document.name = "custom";
-    } else {
-        if (document.edits.empty()) document.note += ", edited";
-        document.edits.push_back(edit);
-    }
-    edit_document(
+    if (is_toy(document))
+        mark_edited(document, state, action.cell);
+    else
+        add_edit(document, edit);
+    const bool done = edit_document(
         state, std::move(document),
-        fmt::format("{}: {} → {}", cell_name(state, action.cell), number(before), number(after)));
+        fmt::format("{} {} → {}", cell_name(state, action.cell), number(before), number(after)));
+    if (done) state.step.flash = EditFlash{action.cell, before, after};
 }
 
 }  // namespace attn::view

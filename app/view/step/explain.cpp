@@ -365,7 +365,7 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     if (!is_toy(state.document())) return explain_given(state, explanation);
     if (!is_embedding(state, stage, cell.row)) {
         explanation.tex = tex::text_of("a given number");
-        explanation.notes.emplace_back("Set by hand or edited.");
+        explanation.notes.emplace_back("It is given with the sentence, or was edited.");
         return;
     }
     const Document& document = state.document();
@@ -376,10 +376,10 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     explanation.steps.push_back(last_step(
         state, explanation,
         combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
-                          plain(position_value(cell.row, cell.column, document.d_model))})));
+                          plain(position_value(cell.row, cell.column))})));
     explanation.notes.push_back(fmt::format("Position: {}({} ÷ 10000^({}/{})).",
                                             cell.column % 2 == 0 ? "sin" : "cos", cell.row,
-                                            cell.column - cell.column % 2, document.d_model));
+                                            cell.column - cell.column % 2, kWaveWidth));
 }
 
 void explain_param(Explanation& explanation, Param param) {

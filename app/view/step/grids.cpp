@@ -61,14 +61,14 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
     for (Index i = 0; i < sheet.values.rows; ++i) {
         const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(i)]);
         for (Index c = 0; c < sheet.values.columns; ++c)
-            values.push_back(static_cast<float>(word ? word_value(hash, c)
-                                                     : position_value(i, c, document.d_model)));
+            values.push_back(static_cast<float>(word ? word_value(hash, c) : position_value(i, c)));
     }
     sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
     GridView grid = make_grid(state, sheet, {});
     grid.title = word ? "words" : "positions";
-    grid.tooltip = word ? "word vector: the same word always has the same one"
-                        : "position p, column c: sin(p / 10000^(c/d)), cos for odd c";
+    grid.tooltip =
+        word ? "word vector: the same word always has the same one"
+             : "position p, column c: sin(p / 10000^(c/32)), cos of column c − 1's angle for odd c";
     grid.editable = false;
     grid.selected.reset();
     return grid;
@@ -98,13 +98,8 @@ bool is_embedding(const AppState& state, Stage stage, Index row) {
     const Document& document = state.document();
     if (!is_toy(document)) return false;
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
-    const auto values = sheet_of(state, stage).values;
-    const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(row)]);
-    for (Index c = 0; c < values.columns; ++c)
-        if (values(row, c) !=
-            static_cast<float>(word_value(hash, c) + position_value(row, c, document.d_model)))
-            return false;
-    return true;
+    const Inputs& inputs = *document.inputs;
+    return is_computed(stage == Stage::x ? inputs.x : inputs.x_kv, tokens, row);
 }
 
 GridView stage_grid(const AppState& state, Stage stage, bool transposed) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -13,10 +14,33 @@ struct CellEdit {
     std::string draft;
 };
 
+/// A place in the result of a stage.
+struct Place {
+    Index row = 0;
+    Index column = 0;
+    bool operator==(const Place&) const = default;
+};
+/// Where each kind of stage was looked at, by kind_of_place(): scores, scaled, masked and weights are one kind.
+inline constexpr std::size_t kPlaceKinds = 12;  // rows (query, key) × columns (six axes)
+using Places = std::array<std::optional<Place>, kPlaceKinds>;
+
+/// A number that was just replaced by another.
+struct EditFlash {
+    CellRef cell;
+    float before = 0.0F;
+    float after = 0.0F;
+    double age_s = 0.0;
+};
+inline constexpr double kFlashSeconds = 1.5;
+
 /// What the Step workspace looks at. Not undone.
 struct StepLook {
     Stage stage = Stage::x;
-    std::optional<CellRef> selected;
+    std::optional<CellRef>
+        selected;  // always a cell that exists; none where there is nothing to be looked at
+    std::optional<CellRef>
+        chosen;     // what a person selected: also while the document has no such cell
+    Places places;  // the same of every kind of stage
     std::optional<CellEdit> editing;
     bool playing = false;
     std::string sentence_draft;   // what stands in the sentence field
@@ -30,6 +54,7 @@ struct StepLook {
     double play_clock_s = 0.0;  // since the last step while playing
     std::optional<CellRef> hovered;
     std::optional<OperandId> lit;  // the matrix whose symbol is under the pointer
+    std::optional<EditFlash> flash;
 };
 
 }  // namespace attn::view

@@ -8,6 +8,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/words.h"
 #include "app/view/step/explain.h"
+#include "app/view/document/effect.h"
 #include "app/view/step/grids.h"
 #include "app/view/step/workspace.h"
 #include "core/metrics.h"
@@ -50,6 +51,11 @@ std::string step_label(const Document& document, const StageInfo& stage) {
     return std::string(stage.step);
 }
 
+Mark mark_of(const StageChange& change) {
+    const bool changed = change.fate == Fate::changed || change.fate == Fate::resized;
+    return changed ? Mark::changed : Mark::same;
+}
+
 RibbonItem ribbon_item(const AppState& state, Stage stage) {
     const StageInfo& row = info(stage);
     const Sheet sheet = sheet_of(state, stage);
@@ -63,6 +69,10 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     item.tooltip = fmt::format("{}\n{}\n{}", row.title, plain_formula(row),
                                to_string((*state.trace)[stage].shape()));
     item.role = row.role;
+    if (const std::string change = change_words(state, stage); !change.empty()) {
+        item.tooltip += "\n" + change;
+        item.mark = mark_of(*change_of(state, stage));
+    }
     item.progress = Progress::ahead;
     if (stage == state.step.stage) item.progress = Progress::current;
     if (stage < state.step.stage) item.progress = Progress::done;
@@ -342,6 +352,7 @@ ControlsView controls_of(const AppState& state) {
     controls.seed = document.seed;
     controls.gradients = state.step.show_gradients;
     controls.badge = shortened(document.note, kMostTip);
+    controls.head_names = document.head_names;
     return controls;
 }
 
@@ -365,6 +376,12 @@ bool are_given(const AppState& state, Stage stage) {
            !is_empty(state.document()) && embedding_grids(state, stage).empty();
 }
 
+/// ": same word", what the head shown was built to do; "" where nothing is known.
+std::string head_name_words(const AppState& state) {
+    const auto& names = state.document().head_names;
+    return names.empty() ? "" : ": " + names[static_cast<std::size_t>(state.head)];
+}
+
 /// Title and formula; of the gradient where that is what the canvas shows.
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
@@ -378,7 +395,18 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
     }
     view.formula = tex::plain_text(view.tex);
     if (const std::string shown = shown_head_words(state, stage.stage); !shown.empty())
-        view.title += ", " + shown;
+        view.title += ", " + shown + head_name_words(state);
+}
+
+/// "1 → 3" at the cell that was just edited.
+std::optional<FlashView> flash_of(const AppState& state) {
+    const auto& flash = state.step.flash;
+    if (!flash) return std::nullopt;
+    const double left = 1.0 - flash->age_s / kFlashSeconds;
+    return FlashView{
+        flash->cell,
+        fmt::format("{} → {}", significant(flash->before, 4), significant(flash->after, 4)),
+        state.reduced_motion ? 1.0 : std::clamp(left, 0.0, 1.0)};
 }
 
 std::string hint_of(const AppState& state) {
@@ -395,26 +423,6 @@ std::string reason_not_kept(const AppState& state, Stage stage) {
 
 }  // namespace
 
-std::string words_of(const AppState& state, Stage stage) {
-    const Document& document = state.document();
-    if (state.step.show_gradients)
-        return "How much the sum of all outputs grows when one of these numbers grows a little.";
-    if (are_given(state, stage))
-        return is_toy(document)
-                   ? "Each token is a row of numbers. These are set by hand: change any of them."
-                   : "Each token is a row of numbers. These stand in the file: change any of them.";
-    if (stage == Stage::scaled && document.spec.scale == ScaleKind::none)
-        return "Scaling is off: the scores go to softmax as they are, and grow with √d_k.";
-    if (stage == Stage::masked && !document.spec.mask.any())
-        return "There is no mask: every query may attend to every key.";
-    if (stage == Stage::output && !mixes(document))
-        return document.size.heads == 1 ? "There is no W_O: the output is the context."
-                                        : "There is no W_O: the output is the joined context.";
-    if (stage == Stage::output && document.size.heads == 1)
-        return "W_O mixes the context: one new vector for each token.";
-    return std::string(info(stage).words);
-}
-
 StepView build_step_view(const AppState& state) {
     const Stage stage = state.step.stage;
     StepView view;
@@ -424,6 +432,7 @@ StepView build_step_view(const AppState& state) {
     view.words = words_of(state, stage);
     view.hint = hint_of(state);
     view.controls = controls_of(state);
+    view.flash = flash_of(state);
     view.unavailable = reason_not_kept(state, stage);
     if (!view.unavailable.empty()) return view;
     view.operands = canvas_of(state, stage);

@@ -11,6 +11,8 @@
 namespace attn::view {
 
 enum class Progress : std::uint8_t { done, current, ahead };
+/// After an edit: whether the stage changed; none before the first one, and where the stage is not kept.
+enum class Mark : std::uint8_t { none, changed, same };
 struct RibbonItem {
     Stage stage;
     std::string label;    // "QKᵀ", "÷√d_k"
@@ -18,6 +20,7 @@ struct RibbonItem {
     std::string tooltip;  // title, formula, full shape
     Role role;
     Progress progress;
+    Mark mark = Mark::none;
 };
 
 /// What is said of one row of weights.
@@ -47,6 +50,15 @@ struct ControlsView {
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window
+    std::vector<std::string> head_names =
+        {};  // what each head was built to do; empty: nothing is known
+};
+
+/// A number that was just edited.
+struct FlashView {
+    CellRef cell;
+    std::string words;  // "1 → 3"
+    double left = 1.0;  // 1 just now … 0 gone; under reduced motion 1 until it is gone
 };
 
 struct StepView {
@@ -66,6 +78,7 @@ struct StepView {
     double fade = 1.0;
     std::vector<RowReadouts> rows;  // weights: per-row metrics
     ControlsView controls;
+    std::optional<FlashView> flash;
 };
 
 StepView build_step_view(const AppState& state);

@@ -8,6 +8,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/commands.h"
 #include "app/view/document/edits.h"
+#include "app/view/step/places.h"
 #include "app/view/step/view.h"
 
 namespace attn::view {
@@ -84,7 +85,7 @@ void enter_step(AppState& state) {
         const CellRef same{stage, cell->row, cell->column};
         const bool held = look.selected && is_pair_stage(look.selected->tensor) &&
                           look.selected->row == cell->row && look.selected->column == cell->column;
-        if (!held && has_cell(state, same)) look.selected = same;
+        if (!held && has_cell(state, same)) choose_cell(state, same);
     }
     say(state, words_of(state, look.stage));
 }
@@ -105,11 +106,13 @@ std::optional<Action> escape_step(const AppState& state) {
     return std::nullopt;
 }
 
-void forget_step(AppState& state) { state.step.selected.reset(); }
+void forget_step(AppState& state) { forget_places(state); }
 
+/// Back to where a stage is looked at first.
 void clear_step(AppState& state) {
-    state.step.selected.reset();
     state.step.editing.reset();
+    forget_places(state);
+    show_place(state);
 }
 
 nlohmann::ordered_json write_step(const AppState& state) {
@@ -121,6 +124,7 @@ nlohmann::ordered_json write_step(const AppState& state) {
                                 {"sentence_draft", look.sentence_draft}};
     if (look.model_open) step["model"] = true;
     if (look.selected) step["selected"] = cell_to(*look.selected);
+    step["places"] = places_to(look.places);
     if (look.editing)
         step["editing"] = {{"cell", cell_to(look.editing->cell)}, {"draft", look.editing->draft}};
     return step;
@@ -135,8 +139,10 @@ void read_step(Fields& fields, AppState& state) {
     fields.read("stepped_once", look.stepped_once);
     fields.read("sentence_draft", look.sentence_draft);
     fields.read("model", look.model_open);
+    forget_places(state);
     if (const auto* found = fields.find("selected"))
         look.selected = cell_from(fields, "selected", *found);
+    if (const auto* found = fields.find("places")) look.places = places_from(fields, *found);
     read_object(fields, "editing", [&](Fields& inner) {
         look.editing.emplace();
         if (const auto* found = inner.find("cell"))
@@ -144,10 +150,11 @@ void read_step(Fields& fields, AppState& state) {
         inner.read("draft", look.editing->draft);
     });
     check_look(fields, state);
+    if (fields.fine()) restore_place(state);
 }
 
 bool is_step_animating(const AppState& state) {
-    return state.step.playing || state.step.fade < 1.0;
+    return state.step.playing || state.step.fade < 1.0 || state.step.flash;
 }
 
 bool has_step_settled(const AppState& state) { return state.step.fade >= 1.0; }

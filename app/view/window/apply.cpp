@@ -152,6 +152,7 @@ void carry_out(AppState& state, const Tick& action) {
     StepLook& look = state.step;
     look.fade = std::min(1.0, look.fade + action.seconds / kFadeSeconds);
     if (look.playing) look.play_clock_s += action.seconds;
+    if (look.flash && (look.flash->age_s += action.seconds) >= kFlashSeconds) look.flash.reset();
     state.large.moving_s = std::max(0.0, state.large.moving_s - action.seconds);
 }
 

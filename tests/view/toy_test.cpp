@@ -1,0 +1,192 @@
+#include "app/view/document/toy.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "app/view/common/sheet.h"
+#include "app/view/session.h"
+#include "app/view/step/view.h"
+#include "core/rng.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// X[i, c] or a weight by its head, row and column within the head.
+float entry(const Document& document, Param param, Index h, Index r, Index c) {
+    const Tensor& w = document.inputs->params[param];
+    return param == Param::w_o ? w(0, 0, h * document.d_k + r, c)
+                               : w(0, 0, r, h * document.d_k + c);
+}
+
+/// Entries of W that both documents have and that are not the same number.
+Index differing_weights(const Document& a, const Document& b) {
+    Index count = 0;
+    const Index d_model = std::min(a.d_model, b.d_model);
+    const Index d_k = std::min(a.d_k, b.d_k);
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o}) {
+        if (a.inputs->params[param].empty() || b.inputs->params[param].empty()) continue;
+        const bool joins = param == Param::w_o;
+        for (Index h = 0; h < std::min(a.heads, b.heads); ++h)
+            for (Index r = 0; r < (joins ? d_k : d_model); ++r)
+                for (Index c = 0; c < (joins ? d_model : d_k); ++c)
+                    count += entry(a, param, h, r, c) != entry(b, param, h, r, c);
+    }
+    return count;
+}
+
+Index differing_vectors(const Document& a, const Document& b) {
+    Index count = 0;
+    for (Index i = 0; i < std::min(std::ssize(a.tokens), std::ssize(b.tokens)); ++i)
+        for (Index c = 0; c < std::min(a.d_model, b.d_model); ++c)
+            count += a.inputs->x(0, 0, i, c) != b.inputs->x(0, 0, i, c);
+    return count;
+}
+
+Index pick(std::uint64_t seed, std::uint64_t salt, Index most) {
+    return 1 + static_cast<Index>(mix(seed, salt) % static_cast<std::uint64_t>(most));
+}
+
+}  // namespace
+
+TEST_CASE("no entry of a toy depends on how many there are") {
+    for (std::uint64_t n = 0; n < 12; ++n) {
+        const auto sized = [&](std::uint64_t salt) {
+            return make_document("a b c a", pick(n, salt, 40), pick(n, salt + 1, 40),
+                                 pick(n, salt + 2, kMaxHeads), 5, {})
+                .value();
+        };
+        const Document one = sized(10);
+        const Document other = sized(20);
+        CAPTURE(n);
+        CHECK(differing_weights(one, other) == 0);
+        CHECK(differing_vectors(one, other) == 0);
+    }
+}
+
+TEST_CASE("another size keeps every number that was there, also hand-set and edited ones") {
+    for (const char* preset : {"the-cat-sat-down", "three-heads", "cross-attention", "eight-heads"})
+        for (std::uint64_t n = 0; n < 6; ++n) {
+            CAPTURE(preset);
+            CAPTURE(n);
+            const AppState first = after(preset_state(preset), {SetCell{{Param::w_k, 0, 1}, 7.25},
+                                                                SetCell{{Stage::x, 0, 0}, -3.5}});
+            const Actions changes{SetKeyWidth{pick(n, 1, 20)}, SetHeads{pick(n, 2, 6)},
+                                  SetModelWidth{pick(n, 3, 30)}};
+            const AppState other = after(first, {changes[n % 3]});
+            CHECK(differing_weights(first.document(), other.document()) == 0);
+            CHECK(differing_vectors(first.document(), other.document()) == 0);
+            CHECK(other.document().inputs->params[Param::w_o].empty() ==
+                  first.document().inputs->params[Param::w_o].empty());
+        }
+}
+
+TEST_CASE("a head that is added changes no number of the others before they are joined") {
+    const AppState first = preset_state("the-animal-didnt-cross");
+    const AppState more = after(first, {SetHeads{9}});
+    for (Index h = 0; h < 4; ++h)
+        for (Index i = 0; i < 14; ++i)
+            for (Index j = 0; j < 14; ++j)
+                CHECK((*first.trace)[Stage::weights](0, h, i, j) ==
+                      doctest::Approx((*more.trace)[Stage::weights](0, h, i, j)).epsilon(1e-5));
+}
+
+TEST_CASE("the limits of a toy compute") {
+    std::string many;
+    for (Index n = 0; n < kMaxTokens; ++n) many += "w" + std::to_string(n) + " ";
+    const auto document = make_document(many, kMaxModelWidth, kMaxKeyWidth, kMaxHeads, 1, {});
+    REQUIRE(document);
+    const AppState state = state_of(*document).value();
+    float largest = 0.0F;
+    for (const float weight : (*state.trace)[Stage::weights].values()) {
+        CHECK(std::isfinite(weight));
+        largest = std::max(largest, weight);
+    }
+    CHECK(largest < 0.9999F);  // no head is one-hot everywhere
+    CHECK(kMaxModelWidth == 128);
+    CHECK(kMaxKeyWidth == 128);
+    CHECK(kMaxHeads == 16);
+}
+
+TEST_CASE("a longer sentence keeps the vectors of the words that were there, and all weights") {
+    for (const char* preset : {"the-cat-sat-down", "the-animal-didnt-cross", "river-bank"}) {
+        const AppState first = preset_state(preset);
+        const AppState more = after(first, {SetSentence{first.document().sentence + " and more"}});
+        CHECK(std::ssize(more.document().tokens) == std::ssize(first.document().tokens) + 2);
+        CHECK(differing_vectors(first.document(), more.document()) == 0);
+        CHECK(more.document().inputs->params.tensors == first.document().inputs->params.tensors);
+    }
+    const AppState bank = after(preset_state("river-bank"), {SetSentence{"the bank"}});
+    CHECK(bank.document().inputs->x(0, 0, 1, 2) == 1.0F);  // a given vector goes with its word
+}
+
+TEST_CASE("hand-set weights that are given up are named") {
+    const AppState typed = after(initial_state(), {SetSentence{"A dog ran off"}});
+    CHECK(has(typed.message.words,
+              "the hand-set weights of “The cat sat down” are given up: they were made for that "
+              "sentence"));
+    CHECK(has(typed.document().note, "W from seed 1"));
+    const AppState seeded = after(initial_state(), {SetSeed{4}});
+    CHECK(has(seeded.message.words, "the hand-set weights of “The cat sat down” are given up"));
+    const AppState wider = after(initial_state(), {SetKeyWidth{6}});
+    CHECK(
+        has(wider.message.words, "what the hand-set weights of “The cat sat down” were made for"));
+    CHECK(has(build_step_view(wider).controls.badge,
+              "the hand-set W of “The cat sat down”, any further entries from seed 1"));
+    CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.words, "given up"));
+    const auto again = session_from_json(session_to_json(wider), "session");
+    REQUIRE(again);
+    CHECK(again->document().hand_set == "The cat sat down");
+}
+
+TEST_CASE("the heads of To be or not to be do what their names say") {
+    const AppState state = preset_state("three-heads");
+    const auto& names = build_step_view(state).controls.head_names;
+    REQUIRE(names == std::vector<std::string>{"previous token", "first token", "same word"});
+    const Tensor& a = (*state.trace)[Stage::weights];
+    const double fits = std::exp(12.0 / std::sqrt(6.0));  // 12 / √d_k against 0
+    for (Index i = 0; i < 6; ++i) {
+        CHECK(a(0, 0, i, std::max<Index>(i - 1, 0)) == doctest::Approx(fits / (fits + 5)));
+        CHECK(a(0, 1, i, 0) == doctest::Approx(fits / (fits + 5)));
+        double same = 0.0;
+        for (Index j = 0; j < 6; ++j)
+            if (state.document().tokens[static_cast<std::size_t>(i)] ==
+                state.document().tokens[static_cast<std::size_t>(j)])
+                same += a(0, 2, i, j);
+        CHECK(same > 0.96);
+        CHECK(a(0, 0, i, std::max<Index>(i - 1, 0)) > 0.96F);
+    }
+    CHECK(a(0, 2, 0, 4) == doctest::Approx(fits / (2 * fits + 4)));  // to … to
+    for (Index h = 0; h < 3; ++h)
+        CHECK(has(build_step_view(after(state, {ShowHead{h}, GoToStage{Stage::weights}})).title,
+                  names[static_cast<std::size_t>(h)]));
+}
+
+TEST_CASE("a head that was changed is not called by what it was built for") {
+    const AppState state = preset_state("three-heads");
+    using Names = std::vector<std::string>;
+    const auto names = [&](const Actions& actions) {
+        return after(state, actions).document().head_names;
+    };
+    CHECK(names({ShowHead{1}, SetCell{{Param::w_q, 0, 0}, 0.0}}) ==
+          Names{"previous token", "edited", "same word"});
+    CHECK(names({SetCell{{Param::w_v, 6, 0}, 2.0}}).size() == 3);
+    CHECK(names({SetHeads{4}}).back() == "seeded");
+    CHECK(names({SetHeads{2}}) == Names{"previous token", "first token"});
+    CHECK(names({SetCell{{Stage::x, 0, 0}, 2.0}}).empty());
+    CHECK(names({SetKeyWidth{7}}).empty());
+    CHECK(names({SetSeed{8}}).empty());
+    CHECK(names({SetSentence{"to be"}}).empty());
+    const auto again = session_from_json(session_to_json(state), "session");
+    REQUIRE(again);
+    CHECK(again->document().head_names == state.document().head_names);
+}
