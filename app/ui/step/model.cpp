@@ -96,7 +96,7 @@ void draw_seed(const ControlsView& view, const Frame& frame, Actions& out) {
         out.push_back(view::SetSeed{*next});
     ImGui::SameLine(0.0F, frame.px(8));
     if (button(frame, "reseed", "re-seed",
-               {"The next seed", "New weights, drawn from N(0, 1/d_in)."}))
+               {"The next seed", "New weights, row r of each W is drawn from N(0, 1/(2r + 4))."}))
         out.push_back(view::SetSeed{view.seed + 1});
 }
 

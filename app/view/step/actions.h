@@ -111,6 +111,9 @@ struct CancelCellEdit {
     friend void carry_out(AppState& state, const CancelCellEdit& action);
 };
 
-using StepActions = ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell, HoverOperand, ShowGradients, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel>;
+using StepActions =
+    ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
+               HoverOperand, ShowGradients, BeginCellEdit, DraftCell, CommitCellEdit,
+               CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel>;
 
 }  // namespace attn::view
