@@ -132,6 +132,14 @@ std::vector<OperandId> everything(const AppState& state) {
     return ids;
 }
 
+/// "sat 0.6143 −0.6202 0.5378 0.2293".
+std::string texts_of(const TableRow& row) {
+    std::string text = row.label;
+    for (const TableCell& cell : row.cells)
+        if (!cell.text.empty()) text += " " + cell.text;
+    return text;
+}
+
 InspectorView inspect(const AppState& state, const CellRef& cell) {
     return step_inspector(after(state, {SelectCell{cell}}));
 }
@@ -180,12 +188,16 @@ TEST_CASE("nothing selected: the inspector says what to do") {
     CHECK(view.hint == "Click any number to see where it comes from.");
 }
 
-TEST_CASE("a score shows its strip of products and its angle") {
+TEST_CASE("a score shows a row for each product and its angle") {
     const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scores, 0, 2});
     CHECK(view.title == "scores[cat, mat]");
     CHECK(view.value == "1.00");
-    REQUIRE(view.strip);
-    CHECK(view.strip->products == std::vector<double>{1.0, 0.0});
+    REQUIRE(view.table);
+    REQUIRE(view.table->rows.size() == 2);
+    CHECK(texts_of(view.table->rows[0]) == "0 1.0000 1.0000 1.0000 1.0000");
+    CHECK(texts_of(view.table->rows[1]) == "1 0.0000 1.0000 0.0000 1.0000");
+    CHECK(view.table->rows[0].cells[0].link == CellRef{Stage::q, 0, 0});
+    CHECK(view.table->rows[0].cells[1].link == CellRef{Stage::k, 2, 0});
     REQUIRE(view.geometry.size() == 5);
     CHECK(view.geometry[3].pieces[0].text == "45.0°");
 }

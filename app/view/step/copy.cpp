@@ -84,8 +84,8 @@ std::string latex_name(const AppState& state, const CellRef& cell) {
     return fmt::format("{}[{}]", latex_symbol(cell.tensor), latex_text(inside));
 }
 
-std::string copy_as_text(const AppState& state, const Explanation& explanation) {
-    const std::string name = cell_name(state, explanation.cell);
+std::string copy_as_text(const Explanation& explanation) {
+    const std::string& name = explanation.name;
     std::string text = fmt::format("{}: {}\n", name, explanation.formula);
     for (const Step& step : explanation.steps)
         text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
@@ -96,22 +96,22 @@ std::string copy_as_text(const AppState& state, const Explanation& explanation) 
     return text;
 }
 
-std::string copy_as_latex(const AppState& state, const Explanation& explanation) {
+std::string copy_as_latex(const Explanation& explanation) {
     std::string rows;
     for (const Step& step : explanation.steps)
         rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n", step.latex,
                             write_text(step.expr, Dialect::latex),
                             write_number(step.result, Dialect::latex));
     if (rows.empty())
-        rows = fmt::format("  {} &= {}", latex_name(state, explanation.cell),
+        rows = fmt::format("  {} &= {}", explanation.latex,
                            write_number(explanation.value, Dialect::latex));
     return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
                        rows);
 }
 
-std::string copy_as_python(const AppState& state, const Explanation& explanation) {
-    return fmt::format("import numpy as np\n\n# {}\n{}\n",
-                       comment(cell_name(state, explanation.cell)), python_body(explanation));
+std::string copy_as_python(const Explanation& explanation) {
+    return fmt::format("import numpy as np\n\n# {}\n{}\n", comment(explanation.name),
+                       python_body(explanation));
 }
 
 }  // namespace attn::view

@@ -41,13 +41,13 @@ InspectorView step_inspector(const AppState& state) {
     view.value = number(explanation.value);
     view.role = std::visit([](auto key) { return info(key).role; }, cell->tensor);
     view.lines = explanation_lines(explanation);
-    view.strip = product_strip(explanation);
+    view.table = explanation_table(explanation);
     view.geometry = geometry_lines(explanation);
     view.gradient = gradient_words(state, *cell);
     view.editable = is_editable(state, cell->tensor);
-    view.as_text = copy_as_text(state, explanation);
-    view.as_latex = copy_as_latex(state, explanation);
-    view.as_python = copy_as_python(state, explanation);
+    view.as_text = copy_as_text(explanation);
+    view.as_latex = copy_as_latex(explanation);
+    view.as_python = copy_as_python(explanation);
     return view;
 }
 
