@@ -169,6 +169,12 @@ void draw_copy_buttons(const Frame& frame, view::Actions& out) {
         out.push_back(view::CopyArithmetic{view::CopyAs::python});
 }
 
+void draw_loss_button(const CellRef& output, const Frame& frame, view::Actions& out) {
+    const Tip tip{"L = this output", "Every gradient says how fast this one number grows."};
+    if (button(frame, "gradient of this cell", "gradient of this cell", tip))
+        out.push_back(view::SetLossCell{output});
+}
+
 /// In the largest size that this font is loaded in or near to.
 void draw_value(const InspectorView& view, const Frame& frame) {
     Font font = frame.fonts.digits_large;
@@ -179,9 +185,7 @@ void draw_value(const InspectorView& view, const Frame& frame) {
 void draw_heading(const InspectorView& view, const Frame& frame) {
     wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
     draw_value(view, frame);
-    if (view.editable)
-        wrapped_words(frame, frame.fonts.small, frame.theme.muted,
-                      "Double-click the cell, or press Enter, to change this number.");
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.edit_hint);
     ImGui::Dummy({0.0F, frame.px(4)});
 }
 
@@ -198,6 +202,7 @@ std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& fr
     draw_lines(view.lines, frame, hovered, out);
     draw_lines(view.geometry, frame, hovered, out);
     wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
+    if (view.loss_cell) draw_loss_button(*view.loss_cell, frame, out);
     ImGui::Dummy({0.0F, frame.px(4)});
     if (view.table) {
         const auto over = draw_table(*view.table, copy_height(frame) + frame.px(8), frame, out);

@@ -20,10 +20,11 @@ using view::TableRow;
 
 // Design units.
 constexpr float kRow = 20.0F;
-constexpr float kGap = 8.0F;        // before each column
-constexpr float kInset = 6.0F;      // of the words within a shaded row
-constexpr float kLeastRows = 6.0F;  // that are worth a scroll of their own
-constexpr double kBar = 0.22;       // how much of its colour a bar has
+constexpr float kGap = 8.0F;            // before each column
+constexpr float kInset = 6.0F;          // of the words within a shaded row
+constexpr float kLeastRows = 6.0F;      // that are worth a scroll of their own
+constexpr std::size_t kMostWhole = 16;  // rows that are never scrolled but with all around them
+constexpr double kBar = 0.22;           // how much of its colour a bar has
 
 /// What stands left and right of the point, over all rows.
 struct Column {
@@ -170,7 +171,7 @@ void keep_chosen_in_sight(const InspectorTable& table, float row, float height) 
     ImGui::SetScrollY(std::max(0.0F, top - (height - row) / 2));
 }
 
-void draw_rows(Placed at, std::optional<CellRef>& hovered, view::Actions& out) {
+void draw_rows(const Placed& at, std::optional<CellRef>& hovered, view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float height = at.row() * static_cast<float>(at.table.rows.size());
     for (std::size_t n = 0; n < at.table.rows.size(); ++n) {
@@ -191,7 +192,7 @@ Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
     const float around = row * (table.total ? 2.0F : 1.0F) + below;
     const float room = ImGui::GetContentRegionAvail().y - around;
     const float whole = row * static_cast<float>(table.rows.size());
-    const bool scrolls = !frame.still && whole > room && room >= kLeastRows * row;
+    const bool scrolls = table.rows.size() > kMostWhole && whole > room && room >= kLeastRows * row;
     return {scrolls ? room : whole, scrolls};
 }
 

@@ -13,6 +13,8 @@ namespace attn::ui {
 
 /// Preset, sentence, sizes, scaling, temperature, mask, seed.
 void draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
+/// What gradients are of: a list, while they are shown.
+void draw_loss(const view::LossView& view, const Frame& frame, view::Actions& out);
 /// The stages with live shapes; a click goes there.
 void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
                  view::Actions& out);

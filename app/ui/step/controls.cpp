@@ -180,8 +180,9 @@ void draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
          [](bool on) -> view::Action { return view::SetCausal{on}; });
     if (!view.toy || view.window) window(view, frame, out);
     flip("gradients", "gradients", view.gradients,
-         {"∂L/∂ of every stage, L = Σ output", "The canvas shows gradients in place of values."},
+         {"∂L/∂ of every stage and parameter", "The canvas shows gradients in place of values."},
          frame, out, [](bool on) -> view::Action { return view::ShowGradients{on}; });
+    draw_loss(view.loss, frame, out);
     if (view.toy) seed(view, frame, out);
 }
 

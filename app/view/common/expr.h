@@ -61,10 +61,11 @@ std::string write_number(double value, Dialect dialect);
 
 struct Explanation {
     CellRef cell;
-    std::string name;         // "scores[cat, sat]", "∂L/∂scores[cat, sat]"
-    std::string latex;        // the same in math mode
-    std::string formula;      // symbolic: "Σ_c Q[cat, c] · K[sat, c]"
-    std::vector<Step> steps;  // the last one's result is the cell's value; none: a given number
+    std::string name;          // "scores[cat, sat]", "∂L/∂scores[cat, sat]"
+    std::string latex;         // the same in math mode
+    std::string formula;       // symbolic: "Σ_c Q[cat, c] · K[sat, c]"
+    std::vector<Step> steps;   // the last one's result is the cell's value; none: a given number
+    std::vector<Step> asides;  // what is said besides: no part of the result
     std::vector<std::string> notes;   // one plain sentence each
     std::optional<DotProduct> dot;    // a sum of products has it
     std::vector<double> softmax_row;  // of a weight: its row of M

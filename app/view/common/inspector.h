@@ -59,6 +59,8 @@ struct InspectorView {
     std::vector<Line> geometry;  // ‖q‖ ‖k‖ cos θ
     std::string gradient;        // "∂L/∂scores = 0.0123, L = Σ output"
     bool editable = false;
+    std::string edit_hint;             // how to change the number; "" where it cannot be changed
+    std::optional<CellRef> loss_cell;  // an output, which the loss can be
     // the same arithmetic for the clipboard
     std::string as_text, as_latex, as_python;
 };

@@ -69,6 +69,7 @@ std::vector<Line> explanation_lines(const Explanation& explanation) {
     const Role role = role_of(explanation.cell);
     for (std::size_t n = 0; n < explanation.steps.size(); ++n)
         lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));
+    for (const Step& aside : explanation.asides) lines.push_back(step_line(aside, false, role));
     for (const std::string& note : explanation.notes) lines.push_back({"", {plain(note, true)}});
     return lines;
 }

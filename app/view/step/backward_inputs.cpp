@@ -1,5 +1,7 @@
 // The chain rule of Q, K, V, X and the parameters: sums over keys, queries, heads and tokens.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
@@ -42,7 +44,8 @@ void explain_key(const AppState& state, Explanation& explanation) {
     for (Index h = first; h < end; ++h)
         for (Index i = 0; i < state.document().size.tq; ++i) {
             const Slice slice{state.batch, h};
-            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0) continue;
+            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
+                continue;
             chain.add(stage_expr(state, From::gradients, Stage::scores, slice, i, cell.row),
                       stage_expr(state, From::values, Stage::q, slice, i, cell.column),
                       query_label(state, h, i));
@@ -61,7 +64,8 @@ void explain_value(const AppState& state, Explanation& explanation) {
     for (Index h = first; h < end; ++h)
         for (Index i = 0; i < state.document().size.tq; ++i) {
             const Slice slice{state.batch, h};
-            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0) continue;
+            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
+                continue;
             chain.add(stage_expr(state, From::gradients, Stage::context, slice, i, cell.column),
                       stage_expr(state, From::values, weights, slice, i, cell.row),
                       query_label(state, h, i));
@@ -136,8 +140,9 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
         }
         Expr sum = combine(Op::sum, std::move(terms));
         const double value = evaluate(sum);
-        explanation.steps.push_back({"through " + name_of(way.stage), "\\text{through }" + name_of(way.stage),
-                                     std::move(sum), value, name});
+        explanation.steps.push_back({"through " + name_of(way.stage),
+                                     "\\text{through }" + name_of(way.stage), std::move(sum), value,
+                                     name});
         sums.push_back(plain(value));
         names.push_back(fmt::format("{}·{}ᵀ", gradient_symbol(way.stage), name_of(way.weight)));
     }
@@ -187,9 +192,10 @@ void explain_weights(const AppState& state, Explanation& explanation, Param para
     const Axis axis = info(made.output).rows;
     for (Index b = 0; b < state.document().size.batch; ++b)
         for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
-            chain.add(stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
-                      stage_expr(state, From::values, made.input, {b, head}, i, column),
-                      token_label(state, axis, b, i));
+            chain.add(
+                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
+                stage_expr(state, From::values, made.input, {b, head}, i, column),
+                token_label(state, axis, b, i));
     explanation.formula = fmt::format("Σ_i {} · {}", chain.left.name, chain.right.name);
     add_chain(explanation, std::move(chain));
 }
@@ -199,11 +205,12 @@ void explain_bias(const AppState& state, Explanation& explanation, Param param) 
     const CellRef cell = explanation.cell;
     const Projection made = projection_of(state, param);
     Chain chain = chain_of(made.output, fmt::format("i, {}", cell.column), param, "", "token");
-    chain.right.heading = "1";
+    chain.right.name = chain.right.heading = "1";
     for (Index b = 0; b < state.document().size.batch; ++b)
         for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
-            chain.add(stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
-                      constant(1.0), token_label(state, info(made.output).rows, b, i));
+            chain.add(
+                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
+                constant(1.0), token_label(state, info(made.output).rows, b, i));
     explanation.formula = fmt::format("Σ_i {}: the bias is added to every row", chain.left.name);
     add_chain(explanation, std::move(chain));
 }

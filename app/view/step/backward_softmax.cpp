@@ -1,6 +1,7 @@
 // forward:  A = softmax(M)  so  d_M[i, j] = A[i, j] (d_A[i, j] − Σ_k A[i, k] d_A[i, k])
 // Source: core/kernels/reference_backward.cpp; Jacobian of a row: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -54,14 +55,12 @@ InspectorTable table_of(const AppState& state, const WeightRow& row, const CellR
     const auto d_a = column_texts(values_of(row.d_a));
     const auto over = column_texts(above);
     const auto d_m = column_texts(results);
-    InspectorTable table{"",
-                         "key",
-                         {{"A", Role::weight},
-                          {"∂L/∂A", Role::weight},
-                          {"− mean", {}},
-                          {"∂L/∂M", Role::score}},
-                         {},
-                         {}};
+    InspectorTable table{
+        "",
+        "key",
+        {{"A", Role::weight}, {"∂L/∂A", Role::weight}, {"− mean", {}}, {"∂L/∂M", Role::score}},
+        {},
+        {}};
     for (std::size_t n = 0; n < row.keys.size(); ++n) {
         const CellRef weight{Stage::weights, cell.row, row.keys[n]};
         const CellRef masked{Stage::masked, cell.row, row.keys[n]};

@@ -90,6 +90,9 @@ std::string copy_as_text(const Explanation& explanation) {
     for (const Step& step : explanation.steps)
         text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
                             write_number(step.result, Dialect::text));
+    for (const Step& aside : explanation.asides)
+        text += fmt::format("{} = {} = {}\n", aside.label, write_text(aside.expr, Dialect::text),
+                            write_number(aside.result, Dialect::text));
     if (explanation.steps.empty())
         text += fmt::format("{} = {}\n", name, write_number(explanation.value, Dialect::text));
     for (const std::string& note : explanation.notes) text += note + "\n";

@@ -11,6 +11,7 @@
 #include "app/view/common/typed.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
+#include "app/view/step/loss.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -31,6 +32,13 @@ std::string not_editable(const AppState& state, const CellRef& cell) {
         return fmt::format("{} has no cell at row {}, column {}, counted from 0",
                            name_of(cell.tensor), cell.row, cell.column);
     return {};
+}
+
+/// The number that typing replaces: of an output its target.
+float edited_value(const AppState& state, const CellRef& cell) {
+    if (cell.tensor == OperandId(Stage::output))
+        return target_of(state.document(), state.batch, cell.row, cell.column);
+    return *value_at(state, cell);
 }
 
 /// The cell in the coordinates of the whole tensor.
@@ -73,7 +81,8 @@ bool leaves_cell(const AppState& state, const Action& action) {
 void leave_cell(AppState& state) {
     const CellEdit& edit = *state.step.editing;
     const auto value = value_at(state, edit.cell);
-    if (value && edit.draft != exact(*value)) return carry_out(state, CommitCellEdit{});
+    if (value && edit.draft != exact(edited_value(state, edit.cell)))
+        return carry_out(state, CommitCellEdit{});
     state.step.editing.reset();
 }
 
@@ -81,7 +90,7 @@ void carry_out(AppState& state, const BeginCellEdit& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::warning);
     state.step.selected = action.cell;
-    state.step.editing = CellEdit{action.cell, exact(*value_at(state, action.cell))};
+    state.step.editing = CellEdit{action.cell, exact(edited_value(state, action.cell))};
 }
 
 void carry_out(AppState& state, const DraftCell& action) {
@@ -91,10 +100,10 @@ void carry_out(AppState& state, const DraftCell& action) {
 void carry_out(AppState& state, const CommitCellEdit&) {
     if (!state.step.editing) return;
     const CellEdit edit = *std::exchange(state.step.editing, std::nullopt);
-    const auto before = value_at(state, edit.cell);
-    if (!before) return;
+    if (!value_at(state, edit.cell)) return;
+    const float before = edited_value(state, edit.cell);
     const auto stays = [&] {
-        return fmt::format("{} stays {}", cell_name(state, edit.cell), exact(*before));
+        return fmt::format("{} stays {}", cell_name(state, edit.cell), exact(before));
     };
     const auto value = typed_number(edit.draft);
     if (!value)
@@ -111,6 +120,8 @@ void carry_out(AppState& state, const CommitCellEdit&) {
 void carry_out(AppState& state, const CancelCellEdit&) { state.step.editing.reset(); }
 
 void carry_out(AppState& state, const SetCell& action) {
+    if (action.cell.tensor == OperandId(Stage::output) && has_targets(state))
+        return carry_out(state, SetTarget{action.cell, action.value});
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::error);
     const float before = *value_at(state, action.cell);

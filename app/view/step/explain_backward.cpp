@@ -44,14 +44,13 @@ void explain_context(const AppState& state, Explanation& explanation) {
     const Slice slice{state.batch, 0};
     if (document.inputs->params[Param::w_o].empty()) {
         explanation.formula = "∂L/∂Y of the same place: there is no W_O";
-        explanation.steps.push_back(last_step(
-            explanation,
-            stage_expr(state, From::gradients, Stage::output, slice, cell.row, joined)));
+        explanation.steps.push_back(
+            last_step(explanation,
+                      stage_expr(state, From::gradients, Stage::output, slice, cell.row, joined)));
         return;
     }
-    Chain chain =
-        chain_of(Stage::output, label_of(state, Axis::query, cell.row) + ", n", Param::w_o,
-                 fmt::format("{}, n", joined), "n");
+    Chain chain = chain_of(Stage::output, label_of(state, Axis::query, cell.row) + ", n",
+                           Param::w_o, fmt::format("{}, n", joined), "n");
     for (Index n = 0; n < document.size.d_out; ++n)
         chain.add(stage_expr(state, From::gradients, Stage::output, slice, cell.row, n),
                   param_expr(state, Param::w_o, joined, n), fmt::format("{}", n));
@@ -64,9 +63,8 @@ void explain_last_weight(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Slice query = shown_slice(state, Stage::context);
     const Slice value = shown_slice(state, Stage::v);
-    Chain chain =
-        chain_of(Stage::context, label_of(state, Axis::query, cell.row) + ", c", Stage::v,
-                 label_of(state, Axis::key, cell.column) + ", c", "c");
+    Chain chain = chain_of(Stage::context, label_of(state, Axis::query, cell.row) + ", c", Stage::v,
+                           label_of(state, Axis::key, cell.column) + ", c", "c");
     for (Index c = 0; c < state.document().size.d_v; ++c)
         chain.add(stage_expr(state, From::gradients, Stage::context, query, cell.row, c),
                   stage_expr(state, From::values, Stage::v, value, cell.column, c),
@@ -171,17 +169,18 @@ Reads reads_of(const AppState& state, Stage stage) {
     return {};
 }
 
-Reads reads_of(Param param) {
+Reads reads_of(const AppState& state, Param param) {
+    const Stage source = key_stage(state.document());
     switch (param) {
         case Param::w_q:
         case Param::b_q:
-            return {{Stage::q}, {}};
+            return {{Stage::q}, {Stage::x}};
         case Param::w_k:
         case Param::b_k:
-            return {{Stage::k}, {}};
+            return {{Stage::k}, {source}};
         case Param::w_v:
         case Param::b_v:
-            return {{Stage::v}, {}};
+            return {{Stage::v}, {source}};
         case Param::w_o:
         case Param::b_o:
             return {{Stage::output}, {Stage::context}};
@@ -195,8 +194,8 @@ std::string missing_of(const AppState& state, const Reads& reads) {
     std::string missing = missing_of(state, values);
     for (const Stage stage : reads.gradients)
         if ((*state.gradients)[stage].empty())
-            missing += fmt::format("{}gradients of {}", missing.empty() ? "" : " and ",
-                                   info(stage).key);
+            missing +=
+                fmt::format("{}gradients of {}", missing.empty() ? "" : " and ", info(stage).key);
     return missing;
 }
 
@@ -231,12 +230,14 @@ Explanation explain_gradient(const AppState& state, const CellRef& cell) {
     Explanation explanation;
     explanation.cell = cell;
     explanation.name = gradient_name(state, cell);
-    explanation.latex = fmt::format("\\frac{{\\partial L}}{{\\partial {}}}", latex_name(state, cell));
+    explanation.latex =
+        fmt::format("\\frac{{\\partial L}}{{\\partial {}}}", latex_name(state, cell));
     const auto value = gradient_at(state, cell);
     ATTN_CHECK(value, "a cell without a gradient");
     explanation.value = *value;
     const Stage* const stage = std::get_if<Stage>(&cell.tensor);
-    const Reads reads = stage ? reads_of(state, *stage) : reads_of(std::get<Param>(cell.tensor));
+    const Reads reads =
+        stage ? reads_of(state, *stage) : reads_of(state, std::get<Param>(cell.tensor));
     if (const std::string missing = missing_of(state, reads); !missing.empty())
         explain_without(state, explanation, missing);
     else if (stage)

@@ -52,11 +52,10 @@ SoftmaxTable softmax_table(const AppState& state, Index row) {
     return table;
 }
 
+/// Exactly 0, or the NaN of a row without keys.
 TableRow masked_row(std::string label, const CellRef& weight, double value) {
-    return {std::move(label),
-            {{"masked", {}, {}}, {}, {}, {column_texts({value})[0], {}, weight}},
-            false,
-            true};
+    const std::string share = value == 0.0 ? "0" : number(value);
+    return {std::move(label), {{"masked", {}, {}}, {}, {}, {share, {}, weight}}, false, true};
 }
 
 /// score, score − max, exp and share of each key: all that a pencil needs for any of its weights.

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/view/state.h"
+#include "app/view/step/view.h"
 
 namespace attn::view {
 
@@ -25,6 +25,9 @@ std::optional<double> loss_value(const AppState& state);
 std::string loss_words(const AppState& state);
 /// The same of any kind, for a list of choices.
 std::string loss_words(const AppState& state, const Loss& loss);
+
+/// "Gradients of L = Σ output: how fast L grows with each number."
+std::string loss_sentence(const AppState& state);
 
 /// What the list of losses offers, in the order of LossKind: the output of "one output" is the chosen
 /// one, or the first of the selected row.

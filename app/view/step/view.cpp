@@ -7,7 +7,9 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/words.h"
+#include "app/view/step/gradient_view.h"
 #include "app/view/step/grids.h"
+#include "app/view/step/loss.h"
 #include "app/view/step/workspace.h"
 #include "core/metrics.h"
 #include "core/text.h"
@@ -135,11 +137,12 @@ std::vector<GridView> embedding_canvas(const AppState& state, Stage stage) {
     return canvas;
 }
 
-/// The stage's value beside its gradient.
+/// What stands beside the gradient.
 std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
-    std::vector<GridView> canvas;
-    put(canvas, stage_grid(state, stage), Slot::left);
-    if (const auto focus = focus_of(state)) light(canvas[0], *focus);
+    std::vector<GridView> canvas = gradient_operands(state, stage);
+    for (GridView& grid : canvas)
+        for (const auto& focus : {focus_of(state), state.step.hovered})
+            if (focus && grid.id == focus->tensor) light(grid, *focus);
     return canvas;
 }
 
@@ -319,6 +322,7 @@ ControlsView controls_of(const AppState& state) {
     controls.causal = document.spec.mask.causal.has_value();
     controls.seed = document.seed;
     controls.gradients = state.step.show_gradients;
+    controls.loss = build_loss_view(state);
     controls.badge = shortened(document.note, kMostTip);
     return controls;
 }
@@ -349,7 +353,7 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
         view.formula = fmt::format("{}[i] = the numbers of token i", stage.symbol);
     if (state.step.show_gradients) {
         view.title += ": gradient";
-        view.formula = fmt::format("∂L/∂{}, L = Σ output", stage.symbol);
+        view.formula = fmt::format("∂L/∂{}, L = {}", stage.symbol, loss_words(state));
     }
     if (const std::string shown = shown_head_words(state, stage.stage); !shown.empty())
         view.title += ", " + shown;
@@ -371,8 +375,7 @@ std::string reason_not_kept(const AppState& state, Stage stage) {
 
 std::string words_of(const AppState& state, Stage stage) {
     const Document& document = state.document();
-    if (state.step.show_gradients)
-        return "How much the sum of all outputs grows when one of these numbers grows a little.";
+    if (state.step.show_gradients) return gradient_words(state, stage);
     if (are_given(state, stage))
         return is_toy(document)
                    ? "Each token is a row of numbers. These are set by hand: change any of them."
