@@ -11,7 +11,7 @@
 #include "app/view/step/explain_backward.h"
 #include "app/view/step/loss.h"
 #include "app/view/step/workspace.h"
-#include "core/normals.h"
+#include "core/cast.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
 
@@ -42,8 +42,8 @@ template <class Visit>
 void for_some_gradients(const AppState& state, Visit visit) {
     for (const OperandId& id : everything(state)) {
         const auto values = gradient_of(state, id);
-        const Index rows = std::max(Index{1}, values.rows / 5);
-        const Index columns = std::max(Index{1}, values.columns / 5);
+        const Index rows = std::max(Index{1}, values.rows / 3);
+        const Index columns = std::max(Index{1}, values.columns / 3);
         for (Index i = 0; i < values.rows; i += rows)
             for (Index j = 0; j < values.columns; j += columns) visit(CellRef{id, i, j});
     }
@@ -129,24 +129,6 @@ double exact_loss(const AppState& state, const InputsD& inputs) {
     return sum;
 }
 
-TensorD in_double(const Tensor& tensor) {
-    TensorD copy(tensor.shape());
-    for (std::size_t n = 0; n < tensor.values().size(); ++n) copy.values()[n] = tensor.values()[n];
-    return copy;
-}
-
-InputsD in_double(const Inputs& inputs) {
-    InputsD copy;
-    copy.x = in_double(inputs.x);
-    copy.x_kv = in_double(inputs.x_kv);
-    copy.q = in_double(inputs.q);
-    copy.k = in_double(inputs.k);
-    copy.v = in_double(inputs.v);
-    for (std::size_t p = 0; p < kParamCount; ++p)
-        copy.params.tensors[p] = in_double(inputs.params.tensors[p]);
-    return copy;
-}
-
 /// (L(x + h) − L(x − h)) / 2h of one number of the inputs.
 double slope(const AppState& state, InputsD& inputs, double& number) {
     constexpr double kStep = 1e-5;
@@ -167,28 +149,30 @@ void check_slope(double expected, double found) {
 
 TEST_CASE("the chain rule of every stage and parameter gives the gradient, for every loss") {
     std::size_t explained = 0;
-    for (const AppState& document : finite_states())
-        for (const AppState& state : losses_of(document))
-            for_some_gradients(state, [&](const CellRef& cell) {
-                const Explanation explanation = explain_gradient(state, cell);
-                CAPTURE(explanation.name);
-                CAPTURE(state.document().title);
-                REQUIRE(explanation.value == *gradient_at(state, cell));
-                if (explanation.steps.empty()) {
-                    CHECK(explanation.value == 0.0);
-                    CHECK(explanation.formula == "0, the pair is masked");
-                    return;
-                }
-                ++explained;
-                const Expr& expr = explanation.steps.back().expr;
-                const double room = 512 * std::numeric_limits<float>::epsilon();
-                CHECK(std::abs(evaluate(expr) - explanation.value) <=
-                      room * std::max(magnitude(expr), 1e-3));
-                CHECK_FALSE(explanation.formula.empty());
-                for (const Step& aside : explanation.asides)
-                    CHECK(evaluate(aside.expr) == aside.result);
-            });
-    CHECK(explained > 5000);
+    std::size_t turn = 0;
+    for (const AppState& document : finite_states()) {
+        const AppState state = losses_of(document)[turn++ % 3];
+        for_some_gradients(state, [&](const CellRef& cell) {
+            const Explanation explanation = explain_gradient(state, cell);
+            CAPTURE(explanation.name);
+            CAPTURE(state.document().title);
+            REQUIRE(explanation.value == *gradient_at(state, cell));
+            if (explanation.steps.empty()) {
+                CHECK(explanation.value == 0.0);
+                CHECK(explanation.formula.starts_with("0, the "));
+                return;
+            }
+            ++explained;
+            const Expr& expr = explanation.steps.back().expr;
+            const double room = 512 * std::numeric_limits<float>::epsilon();
+            CHECK(std::abs(evaluate(expr) - explanation.value) <=
+                  room * std::max(magnitude(expr), 1e-3));
+            CHECK_FALSE(explanation.formula.empty());
+            for (const Step& aside : explanation.asides)
+                CHECK(evaluate(aside.expr) == aside.result);
+        });
+    }
+    CHECK(explained > 3000);
 }
 
 TEST_CASE("gradients of each loss are its finite differences, for X and every parameter") {
@@ -197,7 +181,7 @@ TEST_CASE("gradients of each loss are its finite differences, for X and every pa
         for (const AppState& state : losses_of(document)) {
             CAPTURE(loss_words(state));
             CAPTURE(state.document().title);
-            InputsD inputs = in_double(*state.document().inputs);
+            InputsD inputs = cast<double>(*state.document().inputs);
             const auto check = [&](TensorD& tensor, const Tensor& gradient) {
                 const std::size_t apart = tensor.values().size() / 4 + 1;
                 for (std::size_t n = 0; n < tensor.values().size(); n += apart)

@@ -46,11 +46,14 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     const float above = std::min(r.margin, frame.px(16));
     panel("canvas", {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}},
           [&] { hovered = draw_canvas(view, state.step.editing, frame, out); });
-    panel("inspector", {{split + r.margin, top + above}, {work.high.x - frame.px(16), work.high.y}},
-          [&] {
-              const auto linked = draw_inspector(step_inspector(state), around(frame), out);
-              if (linked) hovered = linked;
-          });
+    const Box side{{split + r.margin, top + above}, {work.high.x - frame.px(4), work.high.y}};
+    // as wide with a scroll bar as without: words keep clear of it, and nothing moves when it comes
+    ImGui::SetNextWindowContentSize(
+        {side.size().x - ImGui::GetStyle().ScrollbarSize - frame.px(6), 0.0F});
+    panel("inspector", side, [&] {
+        const auto linked = draw_inspector(step_inspector(state), around(frame), out);
+        if (linked) hovered = linked;
+    });
     if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
     return view::computed_words(state);
 }

@@ -70,6 +70,10 @@ Chain chain_of(const OperandId& left, const std::string& left_index, const Opera
 }
 
 void add_chain(Explanation& explanation, Chain chain) {
+    if (chain.labels.empty()) {
+        explanation.formula = "0, the mask leaves nothing to add up";
+        return;
+    }
     add_products(explanation, chain.left, chain.right, std::move(chain.labels));
     explanation.dot->counts = std::move(chain.counts);
 }

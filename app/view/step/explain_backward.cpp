@@ -238,6 +238,7 @@ Explanation explain_gradient(const AppState& state, const CellRef& cell) {
     const Stage* const stage = std::get_if<Stage>(&cell.tensor);
     const Reads reads =
         stage ? reads_of(state, *stage) : reads_of(state, std::get<Param>(cell.tensor));
+    explanation.formula = explanation.name;
     if (const std::string missing = missing_of(state, reads); !missing.empty())
         explain_without(state, explanation, missing);
     else if (stage)

@@ -98,7 +98,7 @@ void explain_output(const AppState& state, Explanation& explanation) {
     if (document.inputs->params[Param::w_o].empty()) {
         explanation.formula = "the joined context: there is no W_O";
         explanation.steps.push_back(last_step(
-            state, explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first})));
+            explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first})));
         return;
     }
     Side left{"c",
