@@ -23,6 +23,7 @@ struct Type {};
 
 constexpr std::span<const std::string_view> names_of(Type<ThemeName>) { return kThemeNames; }
 constexpr std::span<const std::string_view> names_of(Type<SaturationModel>) { return kModelNames; }
+constexpr std::span<const std::string_view> names_of(Type<LossKind>) { return kLossNames; }
 constexpr std::span<const std::string_view> names_of(Type<CopyAs>) { return kCopyAsNames; }
 constexpr std::span<const std::string_view> names_of(Type<MapPictureOf>) {
     return kMapPictureNames;

@@ -182,6 +182,7 @@ void restore(AppState& state, const AppState& session) {
     state.palette_query = session.palette_query;
     state.batch = session.batch;
     state.head = session.head;
+    const bool same_loss = state.step.loss == session.step.loss;
     state.step = session.step;
     state.effect.reset();
     const LargeLook before = state.large;
@@ -194,6 +195,8 @@ void restore(AppState& state, const AppState& session) {
     if (state.backend != session.backend) {
         state.backend = session.backend;
         if (auto done = compute(state); !done) say(state, done.error());
+    } else if (!same_loss) {
+        if (auto done = compute_gradients(state); !done) say(state, done.error());
     }
     settle(state);
     state.message = session.message;

@@ -7,6 +7,7 @@
 
 #include "app/view/common/words.h"
 #include "app/view/document/edits.h"
+#include "app/view/step/loss.h"
 #include "app/view/workspaces.h"
 
 namespace attn::view {
@@ -17,6 +18,26 @@ constexpr std::string_view kFirstSentence = "The cat sat down";
 
 Document seeded_first_document() {
     return make_document(kFirstSentence, 4, 4, 1, 1, AttentionSpec{}).value();
+}
+
+struct Backward {
+    std::string_view backend;
+    Trace gradients;
+};
+
+/// By `backend`, or by "auto" where that one computes none.
+Result<Backward> gradients_by(const AppState& state, const Trace& trace, const Backend& backend) {
+    const Document& document = state.document();
+    const auto backward =
+        backend.has_backward()
+            ? Result<const Backend*>(&backend)
+            : choose_backend(kAuto, document.size, held_stages(trace), state.backends);
+    if (!backward) return tl::unexpected(backward.error());
+    return attend_backward(*document.inputs, document.spec, trace, upstream_of(state, trace),
+                           **backward)
+        .map([&](Trace gradients) {
+            return Backward{(*backward)->name(), std::move(gradients)};
+        });
 }
 
 struct Computed {
@@ -33,15 +54,10 @@ Result<Computed> compute_by(const AppState& state, std::string_view name) {
     if (!backend) return tl::unexpected(backend.error());
     auto trace = attend(*document.inputs, document.spec, **backend);
     if (!trace) return tl::unexpected(trace.error());
-    const auto backward = (*backend)->has_backward()
-                              ? backend
-                              : choose_backend(kAuto, size, held_stages(*trace), state.backends);
-    if (!backward) return tl::unexpected(backward.error());
-    auto gradients =
-        attend_backward(*document.inputs, document.spec, *trace, Upstream{}, **backward);
+    auto gradients = gradients_by(state, *trace, **backend);
     if (!gradients) return tl::unexpected(gradients.error());
-    return Computed{(*backend)->name(), (*backward)->name(), *std::move(trace),
-                    *std::move(gradients)};
+    return Computed{(*backend)->name(), gradients->backend, *std::move(trace),
+                    std::move(gradients->gradients)};
 }
 
 /// Who computes while the window waits.
@@ -76,6 +92,16 @@ Result<void> compute(AppState& state) {
     state.trace_ms = elapsed.count();
     state.backend_used = computed->backend;
     state.gradients_by = computed->gradients_by;
+    return {};
+}
+
+Result<void> compute_gradients(AppState& state) {
+    const Backend* const backend = find_backend(state.backend_used, state.backends);
+    if (backend == nullptr) return {};  // nothing is computed
+    auto gradients = gradients_by(state, *state.trace, *backend);
+    if (!gradients) return tl::unexpected(gradients.error());
+    state.gradients = std::make_shared<const Trace>(std::move(gradients->gradients));
+    state.gradients_by = gradients->backend;
     return {};
 }
 

@@ -120,7 +120,7 @@ struct AppState {
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
     std::shared_ptr<const Trace> trace;      // of the present document; never null
-    std::shared_ptr<const Trace> gradients;  // of L = Σ output
+    std::shared_ptr<const Trace> gradients;  // of L, see step/loss.h
     /// What the last edit, undo or redo did to every stage; null: none since the document was opened.
     std::shared_ptr<const EditEffect> effect;
     double trace_ms = 0.0;
@@ -152,6 +152,8 @@ double shown_scale(const AppState& state);
 /// "auto" computes until that has answered (requests.h). A document that no workspace shows stage by stage
 /// (stages_lack()) has an empty trace.
 Result<void> compute(AppState& state);
+/// The gradients alone, where L has changed and the trace has not. An error leaves them as they were.
+Result<void> compute_gradients(AppState& state);
 
 /// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset
 /// the same sentence is made from seeded weights, and the message says so.

@@ -13,6 +13,7 @@
 #include "app/ui/common/null_context.h"
 #include "app/ui/step/canvas.h"
 #include "app/ui/window/panels.h"
+#include "app/view/common/expr.h"
 #include "app/view/common/format.h"
 #include "tests/figures/recorder.h"
 
@@ -139,23 +140,22 @@ TEST_CASE("a product table keeps its columns apart, whatever its tokens are call
     view::InspectorView view;
     view.empty = false;
     view.lines = {{"scores[a very long name of a cell that no panel can hold on one line]", {}}};
-    view.strip = view::ProductStrip{"a_j · v_j",
-                                    {"a", "electroencephalographically"},
-                                    {0.25, 0.5},
-                                    {-0.125, 1.5},
-                                    {0.25, 0.75}};
+    view.table = view::product_table({{"a", "A[i, j]", Role::weight, {0.25, 0.5}},
+                                      {"v", "V[j, 0]", Role::value, {-0.125, 1.5}},
+                                      {"a", "electroencephalographically"}});
     for (const float width : {240.0F, 384.0F}) {
         Recorder painter;
         draw_panel(painter, {width, 600.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
             draw_inspector(view, frame, out);
         });
-        const auto starts = [](const test::Call& call) { return call.text.starts_with("elec"); };
+        const auto starts = [](const test::Call& call) { return call.text.starts_with("el"); };
         const auto label = std::ranges::find_if(painter.calls, starts);
         REQUIRE(label != painter.calls.end());
         CHECK(label->text.size() < 20);
-        CHECK(are_apart(painter, label->text, "0.50"));
-        CHECK(are_apart(painter, "0.50", "1.50"));
-        CHECK(are_apart(painter, "1.50", "0.75"));
+        CHECK(are_apart(painter, label->text, "0.5000"));
+        CHECK(are_apart(painter, "0.5000", "1.5000"));
+        CHECK(are_apart(painter, "1.5000", "0.7500"));
+        CHECK(are_apart(painter, "0.7500", "0.7188"));
         for (const test::Call& call : painter.calls)
             if (call.what == "text") CHECK(call.high.x <= width);
     }

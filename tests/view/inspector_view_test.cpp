@@ -132,6 +132,14 @@ std::vector<OperandId> everything(const AppState& state) {
     return ids;
 }
 
+/// "sat 0.6143 −0.6202 0.5378 0.2293".
+std::string texts_of(const TableRow& row) {
+    std::string text = row.label;
+    for (const TableCell& cell : row.cells)
+        if (!cell.text.empty()) text += " " + cell.text;
+    return text;
+}
+
 InspectorView inspect(const AppState& state, const CellRef& cell) {
     return step_inspector(after(state, {SelectCell{cell}}));
 }
@@ -174,14 +182,83 @@ TEST_CASE("links of the arithmetic point at cells that hold the number they show
             });
 }
 
-TEST_CASE("a score shows its strip of products and its angle") {
+TEST_CASE("a score shows a row for each product and its angle") {
     const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scores, 0, 2});
     CHECK(view.title == "scores[cat, mat]");
     CHECK(view.value == "1.00");
-    REQUIRE(view.strip);
-    CHECK(view.strip->products == std::vector<double>{1.0, 0.0});
+    REQUIRE(view.table);
+    REQUIRE(view.table->rows.size() == 2);
+    CHECK(texts_of(view.table->rows[0]) == "0 1.0000 1.0000 1.0000 1.0000");
+    CHECK(texts_of(view.table->rows[1]) == "1 0.0000 1.0000 0.0000 1.0000");
+    CHECK(view.table->rows[0].cells[0].link == CellRef{Stage::q, 0, 0});
+    CHECK(view.table->rows[0].cells[1].link == CellRef{Stage::k, 2, 0});
     REQUIRE(view.geometry.size() == 5);
     CHECK(view.geometry[3].pieces[0].text == "45.0°");
+}
+
+TEST_CASE("a weight shows every number that a pencil needs, one row per key") {
+    const AppState state = after(initial_state(), {SetCausal{true}});
+    const InspectorView view = inspect(state, {Stage::weights, 2, 1});
+    REQUIRE(view.table);
+    REQUIRE(view.table->rows.size() == 4);
+    CHECK(view.table->label == "key");
+    double sum = 0.0;
+    double largest = -HUGE_VAL;
+    for (Index j = 0; j < 3; ++j)
+        largest = std::max(largest, static_cast<double>(*value_at(state, {Stage::masked, 2, j})));
+    for (std::size_t j = 0; j < 3; ++j) {
+        const TableRow& row = view.table->rows[j];
+        const CellRef score{Stage::masked, 2, static_cast<Index>(j)};
+        const double m = *value_at(state, score);
+        CHECK(row.cells[0].link == score);
+        CHECK(row.cells[0].text == cell_number(m, 4));
+        CHECK(row.cells[1].text == cell_number(m - largest, 4));
+        CHECK(row.cells[2].text == cell_number(std::exp(m - largest), 4));
+        CHECK(row.chosen == (j == 1));
+        sum += std::exp(m - largest);
+    }
+    CHECK(texts_of(view.table->rows[3]) == "down masked 0");
+    CHECK(view.table->rows[3].muted);
+    REQUIRE(view.table->total);
+    CHECK(texts_of(*view.table->total) == "Σ " + cell_number(sum, 4) + " 1.0000");
+    CHECK(view.table->rows[1].cells[3].text ==
+          cell_number(*value_at(state, {Stage::weights, 2, 1}), 4));
+    // q and k of the score, by link
+    std::vector<CellRef> links;
+    for (const Line& line : view.lines)
+        for (const Piece& piece : line.pieces)
+            if (piece.link) links.push_back(*piece.link);
+    CHECK(std::ranges::count(links, CellRef{Stage::q, 2, 0}) == 1);
+    CHECK(std::ranges::count(links, CellRef{Stage::k, 1, 0}) == 1);
+    CHECK(std::ranges::count(links, CellRef{Stage::scaled, 2, 1}) > 0);
+}
+
+TEST_CASE("numbers of a column have as many decimals as seven characters hold") {
+    CHECK(column_texts({1.25, -0.5}) == std::vector<std::string>{"1.2500", "−0.5000"});
+    CHECK(column_texts({-16.0, 0.25}) == std::vector<std::string>{"−16.000", "0.250"});
+    CHECK(column_texts({1.0, 3e-7}) == std::vector<std::string>{"1.0000", "3·10⁻⁷"});
+    CHECK(column_texts({0.0, -0.0}) == std::vector<std::string>{"0.0000", "0.0000"});
+}
+
+TEST_CASE("links of every table point at cells that hold the number they show") {
+    for (const AppState& state : sample_states())
+        for (const OperandId& id : everything(state))
+            for_some_cells(state, id, [&](const CellRef& cell) {
+                const auto table = inspect(state, cell).table;
+                if (!table) return;
+                for (const TableRow& row : table->rows)
+                    CHECK(row.cells.size() == table->columns.size());
+                for (std::size_t n = 0; n < table->columns.size(); ++n) {
+                    std::vector<double> values;
+                    std::vector<std::string> texts;
+                    for (const TableRow& row : table->rows)
+                        if (row.cells[n].link && !row.muted) {
+                            values.push_back(*value_at(state, *row.cells[n].link));
+                            texts.push_back(row.cells[n].text);
+                        }
+                    if (values.size() == table->rows.size()) CHECK(texts == column_texts(values));
+                }
+            });
 }
 
 TEST_CASE("a masked weight is exactly 0 and says why") {

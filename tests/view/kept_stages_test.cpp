@@ -40,7 +40,7 @@ TEST_CASE("the inspector says what the backend does not keep") {
         words_of(view).find("weights are not kept by the backend fused: choose another backend") !=
         std::string::npos);
     CHECK(view.as_python.find("print(") != std::string::npos);
-    CHECK(view.strip == std::nullopt);
+    CHECK(!view.table);
 }
 
 TEST_CASE("a stage that the backend does not keep is named, and nothing is offered to be clicked") {

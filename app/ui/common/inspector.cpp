@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/ui/common/draw.h"
-#include "app/ui/common/math.h"
 #include "app/ui/common/focus.h"
+#include "app/ui/common/inspector_table.h"
+#include "app/ui/common/math.h"
 #include "app/ui/common/widgets.h"
 #include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
@@ -19,13 +19,10 @@ using view::CellRef;
 using view::InspectorView;
 using view::Line;
 using view::Piece;
-using view::ProductStrip;
 
 constexpr float kFormula = 16.0F;      // design units
-constexpr float kStripRow = 20.0F;     // design units
-constexpr std::size_t kMostBars = 16;  // rows of the strip without scrolling
-constexpr float kLeastBar = 24.0F;     // design units
-constexpr float kWidestLabel = 0.3F;   // of the strip
+constexpr float kValue = 28.0F;        // design units: the number that is explained
+constexpr float kWidestLabel = 0.34F;  // of a line that begins with its label
 
 view::Color color_of(const Piece& piece, const view::Theme& theme) {
     if (piece.role) return theme.role(*piece.role);
@@ -130,102 +127,42 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
     }
 }
 
+/// The room of the labels that stand before their lines; longer ones stand above.
+float label_width(const std::vector<Line>& lines, float room, const Frame& frame) {
+    float widest = 0.0F;
+    for (const Line& line : lines) {
+        const float width = frame.text_width(frame.fonts.small, line.label);
+        if (width <= room * kWidestLabel) widest = std::max(widest, width);
+    }
+    return widest;
+}
+
 void draw_lines(const std::vector<Line>& lines, const Frame& frame, std::optional<CellRef>& hovered,
                 view::Actions& out) {
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float before = label_width(lines, room, frame);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
     for (const Line& line : lines) {
-        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
+        const float width = frame.text_width(frame.fonts.small, line.label);
+        const bool beside = !line.label.empty() && !line.pieces.empty() && width <= before;
         wrapped_words(frame, frame.fonts.small, frame.theme.muted, line.label);
+        if (beside) ImGui::SameLine(0.0F, before - width + frame.px(8));
+        ImGui::BeginGroup();
         draw_pieces(line.pieces, frame, hovered, out);
-        ImGui::PopStyleVar();
+        ImGui::EndGroup();
         ImGui::Dummy({0.0F, frame.px(2)});
     }
+    ImGui::PopStyleVar();
 }
 
-/// Widths of a strip's columns, measured over all of its rows: nothing stands over its neighbour.
-struct StripColumns {
-    float label = 0.0F, left = 0.0F, right = 0.0F, product = 0.0F;
-};
-
-StripColumns measure_columns(const ProductStrip& strip, float width, const Frame& frame) {
-    const Font& font = frame.fonts.digits_small;
-    StripColumns columns;
-    const auto widen = [&](float& column, const std::string& text) {
-        column = std::max(column, frame.text_width(font, text));
-    };
-    for (std::size_t n = 0; n < strip.products.size(); ++n) {
-        widen(columns.label, middle_ellipsis(strip.labels[n], view::kMostNamed));
-        widen(columns.left, view::cell_number(strip.left[n], 2));
-        widen(columns.right, view::cell_number(strip.right[n], 2));
-        widen(columns.product, view::cell_number(strip.products[n], 2));
-    }
-    columns.label = std::min(columns.label, width * kWidestLabel);
-    return columns;
-}
-
-struct StripRow {
-    ImVec2 low, high;
-    std::size_t n;
-};
-
-/// Left of the middle negative, right of it positive; nothing where there is no room for it.
-void draw_product(const ProductStrip& strip, const StripRow& row, const Frame& frame) {
-    const float half = (row.high.x - row.low.x) / 2;
-    const double share = strip.largest > 0.0 ? strip.products[row.n] / strip.largest : 0.0;
-    if (!std::isfinite(share) || half < frame.px(kLeastBar) / 2) return;
-    const float middle = row.low.x + half;
-    const float tip = middle + half * static_cast<float>(std::clamp(share, -1.0, 1.0));
-    const float pad = frame.px(5);
-    const view::ColorRange range{ColorScale::diverging, -1.0, 1.0};
-    frame.painter.rect({std::min(middle, tip), row.low.y + pad},
-                       {std::max(middle, tip), row.high.y - pad},
-                       view::color_of(range, share < 0.0 ? -1.0 : 1.0, frame.theme.name));
-    frame.painter.line({middle, row.low.y}, {middle, row.high.y}, frame.theme.line, frame.px(1));
-}
-
-/// "1   0.30 · 0.54   [bar]   0.16"
-void draw_bar(const ProductStrip& strip, const StripColumns& columns, const StripRow& row,
-              const Frame& frame) {
-    const view::Theme& theme = frame.theme;
-    const Font& font = frame.fonts.digits_small;
-    float x = row.low.x;
-    const auto put = [&](float width, Align align, view::Color color, const std::string& s) {
-        draw_text_in(frame, font, {x, row.low.y}, {x + width, row.high.y}, align, color, s);
-        x += width;
-    };
-    const std::string label = middle_ellipsis(strip.labels[row.n], view::kMostNamed);
-    put(columns.label, Align::left, theme.muted, fit_text(frame, font, label, columns.label));
-    x += frame.px(8);
-    put(columns.left, Align::right, theme.role(strip.left_role),
-        view::cell_number(strip.left[row.n], 2));
-    put(frame.text_width(font, " · "), Align::center, theme.muted, "·");
-    put(columns.right, Align::right, theme.role(strip.right_role),
-        view::cell_number(strip.right[row.n], 2));
-    const float right = row.high.x - columns.product;
-    draw_text_in(frame, font, {right, row.low.y}, row.high, Align::right, theme.text,
-                 view::cell_number(strip.products[row.n], 2));
-    const float gap = frame.px(12);
-    draw_product(strip, {{x + gap, row.low.y}, {right - gap, row.high.y}, row.n}, frame);
-}
-
-void draw_strip(const ProductStrip& strip, const Frame& frame) {
-    words(frame, frame.fonts.small, frame.theme.muted, strip.title);
-    const float row = frame.px(kStripRow);
-    const auto shown = std::min(strip.products.size(), kMostBars);
-    ImGui::BeginChild("products", {0.0F, row * static_cast<float>(shown)});
-    const float width = ImGui::GetContentRegionAvail().x;
-    const StripColumns columns = measure_columns(strip, width, frame);
-    for (std::size_t n = 0; n < strip.products.size(); ++n) {
-        const ImVec2 low = ImGui::GetCursorScreenPos();
-        const ImVec2 high{low.x + width, low.y + row};
-        draw_bar(strip, columns, {low, high, n}, frame);
-        ImGui::SetCursorScreenPos({low.x, high.y});
-    }
-    ImGui::Dummy({0.0F, 0.0F});
-    ImGui::EndChild();
+float copy_height(const Frame& frame) {
+    return ImGui::GetFrameHeight() + frame.px(8) + ImGui::GetStyle().ItemSpacing.y;
 }
 
 void draw_copy_buttons(const Frame& frame, view::Actions& out) {
+    ImGui::AlignTextToFramePadding();
     words(frame, frame.fonts.small, frame.theme.muted, "Copy as");
+    ImGui::SameLine();
     if (button(frame, "copy text", "text", {"Copy the arithmetic as plain text", "Ctrl+C"}))
         out.push_back(view::CopyArithmetic{view::CopyAs::text});
     ImGui::SameLine();
@@ -261,13 +198,20 @@ void draw_sources(const InspectorView& view, const Frame& frame, std::optional<C
     ImGui::Dummy({0.0F, frame.px(4)});
 }
 
+void draw_loss_button(const CellRef& output, const Frame& frame, view::Actions& out) {
+    const Tip tip{"L = this output", "Every gradient says how fast this one number grows."};
+    if (button(frame, "gradient of this cell", "gradient of this cell", tip))
+        out.push_back(view::SetLossCell{output});
+}
+
 void draw_heading(const InspectorView& view, const Frame& frame) {
     wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
     wrapped_words(frame, frame.fonts.value, frame.theme.text, view.value);
-    if (view.editable)
-        wrapped_words(frame, frame.fonts.small, frame.theme.muted,
-                      "Double-click the cell, or press Enter, to change this number.");
-    if (!view.tex.empty()) formula_item(frame, view.tex, view.formula, kFormula);
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.edit_hint);
+    if (!view.tex.empty())
+        formula_item(frame, view.tex, view.formula, kFormula);
+    else
+        wrapped_words(frame, frame.fonts.digits, frame.theme.muted, view.formula);
     ImGui::Dummy({0.0F, frame.px(4)});
 }
 
@@ -282,12 +226,17 @@ std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& fr
     std::optional<CellRef> hovered;
     draw_heading(view, frame);
     draw_lines(view.lines, frame, hovered, out);
-    if (view.strip) draw_strip(*view.strip, frame);
-    ImGui::Dummy({0.0F, frame.px(4)});
     draw_lines(view.geometry, frame, hovered, out);
     wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
-    ImGui::Dummy({0.0F, frame.px(8)});
+    ImGui::Dummy({0.0F, frame.px(4)});
     draw_sources(view, frame, hovered, out);
+    if (view.loss_cell) draw_loss_button(*view.loss_cell, frame, out);
+    ImGui::Dummy({0.0F, frame.px(4)});
+    if (view.table) {
+        const auto over = draw_table(*view.table, copy_height(frame) + frame.px(8), frame, out);
+        if (over) hovered = over;
+    }
+    ImGui::Dummy({0.0F, frame.px(4)});
     draw_copy_buttons(frame, out);
     return hovered;
 }

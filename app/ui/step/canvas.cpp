@@ -187,6 +187,7 @@ void draw_lenses(const Cross& cross, const std::optional<CellRef>& hovered) {
 
 void edit_in(const Cross& cross, const GridView& grid, const GridPlace& place,
              const view::CellEdit& editing, view::Actions& out) {
+    if (!grid.editable) return;  // a target is typed into, the output beside it is not
     for (Index row = 0; row < grid.rows; ++row)
         for (Index column = 0; column < grid.columns; ++column) {
             if (!(grid.ref(row, column) == editing.cell)) continue;

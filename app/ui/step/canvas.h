@@ -23,6 +23,8 @@ ModelButton draw_controls(const view::ControlsView& view, const Frame& frame, vi
 /// The popover under that button: sizes, window, seed, and what did not fit the row.
 void draw_model(const view::ControlsView& view, const ModelButton& button, const Frame& frame,
                 view::Actions& out);
+/// What gradients are of: a list, while they are shown.
+void draw_loss(const view::LossView& view, float width, const Frame& frame, view::Actions& out);
 /// The stages with live shapes; a click goes there.
 void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
                  view::Actions& out);

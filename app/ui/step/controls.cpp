@@ -22,7 +22,8 @@ constexpr float kNarrowPreset = 128.0F;
 constexpr float kLeastSentence = 168.0F;
 constexpr float kGap = 12.0F;
 constexpr float kNarrowRow = 720.0F;
-constexpr float kToggle = 28.0F;  // its height
+constexpr float kLossWidth = 208.0F;  // "L = ½ Σ (output − target)²"
+constexpr float kToggle = 28.0F;      // its height
 // Temperatures the slider reaches; any other can be typed.
 constexpr double kLowTemperature = 0.05;
 constexpr double kHighTemperature = 100.0;
@@ -96,6 +97,7 @@ bool is_there(RowItem item, const ControlsView& view) {
     if (item == RowItem::sequence) return view.batches > 1;
     if (item == RowItem::layer) return view.layers > 1;
     if (item == RowItem::head) return view.heads > 1;
+    if (item == RowItem::loss) return view.loss.shown;
     return true;
 }
 
@@ -154,6 +156,8 @@ float row_item_width(RowItem item, const ControlsView& view, const Frame& frame)
             return toggle_width(frame, "gradients");
         case RowItem::causal:
             return toggle_width(frame, "causal");
+        case RowItem::loss:
+            return frame.px(kLossWidth);
         case RowItem::scaling:
             break;
     }
@@ -182,10 +186,12 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
             return temperature(view, frame, out);
         case RowItem::gradients:
             return flip("gradients", "gradients", view.gradients,
-                        {"∂L/∂ of every stage, L = Σ output",
+                        {"∂L/∂ of every stage and parameter",
                          "The canvas shows gradients in place of values."},
                         frame, out,
                         [](bool on) -> view::Action { return view::ShowGradients{on}; });
+        case RowItem::loss:
+            return draw_loss(view.loss, frame.px(kLossWidth), frame, out);
         case RowItem::causal:
             return flip("causal", "causal", view.causal,
                         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
@@ -198,9 +204,9 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
 }
 
 ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
-    constexpr std::array kOrder{RowItem::layer,    RowItem::sequence,    RowItem::head,
-                                RowItem::scaling,  RowItem::temperature, RowItem::causal,
-                                RowItem::gradients};
+    constexpr std::array kOrder{RowItem::layer,     RowItem::sequence,    RowItem::head,
+                                RowItem::scaling,   RowItem::temperature, RowItem::causal,
+                                RowItem::gradients, RowItem::loss};
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const RowPlan plan = plan_row(view, ImGui::GetContentRegionAvail().x, frame);
     const float field = ImGui::GetFrameHeight();

@@ -7,8 +7,17 @@
 namespace attn::ui {
 
 /// Controls that stand in the row while it has room for them, each a bit. In the order in which they leave it.
-enum class RowItem : unsigned { sequence, layer, temperature, gradients, causal, head, scaling };
-inline constexpr unsigned kRowItems = 7;
+enum class RowItem : unsigned {
+    sequence,
+    layer,
+    temperature,
+    gradients,
+    causal,
+    head,
+    scaling,
+    loss
+};
+inline constexpr unsigned kRowItems = 8;
 
 constexpr unsigned bit_of(RowItem item) { return 1U << static_cast<unsigned>(item); }
 

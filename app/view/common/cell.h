@@ -13,4 +13,12 @@ struct CellRef {
     bool operator==(const CellRef&) const = default;
 };
 
+/// One number of the output, of a sequence of the batch.
+struct OutputCell {
+    Index batch = 0;
+    Index row = 0;
+    Index column = 0;
+    bool operator==(const OutputCell&) const = default;
+};
+
 }  // namespace attn::view

@@ -196,6 +196,13 @@ double evaluate(const Expr& expr) {
     return value;
 }
 
+std::size_t count_numbers(const Expr& expr) {
+    if (expr.op == Op::number) return 1;
+    std::size_t count = 0;
+    for (const Expr& arg : expr.args) count += count_numbers(arg);
+    return count;
+}
+
 std::vector<Piece> write(const Expr& expr, Dialect dialect) {
     Writer writer(dialect);
     writer.add(expr);

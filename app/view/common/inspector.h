@@ -21,14 +21,30 @@ struct Line {
     std::vector<Piece> pieces;
 };
 
-/// q·k as one bar for each dimension.
-struct ProductStrip {
-    std::string title;  // "q_c · k_c"
-    std::vector<std::string> labels;
-    std::vector<double> left, right, products;
-    Role left_role = Role::query;
-    Role right_role = Role::key;
-    double largest = 1.0;  // scale of the bars
+/// One number of a table, or a word that stands in its place; "": nothing stands there.
+struct TableCell {
+    std::string text;
+    std::optional<Role> role;
+    std::optional<CellRef> link;
+};
+struct TableRow {
+    std::string label;             // a token, a dimension
+    std::vector<TableCell> cells;  // one for each column
+    bool chosen = false;           // of the cell that is explained
+    bool muted = false;            // masked
+    double bar = 0.0;              // −1 … 1, how much of the row is shaded
+};
+struct TableColumn {
+    std::string title;  // "exp"
+    std::optional<Role> role;
+};
+/// One row for each key or dimension: the numbers that a pencil needs, aligned on their points.
+struct InspectorTable {
+    std::string title;  // a line above it; may be empty
+    std::string label;  // what the rows are: "key", "c"
+    std::vector<TableColumn> columns;
+    std::vector<TableRow> rows;
+    std::optional<TableRow> total;  // beneath the rows, always seen
 };
 
 /// An input that a computed number is made from: "X[cat]". A click goes to the stage that shows it.
@@ -49,11 +65,13 @@ struct InspectorView {
     std::string formula;  // the same as plain text
     Role role = Role::score;
     std::vector<Line> lines;
-    std::optional<ProductStrip> strip;
+    std::optional<InspectorTable> table;
     std::vector<Line> geometry;  // ‖q‖ ‖k‖ cos θ
     std::string gradient;        // "∂L/∂scores = 0.0123, L = Σ output"
     bool editable = false;
     std::vector<SourceLink> sources;  // "made from"; empty for an input
+    std::string edit_hint;             // how to change the number; "" where it cannot be changed
+    std::optional<CellRef> loss_cell;  // an output, which the loss can be
     // the same arithmetic for the clipboard
     std::string as_text, as_latex, as_python;
 };

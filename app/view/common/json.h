@@ -16,6 +16,7 @@ namespace attn::view {
 inline constexpr std::array<std::string_view, 2> kThemeNames{"dark", "light"};
 inline constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
 inline constexpr std::array<std::string_view, 3> kSeverityNames{"info", "warning", "error"};
+inline constexpr std::array<std::string_view, 3> kLossNames{"sum", "cell", "squared"};
 inline constexpr std::array<std::string_view, 3> kCopyAsNames{"text", "latex", "python"};
 
 /// {"tensor": "w_q", "row": 0, "column": 2}

@@ -28,11 +28,17 @@ Role role_of(const CellRef& cell) {
     return std::visit([](auto key) { return info(key).role; }, cell.tensor);
 }
 
+/// More numbers than this stand in the table alone.
+constexpr std::size_t kMostInline = 8;
+
 Line step_line(const Step& step, bool last, Role role) {
-    Line line{step.label, write(step.expr, Dialect::screen)};
+    const bool brief = !step.brief.empty() && count_numbers(step.expr) > kMostInline;
+    Line line{step.label,
+              brief ? std::vector<Piece>{plain(step.brief)} : write(step.expr, Dialect::screen)};
     line.pieces.push_back(plain(" = "));
     const std::string result = number(step.result);
     line.pieces.push_back(last ? coloured(result, role) : plain(result));
+    line.pieces.back().link = step.link;
     return line;
 }
 
@@ -62,31 +68,9 @@ std::vector<Line> explanation_lines(const Explanation& explanation) {
     const Role role = role_of(explanation.cell);
     for (std::size_t n = 0; n < explanation.steps.size(); ++n)
         lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));
+    for (const Step& aside : explanation.asides) lines.push_back(step_line(aside, false, role));
     for (const std::string& note : explanation.notes) lines.push_back({"", {plain(note, true)}});
     return lines;
-}
-
-std::optional<ProductStrip> product_strip(const Explanation& explanation) {
-    const OperandId id = explanation.cell.tensor;
-    const bool shown = id == OperandId(Stage::scores) || id == OperandId(Stage::context);
-    if (!shown || !explanation.dot) return std::nullopt;
-    const DotProduct& pair = *explanation.dot;
-    ProductStrip strip;
-    const char* index = id == OperandId(Stage::scores) ? "c" : "j";
-    strip.title = fmt::format("{}_{} · {}_{}", pair.left.letter, index, pair.right.letter, index);
-    strip.labels = pair.labels;
-    strip.left = pair.left.values;
-    strip.right = pair.right.values;
-    strip.left_role = pair.left.role;
-    strip.right_role = pair.right.role;
-    double largest = 0.0;
-    for (std::size_t n = 0; n < strip.left.size(); ++n) {
-        strip.products.push_back(strip.left[n] * strip.right[n]);
-        for (const double value : {strip.left[n], strip.right[n], strip.products[n]})
-            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    }
-    strip.largest = largest > 0.0 ? largest : 1.0;
-    return strip;
 }
 
 std::vector<Line> geometry_lines(const Explanation& explanation) {

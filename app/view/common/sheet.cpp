@@ -74,6 +74,14 @@ bool is_joined(const AppState& state, const CellRef& cell) {
            (cell.column < 0 || cell.column >= state.document().size.d_v);
 }
 
+/// A context cell of any head, as joined heads count it.
+float joined_value(const AppState& state, const Tensor& context, const CellRef& cell) {
+    const Index width = state.document().size.d_v;
+    const Index column = state.head * width + cell.column;
+    return context(std::min(state.batch, context.shape().b - 1), column / width, cell.row,
+                   column % width);
+}
+
 Sheet sheet_with(const AppState& state, const OperandId& id, MatrixView<const float> values) {
     Sheet sheet;
     sheet.id = id;
@@ -141,9 +149,14 @@ std::vector<float> joined_context(const AppState& state) {
     return joined;
 }
 
+bool has_targets(const AppState& state) {
+    return state.step.show_gradients && state.step.loss.kind == LossKind::squared;
+}
+
 bool is_editable(const AppState& state, const OperandId& id) {
     const Stage* const stage = std::get_if<Stage>(&id);
     if (stage == nullptr || *stage == Stage::x || *stage == Stage::x_kv) return true;
+    if (*stage == Stage::output) return has_targets(state);
     const bool given = !state.document().inputs->projects();
     return given && (*stage == Stage::q || *stage == Stage::k || *stage == Stage::v);
 }
@@ -160,15 +173,19 @@ bool has_cell(const AppState& state, const CellRef& cell) {
 
 std::optional<float> value_at(const AppState& state, const CellRef& cell) {
     if (!has_cell(state, cell)) return std::nullopt;
-    if (is_joined(state, cell)) {
-        const Index width = state.document().size.d_v;
-        const Index column = state.head * width + cell.column;
-        const Tensor& context = (*state.trace)[Stage::context];
-        return context(std::min(state.batch, context.shape().b - 1), column / width, cell.row,
-                       column % width);
-    }
+    if (is_joined(state, cell)) return joined_value(state, (*state.trace)[Stage::context], cell);
     return matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params)(
         cell.row, cell.column);
+}
+
+std::optional<float> gradient_at(const AppState& state, const CellRef& cell) {
+    if (!has_cell(state, cell)) return std::nullopt;
+    const Tensor& context = (*state.gradients)[Stage::context];
+    if (is_joined(state, cell))
+        return context.empty() ? std::nullopt : std::optional(joined_value(state, context, cell));
+    const MatrixView<const float> gradient = gradient_of(state, cell.tensor);
+    if (cell.row >= gradient.rows || cell.column >= gradient.columns) return std::nullopt;
+    return gradient(cell.row, cell.column);
 }
 
 std::string name_of(const OperandId& id) {

@@ -42,12 +42,17 @@ struct HeadColumns {
 };
 HeadColumns head_columns(const AppState& state, Param param);
 
-/// Whether it is an input of the document: X and W, or Q, K and V where they are given.
+/// Whether the canvas shows what the outputs should be: an output that is edited is then its target.
+bool has_targets(const AppState& state);
+/// Whether it is an input of the document: X and W, or Q, K and V where they are given; a target too.
 bool is_editable(const AppState& state, const OperandId& id);
 /// Whether the cell exists; a joined context's cells of other heads do.
 bool has_cell(const AppState& state, const CellRef& cell);
 /// nullopt where has_cell() is false: the tensor has no such cell, or the backend does not keep it.
 std::optional<float> value_at(const AppState& state, const CellRef& cell);
+
+/// ∂L/∂cell; nullopt where the cell or its gradient does not exist.
+std::optional<float> gradient_at(const AppState& state, const CellRef& cell);
 
 /// "Q", "scores", "W_O": as in formulas and in the names of cells.
 std::string name_of(const OperandId& id);

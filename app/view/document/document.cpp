@@ -7,6 +7,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/document/opened.h"
+#include "app/view/document/targets.h"
 
 namespace attn::view {
 namespace {
@@ -91,6 +92,7 @@ Result<Document> with_size(Document document) {
     document.heads = size->heads;
     document.d_k = size->d_k;
     if (size->d_model > 0) document.d_model = size->d_model;
+    keep_targets_inside(document);
     return document;
 }
 

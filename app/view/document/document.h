@@ -46,6 +46,13 @@ struct InputEdit {
     bool operator==(const InputEdit&) const = default;
 };
 
+/// What one output should be, for the squared error; 0 where nothing else is said.
+struct Target {
+    OutputCell cell;
+    float value = 0.0F;
+    bool operator==(const Target&) const = default;
+};
+
 /// What is open: all that determines every number on screen. Every workspace is a view of it. Immutable values; undo
 /// keeps old ones. A preset file holds a toy as JSON, a session any document: a file's by its path and edits.
 struct Document {
@@ -70,6 +77,7 @@ struct Document {
     std::shared_ptr<const Inputs> inputs;               // layers[layer]; never null
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first
+    std::vector<Target> targets;   // of outputs, one each
     std::shared_ptr<const Landmarks> landmarks;  // null: none are known
 };
 

@@ -10,6 +10,7 @@
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
 #include "app/view/document/reference.h"
+#include "app/view/document/targets.h"
 #include "app/view/document/toy.h"
 #include "core/io/json.h"
 #include "core/io/paths.h"
@@ -225,6 +226,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     fields.read("seed", document.seed);
     read_head_names(fields, document);
     read_spec(fields, document.spec);
+    read_targets(fields, document.targets);
     document.spec.heads = document.spec.kv_heads = document.heads;
     Inputs inputs;
     if (fields.fine()) {
@@ -303,6 +305,11 @@ std::string object_json(const Rows& rows) {
     return text + "}\n";
 }
 
+void add_targets(Rows& rows, const Document& document) {
+    if (!document.targets.empty())
+        rows.emplace_back("targets", targets_to(document.targets).dump());
+}
+
 ordered_json edit_to(const InputEdit& edit) {
     return {{"layer", edit.layer},
             {"batch", edit.batch},
@@ -347,6 +354,7 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
     ordered_json edits = ordered_json::array();
     for (const InputEdit& edit : document.edits) edits.push_back(edit_to(edit));
     if (!edits.empty()) rows.emplace_back("edits", edits.dump());
+    add_targets(rows, document);
     return object_json(rows);
 }
 
@@ -373,6 +381,7 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     reference.spec.kv_heads = reference.spec.heads;
     fields.read("kv_heads", reference.spec.kv_heads);
     read_spec(fields, reference.spec);
+    read_targets(fields, reference.targets);
     if (const json* edits = fields.find("edits")) {
         if (!edits->is_array()) fields.complain("has 'edits' that are no list");
         for (const json& edit : *edits) reference.edits.push_back(edit_from(fields, edit));
@@ -396,6 +405,7 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
         set_input(document, edit);
         document.edits.push_back(edit);
     }
+    document.targets = reference.targets;
     if (!document.edits.empty()) document.note += ", edited";
     return with_size(std::move(document));
 }
@@ -423,6 +433,7 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
         rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
     add_tensors(rows, *document.inputs);
+    add_targets(rows, document);
     return object_json(rows);
 }
 

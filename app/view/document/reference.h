@@ -15,6 +15,7 @@ struct DocumentReference {
     Index layer = 0;
     AttentionSpec spec;
     std::vector<InputEdit> edits;
+    std::vector<Target> targets;
 };
 /// Whether the JSON of a document is one.
 bool is_reference(const nlohmann::json& document);

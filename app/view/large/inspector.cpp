@@ -230,9 +230,9 @@ InspectorView view_of(const Inspected& at) {
     view.role = score ? Role::score : Role::weight;
     view.lines = lines_of(at, steps, order);
     const std::size_t strip = std::min(kStripTerms, order.size());
-    view.strip = product_strip(dot_of(at, std::span(order).first(strip)));
-    if (view.strip && strip < order.size())
-        view.strip->title += fmt::format(", the {} largest of {}", strip, order.size());
+    view.table = product_table(*dot_of(at, std::span(order).first(strip)).dot);
+    if (strip < order.size())
+        view.table->title = fmt::format("q_c · k_c, the {} largest of {}", strip, order.size());
     view.geometry = geometry_lines(dot_of(at, dimensions));
     view.as_text = as_text(at, steps);
     view.as_latex = as_latex(at, steps);

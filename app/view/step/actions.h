@@ -64,6 +64,27 @@ struct ShowGradients {
         meta("show_gradients", Kind::plain, field("on", &ShowGradients::on));
     friend void carry_out(AppState& state, const ShowGradients& action);
 };
+/// What L is, and shows its gradients. Of one output: the selected one, else the one chosen last, else the first.
+struct SetLoss {
+    LossKind kind;
+    static constexpr auto kMeta = meta("set_loss", Kind::plain, field("kind", &SetLoss::kind));
+    friend void carry_out(AppState& state, const SetLoss& action);
+};
+/// L is this number of the output.
+struct SetLossCell {
+    CellRef cell;
+    static constexpr auto kMeta =
+        meta("set_loss_cell", Kind::plain, field("cell", &SetLossCell::cell));
+    friend void carry_out(AppState& state, const SetLossCell& action);
+};
+/// What this number of the output should be, for the squared error.
+struct SetTarget {
+    CellRef cell;
+    double value;
+    static constexpr auto kMeta = meta("set_target", Kind::edit, field("cell", &SetTarget::cell),
+                                       field("value", &SetTarget::value));
+    friend void carry_out(AppState& state, const SetTarget& action);
+};
 struct BeginCellEdit {
     CellRef cell;
     static constexpr auto kMeta =
@@ -111,9 +132,9 @@ struct CancelCellEdit {
     friend void carry_out(AppState& state, const CancelCellEdit& action);
 };
 
-using StepActions =
-    ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
-               HoverOperand, ShowGradients, BeginCellEdit, DraftCell, CommitCellEdit,
-               CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel>;
+using StepActions = ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection,
+                               HoverCell, HoverOperand, ShowGradients, BeginCellEdit, DraftCell,
+                               CommitCellEdit, CancelCellEdit, CommitAndMove, LeaveCellEdit,
+                               ExplainSource, ShowModel, SetLoss, SetLossCell, SetTarget>;
 
 }  // namespace attn::view

@@ -7,6 +7,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/actions.h"
+#include "app/view/step/loss.h"
 #include "app/view/step/places.h"
 #include "app/view/step/view.h"
 #include "app/view/step/workspace.h"
@@ -57,7 +58,9 @@ void settle_step(AppState& state) {
     clamp_stage(look.previous);
     show_place(state);
     if (look.hovered && !has_cell(state, *look.hovered)) look.hovered.reset();
-    if (look.editing && !has_cell(state, look.editing->cell)) look.editing.reset();
+    const bool stays = look.editing && has_cell(state, look.editing->cell) &&
+                       is_editable(state, look.editing->cell.tensor);
+    if (!stays) look.editing.reset();
 }
 
 void carry_out(AppState& state, const GoToStage& action) {
@@ -131,8 +134,7 @@ void carry_out(AppState& state, const ShowModel& action) { state.step.model_open
 
 void carry_out(AppState& state, const ShowGradients& action) {
     state.step.show_gradients = action.on;
-    say(state, action.on ? "Gradients of L = Σ output: how fast L grows with each number."
-                         : "Values again.");
+    say(state, action.on ? loss_sentence(state) : "Values again.");
 }
 
 }  // namespace attn::view

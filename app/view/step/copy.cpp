@@ -48,10 +48,10 @@ std::string python_body(const Explanation& explanation) {
 }
 
 /// The sum itself stands above its numbers; what has no formula but words stands alone.
-std::string latex_formula(const AppState& state, const Explanation& explanation) {
-    const bool only_words = explanation.tex.starts_with("\\text{");
+std::string latex_formula(const Explanation& explanation) {
+    const bool only_words = explanation.tex.empty() || explanation.tex.starts_with("\\text{");
     if (only_words || explanation.steps.empty()) return {};
-    return fmt::format("  {} &= {}", latex_name(state, explanation.cell), explanation.tex);
+    return fmt::format("  {} &= {}", explanation.latex, explanation.tex);
 }
 
 }  // namespace
@@ -73,36 +73,39 @@ std::string latex_name(const AppState& state, const CellRef& cell) {
     return fmt::format("{}[{}]", tex_symbol(cell.tensor), tex::text_of(inside));
 }
 
-std::string copy_as_text(const AppState& state, const Explanation& explanation) {
-    const std::string name = cell_name(state, explanation.cell);
+std::string copy_as_text(const Explanation& explanation) {
+    const std::string& name = explanation.name;
     std::string text = fmt::format("{}: {}\n", name, explanation.formula);
     for (const Step& step : explanation.steps)
         text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
                             write_number(step.result, Dialect::text));
+    for (const Step& aside : explanation.asides)
+        text += fmt::format("{} = {} = {}\n", aside.label, write_text(aside.expr, Dialect::text),
+                            write_number(aside.result, Dialect::text));
     if (explanation.steps.empty())
         text += fmt::format("{} = {}\n", name, write_number(explanation.value, Dialect::text));
     for (const std::string& note : explanation.notes) text += note + "\n";
     return text;
 }
 
-std::string copy_as_latex(const AppState& state, const Explanation& explanation) {
-    std::string rows = latex_formula(state, explanation);
-    const std::string named = rows.empty() ? "" : latex_name(state, explanation.cell);
+std::string copy_as_latex(const Explanation& explanation) {
+    std::string rows = latex_formula(explanation);
+    const std::string named = rows.empty() ? "" : explanation.latex;
     for (const Step& step : explanation.steps)
         rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n",
                             step.latex == named && explanation.steps.size() == 1 ? "" : step.latex,
                             write_text(step.expr, Dialect::latex),
                             write_number(step.result, Dialect::latex));
     if (rows.empty())
-        rows = fmt::format("  {} &= {}", latex_name(state, explanation.cell),
+        rows = fmt::format("  {} &= {}", explanation.latex,
                            write_number(explanation.value, Dialect::latex));
     return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
                        rows);
 }
 
-std::string copy_as_python(const AppState& state, const Explanation& explanation) {
-    return fmt::format("import numpy as np\n\n# {}\n{}\n",
-                       comment(cell_name(state, explanation.cell)), python_body(explanation));
+std::string copy_as_python(const Explanation& explanation) {
+    return fmt::format("import numpy as np\n\n# {}\n{}\n", comment(explanation.name),
+                       python_body(explanation));
 }
 
 }  // namespace attn::view

@@ -12,8 +12,9 @@
 #include "app/view/common/typed.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
-#include "app/view/step/sources.h"
+#include "app/view/step/loss.h"
 #include "app/view/step/places.h"
+#include "app/view/step/sources.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -38,6 +39,13 @@ std::string not_editable(const AppState& state, const CellRef& cell) {
     return {};
 }
 
+/// The number that typing replaces: of an output its target.
+float edited_value(const AppState& state, const CellRef& cell) {
+    if (cell.tensor == OperandId(Stage::output))
+        return target_of(state.document(), state.batch, cell.row, cell.column);
+    return *value_at(state, cell);
+}
+
 /// The cell in the coordinates of the whole tensor.
 InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
     InputEdit edit{state.document().layer, 0, 0, cell.tensor, cell.row, cell.column, value};
@@ -52,16 +60,15 @@ InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
 
 void begin_edit(AppState& state, const CellRef& cell) {
     choose_cell(state, cell);
-    state.step.editing = CellEdit{cell, exact(*value_at(state, cell))};
+    state.step.editing = CellEdit{cell, exact(edited_value(state, cell))};
 }
 
 /// Why the draft cannot be taken; "": it can.
 std::string draft_fault(const AppState& state) {
     const CellEdit& edit = *state.step.editing;
-    const auto before = value_at(state, edit.cell);
-    if (!before) return {};
-    const std::string stays =
-        fmt::format("{} stays {}", cell_name(state, edit.cell), exact(*before));
+    if (!value_at(state, edit.cell)) return {};
+    const std::string stays = fmt::format("{} stays {}", cell_name(state, edit.cell),
+                                          exact(edited_value(state, edit.cell)));
     const auto value = typed_number(edit.draft);
     if (!value) return fmt::format("'{}' is not a number; {}", shortened(edit.draft), stays);
     if (!fits_a_float(*value))
@@ -140,7 +147,8 @@ bool leaves_cell(const AppState& state, const Action& action) {
 void leave_cell(AppState& state) {
     const CellEdit& edit = *state.step.editing;
     const auto value = value_at(state, edit.cell);
-    if (value && edit.draft != exact(*value)) return carry_out(state, LeaveCellEdit{});
+    if (value && edit.draft != exact(edited_value(state, edit.cell)))
+        return carry_out(state, LeaveCellEdit{});
     state.step.editing.reset();
 }
 
@@ -179,7 +187,7 @@ void carry_out(AppState& state, const LeaveCellEdit&) {
 
 void carry_out(AppState& state, const ExplainSource& action) {
     if (!has_cell(state, action.cell)) return carry_out(state, SelectCell{action.cell});
-    state.step.selected = action.cell;
+    choose_cell(state, action.cell);
     state.step.editing.reset();
     say(state, source_words(state, action.cell));
 }
@@ -187,6 +195,8 @@ void carry_out(AppState& state, const ExplainSource& action) {
 void carry_out(AppState& state, const CancelCellEdit&) { state.step.editing.reset(); }
 
 void carry_out(AppState& state, const SetCell& action) {
+    if (action.cell.tensor == OperandId(Stage::output) && has_targets(state))
+        return carry_out(state, SetTarget{action.cell, action.value});
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
         return say(state, wrong, Severity::error);
     const float before = *value_at(state, action.cell);

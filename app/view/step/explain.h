@@ -22,8 +22,8 @@ std::string tex_scaled(const AttentionSpec& spec);
 std::string latex_name(const AppState& state, const CellRef& cell);
 
 // copy.cpp
-std::string copy_as_text(const AppState& state, const Explanation& explanation);
-std::string copy_as_latex(const AppState& state, const Explanation& explanation);
-std::string copy_as_python(const AppState& state, const Explanation& explanation);
+std::string copy_as_text(const Explanation& explanation);
+std::string copy_as_latex(const Explanation& explanation);
+std::string copy_as_python(const Explanation& explanation);
 
 }  // namespace attn::view

@@ -126,14 +126,6 @@ GridView param_grid(const AppState& state, Param param) {
     return grid;
 }
 
-GridView gradient_grid(const AppState& state, Stage stage) {
-    GridView grid = make_grid(state, gradient_sheet_of(state, stage), {});
-    grid.title = "∂L/∂" + name_of(stage);
-    grid.tooltip = fmt::format("gradient of L = Σ output with respect to {}", name_of(stage));
-    grid.editable = false;
-    return grid;
-}
-
 GridView mask_grid(const AppState& state) {
     Sheet sheet = sheet_of(state, Stage::masked);
     const std::vector<std::uint8_t> allowed = allowed_pairs(state);

@@ -11,8 +11,6 @@ namespace attn::view {
 /// The grid of one stage or parameter with its own colours, labels and title.
 GridView stage_grid(const AppState& state, Stage stage, bool transposed = false);
 GridView param_grid(const AppState& state, Param param);
-/// ∂L/∂stage.
-GridView gradient_grid(const AppState& state, Stage stage);
 /// Allowed (1) or forbidden (0), the second operand of the masked stage.
 GridView mask_grid(const AppState& state);
 /// Heads side by side, what W_O multiplies.

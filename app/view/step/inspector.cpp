@@ -5,6 +5,8 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/step/explain.h"
+#include "app/view/step/explain_backward.h"
+#include "app/view/step/loss.h"
 #include "app/view/step/sources.h"
 
 namespace attn::view {
@@ -17,13 +19,26 @@ std::optional<CellRef> inspected(const AppState& state) {
     return std::nullopt;
 }
 
-std::string gradient_words(const AppState& state, const CellRef& cell) {
-    const auto gradient = gradient_of(state, cell.tensor);
-    const bool kept =
-        cell.row < gradient.rows && cell.column >= 0 && cell.column < gradient.columns;
-    if (!kept) return {};
-    return fmt::format("∂L/∂{} = {}, L = Σ output", cell_name(state, cell),
-                       number(gradient(cell.row, cell.column)));
+/// "∂L/∂S[cat, sat] = 0.0123, L = Σ output": beside a value.
+std::string gradient_line(const AppState& state, const CellRef& cell) {
+    const auto gradient = gradient_at(state, cell);
+    if (!gradient) return {};
+    return fmt::format("{} = {}, L = {}", gradient_name(state, cell), number(*gradient),
+                       loss_words(state));
+}
+
+/// "S[cat, sat] = 0.61, L = output[cat, 2] = 0.83": beside a gradient.
+std::string value_line(const AppState& state, const CellRef& cell) {
+    const auto loss = loss_value(state);
+    return fmt::format("{} = {}, L = {}{}", cell_name(state, cell), number(*value_at(state, cell)),
+                       loss_words(state), loss ? " = " + number(*loss) : "");
+}
+
+std::string edit_hint(const AppState& state, const CellRef& cell) {
+    if (!is_editable(state, cell.tensor)) return {};
+    if (cell.tensor == OperandId(Stage::output))
+        return "Double-click its target, or press Enter, to say what this output should be.";
+    return "Double-click the cell, or press Enter, to change this number.";
 }
 
 }  // namespace
@@ -36,22 +51,26 @@ InspectorView step_inspector(const AppState& state) {
         if (any) view.hint = "Click any number to see where it comes from.";
         return view;
     }
-    const Explanation explanation = explain(state, *cell);
+    const bool backward = state.step.show_gradients && gradient_at(state, *cell);
+    const Explanation explanation =
+        backward ? explain_gradient(state, *cell) : explain(state, *cell);
     view.empty = false;
-    view.title = cell_name(state, *cell);
+    view.title = explanation.name;
     view.value = number(explanation.value);
     view.role = std::visit([](auto key) { return info(key).role; }, cell->tensor);
     view.tex = explanation.tex;
     view.formula = explanation.formula;
     view.lines = explanation_lines(explanation);
-    view.strip = product_strip(explanation);
-    view.geometry = geometry_lines(explanation);
-    view.gradient = gradient_words(state, *cell);
+    view.table = explanation_table(explanation);
+    view.geometry = backward ? std::vector<Line>{} : geometry_lines(explanation);
+    view.gradient = backward ? value_line(state, *cell) : gradient_line(state, *cell);
+    if (cell->tensor == OperandId(Stage::output)) view.loss_cell = cell;
     view.editable = is_editable(state, cell->tensor);
     view.sources = sources_of(state, *cell);
-    view.as_text = copy_as_text(state, explanation);
-    view.as_latex = copy_as_latex(state, explanation);
-    view.as_python = copy_as_python(state, explanation);
+    view.edit_hint = edit_hint(state, *cell);
+    view.as_text = copy_as_text(explanation);
+    view.as_latex = copy_as_latex(explanation);
+    view.as_python = copy_as_python(explanation);
     return view;
 }
 

@@ -32,6 +32,13 @@ struct EditFlash {
     double age_s = 0.0;
 };
 inline constexpr double kFlashSeconds = 1.5;
+/// What gradients are of. sum: Σ of all outputs; cell: one output; squared: ½ Σ (output − target)².
+enum class LossKind : std::uint8_t { sum, cell, squared };
+struct Loss {
+    LossKind kind = LossKind::sum;
+    OutputCell cell;  // of `cell`
+    bool operator==(const Loss&) const = default;
+};
 
 /// What the Step workspace looks at. Not undone.
 struct StepLook {
@@ -45,7 +52,8 @@ struct StepLook {
     bool playing = false;
     std::string sentence_draft;   // what stands in the sentence field
     bool stepped_once = false;    // hides the first-launch line
-    bool show_gradients = false;  // the canvas shows d_<stage> of L = Σ output
+    bool show_gradients = false;  // the canvas shows ∂L/∂<stage>
+    Loss loss;                    // L; loss_of() has the one that holds
     bool model_open = false;      // the sizes and the seed, under the row of controls
 
     // of the moment: in no session and no journal

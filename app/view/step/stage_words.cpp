@@ -6,6 +6,7 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/step/gradient_view.h"
 #include "app/view/step/grids.h"
 #include "app/view/step/view.h"
 
@@ -157,8 +158,7 @@ std::string output_words(const Document& document) {
 
 std::string words_of(const AppState& state, Stage stage) {
     const Document& document = state.document();
-    if (state.step.show_gradients)
-        return "How much the sum of all outputs grows when one of these numbers grows a little.";
+    if (state.step.show_gradients) return gradient_words(state, stage);
     if (is_empty(document) || !is_kept(state, stage)) return std::string(info(stage).words);
     switch (stage) {
         case Stage::x:

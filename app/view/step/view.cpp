@@ -7,9 +7,11 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/words.h"
-#include "app/view/step/explain.h"
 #include "app/view/document/effect.h"
+#include "app/view/step/explain.h"
+#include "app/view/step/gradient_view.h"
 #include "app/view/step/grids.h"
+#include "app/view/step/loss.h"
 #include "app/view/step/workspace.h"
 #include "core/metrics.h"
 #include "core/tex.h"
@@ -166,11 +168,12 @@ std::vector<GridView> embedding_canvas(const AppState& state, Stage stage) {
     return canvas;
 }
 
-/// The stage's value beside its gradient.
+/// What stands beside the gradient.
 std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
-    std::vector<GridView> canvas;
-    put(canvas, stage_grid(state, stage), Slot::left);
-    if (const auto focus = focus_of(state)) light(canvas[0], *focus);
+    std::vector<GridView> canvas = gradient_operands(state, stage);
+    for (GridView& grid : canvas)
+        for (const auto& focus : {focus_of(state), state.step.hovered})
+            if (focus && grid.id == focus->tensor) light(grid, *focus);
     return canvas;
 }
 
@@ -351,6 +354,7 @@ ControlsView controls_of(const AppState& state) {
     controls.causal = document.spec.mask.causal.has_value();
     controls.seed = document.seed;
     controls.gradients = state.step.show_gradients;
+    controls.loss = build_loss_view(state);
     controls.badge = shortened(document.note, kMostTip);
     controls.head_names = document.head_names;
     return controls;
@@ -390,8 +394,8 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
         view.tex = tex_symbol(stage.stage) + R"([i] = \text{the numbers of token } i)";
     if (state.step.show_gradients) {
         view.title += ": gradient";
-        view.tex = fmt::format(R"(\frac{{\partial L}}{{\partial {}}}, L = \sum \mathrm{{output}})",
-                               tex_symbol(stage.stage));
+        view.tex = fmt::format(R"(\frac{{\partial L}}{{\partial {}}}, L = {})",
+                               tex_symbol(stage.stage), tex::text_of(loss_words(state)));
     }
     view.formula = tex::plain_text(view.tex);
     if (const std::string shown = shown_head_words(state, stage.stage); !shown.empty())

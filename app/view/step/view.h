@@ -30,6 +30,13 @@ struct RowReadouts {
     double evenness = 0.0;  // H / ln n; NaN where the row has fewer than two keys
 };
 
+/// The list of what gradients are of.
+struct LossView {
+    bool shown = false;                // gradients are on
+    std::vector<std::string> choices;  // "L = Σ output", in the order of LossKind
+    int current = 0;
+};
+
 struct ControlsView {
     std::vector<Preset> presets;
     std::string preset;  // key of the present one; "" when edited
@@ -50,6 +57,7 @@ struct ControlsView {
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window
+    LossView loss = {};
     std::vector<std::string> head_names =
         {};  // what each head was built to do; empty: nothing is known
 };

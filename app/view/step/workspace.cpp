@@ -8,6 +8,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/commands.h"
 #include "app/view/document/edits.h"
+#include "app/view/step/loss.h"
 #include "app/view/step/places.h"
 #include "app/view/step/view.h"
 
@@ -44,6 +45,24 @@ void add_selection(std::vector<Command>& list, const AppState& state) {
     move("Select the number to the right", Key::right, 0, 1);
     list.push_back({"Edit the selected number", "Step", plain(Key::enter),
                     BeginCellEdit{selected.value_or(CellRef{})}, editable});
+}
+
+void add_losses(std::vector<Command>& list, const AppState& state) {
+    const bool there = step_lacks(state).empty();
+    const auto& selected = state.step.selected;
+    const bool output = selected && selected->tensor == OperandId(Stage::output);
+    const auto add = [&](std::string words, Action action, bool possible) {
+        list.push_back({std::move(words), "Step", {}, std::move(action), possible});
+    };
+    add("Gradients of the sum of all outputs, L = Σ output", SetLoss{LossKind::sum}, there);
+    const CellRef cell = output ? *selected : CellRef{Stage::output, 0, 0};
+    add(output
+            ? fmt::format("Gradient of this cell, L = {}",
+                          loss_words(state, {LossKind::cell, {state.batch, cell.row, cell.column}}))
+            : "Gradient of this cell: select a number of the output first",
+        SetLossCell{cell}, there && output);
+    add("Gradients of the squared error, L = ½ Σ (output − target)²", SetLoss{LossKind::squared},
+        there);
 }
 
 void add_jumps(std::vector<Command>& list, const AppState& state) {
@@ -95,6 +114,7 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
     add_selection(list, state);
     list.push_back({state.step.model_open ? "Close the model's sizes" : "Model: sizes and seed",
                     "Step", plain(Key::d), ShowModel{!state.step.model_open}});
+    add_losses(list, state);
     add_document_commands(list, state);
     add_model_commands(list, state);
     add_jumps(list, state);
@@ -106,7 +126,12 @@ std::optional<Action> escape_step(const AppState& state) {
     return std::nullopt;
 }
 
-void forget_step(AppState& state) { forget_places(state); }
+void forget_step(AppState& state) {
+    forget_places(state);
+    if (state.step.loss == Loss{}) return;
+    state.step.loss = {};
+    if (auto done = compute_gradients(state); !done) say(state, done.error());
+}
 
 /// Back to where a stage is looked at first.
 void clear_step(AppState& state) {
@@ -115,13 +140,30 @@ void clear_step(AppState& state) {
     show_place(state);
 }
 
+namespace {
+
+nlohmann::ordered_json loss_to(const Loss& loss) {
+    return {{"kind", kLossNames[static_cast<std::size_t>(loss.kind)]},
+            {"batch", loss.cell.batch},
+            {"row", loss.cell.row},
+            {"column", loss.cell.column}};
+}
+
+void read_loss(Fields& fields, Loss& loss) {
+    fields.read_name("kind", loss.kind, kLossNames);
+    fields.read_index("batch", loss.cell.batch);
+    fields.read_index("row", loss.cell.row);
+    fields.read_index("column", loss.cell.column);
+}
+
+}  // namespace
+
 nlohmann::ordered_json write_step(const AppState& state) {
     const StepLook& look = state.step;
-    nlohmann::ordered_json step{{"stage", info(look.stage).key},
-                                {"playing", look.playing},
-                                {"gradients", look.show_gradients},
-                                {"stepped_once", look.stepped_once},
-                                {"sentence_draft", look.sentence_draft}};
+    nlohmann::ordered_json step{
+        {"stage", info(look.stage).key},     {"playing", look.playing},
+        {"gradients", look.show_gradients},  {"loss", loss_to(look.loss)},
+        {"stepped_once", look.stepped_once}, {"sentence_draft", look.sentence_draft}};
     if (look.model_open) step["model"] = true;
     if (look.selected) step["selected"] = cell_to(*look.selected);
     step["places"] = places_to(look.places);
@@ -136,6 +178,7 @@ void read_step(Fields& fields, AppState& state) {
     look.previous = look.stage;
     fields.read("playing", look.playing);
     fields.read("gradients", look.show_gradients);
+    read_object(fields, "loss", [&](Fields& inner) { read_loss(inner, look.loss); });
     fields.read("stepped_once", look.stepped_once);
     fields.read("sentence_draft", look.sentence_draft);
     fields.read("model", look.model_open);
@@ -150,7 +193,10 @@ void read_step(Fields& fields, AppState& state) {
         inner.read("draft", look.editing->draft);
     });
     check_look(fields, state);
-    if (fields.fine()) restore_place(state);
+    if (!fields.fine()) return;
+    restore_place(state);
+    if (look.loss == Loss{}) return;
+    if (auto done = compute_gradients(state); !done) fields.complain(done.error());
 }
 
 bool is_step_animating(const AppState& state) {

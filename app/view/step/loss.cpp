@@ -1,0 +1,160 @@
+#include "app/view/step/loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
+#include "app/view/document/edits.h"
+#include "app/view/document/targets.h"
+#include "app/view/step/actions.h"
+
+namespace attn::view {
+namespace {
+
+/// output − target everywhere: the gradient of ½ Σ (output − target)².
+Tensor errors_of(const Document& document, const Tensor& output) {
+    Tensor errors = output;
+    for (const Target& target : document.targets)
+        if (has_output(document, target.cell))
+            errors(target.cell.batch, 0, target.cell.row, target.cell.column) -= target.value;
+    return errors;
+}
+
+double half_squares(const Tensor& errors) {
+    double sum = 0.0;
+    for (const double error : errors.values()) sum += error * error;
+    return sum / 2;
+}
+
+}  // namespace
+
+Loss loss_of(const AppState& state) {
+    Loss loss = state.step.loss;
+    if (loss.kind == LossKind::cell && !has_output(state.document(), loss.cell))
+        loss.kind = LossKind::sum;
+    return loss;
+}
+
+Upstream upstream_of(const AppState& state, const Trace& trace) {
+    const Loss loss = loss_of(state);
+    const Tensor& output = trace[Stage::output];
+    Upstream upstream;
+    if (loss.kind == LossKind::sum || output.empty()) return upstream;
+    if (loss.kind == LossKind::squared) {
+        upstream.gradient = errors_of(state.document(), output);
+        return upstream;
+    }
+    upstream.gradient = Tensor(output.shape());
+    upstream.gradient(loss.cell.batch, 0, loss.cell.row, loss.cell.column) = 1.0F;
+    return upstream;
+}
+
+float target_of(const Document& document, Index batch, Index row, Index column) {
+    const OutputCell cell{batch, row, column};
+    const auto found = std::ranges::find(document.targets, cell, &Target::cell);
+    return found == document.targets.end() ? 0.0F : found->value;
+}
+
+std::optional<double> loss_value(const AppState& state) {
+    const Tensor& output = (*state.trace)[Stage::output];
+    if (output.empty()) return std::nullopt;
+    const Loss loss = loss_of(state);
+    if (loss.kind == LossKind::squared) return half_squares(errors_of(state.document(), output));
+    if (loss.kind == LossKind::cell)
+        return output(loss.cell.batch, 0, loss.cell.row, loss.cell.column);
+    double sum = 0.0;
+    for (const float value : output.values()) sum += value;
+    return sum;
+}
+
+std::string loss_words(const AppState& state, const Loss& loss) {
+    if (loss.kind == LossKind::sum) return "Σ output";
+    if (loss.kind == LossKind::squared) return "½ Σ (output − target)²";
+    const Document& document = state.document();
+    const std::string sequence =
+        document.size.batch > 1 ? fmt::format("sequence {}, ", loss.cell.batch) : "";
+    return fmt::format("output[{}{}, {}]", sequence,
+                       axis_label(document, Axis::query, loss.cell.row), loss.cell.column);
+}
+
+std::string loss_words(const AppState& state) { return loss_words(state, loss_of(state)); }
+
+std::string loss_sentence(const AppState& state) {
+    return fmt::format("Gradients of L = {}: how fast L grows with each number.",
+                       loss_words(state));
+}
+
+namespace {
+
+/// The selected output, else the one chosen last, else the first.
+OutputCell offered_output(const AppState& state) {
+    const auto& selected = state.step.selected;
+    if (selected && selected->tensor == OperandId(Stage::output))
+        return {state.batch, selected->row, selected->column};
+    if (has_output(state.document(), state.step.loss.cell)) return state.step.loss.cell;
+    return {std::min(state.batch, std::max<Index>(state.document().size.batch, 1) - 1), 0, 0};
+}
+
+void set_loss(AppState& state, const Loss& loss) {
+    state.step.show_gradients = true;
+    const Loss before = std::exchange(state.step.loss, loss);
+    if (auto done = compute_gradients(state); !done) {
+        state.step.loss = before;
+        return say(state, done.error());
+    }
+    say(state, loss_sentence(state));
+}
+
+/// Whether the output has that cell; tells the person where it has not.
+bool is_output(AppState& state, const CellRef& cell) {
+    const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
+    if (!there)
+        say(state, fmt::format("{} is no number of the output", cell_name(state, cell)),
+            Severity::warning);
+    return there;
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SetLoss& action) {
+    if (is_empty(state.document()))
+        return say(state, "There is no output yet: type a sentence first", Severity::warning);
+    set_loss(state, {action.kind,
+                     action.kind == LossKind::cell ? offered_output(state) : state.step.loss.cell});
+}
+
+void carry_out(AppState& state, const SetLossCell& action) {
+    if (!is_output(state, action.cell)) return;
+    set_loss(state, {LossKind::cell, {state.batch, action.cell.row, action.cell.column}});
+}
+
+void carry_out(AppState& state, const SetTarget& action) {
+    if (!is_output(state, action.cell)) return;
+    const float value = static_cast<float>(action.value);
+    if (!std::isfinite(value))
+        return say(state, "A target must be a finite number, at most 3.4e38", Severity::error);
+    const OutputCell cell{state.batch, action.cell.row, action.cell.column};
+    const float before = target_of(state.document(), cell.batch, cell.row, cell.column);
+    if (before == value) return;
+    Document document = state.document();
+    set_target(document, cell, value);
+    const std::string words = fmt::format("Target of {}: {} → {}", cell_name(state, action.cell),
+                                          number(before), number(value));
+    if (edit_document(state, std::move(document), words)) say(state, words + ".");
+}
+
+LossView build_loss_view(const AppState& state) {
+    LossView view;
+    view.shown = state.step.show_gradients;
+    view.current = static_cast<int>(loss_of(state).kind);
+    for (const LossKind kind : {LossKind::sum, LossKind::cell, LossKind::squared})
+        view.choices.push_back("L = " + loss_words(state, {kind, offered_output(state)}));
+    if (loss_of(state).kind == LossKind::cell) view.choices[1] = "L = " + loss_words(state);
+    return view;
+}
+
+}  // namespace attn::view
