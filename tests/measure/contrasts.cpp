@@ -1,0 +1,180 @@
+#include "tests/measure/contrasts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace attn::test {
+namespace {
+
+using view::Color;
+using view::Point;
+
+std::uint32_t packed(Color c) {
+    return (static_cast<std::uint32_t>(c.r) << 16) | (static_cast<std::uint32_t>(c.g) << 8) | c.b;
+}
+
+/// The pixels within a rectangle, of which the window shows some.
+std::vector<Color> pixels_in(const Camera::Shot& shot, const Rect& at) {
+    std::vector<Color> pixels;
+    for (int y = static_cast<int>(std::ceil(at.low.y)); y < static_cast<int>(at.high.y); ++y)
+        for (int x = static_cast<int>(std::ceil(at.low.x)); x < static_cast<int>(at.high.x); ++x)
+            pixels.push_back(shot.at(x, y));
+    return pixels;
+}
+
+Color commonest(const std::vector<Color>& pixels) {
+    std::map<std::uint32_t, std::pair<int, Color>> counts;
+    for (const Color& c : pixels) {
+        auto& [count, color] = counts[packed(c)];
+        ++count;
+        color = c;
+    }
+    const auto most = std::ranges::max_element(
+        counts, [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+    return most == counts.end() ? Color{} : most->second.second;
+}
+
+/// What shows of a colour that is partly clear.
+Color over(Color base, Color ink) {
+    const double share = ink.a / 255.0;
+    ink.a = 255;
+    return view::blend(base, ink, share);
+}
+
+Color behind(const Camera::Shot& shot, const Rect& at) { return commonest(pixels_in(shot, at)); }
+
+Rect grown(const Rect& at, float by) {
+    return {{at.low.x - by, at.low.y - by}, {at.high.x + by, at.high.y + by}};
+}
+
+/// The frame of pixels just outside of a rectangle.
+Color outside(const Camera::Shot& shot, const Rect& at) {
+    const Rect wide = grown(at, 4.0F);
+    std::vector<Color> pixels = pixels_in(shot, {wide.low, {wide.high.x, at.low.y - 1}});
+    for (const Rect& side : {Rect{{wide.low.x, at.high.y + 1}, wide.high},
+                             Rect{{wide.low.x, at.low.y}, {at.low.x - 1, at.high.y}},
+                             Rect{{at.high.x + 1, at.low.y}, {wide.high.x, at.high.y}}})
+        for (const Color& c : pixels_in(shot, side)) pixels.push_back(c);
+    return commonest(pixels);
+}
+
+std::string place(const Rect& at) {
+    return fmt::format("{:.0f},{:.0f}…{:.0f},{:.0f}", at.low.x, at.low.y, at.high.x, at.high.y);
+}
+
+std::string hex(Color c) { return fmt::format("#{:02x}{:02x}{:02x}", c.r, c.g, c.b); }
+
+std::vector<Contrast> sorted(std::vector<Contrast> all) {
+    std::ranges::stable_sort(all, {}, &Contrast::ratio);
+    return all;
+}
+
+Rect upright(const Rect& line) {
+    return {{std::min(line.low.x, line.high.x), std::min(line.low.y, line.high.y)},
+            {std::max(line.low.x, line.high.x), std::max(line.low.y, line.high.y)}};
+}
+
+bool is_same_place(const Rect& a, const Rect& b) {
+    return std::abs(a.low.x - b.low.x) < 1.5F && std::abs(a.low.y - b.low.y) < 1.5F &&
+           std::abs(a.high.x - b.high.x) < 1.5F && std::abs(a.high.y - b.high.y) < 1.5F;
+}
+
+/// Two outlines of one box, one after the other, are a ring.
+bool is_ring(const Mark& first, const Mark& second) {
+    return first.kind == Mark::Kind::outline && second.kind == Mark::Kind::outline &&
+           is_same_place(first.at, second.at) && first.thickness > second.thickness;
+}
+
+/// The largest contrast of two pixels that lie within 4 px on a line across the ring.
+double step_across(const Camera::Shot& shot, Point at, bool along_x) {
+    double most = 1.0;
+    for (int a = -3; a <= 3; ++a)
+        for (int b = a + 1; b <= std::min(a + 3, 3); ++b) {
+            const auto pixel = [&](int by) {
+                return shot.at(static_cast<int>(at.x) + (along_x ? 0 : by),
+                               static_cast<int>(at.y) + (along_x ? by : 0));
+            };
+            most = std::max(most, view::contrast(pixel(a), pixel(b)));
+        }
+    return most;
+}
+
+double least_step_around(const Camera::Shot& shot, const Rect& ring) {
+    double least = 21.0;
+    constexpr int kSteps = 12;
+    for (int n = 1; n < kSteps; ++n) {
+        const float t = static_cast<float>(n) / kSteps;
+        const float x = ring.low.x + ring.width() * t;
+        const float y = ring.low.y + ring.height() * t;
+        least = std::min({least, step_across(shot, {x, ring.low.y}, true),
+                          step_across(shot, {x, ring.high.y}, true),
+                          step_across(shot, {ring.low.x, y}, false),
+                          step_across(shot, {ring.high.x, y}, false)});
+    }
+    return least;
+}
+
+/// A box with words, such as a button's, that has no edge of its own.
+bool is_bare_box(const Log& log, const Mark& fill, const view::Theme& theme) {
+    if (fill.kind != Mark::Kind::fill || fill.color != theme.raised) return false;
+    return std::ranges::none_of(log.marks, [&](const Mark& mark) {
+        return mark.kind == Mark::Kind::outline && is_same_place(mark.at, fill.at);
+    });
+}
+
+/// Nothing depends on a hairline.
+bool matters(const Mark& mark, const view::Theme& theme) {
+    const bool edge = mark.kind != Mark::Kind::fill;
+    return edge && mark.color != theme.line && mark.color != theme.background &&
+           !shared_part(grown(upright(mark.at), 0.5F), mark.clip).is_empty();
+}
+
+const char* name_of(Mark::Kind kind) {
+    constexpr const char* kNames[] = {"fill", "edge", "line", "disc"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+std::vector<Contrast> of_words(const Camera::Shot& shot) {
+    std::vector<Contrast> all;
+    for (const Words& words : shot.log.words) {
+        const Rect seen = shared_part(words.bounds(), words.clip);
+        if (seen.is_empty()) continue;
+        const Color base = behind(shot, seen);
+        const Color ink = over(base, words.ink);
+        all.push_back({view::contrast(ink, base), fmt::format("\"{}\" {} on {} at {}", words.text,
+                                                              hex(ink), hex(base), place(seen))});
+    }
+    return sorted(std::move(all));
+}
+
+std::vector<Contrast> of_controls(const Camera::Shot& shot, const view::Theme& theme) {
+    std::vector<Contrast> all;
+    for (const Mark& mark : shot.log.marks) {
+        const bool bare = is_bare_box(shot.log, mark, theme);
+        if (!bare && !matters(mark, theme)) continue;
+        const Rect at = upright(mark.at);
+        const Color base = outside(shot, grown(at, mark.thickness));
+        all.push_back(
+            {view::contrast(over(base, mark.color), base),
+             fmt::format("{} {} on {} at {}", bare ? "box without an edge" : name_of(mark.kind),
+                         hex(mark.color), hex(base), place(at))});
+    }
+    return sorted(std::move(all));
+}
+
+std::vector<Contrast> of_rings(const Camera::Shot& shot) {
+    std::vector<Contrast> all;
+    for (std::size_t n = 1; n < shot.log.marks.size(); ++n) {
+        const Mark& ring = shot.log.marks[n];
+        if (!is_ring(shot.log.marks[n - 1], ring)) continue;
+        all.push_back({least_step_around(shot, ring.at), "ring at " + place(ring.at)});
+    }
+    return sorted(std::move(all));
+}
+
+}  // namespace attn::test

@@ -1,0 +1,179 @@
+#include "tests/measure/faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::test {
+namespace {
+
+using view::Point;
+using Quad = std::array<Point, 4>;
+
+constexpr double kLeastText = 11.0;  // design units
+constexpr float kHair = 1.5F;        // px: rounding is no cut
+// Of a line's height: what has no ink above capitals and beneath the base line.
+constexpr float kAirAbove = 0.22F;
+constexpr float kAirBeneath = 0.2F;
+
+Point between(Point a, Point b, float t) { return {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}; }
+
+/// The corners without the air of the line, and a hair less wide.
+Quad inked(const Words& words) {
+    const auto& [a, b, c, d] = words.corners;
+    const float width = std::hypot(b.x - a.x, b.y - a.y);
+    const float side = width > 0.0F ? std::min(0.25F, kHair / width) : 0.0F;
+    const Point top_left = between(a, d, kAirAbove);
+    const Point top_right = between(b, c, kAirAbove);
+    const Point low_left = between(a, d, 1.0F - kAirBeneath);
+    const Point low_right = between(b, c, 1.0F - kAirBeneath);
+    return {between(top_left, top_right, side), between(top_right, top_left, side),
+            between(low_right, low_left, side), between(low_left, low_right, side)};
+}
+
+/// Whether a line across some edge of `a` has all of `b` on its other side.
+bool has_gap(const Quad& a, const Quad& b) {
+    for (std::size_t n = 0; n < 4; ++n) {
+        const Point from = a[n];
+        const Point to = a[(n + 1) % 4];
+        const Point normal{to.y - from.y, from.x - to.x};
+        const auto across = [&](Point p) {
+            return (p.x - from.x) * normal.x + (p.y - from.y) * normal.y;
+        };
+        if (std::ranges::all_of(b, [&](Point p) { return across(p) >= 0.0F; })) return true;
+    }
+    return false;
+}
+
+Rect bounds_of(const Quad& quad) {
+    Rect out{quad[0], quad[0]};
+    for (const Point& p : quad) {
+        out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y)};
+        out.high = {std::max(out.high.x, p.x), std::max(out.high.y, p.y)};
+    }
+    return out;
+}
+
+bool is_seen(const Words& words) {
+    return !shared_part(bounds_of(inked(words)), words.clip).is_empty();
+}
+
+std::string where(const Words& words) {
+    const Rect at = words.bounds();
+    return fmt::format("\"{}\" at {:.0f},{:.0f}…{:.0f},{:.0f} in {}", words.text, at.low.x,
+                       at.low.y, at.high.x, at.high.y, words.window);
+}
+
+/// "" when all of it shows. Up and down it may be scrolled.
+std::string what_is_cut(const Words& words, const Rect& window) {
+    const Rect ink = bounds_of(inked(words));
+    const Rect clip = shared_part(words.clip, window);
+    const auto beyond = [](float by, const char* side) {
+        return by > kHair ? fmt::format("{:.0f} px beyond the {}", by, side) : std::string();
+    };
+    for (const auto& cut :
+         {beyond(clip.low.x - ink.low.x, "left"), beyond(ink.high.x - clip.high.x, "right")})
+        if (!cut.empty()) return cut;
+    if (words.scrolls) return {};
+    for (const auto& cut :
+         {beyond(clip.low.y - ink.low.y, "top"), beyond(ink.high.y - clip.high.y, "bottom")})
+        if (!cut.empty()) return cut;
+    return {};
+}
+
+std::vector<Words> seen_of(const Log& log) {
+    std::vector<Words> seen;
+    for (const Words& words : log.words)
+        if (is_seen(words)) seen.push_back(words);
+    return seen;
+}
+
+void add_overlaps(std::vector<Fault>& faults, const std::vector<Words>& seen) {
+    for (std::size_t n = 0; n < seen.size(); ++n)
+        for (std::size_t m = n + 1; m < seen.size(); ++m)
+            if (overlap(seen[n], seen[m]))
+                faults.push_back({Fault::Kind::overlap,
+                                  fmt::format("{} over {}", where(seen[m]), where(seen[n]))});
+}
+
+/// The first letters of a token, which a cut label still has.
+std::string_view beginning(std::string_view token) { return token.substr(0, 1); }
+
+bool names(const Words& words, std::string_view token) {
+    return words.text == token ||
+           (words.text.find("…") != std::string::npos && words.text.starts_with(beginning(token)));
+}
+
+/// Whether some word names the row, beside it and left of the cells or right of them.
+bool has_row_label(const std::vector<Words>& seen, std::string_view token, float low, float high) {
+    return std::ranges::any_of(seen, [&](const Words& words) {
+        const Rect at = words.bounds();
+        const float middle = (at.low.y + at.high.y) / 2;
+        return names(words, token) && middle >= low && middle <= high;
+    });
+}
+
+/// A turned label begins or ends over its column.
+bool has_column_label(const std::vector<Words>& seen, std::string_view token, float low,
+                      float high) {
+    return std::ranges::any_of(seen, [&](const Words& words) {
+        const Rect at = words.bounds();
+        const float middle = (at.low.x + at.high.x) / 2;
+        const bool over = middle >= low && middle <= high;
+        const bool touches = words.turned && at.low.x <= high && at.high.x >= low;
+        return names(words, token) && (over || touches);
+    });
+}
+
+}  // namespace
+
+const char* name_of(Fault::Kind kind) {
+    constexpr const char* kNames[] = {"small", "overlap", "cut", "unlabelled"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+bool overlap(const Words& a, const Words& b) {
+    if (shared_part(shared_part(a.bounds(), a.clip), shared_part(b.bounds(), b.clip)).is_empty())
+        return false;
+    const Quad one = inked(a);
+    const Quad other = inked(b);
+    return !has_gap(one, other) && !has_gap(other, one);
+}
+
+std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double scale) {
+    std::vector<Fault> faults;
+    const std::vector<Words> seen = seen_of(log);
+    for (const Words& words : seen) {
+        if (words.font.px < kLeastText * scale - 0.01)
+            faults.push_back({Fault::Kind::small,
+                              fmt::format("{:.1f} px: {}", words.font.px / scale, where(words))});
+        if (const std::string cut = what_is_cut(words, window); !cut.empty())
+            faults.push_back({Fault::Kind::cut, fmt::format("{}: {}", cut, where(words))});
+    }
+    add_overlaps(faults, seen);
+    return faults;
+}
+
+std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero) {
+    std::vector<Fault> faults;
+    const std::vector<Words> seen = seen_of(log);
+    const float row = hero.at.height() / static_cast<float>(grid.rows);
+    const float column = hero.at.width() / static_cast<float>(grid.columns);
+    const auto miss = [&](const char* what, const std::string& token) {
+        faults.push_back({Fault::Kind::unlabelled, fmt::format("the {} \"{}\"", what, token)});
+    };
+    for (Index n = 0; n < grid.rows; ++n) {
+        const float low = hero.at.low.y + row * static_cast<float>(n);
+        const std::string& token = grid.row_labels[static_cast<std::size_t>(n)];
+        if (!has_row_label(seen, token, low, low + row)) miss("row", token);
+    }
+    for (Index n = 0; n < grid.columns; ++n) {
+        const float low = hero.at.low.x + column * static_cast<float>(n);
+        const std::string& token = grid.column_labels[static_cast<std::size_t>(n)];
+        if (!has_column_label(seen, token, low, low + column)) miss("column", token);
+    }
+    return faults;
+}
+
+}  // namespace attn::test

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/view/step/view.h"
+#include "tests/measure/hero.h"
+#include "tests/measure/tracer.h"
+
+namespace attn::test {
+
+/// Something that a person would not want to see, in words.
+struct Fault {
+    enum class Kind : std::uint8_t { small, overlap, cut, unlabelled };
+    Kind kind;
+    std::string words;
+};
+const char* name_of(Fault::Kind kind);
+
+/// Words under 11 px x scale; words over words; words that leave the window, or what it cuts them to (up and
+/// down may be scrolled).
+std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double scale);
+
+/// Tokens of the result matrix whose row or column no word names.
+std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero);
+
+/// Words that do not overlap in ink may in height: a line has air above and beneath.
+bool overlap(const Words& a, const Words& b);
+
+}  // namespace attn::test

@@ -1,0 +1,103 @@
+// measure: what a person who looks at the window would measure with a ruler, from its pixels and from the log of
+// what was drawn.
+//
+//   test_measure              what ./test runs: the limits below, and the words of a part of the cases
+//   test_measure --all        the words of all cases: every stage x {4,12,20,40,64} tokens x {1,4,16} heads x
+//                             {1280x720, 1600x1000, 2560x1440} x scale {1, 1.5, 2}; minutes
+//   test_measure --faults 20 4 1280 720 1.5      the faults of one document in one window, each by itself
+//   test_measure --faults 20 4 1280 720 1.5 --stage weights --picture FILE.png     and what it looks like
+//   test_measure --theme light                   the words in the other theme
+//
+// Exits 0 when all limits are kept, 1 when not, 77 when there is no OpenGL to draw with.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/stages.h"
+#include "tests/measure/report.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+constexpr int kSkipped = 77;
+
+struct Options {
+    bool all = false;
+    view::ThemeName theme = view::ThemeName::dark;
+    std::vector<double> one;  // tokens, heads, width, height, scale
+    std::optional<Stage> stage;
+    std::string picture;
+};
+
+Options read(int count, char** arguments) {
+    Options options;
+    for (int n = 1; n < count; ++n) {
+        const std::string_view word = arguments[n];
+        if (word == "--all") options.all = true;
+        const bool more = n + 1 < count;
+        if (word == "light") options.theme = view::ThemeName::light;
+        if (word == "--picture" && more) options.picture = arguments[n + 1];
+        if (word == "--stage" && more) options.stage = find_stage(arguments[n + 1]);
+        if (word == "--faults")
+            while (n + 1 < count && std::isdigit(static_cast<unsigned char>(*arguments[n + 1])))
+                options.one.push_back(std::stod(arguments[++n]));
+    }
+    return options;
+}
+
+Case case_of(const Options& options) {
+    std::vector<double> numbers = options.one;
+    numbers.resize(5, 0.0);
+    Case at;
+    at.theme = options.theme;
+    const auto set = [&](Index& to, double value) {
+        to = value > 0.0 ? static_cast<Index>(value) : to;
+    };
+    set(at.tokens, numbers[0]);
+    set(at.heads, numbers[1]);
+    at.key_width = least_key_width(at.heads);
+    set(at.width, numbers[2]);
+    set(at.height, numbers[3]);
+    if (numbers[4] > 0.0) at.scale = numbers[4];
+    return at;
+}
+
+/// Every stage, or the one that is named.
+int look_at_one(const Options& options) {
+    Case at = case_of(options);
+    std::vector<Stage> stages = stages_of(scene_of(at).state);
+    if (options.stage) stages = {*options.stage};
+    bool clean = true;
+    for (const Stage stage : stages) {
+        at.stage = stage;
+        clean = print_faults(at, std::cout) && clean;
+    }
+    if (clean) std::cout << "no faults\n";
+    if (options.picture.empty()) return clean ? 0 : 1;
+    const auto done = save_picture(at, options.picture);
+    if (!done) std::cerr << done.error().sentence << '\n';
+    return clean && done ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const Options options = read(count, arguments);
+    if (!options.one.empty()) return look_at_one(options);
+    bool fine = print_words(options.all, options.theme, std::cout);
+    fine = print_role_distances(std::cout) && fine;
+    const auto pixels = print_pixels(std::cout);
+    if (!pixels) {
+        std::cout << "no pixels: " << pixels.error().sentence << '\n';
+        return fine ? kSkipped : 1;
+    }
+    return fine && *pixels ? 0 : 1;
+}

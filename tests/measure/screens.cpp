@@ -1,0 +1,130 @@
+#include "tests/measure/screens.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "app/gl/imgui_renderer.h"
+#include "app/gl/offscreen.h"
+#include "app/gl/textures.h"
+#include "app/ui/common/imgui_painter.h"
+#include "app/ui/common/null_context.h"
+#include "app/ui/common/style.h"
+#include "app/ui/window.h"
+
+namespace attn::test {
+namespace {
+
+using view::AppState;
+
+constexpr int kFramesToSettle = 4;  // ImGui lays out with the sizes of the frame before
+constexpr float kFrameSeconds = 1.0F / 60.0F;
+
+/// One frame. Fields draw themselves (`still`), so that all words are in the log.
+Log draw(const AppState& state, const ui::Fonts& fonts, const ui::Texture& texture) {
+    ui::ImguiPainter screen(fonts, texture);
+    Tracer tracer(screen);
+    view::Actions unused;
+    const auto scale = static_cast<float>(state.ui_scale);
+    ui::draw_window(state, {fonts, view::theme(state.theme), scale, tracer, tracer, true}, unused);
+    return tracer.log();
+}
+
+/// Kept: to load the fonts takes longer than to draw.
+ui::NullContext& context_of(const Case& at) {
+    using Key = std::tuple<Index, Index, double, view::ThemeName>;
+    static std::map<Key, std::unique_ptr<ui::NullContext>> kept;
+    auto& context = kept[{at.width, at.height, at.scale, at.theme}];
+    if (context) return *context;
+    context = std::make_unique<ui::NullContext>(
+        view::Point{static_cast<float>(at.width), static_cast<float>(at.height)},
+        static_cast<float>(at.scale), view::theme(at.theme));
+    context->begin_frame();
+    ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // many cells, one list
+    context->end_frame();
+    return *context;
+}
+
+class OffscreenCamera : public Camera {
+  public:
+    explicit OffscreenCamera(std::unique_ptr<gl::Offscreen> target) : target_(std::move(target)) {
+        ui::configure_imgui();
+    }
+
+    Shot take(const AppState& state) override {
+        prepare(state);
+        Shot shot;
+        for (int n = 0; n < kFramesToSettle; ++n) shot.log = frame(state);
+        shot.pixels = target_->read();
+        return shot;
+    }
+
+  private:
+    void prepare(const AppState& state) {
+        const auto scale = static_cast<float>(state.ui_scale);
+        if (scale != scale_) {
+            fonts_ = ui::load_fonts(scale);
+            renderer_.fonts_changed();
+            scale_ = scale;
+        }
+        ui::apply_style(view::theme(state.theme), scale);
+    }
+
+    Log frame(const AppState& state) {
+        const auto [width, height] = target_->size();
+        ImGuiIO& io = ImGui::GetIO();
+        io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+        io.DeltaTime = kFrameSeconds;
+        renderer_.begin_frame();
+        ImGui::NewFrame();
+        Log log = draw(state, fonts_, texture_);
+        const view::Color base = view::theme(state.theme).background;
+        renderer_.draw(target_->size(), {base.r, base.g, base.b});
+        textures_.end_frame();
+        return log;
+    }
+
+    std::uint64_t texture_of(const view::Picture& picture) {
+        if (const std::uint32_t name = textures_.find(picture.key)) return name;
+        const view::Image image = picture.paint();
+        return textures_.add(picture.key, {image.width, image.height}, image.rgba);
+    }
+
+    std::unique_ptr<gl::Offscreen> target_;  // the context outlives what is drawn with it
+    gl::ImguiRenderer renderer_;
+    gl::TextureCache textures_;
+    ui::Fonts fonts_;
+    ui::Texture texture_ = [this](const view::Picture& picture) { return texture_of(picture); };
+    float scale_ = 0.0F;
+};
+
+}  // namespace
+
+Log laid_out(const AppState& state, const Case& at) {
+    const ui::Texture no_texture = [](const view::Picture&) { return std::uint64_t{1}; };
+    ui::NullContext& context = context_of(at);
+    Log log;
+    for (int n = 0; n < kFramesToSettle; ++n) {
+        context.begin_frame();
+        log = draw(state, context.fonts(), no_texture);
+        context.end_frame();
+    }
+    return log;
+}
+
+view::Color Camera::Shot::at(int x, int y) const {
+    x = std::clamp(x, 0, pixels.size.width - 1);
+    y = std::clamp(y, 0, pixels.size.height - 1);
+    const std::uint8_t* p = &pixels.rgba[4 * static_cast<std::size_t>(y * pixels.size.width + x)];
+    return {p[0], p[1], p[2], 255};
+}
+
+Result<std::unique_ptr<Camera>> Camera::open(gl::Size size) {
+    auto target = gl::Offscreen::open(size);
+    if (!target) return tl::unexpected(std::move(target.error()));
+    return std::make_unique<OffscreenCamera>(std::move(*target));
+}
+
+}  // namespace attn::test

@@ -1,0 +1,140 @@
+#include "tests/measure/tracer.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace attn::test {
+namespace {
+
+using view::Color;
+using view::Point;
+
+Rect clip_now() {
+    const ImDrawList& list = *ImGui::GetWindowDrawList();
+    return {list.GetClipRectMin(), list.GetClipRectMax()};
+}
+
+/// "attnscope/canvas_1A2B3C4D" is the canvas.
+std::string window_now() {
+    std::string name = ImGui::GetCurrentWindow()->Name;
+    if (const auto slash = name.rfind('/'); slash != std::string::npos) name.erase(0, slash + 1);
+    if (const auto hash = name.rfind('_'); hash != std::string::npos) name.erase(hash);
+    return name;
+}
+
+Point turned(Point p, Point about, float degrees) {
+    const float radians = degrees * std::numbers::pi_v<float> / 180.0F;
+    const float c = std::cos(radians);
+    const float s = std::sin(radians);
+    const Point d{p.x - about.x, p.y - about.y};
+    return {about.x + d.x * c - d.y * s, about.y + d.x * s + d.y * c};
+}
+
+Rect around(std::span<const Point> points) {
+    Rect out{points.front(), points.front()};
+    for (const Point& p : points) {
+        out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y)};
+        out.high = {std::max(out.high.x, p.x), std::max(out.high.y, p.y)};
+    }
+    return out;
+}
+
+}  // namespace
+
+Rect shared_part(const Rect& a, const Rect& b) {
+    return {{std::max(a.low.x, b.low.x), std::max(a.low.y, b.low.y)},
+            {std::min(a.high.x, b.high.x), std::min(a.high.y, b.high.y)}};
+}
+
+Rect Words::bounds() const { return around(corners); }
+
+Point Tracer::text_size(const view::Font& font, std::string_view text) {
+    return to_.text_size(font, text);
+}
+
+void Tracer::text(const view::Font& font, Point at, Color color, std::string_view text) {
+    to_.text(font, at, color, text);
+    if (color.a == 0 || text.find_first_not_of(' ') == std::string_view::npos) return;
+    const Point size = text_size(font, text);
+    const Point end{at.x + size.x, at.y + size.y};
+    Words words{std::string(text),
+                font,
+                color,
+                {at, {end.x, at.y}, end, {at.x, end.y}},
+                turn_.has_value(),
+                clip_now(),
+                ImGui::GetScrollMaxY() > 0.0F,
+                window_now()};
+    if (turn_)
+        for (Point& corner : words.corners) corner = turned(corner, turn_->about, turn_->degrees);
+    log_.words.push_back(std::move(words));
+}
+
+/// What lies under an opaque rectangle is not seen.
+void Tracer::rect(Point low, Point high, Color fill, float radius) {
+    to_.rect(low, high, fill, radius);
+    const Rect shown = shared_part({low, high}, clip_now());
+    if (fill.a == 255)
+        std::erase_if(log_.words, [&](const Words& w) { return shown.contains(w.bounds()); });
+    note(Mark::Kind::fill, {low, high}, fill);
+}
+
+void Tracer::outline(Point low, Point high, Color color, float thickness, float radius) {
+    to_.outline(low, high, color, thickness, radius);
+    note(Mark::Kind::outline, {low, high}, color, thickness);
+}
+
+void Tracer::gradient(Point low, Point high, std::span<const Color> colors) {
+    to_.gradient(low, high, colors);
+}
+
+void Tracer::line(Point from, Point to, Color color, float thickness) {
+    to_.line(from, to, color, thickness);
+    note(Mark::Kind::line, {from, to}, color, thickness);
+}
+
+void Tracer::polyline(std::span<const Point> points, Color color, float thickness) {
+    to_.polyline(points, color, thickness);
+    if (points.empty()) return;
+    note(Mark::Kind::line, {points.front(), points.back()}, color, thickness);
+}
+
+void Tracer::polygon(std::span<const Point> corners, Color fill) { to_.polygon(corners, fill); }
+
+void Tracer::band(std::span<const Point> upper, std::span<const Point> lower, Color fill) {
+    to_.band(upper, lower, fill);
+}
+
+void Tracer::circle(Point middle, float radius, Color fill) {
+    to_.circle(middle, radius, fill);
+    note(Mark::Kind::disc,
+         {{middle.x - radius, middle.y - radius}, {middle.x + radius, middle.y + radius}}, fill);
+}
+
+void Tracer::ring(Point middle, float radius, Color color, float thickness) {
+    to_.ring(middle, radius, color, thickness);
+}
+
+void Tracer::image(const view::Picture& picture, Point low, Point high, const view::Part& part) {
+    to_.image(picture, low, high, part);
+    log_.pictures.push_back({{low, high}, picture.paint()});
+}
+
+void Tracer::push_rotation(Point about, float degrees) {
+    to_.push_rotation(about, degrees);
+    turn_ = Turn{about, degrees};
+}
+
+void Tracer::pop_rotation() {
+    to_.pop_rotation();
+    turn_.reset();
+}
+
+void Tracer::note(Mark::Kind kind, const Rect& at, Color color, float thickness) {
+    if (color.a > 0) log_.marks.push_back({kind, at, color, thickness, clip_now()});
+}
+
+}  // namespace attn::test
