@@ -8,6 +8,7 @@
 
 #include "app/view/common/sheet.h"
 #include "app/view/session.h"
+#include "app/view/step/heads.h"
 #include "app/view/step/view.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
@@ -167,6 +168,9 @@ TEST_CASE("the heads of To be or not to be do what their names say") {
         CHECK(a(0, 0, i, std::max<Index>(i - 1, 0)) > 0.96F);
     }
     CHECK(a(0, 2, 0, 4) == doctest::Approx(fits / (2 * fits + 4)));  // to … to
+    for (Index h = 0; h < 3; ++h)
+        CHECK(build_heads_view(state).heads[static_cast<std::size_t>(h)].name ==
+              names[static_cast<std::size_t>(h)]);
     for (Index h = 0; h < 3; ++h)
         CHECK(has(build_step_view(after(state, {ShowHead{h}, GoToStage{Stage::weights}})).title,
                   names[static_cast<std::size_t>(h)]));
