@@ -203,6 +203,31 @@ void edit_cells(const Cross& cross, const view::CellEdit& editing, view::Actions
     edit_in(cross, cross.view.result, cross.on_screen(cross.layout.result), editing, out);
 }
 
+/// "1 → 3" where a number was just typed, over its neighbours when it is wider than its cell.
+void flash_in(const Cross& cross, const GridView& grid, const GridPlace& place,
+              const view::FlashView& flash) {
+    const Frame& frame = cross.frame;
+    const Font& font = frame.fonts.digits_small;
+    const float width = std::max(place.cell.x, frame.text_width(font, flash.words) + frame.px(12));
+    for (Index row = 0; row < grid.rows; ++row)
+        for (Index column = 0; column < grid.columns; ++column) {
+            if (!(grid.ref(row, column) == flash.cell)) continue;
+            const ImVec2 low = cross.canvas(grid, place).corner(row, column);
+            const ImVec2 high{low.x + width, low.y + std::max(place.cell.y, font.px + frame.px(6))};
+            frame.painter.rect(low, high, frame.theme.raised, frame.px(2));
+            frame.painter.outline(low, high, frame.theme.accent, frame.px(2), frame.px(2));
+            draw_text_in(frame, font, low, high, Align::center, frame.theme.text, flash.words);
+        }
+}
+
+void draw_flash(const Cross& cross) {
+    if (!cross.view.flash) return;
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
+        flash_in(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]),
+                 *cross.view.flash);
+    flash_in(cross, cross.view.result, cross.on_screen(cross.layout.result), *cross.view.flash);
+}
+
 /// What to press first, at the foot of the canvas.
 void draw_hint(const Cross& cross) {
     const Frame& frame = cross.frame;
@@ -244,6 +269,7 @@ std::optional<CellRef> draw_canvas(const StepView& view,
     draw_around(cross);
     draw_story(view, layout, cross.origin, frame);
     draw_hint(cross);
+    if (!editing) draw_flash(cross);
     if (editing)
         edit_cells(cross, *editing, out);
     else if (!frame.quiet)

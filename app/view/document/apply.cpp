@@ -316,9 +316,10 @@ void carry_out(AppState& state, const ShowLayer& action) {
     Document document = draft(state);
     document.layer = action.layer;
     document.inputs = document.layers[static_cast<std::size_t>(action.layer)];
-    const Edit before = std::exchange(state.history[state.now],
-                                      Edit{std::make_shared<const Document>(std::move(document)),
-                                           state.saturation(), state.history[state.now].words});
+    const Edit before = std::exchange(
+        state.history[state.now],
+        Edit{std::make_shared<const Document>(std::move(document)), state.saturation(),
+             state.history[state.now].words, state.history[state.now].opens});
     if (auto done = compute(state); !done) {
         state.history[state.now] = before;
         return say(state, done.error());

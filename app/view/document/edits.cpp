@@ -101,8 +101,9 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     state.step.editing.reset();
     if (!same) state.step.sentence_draft = state.document().sentence;
     settle(state);
+    if (same) return say(state, words);
     state.effect.reset();
-    if (same || other) return say(state, words);
+    if (other) return say(state, words);
     note_effect(state, before);
     say(state, with_effect(state, words));
 }

@@ -70,6 +70,7 @@ bool same_scale(const Document& a, const Document& b) {
 
 /// Whether the tensor that is given for a stage was edited; false where it is computed.
 bool is_given_anew(Stage stage, const Part& before, const Part& after) {
+    if (before.document.inputs == after.document.inputs) return false;
     const auto differs = [&](const Tensor Inputs::*given) {
         const HeadAxis axis = info(stage).heads;
         return !is_same(before.of((*before.document.inputs).*given, axis),
@@ -92,6 +93,7 @@ bool is_given_anew(Stage stage, const Part& before, const Part& after) {
 }
 
 bool is_edited(Param param, const Part& before, const Part& after) {
+    if (before.document.inputs == after.document.inputs) return false;
     return !is_same(before.of(param), after.of(param));
 }
 

@@ -143,6 +143,8 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
     picture.head = head;
     picture.title = fmt::format("head {}", head);
     picture.shown = head == state.head;
+    const auto& names = state.document().head_names;
+    if (head < std::ssize(names)) picture.name = names[static_cast<std::size_t>(head)];
     picture.tooltip = "Click: this head on the canvas.";
     if (!stage) return picture;
     const OneHead one{state.shared_document(), state.trace, *stage, state.batch, head};
