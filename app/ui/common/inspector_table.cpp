@@ -20,6 +20,7 @@ using view::TableRow;
 
 // Design units.
 constexpr float kRow = 20.0F;
+constexpr float kLeastLabel = 44.0F;    // or a spare column goes
 constexpr float kGap = 8.0F;            // before each column
 constexpr float kInset = 6.0F;          // of the words within a shaded row
 constexpr float kLeastRows = 6.0F;      // that are worth a scroll of their own
@@ -196,13 +197,33 @@ Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
     return {scrolls ? room : whole, scrolls};
 }
 
+/// Without its last spare column, where the labels would have no room; nullopt: it fits, or has none.
+std::optional<InspectorTable> narrower(const InspectorTable& table,
+                                       const std::vector<Column>& columns, const Frame& frame) {
+    float width = frame.px(2 * kInset + kLeastLabel);
+    for (const Column& column : columns) width += column.width + frame.px(kGap);
+    const auto spare = std::find_if(table.columns.rbegin(), table.columns.rend(),
+                                    [](const auto& column) { return column.spare; });
+    if (width <= ImGui::GetContentRegionAvail().x || spare == table.columns.rend())
+        return std::nullopt;
+    InspectorTable less = table;
+    const auto n = table.columns.rend() - spare - 1;
+    const auto erase = [n](TableRow& row) { row.cells.erase(row.cells.begin() + n); };
+    less.columns.erase(less.columns.begin() + n);
+    std::ranges::for_each(less.rows, erase);
+    if (less.total) erase(*less.total);
+    return less;
+}
+
 }  // namespace
 
 std::optional<CellRef> draw_table(const InspectorTable& table, float below, const Frame& frame,
                                   view::Actions& out) {
+    const std::vector<Column> columns = measure(table, frame);
+    if (const auto less = narrower(table, columns, frame))
+        return draw_table(*less, below, frame, out);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
     if (!table.title.empty()) words(frame, frame.fonts.small, frame.theme.muted, table.title);
-    const std::vector<Column> columns = measure(table, frame);
     const Shares shares = share_out(table, below, frame);
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float bar = shares.scrolls ? ImGui::GetStyle().ScrollbarSize + frame.px(4) : 0.0F;

@@ -37,6 +37,7 @@ struct TableRow {
 struct TableColumn {
     std::string title;  // "exp"
     std::optional<Role> role;
+    bool spare = false;  // left out where there is no room for all
 };
 /// One row for each key or dimension: the numbers that a pencil needs, aligned on their points.
 struct InspectorTable {

@@ -61,7 +61,7 @@ std::vector<TableColumn> product_columns(const DotProduct& pair) {
     return {{left, pair.left.role},
             {right, pair.right.role},
             {fmt::format("{}·{}", left, right), std::nullopt},
-            {"sum", std::nullopt}};
+            {"sum", std::nullopt, true}};
 }
 
 }  // namespace

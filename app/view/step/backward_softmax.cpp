@@ -55,12 +55,14 @@ InspectorTable table_of(const AppState& state, const WeightRow& row, const CellR
     const auto d_a = column_texts(values_of(row.d_a));
     const auto over = column_texts(above);
     const auto d_m = column_texts(results);
-    InspectorTable table{
-        "",
-        "key",
-        {{"A", Role::weight}, {"∂L/∂A", Role::weight}, {"− mean", {}}, {"∂L/∂M", Role::score}},
-        {},
-        {}};
+    InspectorTable table{"",
+                         "key",
+                         {{"A", Role::weight},
+                          {"∂L/∂A", Role::weight},
+                          {"− mean", {}, true},
+                          {"∂L/∂M", Role::score}},
+                         {},
+                         {}};
     for (std::size_t n = 0; n < row.keys.size(); ++n) {
         const CellRef weight{Stage::weights, cell.row, row.keys[n]};
         const CellRef masked{Stage::masked, cell.row, row.keys[n]};

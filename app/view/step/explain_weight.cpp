@@ -74,11 +74,12 @@ InspectorTable table_of(const SoftmaxTable& softmax, Index chosen) {
     const auto shifted_texts = column_texts(shifted);
     const auto exp_texts = column_texts(exps);
     const auto share_texts = column_texts(shares);
-    InspectorTable table{"",
-                         "key",
-                         {{"M", Role::score}, {"M − m", {}}, {"exp", {}}, {"share", Role::weight}},
-                         {},
-                         {}};
+    InspectorTable table{
+        "",
+        "key",
+        {{"M", Role::score}, {"M − m", {}, true}, {"exp", {}}, {"share", Role::weight}},
+        {},
+        {}};
     double whole = 0.0;
     for (std::size_t j = 0; j < softmax.m.size(); ++j) {
         const CellRef masked{Stage::masked, softmax.row, static_cast<Index>(j)};
