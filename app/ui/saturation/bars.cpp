@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
 
 namespace attn::ui {
 namespace {
@@ -68,11 +69,20 @@ void draw_number(const std::string& text, const BarView& bar, std::size_t j, con
     const Font& font = frame.fonts.digits_small;
     const float foot = (std::isnan(bar.value) ? slots.high.y : slots.y(bar.value)) - frame.px(2);
     const float top = foot - font.px - frame.px(2);
-    const float middle = slots.left(j) + slots.width / 2;
     const float half = frame.text_width(font, text) / 2 + frame.px(2);
+    const float middle = std::clamp(slots.left(j) + slots.width / 2, slots.low.x + half,
+                                    std::max(slots.low.x + half, slots.high.x - half));
     frame.painter.rect({middle - half, top}, {middle + half, foot}, frame.theme.background);
-    draw_text_in(frame, font, {slots.left(j), top}, {slots.left(j) + slots.width, foot},
-                 Align::center, frame.theme.text, text);
+    draw_text_in(frame, font, {middle - half, top}, {middle + half, foot}, Align::center,
+                 frame.theme.text, text);
+}
+
+/// NaN is no largest one.
+std::size_t largest(const Bars& bars) {
+    std::size_t found = 0;
+    for (std::size_t j = 1; j < bars.size(); ++j)
+        if (bars[j].value > bars[found].value) found = j;
+    return found;
 }
 
 void draw_labels(const Bars& bars, const Slots& slots, const Frame& frame) {
@@ -89,6 +99,7 @@ void draw_labels(const Bars& bars, const Slots& slots, const Frame& frame) {
 void explain(const Bars& bars, const Slots& slots, const Frame& frame) {
     ImGui::SetCursorScreenPos(slots.low);
     ImGui::InvisibleButton("bars", {slots.high.x - slots.low.x, slots.high.y - slots.low.y});
+    focus_stop(frame);
     if (!ImGui::IsItemHovered()) return;
     const float at = (ImGui::GetMousePos().x - slots.low.x) / slots.width;
     const auto j = static_cast<std::size_t>(std::max(0.0F, at));
@@ -108,6 +119,8 @@ bool draw_bars(const Bars& bars, view::Color color, ImVec2 low, ImVec2 high, con
         draw_bar(bars[j], j, slots, color, frame);
         if (form) draw_number(bars[j].*form, bars[j], j, slots, frame);
     }
+    if (!form)
+        draw_number(bars[largest(bars)].text, bars[largest(bars)], largest(bars), slots, frame);
     draw_labels(bars, slots, frame);
     explain(bars, slots, frame);
     return form != nullptr;

@@ -82,7 +82,7 @@ std::array<float, 2> value_tops(const PlotCanvas& canvas, std::array<float, 2> y
     tops[lower] = roomy ? ys[lower] - gap - height : ys[lower] + gap;
     if (tops[lower] + height > canvas.high.y) tops[lower] = ys[lower] - gap - height;
     tops[upper] = std::max(tops[upper], canvas.low.y);
-    if (tops[lower] < tops[upper] + height && upper != lower)
+    if (tops[lower] < tops[upper] + height)
         tops[upper] = std::max(canvas.low.y, tops[lower] - height);
     return tops;
 }
