@@ -282,7 +282,7 @@ TEST_CASE("every command of the workspace does what it says") {
     CHECK(press({Key::right}).large.camera.column > state.large.camera.column);
     CHECK(press({Key::g}).large.go_to_open);
     CHECK(press({Key::n}).large.selected == state.document().landmarks->needle);
-    CHECK(press({Key::o}).large.colors.pooling == large::Pooling::log_mean);
+    CHECK(press({Key::c}).large.colors.pooling == large::Pooling::log_mean);
     CHECK_FALSE(press({Key::l}).large.colors.log_scale);
     CHECK_FALSE(wants_full_pass(press({Key::space}).large));
     CHECK(press({Key::a}).large.search == large::Search{Of::key, 400});
