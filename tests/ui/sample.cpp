@@ -51,7 +51,7 @@ view::StepView sample_scores() {
     view.queries = view.keys = {"a", "b", "c"};
     view.result = sample_grid(Stage::scores, 3, 3);
     view.controls = {{},   "",     "a b c", 4,     2, 1,     0,
-                     true, "÷ √2", 1.0,     false, 1, false, "toy weights"};
+                     true, "÷ √2", 1.0,     false, 1, false, false, "toy weights"};
     return view;
 }
 

@@ -151,7 +151,7 @@ TEST_CASE("pointing and looking do not end the typing") {
 TEST_CASE("computed numbers cannot be edited") {
     const AppState state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
     CHECK_FALSE(state.step.editing);
-    CHECK(says(state, "Scores is computed"));
+    CHECK(says(state, "scores[The, The] is computed: change X[The], W_Q or W_K"));
 }
 
 TEST_CASE("an edit of a later head's W changes that head's columns") {

@@ -56,15 +56,14 @@ TEST_CASE("session and journal keep what was chosen of the inspector, not what t
 TEST_CASE("Escape closes what is open on top and nothing else") {
     const CellRef cell{Stage::x, 1, 1};
     AppState state = after(initial_state(), {SetNarrow{true}, SelectCell{cell}, ShowInspector{true},
-                                             ShowModel{true}, BeginCellEdit{cell}, ShowHelp{true}});
+                                             ShowModel{true}, ShowHelp{true}});
     state = after(state, {ShowPrompt{PromptKind::open}});
     CHECK_FALSE(state.show_help);  // a prompt takes its place
     state = escaped(state);
     CHECK_FALSE(state.prompt);
-    state = escaped(after(state, {ShowHelp{true}, BeginCellEdit{cell}}));
+    state = escaped(after(state, {ShowHelp{true}}));
     CHECK_FALSE(state.show_help);
-    REQUIRE(state.step.editing);
-    state = escaped(state);
+    state = escaped(after(state, {BeginCellEdit{cell}}));
     CHECK_FALSE(state.step.editing);
     REQUIRE(state.step.model_open);
     state = escaped(state);
@@ -118,7 +117,7 @@ TEST_CASE(
     const AppState left = after(typed, {LeaveCellEdit{}});
     CHECK_FALSE(left.step.editing);
     CHECK(left.now == 0);
-    CHECK(left.message.words == "'1.2.3' is not a number; X[cat, 1] stays 0.51");
+    CHECK(left.message.words == "'1.2.3' is not a number; X[cat, 1] stays 0.51.");
     CHECK(after(typed, {DraftCell{"2.5"}, LeaveCellEdit{}}).document().inputs->x(0, 0, 1, 1) ==
           2.5F);
 }
