@@ -23,7 +23,7 @@ void draw_cells(const GridCanvas& canvas, const Fade& fade);  // fills, numbers,
 void draw_marks(const GridCanvas& canvas);                    // lit sources, the selected cell
 void draw_labels(const GridCanvas& canvas);                   // title, shape, tokens
 /// The scale of its colours, or its legend, from `low` on.
-void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width);
+void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width, view::Actions& out);
 /// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.
 void draw_sides(const GridCanvas& canvas, float room);
 /// The words of the rows end at `right`; those of the columns stand above `foot`.

@@ -171,6 +171,7 @@ GridView jacobian_view(const SaturationRow& row, const std::string& side, ThemeN
     grid.range = kJacobianRange;
     grid.low_label = "−0.25";
     grid.high_label = "0.25";
+    grid.ticks = {{0.5, "0"}};
     return grid;
 }
 

@@ -58,6 +58,12 @@ struct ShowGradients {
         meta("show_gradients", Kind::plain, field("on", &ShowGradients::on));
     friend void carry_out(AppState& state, const ShowGradients& action);
 };
+/// The colours of weights: full at the largest of each row, or at 1.
+struct ScaleRows {
+    bool on;
+    static constexpr auto kMeta = meta("scale_rows", Kind::plain, field("on", &ScaleRows::on));
+    friend void carry_out(AppState& state, const ScaleRows& action);
+};
 struct BeginCellEdit {
     CellRef cell;
     static constexpr auto kMeta =
@@ -81,6 +87,6 @@ struct CancelCellEdit {
 
 using StepActions =
     ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
-               ShowGradients, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit>;
+               ShowGradients, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit>;
 
 }  // namespace attn::view

@@ -21,6 +21,7 @@ struct StepLook {
     bool playing = false;
     std::string sentence_draft;   // what stands in the sentence field
     bool stepped_once = false;    // hides the first-launch line
+    bool rows_scaled = false;     // the largest weight of each row has the full colour
     bool show_gradients = false;  // the canvas shows d_<stage> of L = Σ output
 
     // of the moment: in no session and no journal

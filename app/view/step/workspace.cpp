@@ -92,6 +92,12 @@ void enter_step(AppState& state) {
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
     add_stepping(list, state);
     add_selection(list, state);
+    const bool by_row = state.step.rows_scaled;
+    list.push_back({by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row",
+                    "Step",
+                    {},
+                    ScaleRows{!by_row},
+                    step_lacks(state).empty()});
     add_document_commands(list, state);
     add_model_commands(list, state);
     add_jumps(list, state);
@@ -111,11 +117,10 @@ void clear_step(AppState& state) {
 
 nlohmann::ordered_json write_step(const AppState& state) {
     const StepLook& look = state.step;
-    nlohmann::ordered_json step{{"stage", info(look.stage).key},
-                                {"playing", look.playing},
-                                {"gradients", look.show_gradients},
-                                {"stepped_once", look.stepped_once},
-                                {"sentence_draft", look.sentence_draft}};
+    nlohmann::ordered_json step{
+        {"stage", info(look.stage).key},     {"playing", look.playing},
+        {"gradients", look.show_gradients},  {"rows_scaled", look.rows_scaled},
+        {"stepped_once", look.stepped_once}, {"sentence_draft", look.sentence_draft}};
     if (look.selected) step["selected"] = cell_to(*look.selected);
     if (look.editing)
         step["editing"] = {{"cell", cell_to(look.editing->cell)}, {"draft", look.editing->draft}};
@@ -128,6 +133,7 @@ void read_step(Fields& fields, AppState& state) {
     look.previous = look.stage;
     fields.read("playing", look.playing);
     fields.read("gradients", look.show_gradients);
+    fields.read("rows_scaled", look.rows_scaled);
     fields.read("stepped_once", look.stepped_once);
     fields.read("sentence_draft", look.sentence_draft);
     if (const auto* found = fields.find("selected"))
