@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "app/view/common/colormap.h"
+#include "tests/support/color_vision.h"
 
 using namespace attn::view;
 using attn::ColorScale;
+using namespace attn::test;
 
 namespace {
 
@@ -25,6 +27,30 @@ std::vector<std::pair<std::string, Color>> text_colors(const Theme& t) {
             {"bad", t.bad},      {"warning", t.warning}, {"input", t.input},   {"query", t.query},
             {"key", t.key},      {"value", t.value},     {"score", t.score},   {"weight", t.weight},
             {"output", t.output}};
+}
+
+constexpr std::size_t kMainRoles = 4;
+constexpr double kLeastOfOthers = 11.5;  // of score, output and input, under paper's narrow range
+
+/// q, k, v and a first.
+std::vector<std::pair<std::string, Color>> role_colors(const Theme& t) {
+    return {{"query", t.query}, {"key", t.key},       {"value", t.value}, {"weight", t.weight},
+            {"score", t.score}, {"output", t.output}, {"input", t.input}};
+}
+
+double linear(std::uint8_t channel) {
+    const double c = channel / 255.0;
+    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+/// L of OKLab. Source: Ottosson 2020.
+double oklab_lightness(Color color) {
+    const double r = linear(color.r);
+    const double g = linear(color.g);
+    const double b = linear(color.b);
+    return 0.2104542553 * std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b) +
+           0.7936177850 * std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b) -
+           0.0040720468 * std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
 }
 
 /// Contrast with black grows exactly as lightness does.
@@ -94,7 +120,7 @@ TEST_CASE("ink is readable on every fill of both maps") {
             for (int s = 0; s <= 64; ++s) {
                 const double value = range.low + (range.high - range.low) * s / 64;
                 const Color fill = color_of(range, value, name);
-                CHECK(contrast(ink_on(fill, name), fill) >= 4.3);
+                CHECK(contrast(ink_on(fill, name), fill) >= 4.5);
             }
 }
 
@@ -114,6 +140,126 @@ TEST_CASE("the range of a diverging grid is symmetric and ignores what is not fi
     CHECK(range.high == 3.0);
     CHECK(range_of(ColorScale::diverging, std::vector<float>{0.0F, 0.0F}).high == 1.0);
     CHECK(range_of(ColorScale::unit, values).high == 1.0);
+    CHECK(range_of(ColorScale::unit, std::vector<float>{0.2F, 1.25F}).high == 1.25);  // dropout
+}
+
+TEST_CASE("CIEDE2000 gives the published differences to four decimals") {
+    struct Pair {
+        CieLab one, other;
+        double difference;
+    };
+    // Sharma, Wu, Dalal 2005, table 1: pairs 1, 4, 7, 9, 11, 17, 18, 19, 20, 25, 34
+    constexpr Pair kPairs[] = {
+        {{50.0, 2.6772, -79.7751}, {50.0, 0.0, -82.7485}, 2.0425},
+        {{50.0, -1.3802, -84.2814}, {50.0, 0.0, -82.7485}, 1.0000},
+        {{50.0, 0.0, 0.0}, {50.0, -1.0, 2.0}, 2.3669},
+        {{50.0, 2.4900, -0.0010}, {50.0, -2.4900, 0.0009}, 7.1792},
+        {{50.0, 2.4900, -0.0010}, {50.0, -2.4900, 0.0011}, 7.2195},
+        {{50.0, 2.5, 0.0}, {73.0, 25.0, -18.0}, 27.1492},
+        {{50.0, 2.5, 0.0}, {61.0, -5.0, 29.0}, 22.8977},
+        {{50.0, 2.5, 0.0}, {56.0, -27.0, -3.0}, 31.9030},
+        {{50.0, 2.5, 0.0}, {58.0, 24.0, 15.0}, 19.4535},
+        {{60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}, 1.2644},
+        {{2.0776, 0.0795, -1.1350}, {0.9033, -0.0636, -0.5514}, 0.9082},
+    };
+    for (const Pair& pair : kPairs) {
+        CAPTURE(pair.difference);
+        CHECK(std::abs(ciede2000(pair.one, pair.other) - pair.difference) < 5e-5);
+        CHECK(std::abs(ciede2000(pair.other, pair.one) - pair.difference) < 5e-5);
+    }
+}
+
+TEST_CASE("Lab of white, black and red is as published; greys stay grey in every sight") {
+    CHECK(lab_of({255, 255, 255}).L == doctest::Approx(100.0).epsilon(1e-4));
+    CHECK(lab_of(kBlack).L == doctest::Approx(0.0));
+    const CieLab red = lab_of({255, 0, 0});
+    CHECK(red.L == doctest::Approx(53.24).epsilon(1e-3));
+    CHECK(red.a == doctest::Approx(80.09).epsilon(1e-3));
+    CHECK(red.b == doctest::Approx(67.20).epsilon(1e-3));
+    for (const Sight sight : kSights) CHECK(seen({90, 90, 90}, sight) == Color{90, 90, 90});
+    // a red and a green that only a normal eye keeps well apart
+    const Color one{200, 60, 60};
+    const Color other{110, 110, 50};
+    CHECK(difference(one, other, Sight::normal) > 35.0);
+    CHECK(difference(one, other, Sight::deuteranopia) < 15.0);
+}
+
+TEST_CASE("the colours of q, k, v and a are far apart in every kind of sight") {
+    for (const ThemeName name : kThemes)
+        for (const Sight sight : kSights) {
+            const auto roles = role_colors(theme(name));
+            for (std::size_t i = 0; i < roles.size(); ++i)
+                for (std::size_t j = i + 1; j < roles.size(); ++j) {
+                    CAPTURE(name_of(sight));
+                    CAPTURE(roles[i].first + " " + roles[j].first);
+                    const bool of_four = j < kMainRoles;
+                    CHECK(difference(roles[i].second, roles[j].second, sight) >=
+                          (of_four ? 18.0 : kLeastOfOthers));
+                }
+        }
+}
+
+TEST_CASE("no role looks like the verdict good, like a link or like plain text") {
+    for (const ThemeName name : kThemes) {
+        const Theme& t = theme(name);
+        const auto roles = role_colors(t);
+        for (std::size_t n = 0; n < kMainRoles; ++n) {
+            CAPTURE(roles[n].first);
+            for (const Color other : {t.good, t.accent, t.text})
+                CHECK(difference(roles[n].second, other, Sight::normal) >= 10.0);
+        }
+    }
+}
+
+TEST_CASE("blue and orange are the signs of numbers in every kind of sight, and no role's") {
+    for (const ThemeName name : kThemes) {
+        const Color ends[] = {color_of(kDiverging, -2.0, name), color_of(kDiverging, 2.0, name)};
+        for (const Sight sight : kSights) CHECK(difference(ends[0], ends[1], sight) >= 40.0);
+        for (const auto& [what, color] : role_colors(theme(name)))
+            for (const Color end : ends) {
+                CAPTURE(what);
+                CHECK(difference(color, end, Sight::normal) >= 10.0);
+            }
+    }
+}
+
+TEST_CASE("edges of controls stand out from what controls lie on") {
+    for (const ThemeName name : kThemes) {
+        const Theme& t = theme(name);
+        for (const Color under : {t.background, t.surface, t.raised})
+            CHECK(contrast(t.control, under) >= 3.0);
+    }
+}
+
+TEST_CASE("the lightness of a weight grows evenly with its root: 0.053 is no zero") {
+    for (const ThemeName name : kThemes) {
+        const double from = oklab_lightness(color_of(kUnit, 0.0, name));
+        const double to = oklab_lightness(color_of(kUnit, 1.0, name));
+        for (int n = 0; n <= 20; ++n) {
+            const double root = n / 20.0;
+            CHECK(oklab_lightness(color_of(kUnit, root * root, name)) ==
+                  doctest::Approx(from + (to - from) * root).epsilon(0.01));
+        }
+        for (const Sight sight : kSights)
+            CHECK(difference(color_of(kUnit, 0.0, name), color_of(kUnit, 0.053, name), sight) >=
+                  10.0);
+    }
+}
+
+TEST_CASE("masked, NaN and every number have different colours") {
+    for (const ThemeName name : kThemes) {
+        const Theme& t = theme(name);
+        for (const ColorRange& range : {kDiverging, kUnit})
+            for (int s = 0; s <= 64; ++s) {
+                const Color fill =
+                    color_of(range, range.low + (range.high - range.low) * s / 64, name);
+                CAPTURE(s);
+                CHECK(difference(fill, t.masked, Sight::normal) >= 4.0);
+                CHECK(difference(fill, t.nan, Sight::normal) >= 20.0);
+            }
+        for (const ColorRange& range : {kDiverging, kUnit})  // the number that a mask resembles
+            CHECK(difference(color_of(range, 0.0, name), t.masked, Sight::normal) >= 7.0);
+    }
 }
 
 TEST_CASE("blend runs from one colour to the other") {

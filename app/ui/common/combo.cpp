@@ -23,7 +23,7 @@ void draw_closed(const Frame& frame, ImVec2 at, ImVec2 size, const std::string& 
     const float pad = ImGui::GetStyle().FramePadding.x;
     const view::Color fill =
         ImGui::IsItemHovered() ? view::blend(theme.raised, theme.line, 0.5) : theme.raised;
-    frame.painter.rect(at, high, fill, frame.px(4));
+    draw_box(frame, at, high, fill);
     const float arm = frame.px(4);
     const ImVec2 tip{high.x - pad - arm, at.y + size.y / 2 + arm / 2};
     const view::Point mark[] = {{tip.x - arm, tip.y - arm}, tip, {tip.x + arm, tip.y - arm}};

@@ -13,6 +13,11 @@ namespace {
 using view::Color;
 using view::Point;
 
+// Design units.
+constexpr float kRing = 2.0F;
+constexpr float kRingEdge = 1.0F;
+constexpr float kBoxRadius = 4.0F;
+
 /// The end of the first `count` code points of UTF-8 `text`.
 std::size_t prefix_bytes(std::string_view text, std::size_t count) {
     std::size_t at = 0;
@@ -119,6 +124,20 @@ void draw_arrow(const Frame& frame, Point from, Point to, Color color, float thi
     frame.painter.line(from, to, color, thickness);
     frame.painter.line({to.x - head, to.y - head}, to, color, thickness);
     frame.painter.line({to.x - head, to.y + head}, to, color, thickness);
+}
+
+void draw_ring(view::Painter& painter, Point low, Point high, const view::Theme& theme,
+               float scale) {
+    const float middle = kRing * scale / 2;  // of the line: it ends where the cell begins
+    const Point from{low.x - middle, low.y - middle};
+    const Point to{high.x + middle, high.y + middle};
+    painter.outline(from, to, theme.background, (kRing + 2 * kRingEdge) * scale, kRing * scale);
+    painter.outline(from, to, theme.text, kRing * scale, kRing * scale);
+}
+
+void draw_box(const Frame& frame, Point low, Point high, Color fill) {
+    frame.painter.rect(low, high, fill, frame.px(kBoxRadius));
+    frame.painter.outline(low, high, frame.theme.control, frame.px(1), frame.px(kBoxRadius));
 }
 
 void words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {

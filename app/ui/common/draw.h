@@ -35,6 +35,14 @@ void draw_rotated_text(const Frame& frame, const view::Font& font, view::Point a
 void draw_arrow(const Frame& frame, view::Point from, view::Point to, view::Color color,
                 float thickness);
 
+/// Around low … high: a line in the colour of text between two in that of the background, so that
+/// one of them stands out (>= 3:1) from any cell.
+void draw_ring(view::Painter& painter, view::Point low, view::Point high, const view::Theme& theme,
+               float scale);
+
+/// What a control stands in: a fill, and an edge that stands out (>= 3:1) from what it lies on.
+void draw_box(const Frame& frame, view::Point low, view::Point high, view::Color fill);
+
 /// One line of text as an item.
 void words(const Frame& frame, const view::Font& font, view::Color color, std::string_view text);
 /// The same, wrapped at the window's edge; "" is no item.

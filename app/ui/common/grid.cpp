@@ -14,9 +14,6 @@ namespace {
 using view::CellRef;
 using view::GridView;
 
-// Enough steps that no edge is seen.
-constexpr int kBarSteps = 32;
-
 struct Place {
     Index row = 0;
     Index column = 0;
@@ -59,14 +56,6 @@ void act(const GridView& grid, Place at, view::Actions& out) {
     out.push_back(view::ExplainSource{ref});
 }
 
-void outline(const GridCanvas& canvas, Place at, view::Color color, float thickness) {
-    const ImVec2 low = canvas.corner(at.row, at.column);
-    const float out = thickness / 2;
-    const ImVec2 high{low.x + canvas.place.cell.x + out - 1, low.y + canvas.place.cell.y + out - 1};
-    canvas.frame.painter.outline({low.x - out, low.y - out}, high, color, thickness,
-                                 canvas.frame.px(2));
-}
-
 /// The border between lit cells and the rest.
 void outline_lit(const GridCanvas& canvas, Place at, view::Color color, float thickness) {
     const GridView& grid = canvas.grid;
@@ -85,68 +74,34 @@ void outline_lit(const GridCanvas& canvas, Place at, view::Color color, float th
     edge(at.row, at.column + 1, {b.x, a.y}, b);
 }
 
-/// The ends of the scale, and its zero where that stays clear of them.
-void draw_bar_labels(const GridCanvas& canvas, ImVec2 low, float width) {
-    const Font& font = canvas.frame.fonts.digits_small;
-    const view::Color color = canvas.frame.theme.muted;
-    const float y = low.y + canvas.frame.px(kBarHeight + 2);
-    const ImVec2 high{low.x + width, y + font.px + 2};
-    draw_text_in(canvas.frame, font, {low.x, y}, high, Align::left, color, canvas.grid.low_label);
-    draw_text_in(canvas.frame, font, {low.x, y}, high, Align::right, color, canvas.grid.high_label);
-    if (canvas.grid.range.low >= 0.0) return;
-    const float middle = low.x + width / 2;
-    canvas.frame.painter.line({middle, low.y - 2},
-                              {middle, low.y + canvas.frame.px(kBarHeight) + 2},
-                              canvas.frame.theme.text, canvas.frame.px(1));
-    const float longest = std::max(canvas.frame.text_width(font, canvas.grid.low_label),
-                                   canvas.frame.text_width(font, canvas.grid.high_label));
-    if (width / 2 < longest + canvas.frame.text_width(font, "0") / 2 + canvas.frame.px(6)) return;
-    draw_text_in(canvas.frame, font, {low.x, y}, high, Align::center, color, "0");
-}
-
-void draw_legend(const GridCanvas& canvas, ImVec2 at) {
-    const Font& font = canvas.frame.fonts.digits_small;
-    for (const std::string& line : canvas.grid.legend) {
-        canvas.frame.painter.text(font, at, canvas.frame.theme.muted, line);
-        at.y += font.px * 1.25F;
-    }
-}
-
 }  // namespace
 
 void draw_marks(const GridCanvas& canvas) {
-    const view::Color accent = canvas.frame.theme.accent;
     const GridView& grid = canvas.grid;
-    for (std::size_t n = 0; n < grid.lit.size(); ++n) {
-        const auto cell = static_cast<Index>(n);
-        if (grid.lit[n])
-            outline_lit(canvas, {cell / grid.columns, cell % grid.columns}, accent,
-                        canvas.frame.px(1.5F));
-    }
+    const view::Theme& theme = canvas.frame.theme;
+    const auto outline_all = [&](view::Color color, float thickness) {
+        for (std::size_t n = 0; n < grid.lit.size(); ++n) {
+            const auto cell = static_cast<Index>(n);
+            if (grid.lit[n])
+                outline_lit(canvas, {cell / grid.columns, cell % grid.columns}, color, thickness);
+        }
+    };
+    outline_all(theme.background, canvas.frame.px(3.5F));  // the accent stands out from that one
+    outline_all(theme.accent, canvas.frame.px(1.5F));
     draw_group_borders(canvas);
-    if (grid.selected)
-        outline(canvas, {grid.selected->first, grid.selected->second}, accent, canvas.frame.px(2));
-}
-
-void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width) {
-    if (!canvas.grid.legend.empty()) return draw_legend(canvas, low);
-    const view::ColorRange& range = canvas.grid.range;
-    std::vector<view::Color> colors;
-    for (int step = 0; step <= kBarSteps; ++step) {
-        const double t = static_cast<double>(step) / kBarSteps;
-        colors.push_back(
-            color_of(range, range.low + (range.high - range.low) * t, canvas.frame.theme.name));
-    }
-    canvas.frame.painter.gradient(low, {low.x + width, low.y + canvas.frame.px(kBarHeight)},
-                                  colors);
-    draw_bar_labels(canvas, low, width);
+    if (!grid.selected) return;
+    const auto [row, column] = *grid.selected;
+    const ImVec2 low = canvas.corner(row, column);
+    draw_ring(canvas.frame.painter, low,
+              {low.x + canvas.place.cell.x - 1, low.y + canvas.place.cell.y - 1}, theme,
+              canvas.frame.scale);
 }
 
 /// Beneath the cells, at least as wide as its words.
-void draw_own_color_bar(const GridCanvas& canvas) {
+void draw_own_color_bar(const GridCanvas& canvas, view::Actions& out) {
     const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell);
     const ImVec2 low{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
-    draw_color_bar(canvas, low, std::max(canvas.end().x - low.x, margins.width));
+    draw_color_bar(canvas, low, std::max(canvas.end().x - low.x, margins.width), out);
 }
 
 std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const GridPlace& place,
@@ -165,7 +120,7 @@ std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const G
     draw_marks(canvas);
     if (dress.labels) draw_labels(canvas);
     if (dress.sides) draw_sides(canvas, std::numeric_limits<float>::max());
-    if (dress.color_bar) draw_own_color_bar(canvas);
+    if (dress.color_bar) draw_own_color_bar(canvas, out);
     ImGui::PopID();
     ImGui::PopID();
     if (!at) return std::nullopt;

@@ -212,7 +212,7 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
 Color ink_of(const GridCanvas& canvas, std::size_t n) {
     if (is_lit(canvas.grid, n)) return canvas.grid.cells[n].ink;
     const Color dimmed = blend(canvas.grid.cells[n].fill, canvas.frame.theme.background, kUnlit);
-    return view::translucent(ink_on(dimmed, canvas.frame.theme.name), 1.0 - kUnlit * 0.6);
+    return ink_on(dimmed, canvas.frame.theme.name);
 }
 
 /// All points of a grid stand under each other within their columns.

@@ -27,8 +27,7 @@ bool step_button(const Frame& frame, const char* sign, ImVec2 size, bool possibl
     const bool clicked = ImGui::InvisibleButton(sign, size) && possible;
     const bool hovered = ImGui::IsItemHovered() && possible;
     const view::Theme& theme = frame.theme;
-    const view::Color color =
-        view::translucent(hovered ? theme.accent : theme.muted, possible ? 1.0 : 0.35);
+    const view::Color color = !possible ? theme.control : hovered ? theme.accent : theme.text;
     const ImVec2 middle{std::round(at.x + size.x / 2), std::round(at.y + size.y / 2)};
     const float arm = frame.px(3.5F);
     frame.painter.line({middle.x - arm, middle.y}, {middle.x + arm, middle.y}, color, frame.px(1));
@@ -113,7 +112,7 @@ std::optional<Whole> draw_field(const Frame& frame, const char* id, const Number
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 button{frame.px(kStepButton), ImGui::GetFrameHeight()};
     const ImVec2 end{at.x + width, at.y + button.y};
-    frame.painter.rect(at, end, frame.theme.raised, frame.px(4));
+    draw_box(frame, at, end, frame.theme.raised);
     ImGui::PushID(id);
     const ImGuiID control = ImGui::GetID("number");
     Whole chosen = number.value;

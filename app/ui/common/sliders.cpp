@@ -97,8 +97,8 @@ void draw_track(const Frame& frame, const Place& place, double share,
     const float x = grab_x(frame, place, share);
     const bool busy = ImGui::IsItemActive() || ImGui::IsItemHovered();
     const view::Color grab = busy ? theme.accent : theme.text;
-    frame.painter.line({place.left, y}, {place.left + place.length, y}, theme.line, frame.px(3));
-    frame.painter.line({place.left, y}, {x, y}, theme.muted, frame.px(3));
+    frame.painter.line({place.left, y}, {place.left + place.length, y}, theme.control, frame.px(2));
+    frame.painter.line({place.left, y}, {x, y}, theme.text, frame.px(3));
     draw_stops(frame, place, stops);
     frame.painter.circle({x, y}, radius, grab);
 }

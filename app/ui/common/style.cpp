@@ -24,7 +24,7 @@ void apply_sizes(ImGuiStyle& style, float scale) {
     style.WindowBorderSize = 0.0F;
     style.ChildBorderSize = 0.0F;
     style.PopupBorderSize = scale;
-    style.FrameBorderSize = 0.0F;
+    style.FrameBorderSize = scale;
     style.DisplaySafeAreaPadding = {0.0F, 0.0F};
 }
 
@@ -35,7 +35,7 @@ void apply_colors(ImGuiStyle& style, const view::Theme& t) {
     c[ImGuiCol_WindowBg] = to_vec4(t.surface);
     c[ImGuiCol_ChildBg] = {0, 0, 0, 0};
     c[ImGuiCol_PopupBg] = to_vec4(t.raised);
-    c[ImGuiCol_Border] = to_vec4(t.line);
+    c[ImGuiCol_Border] = to_vec4(t.control);
     c[ImGuiCol_FrameBg] = to_vec4(t.raised);
     c[ImGuiCol_FrameBgHovered] = to_vec4(view::blend(t.raised, t.line, 0.5));
     c[ImGuiCol_FrameBgActive] = to_vec4(t.line);
@@ -45,11 +45,11 @@ void apply_colors(ImGuiStyle& style, const view::Theme& t) {
     c[ImGuiCol_Header] = to_vec4(t.line);
     c[ImGuiCol_HeaderHovered] = to_vec4(t.line);
     c[ImGuiCol_HeaderActive] = to_vec4(view::blend(t.line, t.accent, 0.4));
-    c[ImGuiCol_SliderGrab] = to_vec4(view::blend(t.line, t.muted, 0.5));
-    c[ImGuiCol_SliderGrabActive] = to_vec4(view::blend(t.line, t.accent, 0.6));
+    c[ImGuiCol_SliderGrab] = to_vec4(t.muted);
+    c[ImGuiCol_SliderGrabActive] = to_vec4(t.accent);
     c[ImGuiCol_CheckMark] = to_vec4(t.accent);
     c[ImGuiCol_ScrollbarBg] = {0, 0, 0, 0};
-    c[ImGuiCol_ScrollbarGrab] = to_vec4(t.line);
+    c[ImGuiCol_ScrollbarGrab] = to_vec4(t.control);
     c[ImGuiCol_ScrollbarGrabHovered] = to_vec4(t.muted);
     c[ImGuiCol_ScrollbarGrabActive] = to_vec4(t.accent);
     c[ImGuiCol_TextSelectedBg] = to_vec4(view::blend(t.raised, t.accent, 0.35));

@@ -17,11 +17,11 @@ constexpr float kControlHeight = 28.0F;
 void draw_switch(const Frame& frame, ImVec2 at, ImVec2 size, bool on, bool hovered) {
     const view::Theme& theme = frame.theme;
     const float radius = size.y / 2;
-    const view::Color track = on ? theme.accent : hovered ? theme.muted : theme.line;
+    const view::Color track = on ? theme.accent : hovered ? theme.muted : theme.control;
     frame.painter.rect(at, {at.x + size.x, at.y + size.y}, track, radius);
     const float x = on ? at.x + size.x - radius : at.x + radius;
     frame.painter.circle({x, at.y + radius}, radius - frame.px(2),
-                         on ? theme.on_accent : theme.text);
+                         on ? theme.on_accent : theme.background);
 }
 
 /// A box with words in it; how it looks depends on the mouse.
@@ -35,7 +35,7 @@ bool plain_button(const Frame& frame, const char* id, const std::string& words, 
     const view::Color fill = ImGui::IsItemActive() ? view::blend(theme.line, theme.accent, 0.4)
                              : hovered             ? theme.line
                                                    : theme.raised;
-    frame.painter.rect(low, high, fill, frame.px(4));
+    draw_box(frame, low, high, fill);
     draw_text_in(frame, frame.fonts.body, low, high, Align::center, color, words);
     return clicked;
 }

@@ -132,13 +132,23 @@ void draw_figures(const Canvas& canvas) {
     }
 }
 
-/// Around a cell; one that is too small to be seen gets a larger outline about its middle.
-void draw_outline(const Canvas& canvas, const PixelRect& rect, view::Color color, float thickness) {
+/// A cell; about the middle of one that is too small to be seen, something larger.
+Box outlined(const Canvas& canvas, const PixelRect& rect) {
     const double least = canvas.scene.frame.px(kLeastOutline);
     const double pad_x = std::max(0.0, (least - (rect.right - rect.left)) / 2.0);
     const double pad_y = std::max(0.0, (least - (rect.bottom - rect.top)) / 2.0);
-    const ImVec2 low = canvas.at(std::round(rect.left - pad_x), std::round(rect.top - pad_y));
-    const ImVec2 high = canvas.at(std::round(rect.right + pad_x), std::round(rect.bottom + pad_y));
+    return {canvas.at(std::round(rect.left - pad_x), std::round(rect.top - pad_y)),
+            canvas.at(std::round(rect.right + pad_x), std::round(rect.bottom + pad_y))};
+}
+
+void draw_selected(const Canvas& canvas, const PixelRect& rect) {
+    const Box box = outlined(canvas, rect);
+    const Frame& frame = canvas.scene.frame;
+    draw_ring(frame.painter, box.low, box.high, frame.theme, frame.scale);
+}
+
+void draw_outline(const Canvas& canvas, const PixelRect& rect, view::Color color, float thickness) {
+    const auto [low, high] = outlined(canvas, rect);
     canvas.scene.frame.painter.outline({low.x - 1.0F, low.y - 1.0F}, {high.x + 2.0F, high.y + 2.0F},
                                        canvas.scene.frame.theme.background, 1.0F);
     canvas.scene.frame.painter.outline(low, {high.x + 1.0F, high.y + 1.0F}, color, thickness);
@@ -227,7 +237,7 @@ void draw_content(const Canvas& canvas) {
     draw_matrix_edge(canvas);
     draw_waiting(canvas);
     if (view.hovered) draw_outline(canvas, *view.hovered, theme.text, 1.0F);
-    if (view.selected) draw_outline(canvas, *view.selected, theme.accent, canvas.scene.frame.px(2));
+    if (view.selected) draw_selected(canvas, *view.selected);
     for (const view::MapMark& mark : view.marks) draw_mark(canvas, mark);
 }
 

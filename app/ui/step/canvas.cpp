@@ -22,7 +22,6 @@ using view::StepView;
 constexpr float kGap = 8.0F;
 constexpr float kTitle = 20.0F;
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
-constexpr float kWidestBar = 320.0F;
 constexpr float kNarrowestBar = 96.0F;
 constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
 
@@ -123,7 +122,8 @@ void draw_titles(const Cross& cross, const GridView& grid, const GridPlace& plac
 }
 
 /// Under a matrix: what stands there, unless it stands above, and its colours.
-void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place) {
+void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place,
+               view::Actions& out) {
     const Frame& frame = cross.frame;
     const GridCanvas canvas = cross.canvas(grid, place);
     const ImVec2 low{place.origin.x, canvas.end().y + frame.px(kGap)};
@@ -137,8 +137,8 @@ void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place)
         x += frame.text_width(frame.fonts.small, grid.shape) + frame.px(kGap * 2);
     }
     const float end = aside ? cross.origin.x + cross.room.x : canvas.end().x;
-    const float width = std::min(end - x, frame.px(kWidestBar));
-    if (width > frame.px(kNarrowestBar)) draw_color_bar(canvas, {x, low.y + frame.px(2)}, width);
+    if (end - x > frame.px(kNarrowestBar))
+        draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x, out);
 }
 
 /// One matrix with what the pointer does on it.
@@ -164,12 +164,13 @@ std::optional<CellRef> draw_matrices(const Cross& cross, view::Actions& out) {
     return hovered;
 }
 
-void draw_around(const Cross& cross) {
+void draw_around(const Cross& cross, view::Actions& out) {
     const Hero hero = hero_of(cross);
     draw_axes(cross, hero);
-    draw_foot(cross, hero.grid, hero.place);
+    draw_foot(cross, hero.grid, hero.place, out);
     const GridPlace result = cross.on_screen(cross.layout.result);
-    if (cross.view.result.slot == Slot::right) return draw_foot(cross, cross.view.result, result);
+    if (cross.view.result.slot == Slot::right)
+        return draw_foot(cross, cross.view.result, result, out);
     draw_sides(cross.canvas(cross.view.result, result), cross.layout.right);
 }
 
@@ -266,7 +267,7 @@ std::optional<CellRef> draw_canvas(const StepView& view,
     const CanvasLayout layout = lay_out_canvas(view, frame, room);
     const Cross cross{view, layout, frame, ImGui::GetCursorScreenPos(), room};
     const auto hovered = draw_matrices(cross, out);
-    draw_around(cross);
+    draw_around(cross, out);
     draw_story(view, layout, cross.origin, frame);
     draw_hint(cross);
     if (!editing) draw_flash(cross);

@@ -143,7 +143,7 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
         if (n + 1 == items.size() || setting.gap < frame.px(kLeastArrow)) continue;
         const float y = low.y + room.y / 2;
         draw_arrow(frame, {low.x - setting.gap + frame.px(1), y}, {low.x - frame.px(3), y},
-                   item.progress == Progress::done ? frame.theme.muted : frame.theme.line,
+                   item.progress == Progress::done ? frame.theme.muted : frame.theme.control,
                    frame.px(1));
     }
 }

@@ -23,9 +23,9 @@ using Ramp = std::array<Lch, 3>;
 // The middle is 0: close to the background, so that what is far from 0 stands out.
 constexpr Ramp kDivergingDark{{{0.74, 0.135, 255}, {0.25, 0.018, 255}, {0.74, 0.135, 58}}};
 constexpr Ramp kDivergingLight{{{0.47, 0.16, 258}, {0.965, 0.006, 85}, {0.47, 0.13, 45}}};
-// From the background to the purple of the weights and beyond.
-constexpr Ramp kUnitDark{{{0.235, 0.020, 280}, {0.55, 0.15, 298}, {0.87, 0.09, 312}}};
-constexpr Ramp kUnitLight{{{0.965, 0.008, 300}, {0.68, 0.12, 300}, {0.38, 0.17, 295}}};
+// From the background to the purple of the weights and beyond; the middle is as light as both ends' mean.
+constexpr Ramp kUnitDark{{{0.235, 0.020, 280}, {0.5525, 0.15, 298}, {0.87, 0.09, 312}}};
+constexpr Ramp kUnitLight{{{0.965, 0.008, 300}, {0.6725, 0.12, 300}, {0.38, 0.17, 295}}};
 
 const Ramp& ramp(ColorScale scale, ThemeName name) {
     const bool dark = name == ThemeName::dark;
@@ -55,26 +55,29 @@ Color to_rgb(const Lab& c) {
             encode(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 255};
 }
 
-/// Where a value lies between low and high, 0…1. NaN and an empty range give the middle.
-double position(const ColorRange& range, double value) {
-    const double t = (value - range.low) / (range.high - range.low);
-    return std::isnan(t) ? 0.5 : std::clamp(t, 0.0, 1.0);
-}
-
 }  // namespace
 
 ColorRange range_of(ColorScale scale, std::span<const float> values) {
-    if (scale == ColorScale::unit) return {scale, 0.0, 1.0};
     double largest = 0.0;
-    for (const float value : values)
-        if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    for (const float value : values) {
+        const double size = scale == ColorScale::unit ? value : std::abs(value);
+        if (std::isfinite(size)) largest = std::max(largest, size);
+    }
+    if (scale == ColorScale::unit) return {scale, 0.0, std::max(largest, 1.0)};
     if (largest == 0.0) largest = 1.0;
     return {scale, -largest, largest};
 }
 
-Color color_of(const ColorRange& range, double value, ThemeName name) {
-    const Ramp& stops = ramp(range.scale, name);
-    const double t = 2.0 * position(range, value);
+double position_of(const ColorRange& range, double value) {
+    const double t = (value - range.low) / (range.high - range.low);
+    if (std::isnan(t)) return 0.5;
+    const double even = std::clamp(t, 0.0, 1.0);
+    return range.scale == ColorScale::unit ? std::sqrt(even) : even;
+}
+
+Color color_at(ColorScale scale, double position, ThemeName name) {
+    const Ramp& stops = ramp(scale, name);
+    const double t = 2.0 * std::clamp(position, 0.0, 1.0);
     const std::size_t half = t < 1.0 ? 0 : 1;
     const double f = t - static_cast<double>(half);
     const Lab a = to_lab(stops[half]);
@@ -82,10 +85,15 @@ Color color_of(const ColorRange& range, double value, ThemeName name) {
     return to_rgb({a.L + (b.L - a.L) * f, a.a + (b.a - a.a) * f, a.b + (b.b - a.b) * f});
 }
 
-Color ink_on(Color fill, ThemeName name) {
-    const Color black = name == ThemeName::dark ? theme(name).background : Color{0x10, 0x13, 0x17};
-    const Color white{255, 255, 255};
-    return contrast(fill, white) >= contrast(fill, black) ? white : black;
+Color color_of(const ColorRange& range, double value, ThemeName name) {
+    return color_at(range.scale, position_of(range, value), name);
+}
+
+Color ink_on(Color fill, ThemeName) {
+    constexpr Color kBlack{0, 0,
+                           0};  // with white, one of them always has a contrast of 4.58 at least
+    constexpr Color kWhite{255, 255, 255};
+    return contrast(fill, kWhite) >= contrast(fill, kBlack) ? kWhite : kBlack;
 }
 
 }  // namespace attn::view

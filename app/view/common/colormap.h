@@ -10,10 +10,17 @@ namespace attn::view {
 struct ColorRange {
     ColorScale scale = ColorScale::diverging;
     double low = 0.0;   // diverging: −high
-    double high = 1.0;  // unit: 0…1
+    double high = 1.0;  // unit: 0…1 or more
 };
 
-/// The range of a grid: diverging ±max|finite value| (1 when all are 0), unit 0…1.
+/// Where a value stands between the ends of the colour bar, 0…1: evenly from low to high; of the unit
+/// scale at √, so that small weights differ from 0. Clamped. NaN and an empty range give the middle.
+double position_of(const ColorRange& range, double value);
+/// The colour at such a place. The unit scale's lightness (OKLab) grows evenly along the bar.
+Color color_at(ColorScale scale, double position, ThemeName name);
+
+/// The range of a grid: diverging ±max|finite value| (1 when all are 0), unit 0…1, or to the largest
+/// where that is more, as after dropout.
 ColorRange range_of(ColorScale scale, std::span<const float> values);
 
 /// Perceptually uniform, safe for colour-blind eyes. Values outside the range are clamped; not

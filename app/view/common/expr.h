@@ -61,10 +61,10 @@ std::string write_number(double value, Dialect dialect);
 
 struct Explanation {
     CellRef cell;
-    std::string name;     // "scores[cat, sat]", "∂L/∂scores[cat, sat]"
-    std::string latex;    // the same in math mode
-    std::string tex;      // symbolic: \sum_c Q[\text{cat}, c] \cdot K[\text{sat}, c]; "": words alone
-    std::string formula;  // the same as plain text
+    std::string name;   // "scores[cat, sat]", "∂L/∂scores[cat, sat]"
+    std::string latex;  // the same in math mode
+    std::string tex;    // symbolic: \sum_c Q[\text{cat}, c] \cdot K[\text{sat}, c]; "": words alone
+    std::string formula;       // the same as plain text
     std::vector<Step> steps;   // the last one's result is the cell's value; none: a given number
     std::vector<Step> asides;  // what is said besides: no part of the result
     std::vector<std::string> notes;   // one plain sentence each

@@ -77,9 +77,29 @@ void select(const AppState& state, GridView& grid) {
     grid.selected = {row, column};
 }
 
+/// The range of the row's own, up to its largest entry, where there is one above 0.
+ColorRange range_of_row(const ColorRange& whole, std::span<const float> row) {
+    float largest = 0.0F;
+    for (const float value : row)
+        if (std::isfinite(value)) largest = std::max(largest, value);
+    return largest > 0.0F ? ColorRange{whole.scale, 0.0, largest} : whole;
+}
+
+/// One a row of the tensor.
+std::vector<ColorRange> ranges_of_rows(const ColorRange& whole, std::span<const float> values,
+                                       Index columns, bool by_row) {
+    std::vector<ColorRange> ranges;
+    const auto width = static_cast<std::size_t>(columns);
+    for (std::size_t at = 0; at + width <= values.size() && width > 0; at += width)
+        ranges.push_back(by_row ? range_of_row(whole, values.subspan(at, width)) : whole);
+    return ranges;
+}
+
 void add_cells(const AppState& state, GridView& grid, std::span<const float> values,
-               const IsMasked& masked) {
+               const GridStyle& style) {
     const Index tensor_columns = grid.transposed ? grid.rows : grid.columns;
+    const IsMasked& masked = style.masked;
+    const auto ranges = ranges_of_rows(grid.range, values, tensor_columns, style.by_row);
     grid.decimals = decimals_for(values, grid.columns);
     grid.cells.reserve(values.size());
     for (Index row = 0; row < grid.rows; ++row)
@@ -87,9 +107,27 @@ void add_cells(const AppState& state, GridView& grid, std::span<const float> val
             const auto n = static_cast<std::size_t>(
                 grid.transposed ? column * tensor_columns + row : row * tensor_columns + column);
             const bool hidden = !masked.empty() && masked[n] != 0;
+            const auto tensor_row = static_cast<std::size_t>(grid.transposed ? column : row);
             grid.cells.push_back(
-                make_cell(values[n], hidden, grid.range, grid.decimals, state.theme));
+                make_cell(values[n], hidden, ranges[tensor_row], grid.decimals, state.theme));
         }
+}
+
+/// The colour bar in words. By row its numbers are shares of the row's largest.
+void label_scale(GridView& grid, bool by_row) {
+    const ColorRange& range = grid.range;
+    grid.low_label = tick(range.low);
+    grid.high_label = by_row ? "the row's largest" : tick(range.high);
+    if (range.scale == ColorScale::diverging) return grid.ticks.push_back({0.5, "0"});
+    const auto add = [&](double value, std::string label) {
+        grid.ticks.push_back({position_of(range, value), std::move(label)});
+    };
+    const Index keys = grid.transposed ? grid.rows : grid.columns;
+    if (!by_row && keys > 1)
+        add(1.0 / static_cast<double>(keys), fmt::format("1/{}", keys));  // spread evenly
+    for (const double share : {0.1, 0.5, 0.01})
+        add(share, by_row ? fmt::format("{:g} %", 100.0 * share) : fmt::format("{:g}", share));
+    if (range.high > 1.0) add(1.0, "1");
 }
 
 }  // namespace
@@ -111,9 +149,8 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
     grid.shape = size(grid.rows, grid.columns);
     const std::vector<float> values = entries_of(sheet.values);
     grid.range = range_of(style.colors, values);
-    grid.low_label = tick(grid.range.low);
-    grid.high_label = tick(grid.range.high);
-    add_cells(state, grid, values, style.masked);
+    label_scale(grid, style.by_row);
+    add_cells(state, grid, values, style);
     select(state, grid);
     return grid;
 }

@@ -40,6 +40,13 @@ struct ColumnGroup {
     bool shown = false;  // the head on the canvas
 };
 
+/// A mark on the colour bar.
+struct BarTick {
+    double position = 0.0;  // 0…1 along the bar
+    std::string label;
+    bool operator==(const BarTick&) const = default;
+};
+
 /// One matrix as drawn. Rows and columns are as drawn: K in "Q × Kᵀ" comes transposed.
 struct GridView {
     OperandId id = Stage::x;
@@ -68,10 +75,12 @@ struct GridView {
     std::optional<std::pair<Index, Index>> selected;  // (row, column) as drawn
     int decimals = 2;                                 // of the cell texts
     ColorRange range;
-    std::string low_label, high_label;  // of the colour bar; zero is always marked
-    std::vector<std::string> legend;    // lines that stand in its place where colours are no scale
-    std::vector<SideVector> sides;      // to the right of the grid
-    std::vector<ColumnGroup> groups;    // what joined matrices are made of; empty: one matrix
+    std::string low_label, high_label;  // of the colour bar
+    std::vector<BarTick> ticks;  // between its ends, the most important first; 0 is one of them
+    std::optional<bool> rows_scaled;  // of weights: whether each row's largest has the full colour
+    std::vector<std::string> legend;  // lines that stand in its place where colours are no scale
+    std::vector<SideVector> sides;    // to the right of the grid
+    std::vector<ColumnGroup> groups;  // what joined matrices are made of; empty: one matrix
 
     const CellView& at(Index row, Index column) const {
         return cells[static_cast<std::size_t>(row * columns + column)];
@@ -92,6 +101,7 @@ struct GridStyle {
     ColorScale colors = ColorScale::diverging;
     bool transposed = false;
     IsMasked masked;
+    bool by_row = false;  // the largest of each row of the tensor has the full colour
 };
 GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& style);
 

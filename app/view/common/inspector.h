@@ -70,7 +70,7 @@ struct InspectorView {
     std::vector<Line> geometry;  // ‖q‖ ‖k‖ cos θ
     std::string gradient;        // "∂L/∂scores = 0.0123, L = Σ output"
     bool editable = false;
-    std::vector<SourceLink> sources;  // "made from"; empty for an input
+    std::vector<SourceLink> sources;   // "made from"; empty for an input
     std::string edit_hint;             // how to change the number; "" where it cannot be changed
     std::optional<CellRef> loss_cell;  // an output, which the loss can be
     // the same arithmetic for the clipboard

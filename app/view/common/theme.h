@@ -17,15 +17,17 @@ struct Color {
 
 enum class ThemeName : std::uint8_t { dark, light };
 
-/// Every colour of the window. Contrast of each text colour on `background` and `surface`: >= 4.5:1
-/// (tested). Role colours are the same thing in formulas, headers, strips and curves:
-/// Q blue, K orange, V green, A purple.
+/// Every colour of the window. Contrast on `background`, `surface` and `raised`: of text, which roles are
+/// too, >= 4.5:1, of `control` >= 3:1. Role colours are the same thing in formulas, headers, strips and
+/// curves: Q cyan, K yellow, V green, A purple, ΔE00 >= 18 between each two of these, also under
+/// deuteranopia and protanopia. Blue and orange are the signs of numbers and no role's.
 struct Theme {
     ThemeName name;
     Color background;  // near-black blue-grey, or paper
     Color surface;     // rail, panels
     Color raised;      // hovered rows, popups
-    Color line;        // hairlines
+    Color line;        // hairlines, which nothing depends on
+    Color control;     // edges of controls, tracks, arrows
     Color text;
     Color muted;      // labels, units
     Color accent;     // the one accent: focus, current stage, links

@@ -75,8 +75,7 @@ WeightRange weight_range(double low, double high, bool log_scale) {
 std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count) {
     std::vector<Color> ramp;
     for (int n = 0; n < count; ++n) {
-        const Color color =
-            color_of({ColorScale::unit, 0.0, 1.0}, static_cast<double>(n) / (count - 1), name);
+        const Color color = color_at(ColorScale::unit, static_cast<double>(n) / (count - 1), name);
         ramp.push_back(estimated ? greyed(color) : color);
     }
     return ramp;

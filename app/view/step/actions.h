@@ -85,6 +85,12 @@ struct SetTarget {
                                        field("value", &SetTarget::value));
     friend void carry_out(AppState& state, const SetTarget& action);
 };
+/// The colours of weights: full at the largest of each row, or at 1.
+struct ScaleRows {
+    bool on;
+    static constexpr auto kMeta = meta("scale_rows", Kind::plain, field("on", &ScaleRows::on));
+    friend void carry_out(AppState& state, const ScaleRows& action);
+};
 struct BeginCellEdit {
     CellRef cell;
     static constexpr auto kMeta =
@@ -132,9 +138,10 @@ struct CancelCellEdit {
     friend void carry_out(AppState& state, const CancelCellEdit& action);
 };
 
-using StepActions = ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection,
-                               HoverCell, HoverOperand, ShowGradients, BeginCellEdit, DraftCell,
-                               CommitCellEdit, CancelCellEdit, CommitAndMove, LeaveCellEdit,
-                               ExplainSource, ShowModel, SetLoss, SetLossCell, SetTarget>;
+using StepActions =
+    ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
+               HoverOperand, ShowGradients, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit,
+               CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel, SetLoss,
+               SetLossCell, SetTarget>;
 
 }  // namespace attn::view

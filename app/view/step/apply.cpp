@@ -137,4 +137,11 @@ void carry_out(AppState& state, const ShowGradients& action) {
     say(state, action.on ? loss_sentence(state) : "Values again.");
 }
 
+void carry_out(AppState& state, const ScaleRows& action) {
+    state.step.rows_scaled = action.on;
+    say(state, action.on ? "Colours of weights by row: the largest weight of each row has the full "
+                           "colour, whatever it is."
+                         : "Colours of weights: the full colour is a weight of 1 in every row.");
+}
+
 }  // namespace attn::view

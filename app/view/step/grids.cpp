@@ -105,7 +105,11 @@ bool is_embedding(const AppState& state, Stage stage, Index row) {
 GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     const StageInfo& row = info(stage);
     const Sheet sheet = sheet_of(state, stage);
-    GridView grid = make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage)});
+    const bool weights = row.colors == ColorScale::unit;
+    const bool by_row = weights && state.step.rows_scaled;
+    GridView grid =
+        make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage), by_row});
+    if (weights && state.step.stage == stage) grid.rows_scaled = by_row;
     if (transposed) grid.title += "ᵀ";
     grid.tooltip =
         fmt::format("{}: {}\n{}", row.title, plain_formula(row), full_shape((*state.trace)[stage]));

@@ -52,6 +52,7 @@ struct StepLook {
     bool playing = false;
     std::string sentence_draft;   // what stands in the sentence field
     bool stepped_once = false;    // hides the first-launch line
+    bool rows_scaled = false;     // the largest weight of each row has the full colour
     bool show_gradients = false;  // the canvas shows ∂L/∂<stage>
     Loss loss;                    // L; loss_of() has the one that holds
     bool model_open = false;      // the sizes and the seed, under the row of controls

@@ -115,6 +115,12 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
     list.push_back({state.step.model_open ? "Close the model's sizes" : "Model: sizes and seed",
                     "Step", plain(Key::d), ShowModel{!state.step.model_open}});
     add_losses(list, state);
+    const bool by_row = state.step.rows_scaled;
+    list.push_back({by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row",
+                    "Step",
+                    {},
+                    ScaleRows{!by_row},
+                    step_lacks(state).empty()});
     add_document_commands(list, state);
     add_model_commands(list, state);
     add_jumps(list, state);
@@ -161,9 +167,10 @@ void read_loss(Fields& fields, Loss& loss) {
 nlohmann::ordered_json write_step(const AppState& state) {
     const StepLook& look = state.step;
     nlohmann::ordered_json step{
-        {"stage", info(look.stage).key},     {"playing", look.playing},
-        {"gradients", look.show_gradients},  {"loss", loss_to(look.loss)},
-        {"stepped_once", look.stepped_once}, {"sentence_draft", look.sentence_draft}};
+        {"stage", info(look.stage).key},        {"playing", look.playing},
+        {"gradients", look.show_gradients},     {"loss", loss_to(look.loss)},
+        {"rows_scaled", look.rows_scaled},      {"stepped_once", look.stepped_once},
+        {"sentence_draft", look.sentence_draft}};
     if (look.model_open) step["model"] = true;
     if (look.selected) step["selected"] = cell_to(*look.selected);
     step["places"] = places_to(look.places);
@@ -179,6 +186,7 @@ void read_step(Fields& fields, AppState& state) {
     fields.read("playing", look.playing);
     fields.read("gradients", look.show_gradients);
     read_object(fields, "loss", [&](Fields& inner) { read_loss(inner, look.loss); });
+    fields.read("rows_scaled", look.rows_scaled);
     fields.read("stepped_once", look.stepped_once);
     fields.read("sentence_draft", look.sentence_draft);
     fields.read("model", look.model_open);

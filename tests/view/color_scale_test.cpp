@@ -1,0 +1,103 @@
+// How the numbers of a grid become colours, and what its colour bar says.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/view/common/format.h"
+#include "app/view/session.h"
+#include "app/view/step/grids.h"
+#include "app/view/step/workspace.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState at_weights(const Actions& actions = {}) {
+    return after(after(initial_state(), {GoToStage{Stage::weights}}), actions);
+}
+
+/// -1 where no mark has that label.
+double place_of(const GridView& grid, const std::string& label) {
+    const auto found = std::ranges::find(grid.ticks, label, &BarTick::label);
+    return found == grid.ticks.end() ? -1.0 : found->position;
+}
+
+bool has_color(const GridView& grid, Index row, double share) {
+    const Color wanted = color_of({ColorScale::unit, 0.0, 1.0}, share, ThemeName::dark);
+    for (Index column = 0; column < grid.columns; ++column)
+        if (grid.at(row, column).fill == wanted) return true;
+    return false;
+}
+
+double largest(const GridView& grid, Index row) {
+    double most = 0.0;
+    for (Index column = 0; column < grid.columns; ++column)
+        most = std::max(most, grid.at(row, column).value);
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("the bar of weights has its marks at the roots, 1/n among them") {
+    const GridView grid = stage_grid(at_weights(), Stage::weights);
+    CHECK(grid.low_label == "0");
+    CHECK(grid.high_label == "1");
+    CHECK(place_of(grid, "0.01") == doctest::Approx(0.1));
+    CHECK(place_of(grid, "0.1") == doctest::Approx(std::sqrt(0.1)));
+    CHECK(place_of(grid, "0.5") == doctest::Approx(std::sqrt(0.5)));
+    const std::string uniform = "1/" + std::to_string(grid.columns);
+    CHECK(place_of(grid, uniform) == doctest::Approx(std::sqrt(1.0 / grid.columns)));
+    CHECK(grid.ticks.front().label == uniform);
+}
+
+TEST_CASE("scores have their zero in the middle of the bar, and no switch for rows") {
+    const GridView grid = stage_grid(at_weights(), Stage::scores);
+    CHECK(grid.ticks == std::vector<BarTick>{{0.5, "0"}});
+    CHECK(!grid.rows_scaled);
+}
+
+TEST_CASE("by row the largest weight of each row has the full colour, and the bar says so") {
+    const GridView plain = stage_grid(at_weights(), Stage::weights);
+    const GridView by_row = stage_grid(at_weights({ScaleRows{true}}), Stage::weights);
+    CHECK(plain.rows_scaled == false);
+    CHECK(by_row.rows_scaled == true);
+    CHECK(by_row.high_label.find("row's largest") != std::string::npos);
+    CHECK(place_of(by_row, "10 %") == doctest::Approx(std::sqrt(0.1)));
+    for (Index row = 0; row < plain.rows; ++row) {
+        REQUIRE(largest(plain, row) < 1.0);
+        CHECK(has_color(by_row, row, 1.0));
+        CHECK(!has_color(plain, row, 1.0));
+        CHECK(has_color(plain, row, largest(plain, row)));
+    }
+    for (std::size_t n = 0; n < plain.cells.size(); ++n)
+        CHECK(plain.cells[n].text == by_row.cells[n].text);
+}
+
+TEST_CASE("a row without a weight keeps the colour of 0 when rows are scaled") {
+    for (const AppState& state : sample_states()) {
+        if (!step_lacks(state).empty()) continue;
+        const GridView grid =
+            stage_grid(after(state, {GoToStage{Stage::weights}, ScaleRows{true}}), Stage::weights);
+        for (const CellView& cell : grid.cells)
+            if (cell.look == CellLook::number && cell.value == 0.0)
+                CHECK(cell.fill == color_of(grid.range, 0.0, ThemeName::dark));
+    }
+}
+
+TEST_CASE("only weights are scaled by row: scores keep their colours") {
+    const GridView plain = stage_grid(at_weights(), Stage::scores);
+    const GridView scaled = stage_grid(at_weights({ScaleRows{true}}), Stage::scores);
+    for (std::size_t n = 0; n < plain.cells.size(); ++n)
+        CHECK(plain.cells[n].fill == scaled.cells[n].fill);
+}
+
+TEST_CASE("a session keeps how weights are coloured") {
+    const AppState state = at_weights({ScaleRows{true}});
+    const auto read = session_from_json(session_to_json(state), "session");
+    REQUIRE(read);
+    CHECK(read->step.rows_scaled);
+}
