@@ -137,6 +137,7 @@ GridView jacobian_view(const SaturationRow& row, const char* side, const ColorRa
     grid.range = range;
     grid.low_label = tick(range.low);
     grid.high_label = tick(range.high);
+    grid.ticks = {{0.5, "0"}};
     return grid;
 }
 
