@@ -17,7 +17,6 @@ constexpr Family kRoman[] = {{"STIXGeneral"}, {"DejaVu Sans"}};
 
 struct Free {
     void operator()(FcPattern* pattern) const { FcPatternDestroy(pattern); }
-    void operator()(FcCharSet* set) const { FcCharSetDestroy(set); }
 };
 using Pattern = std::unique_ptr<FcPattern, Free>;
 
@@ -80,18 +79,6 @@ std::optional<File> find(const Family& family) {
         family.cut == Cut::italic ? FC_SLANT_ITALIC : FC_SLANT_ROMAN, nullptr));
     const Pattern found = best_match(std::move(wanted));
     if (!found || !is_family(found.get(), family)) return std::nullopt;
-    return file_of(found.get());
-}
-
-std::optional<File> find_with(std::u32string_view characters) {
-    const std::unique_ptr<FcCharSet, Free> set(FcCharSetCreate());
-    for (const char32_t character : characters) FcCharSetAddChar(set.get(), character);
-    const Pattern found = best_match(Pattern(FcPatternBuild(
-        nullptr, FC_CHARSET, FcTypeCharSet, set.get(), FC_SCALABLE, FcTypeBool, FcTrue, nullptr)));
-    FcCharSet* has = nullptr;
-    if (!found || FcPatternGetCharSet(found.get(), FC_CHARSET, 0, &has) != FcResultMatch ||
-        FcCharSetIsSubset(set.get(), has) != FcTrue)
-        return std::nullopt;
     return file_of(found.get());
 }
 

@@ -30,7 +30,4 @@ struct File {
 /// nullopt when this machine does not have the family in that cut.
 std::optional<File> find(const Family& family);
 
-/// A font of any family that has all these characters; nullopt when there is none.
-std::optional<File> find_with(std::u32string_view characters);
-
 }  // namespace attn::fonts

@@ -66,7 +66,7 @@ std::optional<Faces> find_faces() {
 }
 
 ImFont* add_source(const fonts::File& file, ImFontConfig config, const ImWchar* ranges) {
-    config.FontNo = file.index;
+    config.FontNo = static_cast<decltype(config.FontNo)>(file.index);
     return ImGui::GetIO().Fonts->AddFontFromFileTTF(file.path.c_str(), config.SizePixels, &config,
                                                     ranges);
 }

@@ -1,0 +1,59 @@
+#include <cstdio>
+
+#include <set>
+#include <string>
+
+#include "app/view/common/sheet.h"
+#include "app/view/step/explain.h"
+#include "app/view/step/view.h"
+#include "core/stages.h"
+#include "tests/view/sample_states.h"
+
+// Prints a LaTeX document with every stage's formula and what "Copy as LaTeX" gives of many cells, for
+// latex.sh.
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// pdfTeX sets the letters of Latin-1; other tokens are another engine's matter.
+bool is_latin(const std::string& text) {
+    for (const char c : text)
+        if (static_cast<unsigned char>(c) > 0xC3U) return false;
+    return true;
+}
+
+void print_copies(const AppState& state, Stage stage, std::set<std::string>& printed) {
+    std::vector<CellRef> cells{{stage, 0, 0}, {stage, 1, 0}, {stage, 0, 1}};
+    for (const auto& operand : info(stage).operands)
+        if (operand) cells.push_back({operand->id, 0, 0});
+    for (const CellRef& cell : cells) {
+        if (!has_cell(state, cell)) continue;
+        const std::string copy = copy_as_latex(state, explain(state, cell));
+        if (copy.size() > 2000 || !is_latin(copy) || !printed.insert(copy).second) continue;
+        std::fputs(copy.c_str(), stdout);
+    }
+}
+
+}  // namespace
+
+int main() {
+    std::puts("\\documentclass{article}\\usepackage{amsmath}\\setlength{\\textwidth}{40in}");
+    std::puts("\\allowdisplaybreaks\\begin{document}");
+    std::set<std::string> printed;
+    for (const StageInfo& stage : stage_table())
+        std::printf("\\[ %s \\]\n", std::string(stage.tex).c_str());
+    for (AppState state : sample_states())
+        for (const Stage stage : ribbon_stages(state.document())) {
+            state = after(state, {GoToStage{stage}});
+            for (const bool gradients : {false, true}) {
+                const std::string tex =
+                    build_step_view(after(state, {ShowGradients{gradients}})).tex;
+                if (printed.insert(tex).second) std::printf("\\[ %s \\]\n", tex.c_str());
+            }
+            print_copies(state, stage, printed);
+        }
+    std::puts("\\end{document}");
+    std::fprintf(stderr, "%zu formulas and copies\n", printed.size() + kStageCount);
+}
