@@ -176,6 +176,15 @@ TEST_CASE("the heads of To be or not to be do what their names say") {
                   names[static_cast<std::size_t>(h)]));
 }
 
+TEST_CASE("the sentence of 14 words does what its note says") {
+    const AppState state = preset_state("the-animal-didnt-cross");
+    CHECK(state.document().tokens.size() == 14);
+    const auto row = (*state.trace)[Stage::weights].matrix(0, 0).row(7);
+    CHECK(state.document().tokens[7] == "it");
+    CHECK(std::ranges::max_element(row) - row.begin() == 1);
+    CHECK(state.document().tokens[1] == "animal");
+}
+
 TEST_CASE("a head that was changed is not called by what it was built for") {
     const AppState state = preset_state("three-heads");
     using Names = std::vector<std::string>;
