@@ -12,6 +12,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/step/view.h"
+#include "app/view/step/workspace.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
 
@@ -326,6 +327,14 @@ TEST_CASE("a stage's sentence holds for W_O, source, biases and rows without a k
     CHECK(has(words_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
               "4 of 4 rows hold NaN"));
     CHECK(has(words_of(json_state(R"("dropout": 0.5)"), Stage::context), "its weight in Ã"));
+}
+
+TEST_CASE("the source of keys and values is named where a weight is explained") {
+    const AppState state = after(preset_state("cross-attention"), {SelectCell{{Param::w_k, 1, 1}}});
+    const std::string words = step_inspector(state).as_text;
+    CHECK(has(words, "column 1 of X_kv and adds to column 1 of K"));
+    const auto query = after(preset_state("cross-attention"), {SelectCell{{Param::w_q, 1, 1}}});
+    CHECK(has(step_inspector(query).as_text, "column 1 of X and adds to column 1 of Q"));
 }
 
 TEST_CASE("rows of weights are said to sum to 1 only where they do") {

@@ -62,7 +62,7 @@ void add_sizes(const ControlsView& view, std::vector<Row>& rows) {
                       "d_k",
                       view.d_k,
                       view::kMaxKeyWidth,
-                      {"d_k: columns of Q and K in each head. W_Q is [d_model, d_k]", how}},
+                      {"d_k: columns of Q and K in each head. W_Q is [d_model, heads · d_k]", how}},
                      [](Index n) { return view::SetKeyWidth{n}; }));
     }
     const Index most = view.toy ? view::kMaxHeads : std::max(kMostFileHeads, view.heads);

@@ -278,8 +278,8 @@ void carry_out(AppState& state, const SetSeed& action) {
     document.head_names.clear();
     document.note = toy_note(document);
     const std::string words =
-        fmt::format("Seed {}: every entry of W is new, X stays{}", action.seed,
-                    given_up_words(state.document(), document, "W is drawn anew"));
+        fmt::format("Seed {}: every entry of W is drawn anew, X stays{}", action.seed,
+                    given_up_words(state.document(), document, "all of W comes from the seed"));
     edit_document(state, std::move(document), words);
 }
 

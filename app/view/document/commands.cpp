@@ -50,7 +50,7 @@ void add_document_commands(std::vector<Command>& list, const AppState& state) {
                     SetCausal{!causal}, there});
     const Command window =
         spec.mask.window ? Command{"No window mask", "Document", {}, SetWindow{std::nullopt}, there}
-                         : Command{"Window mask: each query sees its neighbours",
+                         : Command{"Window mask: no query sees farther than its neighbours",
                                    "Document",
                                    {},
                                    SetWindow{1},

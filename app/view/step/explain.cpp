@@ -9,7 +9,7 @@
 namespace attn::view {
 namespace {
 
-void explain_param(Explanation& explanation, Param param) {
+void explain_param(const AppState& state, Explanation& explanation, Param param) {
     const ParamInfo& row = info(param);
     set_formula(explanation, tex::text_of("a weight of ") + tex_symbol(param));
     if (param == Param::w_o) {
@@ -27,9 +27,10 @@ void explain_param(Explanation& explanation, Param param) {
                                                 letter == 'O' ? 'Y' : letter));
         return;
     }
-    explanation.notes.push_back(
-        fmt::format("It multiplies column {} of X and adds to column {} of {}, for every token.",
-                    explanation.cell.row, explanation.cell.column, letter));
+    explanation.notes.push_back(fmt::format(
+        "It multiplies column {} of {} and adds to column {} of {}, for every token.",
+        explanation.cell.row, param == Param::w_q ? "X" : name_of(key_stage(state.document())),
+        explanation.cell.column, letter));
 }
 
 /// The operands of a stage in this document.
@@ -61,7 +62,7 @@ Explanation explain(const AppState& state, const CellRef& cell) {
     explanation.value = *value;
     const Stage* const stage = std::get_if<Stage>(&cell.tensor);
     if (stage == nullptr) {
-        explain_param(explanation, std::get<Param>(cell.tensor));
+        explain_param(state, explanation, std::get<Param>(cell.tensor));
         return explanation;
     }
     const std::string missing = missing_of(state, operands_of(state, *stage));
