@@ -239,3 +239,46 @@ TEST_CASE("the temperature's track stands still: one place is one value, from 0.
     panel.ui.press(Key::left);
     CHECK(value == 0.99);
 }
+
+TEST_CASE("the wheel over a slider and over a number field moves it by one") {
+    WidthSlider slider(48);
+    slider.panel.ui.move_to({200.0F, slider.y()});
+    slider.panel.ui.wheel(1.0F);
+    CHECK(slider.d_k == 49);
+    slider.panel.ui.wheel(-1.0F);
+    slider.panel.ui.wheel(-1.0F);
+    CHECK(slider.d_k == 47);
+    slider.panel.ui.move_to({700.0F, 150.0F});
+    slider.panel.ui.wheel(1.0F);
+    CHECK(slider.d_k == 47);
+    SeedField field(7);
+    field.panel.ui.move_to(field.middle());
+    field.panel.ui.wheel(1.0F);
+    CHECK(field.seed == 8);
+}
+
+TEST_CASE("the temperature is held at 1 by its mark, and passes it when the hand goes on") {
+    double value = 0.5;
+    Panel panel([&](const ui::Frame& frame, view::Actions& out) {
+        const ui::SliderWords words{"τ", "1.00", "100.00"};
+        const float width = ui::slider_width(frame, words);
+        if (const auto next =
+                ui::real_slider(frame, "##t", words, value, 0.05, 100.0, width, {"τ", ""}, out))
+            value = *next;
+    });
+    const float y = (panel.low.y + panel.high.y) / 2;
+    int at_one = 0;
+    bool below = false;
+    bool above = false;
+    for (float x = panel.low.x; x < panel.high.x; x += 1.0F) {
+        panel.ui.frames(kNoDoubleClick);
+        panel.ui.click({x, y});
+        at_one += value == 1.0 ? 1 : 0;
+        below = below || value < 0.9;
+        above = above || value > 1.1;
+    }
+    CHECK(at_one >= 6);
+    CHECK(at_one <= 24);
+    CHECK(below);
+    CHECK(above);
+}

@@ -1,0 +1,100 @@
+#include <doctest/doctest.h>
+#include <imgui_internal.h>
+
+#include "app/ui/step/canvas.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using attn::test::last;
+using attn::test::NullUi;
+using view::Key;
+
+namespace {
+
+/// The field over one cell.
+struct Editor {
+    ImVec2 low{200.0F, 100.0F}, size;
+    view::CellEdit editing{{Stage::x, 0, 0}, "-0.125"};
+    NullUi ui;
+
+    explicit Editor(ImVec2 cell) : size(cell) {
+        ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
+            ui::draw_cell_editor(editing, low, size, frame, out);
+        });
+        ui.frames(4);
+    }
+    ImRect place() const {
+        for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+            if (window->Active &&
+                std::string(window->Name).find("cell editor") != std::string::npos)
+                return window->Rect();
+        return {};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a cell is typed into in its own place; a small one about its middle, wide enough") {
+    const Editor roomy({120.0F, 90.0F});
+    CHECK(roomy.place().Min.x == 200.0F);
+    CHECK(roomy.place().Min.y == 100.0F);
+    CHECK(roomy.place().GetWidth() == 120.0F);
+    CHECK(roomy.place().GetHeight() == 90.0F);
+    Editor small({20.0F, 14.0F});
+    const ImRect place = small.place();
+    const float text = small.ui.style().text_width(small.ui.style().fonts.digits_small, "-0.125");
+    CHECK(place.GetWidth() > text);
+    CHECK(place.GetWidth() < text + 40.0F);
+    CHECK(std::abs(place.GetCenter().x - 210.0F) <= 1.0F);
+    CHECK(std::abs(place.GetCenter().y - 107.0F) <= 1.0F);
+}
+
+TEST_CASE("the field opens with everything selected: a letter replaces the number") {
+    Editor editor({120.0F, 90.0F});
+    const view::Actions typed = editor.ui.type("7");
+    const auto* draft = last<view::DraftCell>(typed);
+    REQUIRE(draft);
+    CHECK(draft->text == "7");
+}
+
+TEST_CASE("Enter on what is no number keeps the field open, and the next letter replaces it") {
+    App app;
+    view::apply(app.state, view::GoToStage{Stage::x});
+    view::apply(app.state, view::BeginCellEdit{{Stage::x, 1, 1}});
+    app.ui.frames(3);
+    app.ui.type("1.2.3");
+    app.ui.press(Key::enter);
+    REQUIRE(app.state.step.editing);
+    CHECK(app.state.message.severity == view::Severity::error);
+    app.ui.frames(2);
+    app.ui.type("4");
+    CHECK(app.state.step.editing->draft == "4");
+    app.ui.press(Key::enter);
+    CHECK_FALSE(app.state.step.editing);
+    CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 4.0F);
+}
+
+TEST_CASE("Tab and Shift+Tab go through the cells of a row, each with everything selected") {
+    App app;
+    view::apply(app.state, view::GoToStage{Stage::x});
+    view::apply(app.state, view::BeginCellEdit{{Stage::x, 1, 1}});
+    app.ui.frames(3);
+    for (const char* letter : {"5", "6"}) {
+        app.ui.type(letter);
+        app.ui.press(Key::tab);
+        app.ui.frames(2);
+    }
+    CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 5.0F);
+    CHECK(app.state.document().inputs->x(0, 0, 1, 2) == 6.0F);
+    REQUIRE(app.state.step.editing);
+    CHECK(app.state.step.editing->cell == view::CellRef{Stage::x, 1, 3});
+    app.ui.press(Key::tab, false, true);
+    app.ui.frames(2);
+    REQUIRE(app.state.step.editing);
+    CHECK(app.state.step.editing->cell == view::CellRef{Stage::x, 1, 2});
+    CHECK(app.state.focus.control == 0);
+    app.ui.press(Key::escape);
+    CHECK_FALSE(app.state.step.editing);
+    CHECK(app.state.document().inputs->x(0, 0, 1, 2) == 6.0F);
+}
