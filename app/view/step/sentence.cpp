@@ -20,7 +20,7 @@ constexpr std::string_view kInvitation =
     "Point at a word or a cell. From softmax on, this line says what the word looks at.";
 
 /// What the cell that is looked at says about the sentence.
-struct Place {
+struct LookedAt {
     std::optional<Index> query, key;
 };
 
@@ -33,7 +33,7 @@ bool is_pair(const OperandId& id) {
     return stage != nullptr && pair_stages()[index_of(*stage)];
 }
 
-Place place_of(const std::optional<CellRef>& cell) {
+LookedAt pair_of(const std::optional<CellRef>& cell) {
     if (!cell) return {};
     if (is_pair(cell->tensor)) return {cell->row, cell->column};
     if (has_rows_of(cell->tensor, Axis::query)) return {cell->row, std::nullopt};
@@ -42,10 +42,10 @@ Place place_of(const std::optional<CellRef>& cell) {
 }
 
 /// Of the hovered cell, and what that leaves open, of the selected one.
-Place looked_at(const AppState& state) {
-    const Place hovered = place_of(state.step.hovered);
+LookedAt looked_at(const AppState& state) {
+    const LookedAt hovered = pair_of(state.step.hovered);
     if (hovered.query || hovered.key) return hovered;
-    return place_of(state.step.selected);
+    return pair_of(state.step.selected);
 }
 
 /// Weights are known in the story from softmax on.
@@ -173,7 +173,7 @@ void weigh(SentenceView& view, const AppState& state, const std::string& query) 
     }
 }
 
-std::string place_words(const AppState& state, const Place& place) {
+std::string place_words(const AppState& state, const LookedAt& place) {
     const Document& document = state.document();
     const auto query = [&] { return axis_label(document, Axis::query, *place.query); };
     const auto key = [&] { return axis_label(document, Axis::key, *place.key); };
@@ -198,7 +198,7 @@ void say_left_out(WordRow& row, Index count) {
     if (row.first > 0) row.chips.insert(row.chips.begin(), left_out(row.first));
 }
 
-void mark_key(SentenceView& view, const Place& place) {
+void mark_key(SentenceView& view, const LookedAt& place) {
     WordRow& row = view.keys.chips.empty() ? view.queries : view.keys;
     if (!place.key) return;
     const Index n = *place.key - row.first;
@@ -213,7 +213,7 @@ SentenceView build_sentence_view(const AppState& state) {
     const Document& document = state.document();
     const Dimensions& size = document.size;
     const Shown shown(state);
-    const Place place = looked_at(state);
+    const LookedAt place = looked_at(state);
     view.weighed = is_told(state);
     view.query = place.query;
     if (view.weighed && !view.query) view.query = 0;
