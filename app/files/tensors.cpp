@@ -171,6 +171,11 @@ Result<void> add_layer(const LayerReader& layer, const Wanted& wanted, TensorFil
         return bad_input(fmt::format("{}: {}{}", layer.shown(), size.error().sentence,
                                      what_it_holds(*inputs, layer.reader)));
     if (file.layers.empty()) file.size = *size;
+    if (!file.layers.empty() && file.layers.front().v.empty() != inputs->v.empty())
+        return bad_input(fmt::format("{} {} V, layer {} {}; expected V in every layer or in none",
+                                     layer.shown(), inputs->v.empty() ? "lacks" : "has",
+                                     file.numbers.front(),
+                                     inputs->v.empty() ? "has it" : "lacks it"));
     if (auto same = check_same_sizes(layer, *size, file.numbers.empty() ? 0 : file.numbers.front(),
                                      file.size);
         !same)

@@ -1,0 +1,113 @@
+// What a person opens: queries and keys without values, and files that a session names from another folder.
+#include "app/files/open.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "app/view/large/requests.h"
+#include "app/view/session.h"
+#include "app/view/workspaces.h"
+#include "core/io/npz.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+using namespace attn::files;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr Index kTokens = 5;
+constexpr Index kWidth = 3;
+
+/// Arrays of those names, [2, 5, 3] each.
+void write_arrays(const fs::path& path, const std::vector<std::string>& names) {
+    std::vector<float> values;
+    for (int n = 0; n < 2 * kTokens * kWidth; ++n) values.push_back(0.1F * static_cast<float>(n));
+    std::vector<NpzEntry> entries;
+    for (const std::string& name : names) entries.push_back({name, {2, kTokens, kWidth}, values});
+    fs::create_directories(path.parent_path());
+    REQUIRE(write_npz(path, entries));
+}
+
+Result<view::Opened> open(const fs::path& path) {
+    return opener(backends())({path.string(), 0}, {});
+}
+
+std::string refused(const fs::path& path) {
+    const auto opened = open(path);
+    return opened ? "" : opened.error().sentence;
+}
+
+/// The window's state once a document was opened.
+view::AppState opened_state(const fs::path& path) {
+    const auto opened = open(path);
+    REQUIRE(opened);
+    view::AppState state = view::initial_state();
+    view::apply(state, view::OpenFile{path.string()});
+    view::apply(state, view::DocumentReady{path.string(), "",
+                                           std::make_shared<const view::Opened>(*opened)});
+    return state;
+}
+
+void write_session(const view::AppState& state, const fs::path& path) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << view::session_to_json(state, path.parent_path());
+}
+
+}  // namespace
+
+TEST_CASE("queries and keys without values open, and are shown as a map") {
+    const Scratch scratch;
+    write_arrays(scratch / "qk.npz", {"Q", "K"});
+    const view::AppState state = opened_state(scratch / "qk.npz");
+    CHECK(state.document().inputs->v.empty());
+    CHECK(state.document().size.heads == 2);
+    CHECK(state.document().size.tq == kTokens);
+    CHECK(state.document().size.d_k == kWidth);
+    CHECK(state.workspace == view::Workspace::large);
+    CHECK(says(view::stages_lack(state.document()), "without values"));
+    const auto request = view::requested_map_input(state);
+    REQUIRE(request);
+    const auto answer = std::get<view::MapInputReady>(view::run(*request, {}));
+    CHECK(answer.fault.empty());
+    REQUIRE(answer.input);
+    CHECK(answer.input->source.size.tk == kTokens);
+    // a mask, tokens and layers as with values
+    write_arrays(scratch / "layers.npz", {"l0.Q", "l0.K", "l4.Q", "l4.K"});
+    CHECK(opened_state(scratch / "layers.npz").document().layers.size() == 2);
+}
+
+TEST_CASE("V is in every layer or in none, and keys alone are still refused") {
+    const Scratch scratch;
+    write_arrays(scratch / "mixed.npz", {"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K"});
+    CHECK(says(refused(scratch / "mixed.npz"), "layer 1 lacks V, layer 0 has it"));
+    write_arrays(scratch / "k.npz", {"K"});
+    CHECK(says(refused(scratch / "k.npz"), "it holds K"));
+    CHECK_FALSE(read_tensors((scratch / "mixed.npz").string()));
+}
+
+TEST_CASE("a session finds its file where both were moved to, and where it was") {
+    const Scratch scratch;
+    const fs::path old = scratch / "old";
+    write_arrays(old / "data/in.npz", {"Q", "K", "V"});
+    write_session(opened_state(old / "data/in.npz"), old / "s.json");
+    // the session alone was moved
+    fs::create_directories(scratch / "other");
+    fs::copy_file(old / "s.json", scratch / "other/s.json");
+    const auto there = open(scratch / "other/s.json");
+    REQUIRE(there);
+    CHECK(there->document->title == "in.npz");
+    // both were
+    fs::rename(old, scratch / "new");
+    const auto moved = open(scratch / "new/s.json");
+    REQUIRE(moved);
+    REQUIRE(moved->session);
+    CHECK(std::get<view::FileOrigin>(moved->document->origin).path ==
+          (scratch / "new/data/in.npz").string());
+    // neither is there: both places are named
+    const std::string fault = refused(scratch / "other/s.json");
+    CHECK(says(fault, (scratch / "other/data/in.npz").string()));
+    CHECK(says(fault, (scratch / "old/data/in.npz").string()));
+}
