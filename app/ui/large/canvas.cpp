@@ -133,7 +133,7 @@ void draw_figures(const Canvas& canvas) {
 }
 
 /// A cell; about the middle of one that is too small to be seen, something larger.
-Box outlined(const Canvas& canvas, const PixelRect& rect) {
+Area outlined(const Canvas& canvas, const PixelRect& rect) {
     const double least = canvas.scene.frame.px(kLeastOutline);
     const double pad_x = std::max(0.0, (least - (rect.right - rect.left)) / 2.0);
     const double pad_y = std::max(0.0, (least - (rect.bottom - rect.top)) / 2.0);
@@ -142,7 +142,7 @@ Box outlined(const Canvas& canvas, const PixelRect& rect) {
 }
 
 void draw_selected(const Canvas& canvas, const PixelRect& rect) {
-    const Box box = outlined(canvas, rect);
+    const Area box = outlined(canvas, rect);
     const Frame& frame = canvas.scene.frame;
     draw_ring(frame.painter, box.low, box.high, frame.theme, frame.scale);
 }
