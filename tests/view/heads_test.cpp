@@ -50,6 +50,17 @@ TEST_CASE("each picture has the colours that the canvas gives that head") {
     }
 }
 
+TEST_CASE("pictures follow the colours by row") {
+    const AppState plain = with_heads(2, Stage::weights);
+    const AppState state = after(plain, {ScaleRows{true}, ShowHead{1}});
+    const HeadPicture head = build_heads_view(state).heads[1];
+    CHECK(head.picture.key != build_heads_view(plain).heads[1].picture.key);
+    const GridView grid = stage_grid(state, Stage::weights);
+    const Image image = head.picture.paint();
+    for (Index i = 0; i < grid.rows; ++i)
+        for (Index j = 0; j < grid.columns; ++j) CHECK(pixel(image, i, j) == grid.at(i, j).fill);
+}
+
 TEST_CASE("a picture's key follows its pixels: not the head shown, but theme and numbers") {
     const AppState state = with_heads(4, Stage::weights);
     const auto keys = [](const AppState& of) {

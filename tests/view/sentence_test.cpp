@@ -168,6 +168,16 @@ TEST_CASE("a chip has the colour of its cell in the matrix") {
     }
 }
 
+TEST_CASE("a chip follows the colours by row") {
+    const AppState state =
+        after(words_of_length(5),
+              {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 0}}, ScaleRows{true}});
+    const SentenceView view = build_sentence_view(state);
+    const GridView grid = stage_grid(state, Stage::weights);
+    for (Index key = 0; key < 5; ++key)
+        CHECK(view.queries.chips[static_cast<std::size_t>(key)].fill == grid.at(2, key).fill);
+}
+
 TEST_CASE("a hovered query goes before the selected one, and without either it is the first") {
     AppState state = after(words_of_length(5), {GoToStage{Stage::weights}});
     const auto query = [&] { return build_sentence_view(state).query; };

@@ -14,7 +14,7 @@ never() {
     if more_than "$pattern" "$before"; then fail "'$pattern' in the journal after: $*"; fi
 }
 
-start --preset two-heads --save-session recorded.json
+start --preset three-heads --save-session recorded.json
 
 does '"action":"set_presenter","on":true' press p
 does '"action":"step_by","steps":1' press Right

@@ -161,10 +161,11 @@ void draw_body(const SaturationView& view, float whole, const Frame& frame, view
 
 }  // namespace
 
-void draw_saturation_panel(const SaturationView& view, const Frame& frame, view::Actions& out) {
+void draw_saturation_panel(const SaturationView& view, const Frame& frame, view::Actions& out,
+                           Toolbar toolbar) {
     const float whole = ImGui::GetContentRegionAvail().y;
     ImGui::BeginChild("saturation", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
-    draw_saturation_controls(view, around(frame), out);
+    if (toolbar == Toolbar::shown) draw_saturation_controls(view, around(frame), out);
     draw_words(view, frame);
     draw_body(view, whole, frame, out);
     ImGui::EndChild();

@@ -12,7 +12,8 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
     const Box box{{r.work.low.x + r.margin, frame.px(16)},
                   {r.work.high.x - r.margin, r.work.high.y}};
     const view::SaturationView view = build_saturation_view(state);
-    panel("saturation", box, [&] { draw_saturation_panel(view, frame, out); });
+    const Toolbar toolbar = r.chrome ? Toolbar::shown : Toolbar::hidden;
+    panel("saturation", box, [&] { draw_saturation_panel(view, frame, out, toolbar); });
     return view.status;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/row_range.h"
 #include "app/view/state.h"
 
 namespace attn::view {
@@ -75,14 +76,6 @@ void select(const AppState& state, GridView& grid) {
     const Index column = grid.transposed ? selected->row : selected->column - grid.first_column;
     if (row >= grid.rows || column < 0 || column >= grid.columns) return;
     grid.selected = {row, column};
-}
-
-/// The range of the row's own, up to its largest entry, where there is one above 0.
-ColorRange range_of_row(const ColorRange& whole, std::span<const float> row) {
-    float largest = 0.0F;
-    for (const float value : row)
-        if (std::isfinite(value)) largest = std::max(largest, value);
-    return largest > 0.0F ? ColorRange{whole.scale, 0.0, largest} : whole;
 }
 
 /// One a row of the tensor.

@@ -8,6 +8,7 @@
 
 #include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
+#include "app/view/common/row_range.h"
 #include "app/view/common/sheet.h"
 #include "app/view/step/workspace.h"
 #include "core/masks.h"
@@ -23,6 +24,7 @@ struct OneHead {
     Stage stage = Stage::weights;
     Index batch = 0;
     Index head = 0;
+    bool by_row = false;  // each row has colours of its own
 
     Index part() const {  // along the stage's own head axis
         const Dimensions& size = document->size;
@@ -79,16 +81,18 @@ std::vector<float> entries_of(const MatrixView<const float>& matrix) {
 /// As the canvas colours the cells of that head: one pixel a cell.
 Image paint(const OneHead& one, ThemeName name) {
     const MatrixView<const float> matrix = one.values();
-    const std::vector<float> values = entries_of(matrix);
     const std::vector<std::uint8_t> hidden = hidden_pairs(one);
-    const ColorRange range = range_of(info(one.stage).colors, values);
+    const ColorRange whole = range_of(info(one.stage).colors, entries_of(matrix));
     Image image{static_cast<int>(matrix.columns), static_cast<int>(matrix.rows), {}};
-    image.rgba.resize(values.size() * 4);
-    for (std::size_t n = 0; n < values.size(); ++n) {
-        Color color = color_of(range, values[n], name);
-        if (std::isnan(values[n])) color = theme(name).nan;
-        if (!hidden.empty() && hidden[n] != 0) color = theme(name).masked;
-        put(image, n, color);
+    image.rgba.resize(static_cast<std::size_t>(matrix.rows * matrix.columns) * 4);
+    std::size_t n = 0;
+    for (Index i = 0; i < matrix.rows; ++i) {
+        const ColorRange range = one.by_row ? range_of_row(whole, matrix.row(i)) : whole;
+        for (const float value : matrix.row(i)) {
+            Color color = std::isnan(value) ? theme(name).nan : color_of(range, value, name);
+            if (!hidden.empty() && hidden[n] != 0) color = theme(name).masked;
+            put(image, n++, color);
+        }
     }
     return image;
 }
@@ -101,6 +105,7 @@ std::uint64_t key_of(const OneHead& one, ThemeName name) {
     add(static_cast<Index>(one.stage));
     add(static_cast<Index>(name));
     add(matrix.columns);
+    add(one.by_row ? 1 : 0);
     for (Index i = 0; i < matrix.rows; ++i)
         for (const float value : matrix.row(i)) add(std::bit_cast<std::uint32_t>(value));
     for (const std::uint8_t hidden : hidden_pairs(one)) add(hidden);
@@ -147,7 +152,9 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
     if (head < std::ssize(names)) picture.name = names[static_cast<std::size_t>(head)];
     picture.tooltip = "Click: this head on the canvas.";
     if (!stage) return picture;
-    const OneHead one{state.shared_document(), state.trace, *stage, state.batch, head};
+    const bool unit = info(*stage).colors == ColorScale::unit;
+    const OneHead one{state.shared_document(),       state.trace, *stage, state.batch, head,
+                      unit && state.step.rows_scaled};
     picture.drawn = true;
     picture.tooltip = strongest_words(one);
     picture.picture = {key_of(one, state.theme),

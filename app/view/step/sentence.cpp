@@ -7,6 +7,7 @@
 
 #include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
+#include "app/view/common/row_range.h"
 #include "app/view/common/sheet.h"
 #include "app/view/common/words.h"
 #include "app/view/step/attention_words.h"
@@ -141,35 +142,45 @@ std::string weight_words(const WordChip& chip) {
     return percent(chip.weight);
 }
 
-void shade(WordChip& chip, const AppState& state) {
-    const Theme& colors = theme(state.theme);
-    if (chip.look == ChipLook::masked) chip.fill = colors.masked;
-    if (chip.look == ChipLook::not_a_number) chip.fill = colors.nan;
-    if (chip.look == ChipLook::weighed)
-        chip.fill = color_of({ColorScale::unit, 0.0, 1.0}, chip.weight, state.theme);
-    chip.ink = ink_on(chip.fill, state.theme);
+/// The told weights, and how the canvas colours the row of the query.
+struct Weights {
+    MatrixView<const float> values;  // 0 × 0: not told yet
+    ColorRange range;
+
+    Weights(const AppState& state, const SentenceView& view) {
+        if (!view.weighed) return;
+        values = sheet_of(state, told_weights(state)).values;
+        for (Index i = 0; i < values.rows; ++i)
+            range.high = std::max(range.high, range_of(ColorScale::unit, values.row(i)).high);
+        range.scale = ColorScale::unit;
+        if (state.step.rows_scaled) range = range_of_row(range, values.row(*view.query));
+    }
+};
+
+void shade(WordChip& chip, const ColorRange& range, ThemeName name) {
+    if (chip.look == ChipLook::masked) chip.fill = theme(name).masked;
+    if (chip.look == ChipLook::not_a_number) chip.fill = theme(name).nan;
+    if (chip.look == ChipLook::weighed) chip.fill = color_of(range, chip.weight, name);
+    chip.ink = ink_on(chip.fill, name);
 }
 
 /// The weights of the query on the words that it attends to; before softmax only what the mask hides.
 void weigh(SentenceView& view, const AppState& state, const std::string& query) {
     WordRow& row = view.keys.chips.empty() ? view.queries : view.keys;
     const std::vector<std::uint8_t> allowed = allowed_keys(state, *view.query);
-    MatrixView<const float> weights;
-    if (view.weighed) weights = sheet_of(state, told_weights(state)).values;
+    const Weights weights(state, view);
     Index key = row.first;
     for (WordChip& chip : row.chips) {
         const bool masked = allowed[static_cast<std::size_t>(key)] == 0;
-        if (masked) chip.look = ChipLook::masked;
         if (view.weighed) {
-            chip.weight = weights(*view.query, key);
-            const bool nan = std::isnan(chip.weight);
-            if (!masked) chip.look = nan ? ChipLook::not_a_number : ChipLook::weighed;
+            chip.weight = weights.values(*view.query, key);
+            chip.look = std::isnan(chip.weight) ? ChipLook::not_a_number : ChipLook::weighed;
         }
-        if (chip.look != ChipLook::plain) {
-            shade(chip, state);
-            chip.tooltip += fmt::format("\n{} → {}: {}", query, chip.text, weight_words(chip));
-        }
+        if (masked) chip.look = ChipLook::masked;
         ++key;
+        if (chip.look == ChipLook::plain) continue;
+        shade(chip, weights.range, state.theme);
+        chip.tooltip += fmt::format("\n{} → {}: {}", query, chip.text, weight_words(chip));
     }
 }
 
