@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/math.h"
 #include "app/ui/saturation/controls.h"
 #include "app/ui/saturation/hero.h"
 #include "app/ui/saturation/plot.h"
@@ -15,6 +16,8 @@ namespace {
 using view::SaturationView;
 
 // Design units.
+constexpr float kFormula = 20.0F;
+constexpr float kWords = 48.0F;  // height of the formula and the words beside it
 constexpr float kGap = 24.0F;
 constexpr float kSmallGap = 12.0F;
 constexpr float kLeft = 0.62F;  // of the width: the curves
@@ -36,23 +39,35 @@ struct Place {
 
 // --- words
 
-void draw_heading(const SaturationView& view, const Frame& frame) {
-    const Font& font = frame.fonts.strong;
+/// The formula on the left of the words, in the middle of their height; its width with the gap.
+float draw_formula_beside(const SaturationView& view, float height, const Frame& frame) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    float x = at.x;
-    for (const view::HeadingPiece& piece : view.heading) {
-        const view::Color color = piece.plain ? frame.theme.muted : frame.theme.role(piece.role);
-        frame.painter.text(font, {x, at.y}, color, piece.text);
-        x += frame.text_width(font, piece.text) + frame.px(12);
+    const auto box = fitted_math(frame, view.tex, kFormula, ImGui::GetContentRegionAvail().x / 3);
+    if (!box) {
+        frame.painter.text(frame.fonts.strong, at, frame.theme.text, view.formula);
+        return frame.text_width(frame.fonts.strong, view.formula) + frame.px(kGap);
     }
-    ImGui::Dummy({x - at.x, font.px + frame.px(2)});
+    const float slack = std::max(height - box->ascent - box->descent, 0.0F) / 2;
+    draw_formula(frame, *box, {at.x, at.y + slack + box->ascent});
+    return box->width + frame.px(kGap);
 }
 
-void draw_words(const SaturationView& view, const Frame& frame) {
-    draw_heading(view, frame);
+void draw_sentence(const SaturationView& view, const Frame& frame) {
     const view::Color color = view.stale ? frame.theme.muted : frame.theme.text;
     wrapped_words(frame, frame.fonts.title, color, view.sentence);
     wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.note);
+}
+
+void draw_words(const SaturationView& view, const Frame& frame) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = frame.px(kWords);
+    const float left = draw_formula_beside(view, height, frame);
+    ImGui::SetCursorScreenPos({at.x + left, at.y});
+    ImGui::BeginGroup();
+    draw_sentence(view, frame);
+    ImGui::EndGroup();
+    const float end = std::max(ImGui::GetItemRectMax().y, at.y + height);
+    ImGui::SetCursorScreenPos({at.x, end + frame.px(4)});
 }
 
 // --- below the large plot

@@ -9,6 +9,7 @@
 #include "app/view/saturation/parts.h"
 #include "app/view/saturation/requests.h"
 #include "app/view/saturation/words.h"
+#include "core/tex.h"
 
 namespace attn::view {
 namespace {
@@ -90,13 +91,10 @@ VerdictView verdict_view(const SaturationSide& side) {
     return {verdict, words_of(verdict)};
 }
 
-std::vector<HeadingPiece> heading_of(const SaturationSettings& settings) {
+std::string tex_of(const SaturationSettings& settings) {
     const bool drawn = settings.model == SaturationModel::sampled;
-    const std::string z = drawn ? "q·k" : "z";
-    return {{fmt::format("a = softmax({} / √d_k)", z), Role::weight},
-            {"against", Role::input, true},
-            {fmt::format("a = softmax({})", z), Role::score},
-            {drawn ? "q, k ~ N(0, 1)" : "z = √d_k × logits", Role::input, true}};
+    return fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
+                       drawn ? R"(q \cdot k)" : "z");
 }
 
 std::string row_caption(const SaturationControls& controls) {
@@ -190,7 +188,8 @@ SaturationView build_saturation_view(const AppState& state) {
     const Medians medians = medians_of(state);
     SaturationView view;
     set_controls(view, state);
-    view.heading = heading_of(controls.settings);
+    view.tex = tex_of(controls.settings);
+    view.formula = tex::plain_text(view.tex);
     set_medians(view, medians);
     view.stale = !(state.curves.settings == controls.settings) || !state.curves.sweep;
     view.row_caption = row_caption(controls);

@@ -111,13 +111,6 @@ struct SaturationDetails {
     std::vector<ComparedNumber> rows;  // of the row that is drawn
 };
 
-/// A piece of the heading in its own colour.
-struct HeadingPiece {
-    std::string text;
-    Role role;
-    bool plain = false;  // no role: words between
-};
-
 struct SaturationView {
     // controls
     SaturationModel model;
@@ -130,7 +123,7 @@ struct SaturationView {
     std::string logits;
     bool show_details;
     // what is computed
-    std::vector<HeadingPiece> heading;  // the formula
+    std::string tex, formula;  // the heading, typeset and plain
     std::string sentence;
     std::string note;    // what the sentence's numbers are
     bool stale = false;  // medians and curves are of older settings: new ones are computed
