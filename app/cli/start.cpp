@@ -276,7 +276,7 @@ view::Action found_from(const std::filesystem::path& journal, view::Action actio
                         std::vector<std::string>& warnings) {
     auto* const open = std::get_if<view::OpenFile>(&action);
     if (!open || files::is_standard(journal.string())) return action;
-    auto found = find_named(std::filesystem::absolute(journal).parent_path(), open->path, "");
+    auto found = attn::find_named(std::filesystem::absolute(journal).parent_path(), open->path, "");
     if (found)
         open->path = *std::move(found);
     else
