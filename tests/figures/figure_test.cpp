@@ -101,12 +101,12 @@ TEST_CASE("text is text in SVG, escaped, and placed on its base line") {
                    "textLength=\"([^\"]*)\"")));
     figures::Type type;
     CHECK(std::stod(found[1]) == doctest::Approx(30.0));
-    CHECK(std::stod(found[2]) == doctest::Approx(40.0 + type.ascent(kWords)).epsilon(0.001));
-    CHECK(std::stod(found[3]) == doctest::Approx(type.em(kWords)).epsilon(0.001));
+    CHECK(std::stod(found[2]) == doctest::Approx(40.0 + kWords.ascent()).epsilon(0.001));
+    CHECK(std::stod(found[3]) == doctest::Approx(kWords.em()).epsilon(0.001));
     CHECK(std::stod(found[4]) ==
           doctest::Approx(type.width(kWords, "a < b && \"c\"")).epsilon(0.001));
-    CHECK(type.ascent(kWords) > 0.6F * kWords.px);
-    CHECK(type.ascent(kWords) < kWords.px);
+    CHECK(kWords.ascent() > 0.6F * kWords.px);
+    CHECK(kWords.ascent() < kWords.px);
 }
 
 TEST_CASE("what is no character is a replacement character: the file stays well formed") {

@@ -156,10 +156,12 @@ TEST_CASE("texels are single cells from two pixels a cell on, and even from one"
 
 TEST_CASE("a finished pass has no bar and cannot be paused") {
     const auto pass_command = [](const AppState& state) {
-        for (const Command& command : commands(state))
-            if (std::holds_alternative<SetFullPass>(command.action)) return command;
-        FAIL("no command of the exact pass");
-        return Command{};
+        const Commands all = commands(state);
+        const auto found = std::ranges::find_if(all, [](const Command& command) {
+            return std::holds_alternative<SetFullPass>(command.action);
+        });
+        REQUIRE(found != all.end());
+        return *found;
     };
     AppState state = planted_state();
     CHECK(pass_command(state).enabled);
