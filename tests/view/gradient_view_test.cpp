@@ -176,7 +176,7 @@ TEST_CASE("the chain rule of every stage and parameter gives the gradient, for e
 }
 
 TEST_CASE("gradients of each loss are its finite differences, for X and every parameter") {
-    for (const AppState& document : {preset_state("the-cat-sat-down"), preset_state("two-heads"),
+    for (const AppState& document : {preset_state("the-cat-sat-down"), preset_state("three-heads"),
                                      preset_state("cross-attention"), grouped_state(true)})
         for (const AppState& state : losses_of(document)) {
             CAPTURE(loss_words(state));
@@ -279,7 +279,7 @@ TEST_CASE("a target is typed at the output, moves the gradient, and is undone") 
 }
 
 TEST_CASE("a session and a journal bring loss and targets back") {
-    for (const AppState& state : losses_of(preset_state("two-heads"))) {
+    for (const AppState& state : losses_of(preset_state("three-heads"))) {
         const auto opened = session_from_json(session_to_json(state), "session", {});
         REQUIRE(opened);
         CHECK(opened->step.loss == state.step.loss);
@@ -306,11 +306,11 @@ TEST_CASE("a loss of an output that is gone is the sum, and says so") {
     CHECK(loss_words(shorter) == "Σ output");
     CHECK(*gradient_at(shorter, {Stage::output, 0, 0}) == 1.0F);
     CHECK(loss_words(after(shorter, {Undo{}})) == "output[down, 1]");
-    CHECK(after(state, {LoadPreset{"two-heads"}}).step.loss == Loss{});
+    CHECK(after(state, {LoadPreset{"three-heads"}}).step.loss == Loss{});
 }
 
 TEST_CASE("parameters and their gradients stand on the canvas") {
-    const AppState state = after(preset_state("two-heads"), {ShowGradients{true}});
+    const AppState state = after(preset_state("three-heads"), {ShowGradients{true}});
     for (const auto& [stage, param] : {std::pair{Stage::q, Param::w_q},
                                        {Stage::k, Param::w_k},
                                        {Stage::v, Param::w_v},

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "app/view/common/expr.h"
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/step/workspace.h"

@@ -107,6 +107,13 @@ void follow(const TableCell& cell, view::Point low, view::Point high, const Fram
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{*cell.link});
 }
 
+/// Of shares in their role's colour; what has a sign in the colours of signs.
+view::Color bar_color(const InspectorTable& table, double bar, const view::Theme& theme) {
+    if (table.columns.back().role == Role::weight) return theme.role(Role::weight);
+    const view::ColorRange range{ColorScale::diverging, -1.0, 1.0};
+    return view::color_of(range, bar < 0.0 ? -1.0 : 1.0, theme.name);
+}
+
 void draw_background(const Placed& at, float y, const TableRow& row) {
     const view::Theme& theme = at.frame.theme;
     const view::Point low{at.left, y};
@@ -114,8 +121,7 @@ void draw_background(const Placed& at, float y, const TableRow& row) {
     if (row.chosen) at.frame.painter.rect(low, high, theme.line);
     if (row.bar != 0.0) {
         const double share = std::min(std::abs(row.bar), 1.0);
-        const view::ColorRange range{ColorScale::diverging, -1.0, 1.0};
-        const view::Color color = view::color_of(range, row.bar < 0.0 ? -1.0 : 1.0, theme.name);
+        const view::Color color = bar_color(at.table, row.bar, theme);
         at.frame.painter.rect(
             low, {low.x + (high.x - low.x) * static_cast<float>(share), high.y - at.frame.px(1)},
             view::translucent(color, kBar));

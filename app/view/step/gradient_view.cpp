@@ -36,7 +36,7 @@ GridView target_grid(const AppState& state) {
             values.push_back(target_of(state.document(), state.batch, i, c));
     sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
     GridView grid = make_grid(state, sheet, {});
-    grid.slot = Slot::left;
+    grid.slot = Slot::right;
     grid.title = "target";
     grid.tooltip =
         "what each output should be: 0 unless it is set\nDouble-click a number to set it.";
