@@ -156,7 +156,7 @@ TEST_CASE("texels are single cells from two pixels a cell on, and even from one"
 
 TEST_CASE("a finished pass has no bar and cannot be paused") {
     const auto pass_command = [](const AppState& state) {
-        const Commands all = commands(state);
+        const std::vector<Command> all = commands(state);
         const auto found = std::ranges::find_if(all, [](const Command& command) {
             return std::holds_alternative<SetFullPass>(command.action);
         });
