@@ -50,7 +50,8 @@ TEST_CASE("the bar of weights has its marks at the roots, 1/n among them") {
     CHECK(place_of(grid, "0.1") == doctest::Approx(std::sqrt(0.1)));
     CHECK(place_of(grid, "0.5") == doctest::Approx(std::sqrt(0.5)));
     const std::string uniform = "1/" + std::to_string(grid.columns);
-    CHECK(place_of(grid, uniform) == doctest::Approx(std::sqrt(1.0 / grid.columns)));
+    CHECK(place_of(grid, uniform) ==
+          doctest::Approx(std::sqrt(1.0 / static_cast<double>(grid.columns))));
     CHECK(grid.ticks.front().label == uniform);
 }
 

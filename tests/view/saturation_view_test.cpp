@@ -237,7 +237,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     const auto request = requested_sweep(state);
     REQUIRE(request);
     CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
-    apply(state, run(*request, {}));
+    attn::view::apply(state, run(*request, {}));
     CHECK_FALSE(requested_sweep(state));
     const SaturationView view = build_saturation_view(state);
     CHECK(view.sentence.starts_with("Without ÷√d_k, scores spread like √100 = 10"));
