@@ -216,6 +216,7 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
     CHECK(view.words.find("Largest in size: ∂L/∂S[cat, ") != std::string::npos);
     const InspectorView inspector = step_inspector(state);
     CHECK(inspector.title == "∂L/∂S[cat, The]");
+    CHECK(inspector.sources.empty());
     CHECK(inspector.gradient.find(", L = output[cat, 2] = ") != std::string::npos);
     const StepView squared = build_step_view(after(state, {SetLoss{LossKind::squared}}));
     CHECK(squared.formula == "∂L/∂S, L = ½ Σ (output − target)²");

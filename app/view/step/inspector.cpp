@@ -66,7 +66,7 @@ InspectorView step_inspector(const AppState& state) {
     view.gradient = backward ? value_line(state, *cell) : gradient_line(state, *cell);
     if (cell->tensor == OperandId(Stage::output)) view.loss_cell = cell;
     view.editable = is_editable(state, cell->tensor);
-    view.sources = sources_of(state, *cell);
+    if (!backward) view.sources = sources_of(state, *cell);  // a gradient is made from all of L
     view.edit_hint = edit_hint(state, *cell);
     view.as_text = copy_as_text(explanation);
     view.as_latex = copy_as_latex(explanation);
