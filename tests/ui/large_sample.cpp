@@ -59,7 +59,7 @@ void add_settings(LargeView& view) {
 }
 
 view::MapProfile profile(const PixelRect& matrix, bool rows) {
-    view::MapProfile made{"mean weight received", "(1/n) Σ_i a_ij", {}, "0.013"};
+    view::MapProfile made{"mean weight received", "(1/n) Σ_i a_ij", {}, {}, "0.013"};
     const double from = std::max(0.0, rows ? matrix.top : matrix.left);
     const double to = std::min(1000.0, rows ? matrix.bottom : matrix.right);
     for (double at = from; at < to; at += 2.0) {
@@ -186,6 +186,7 @@ LargeView sample_overview(const LargeLook& look) {
     view.pass = {"sampled: 3,576 of 131,072 rows",
                  "standard error of a texel: median 3 %, 95 % of them below 11 %",
                  0.0,
+                 false,
                  true,
                  false,
                  "exact pass: about 13 s"};
@@ -197,7 +198,7 @@ LargeView sample_close_up(const LargeLook& look) {
     look_at(close, {70001.5, 5.5, 1.0 / 48.0});
     LargeView view = shown(close);
     view.quality = "exact";
-    view.pass = {"exact overview: done in 13.1 s", "", 1.0, false, false, ""};
+    view.pass = {"exact overview: done in 13.1 s", "", 1.0, true, false, false, ""};
     for (int row = 0; row < 14; ++row)
         for (int column = 0; column < 10; ++column) {
             const PixelRect where{476.0 + 48 * (column - 5), 326.0 + 48.0 * (row - 7),
