@@ -153,3 +153,20 @@ TEST_CASE("Escape in a number of the popover ends the typing alone") {
     app.ui.press(Key::escape);
     CHECK_FALSE(app.state.step.model_open);
 }
+
+TEST_CASE("the popover lies within the window at every size") {
+    for (const ImVec2 size : {ImVec2{640.0F, 360.0F}, {1280.0F, 720.0F}, {1600.0F, 1000.0F}}) {
+        CAPTURE(size.x);
+        App app(size);
+        view::apply(app.state, view::SetHeads{8});
+        view::apply(app.state, view::ShowModel{true});
+        app.ui.frames(3);
+        const ImGuiWindow* window = popover();
+        REQUIRE(window);
+        CHECK(window->Pos.x >= 0.0F);
+        CHECK(window->Pos.x + window->Size.x <= size.x);
+        CHECK(window->Pos.y + window->Size.y <= size.y);
+        CHECK(window->ScrollMax.x == 0.0F);
+        CHECK(window->ScrollMax.y == 0.0F);
+    }
+}

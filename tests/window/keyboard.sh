@@ -42,6 +42,7 @@ does '"action":"leave_cell_edit"' click 900 80
 does '"action":"undo"' press ctrl+z
 
 # What is no number stays open to be mended; Tab takes the number and goes on to the next cell.
+does '"action":"move_selection"' press Home shift+Up
 does '"action":"begin_cell_edit"' press Return
 sleep 0.3
 xdotool type --delay 40 1.2.3

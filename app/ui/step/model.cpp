@@ -37,8 +37,8 @@ struct Size {
 std::optional<Index> size_slider(const Size& size, const Frame& frame, Actions& out) {
     const float label = frame.text_width(frame.fonts.body, "d_model");
     const SliderWords words{size.words, std::to_string(size.value), "000", label};
-    return log_slider(frame, size.id, words, size.value, 1, size.high,
-                      ImGui::GetContentRegionAvail().x, size.tip, out);
+    return log_slider(frame, size.id, words, size.value, 1, size.high, ImGui::CalcItemWidth(),
+                      size.tip, out);
 }
 
 template <class MakeAction>
@@ -117,11 +117,39 @@ std::vector<Row> rows_of(const ControlsView& view, unsigned left_out) {
     return rows;
 }
 
-/// Under the button, its right ends on the right of it.
-ImVec2 place_of(const ModelButton& button, ImVec2 size, const Frame& frame) {
+/// The rows beneath each other; in a low window beside each other too, so that none is cut.
+struct Columns {
+    std::size_t rows = 1;  // of each
+    float width = 0.0F;
+    ImVec2 size;  // of the popover
+};
+
+Columns columns_of(std::size_t count, float top, const Frame& frame) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    const float left = std::clamp(button.high.x - size.x, 0.0F, std::max(0.0F, display.x - size.x));
-    return {left, button.high.y + frame.px(kGap)};
+    const float pad = frame.px(kPad);
+    const float row = frame.px(kRow);
+    const auto most = static_cast<std::size_t>(std::max(1.0F, (display.y - top - 2 * pad) / row));
+    const std::size_t columns = (count + most - 1) / most;
+    const auto beside = static_cast<float>(columns);
+    Columns laid;
+    laid.rows = (count + columns - 1) / columns;
+    laid.width = std::min(frame.px(kWidth) - 2 * pad, (display.x - pad) / beside - pad);
+    laid.size = {pad + beside * (laid.width + pad), 2 * pad + row * static_cast<float>(laid.rows)};
+    return laid;
+}
+
+void draw_columns(const std::vector<Row>& rows, const Columns& columns, ImVec2 low,
+                  const Frame& frame, Actions& out) {
+    const float pad = frame.px(kPad);
+    ImGui::PushItemWidth(columns.width);
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+        const auto column = static_cast<float>(n / columns.rows);
+        const auto row = static_cast<float>(n % columns.rows);
+        ImGui::SetCursorScreenPos(
+            {low.x + pad + column * (columns.width + pad), low.y + pad + row * frame.px(kRow)});
+        rows[n](frame, out);
+    }
+    ImGui::PopItemWidth();
 }
 
 /// Escape and a click elsewhere; the keyboard goes back to the button.
@@ -144,23 +172,19 @@ void close_when_left(const ModelButton& button, ImVec2 low, ImVec2 high, const F
 void draw_model(const ControlsView& view, const ModelButton& button, const Frame& frame,
                 Actions& out) {
     const std::vector<Row> rows = rows_of(view, button.left_out);
-    const float pad = frame.px(kPad);
-    const ImVec2 size{frame.px(kWidth), 2 * pad + frame.px(kRow) * static_cast<float>(rows.size())};
-    const ImVec2 low = place_of(button, size, frame);
-    const ImVec2 high{low.x + size.x, low.y + size.y};
+    const float top = button.high.y + frame.px(kGap);
+    const Columns columns = columns_of(rows.size(), top, frame);
+    const ImVec2 low{std::max(0.0F, button.high.x - columns.size.x), top};
+    const ImVec2 high{low.x + columns.size.x, low.y + columns.size.y};
     ImGui::SetNextWindowPos(low);
-    ImGui::SetNextWindowSize(size);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {pad, pad});
+    ImGui::SetNextWindowSize(columns.size);
     ImGui::Begin("model", nullptr, kPopover);
-    ImGui::PopStyleVar();
+    ImGui::PushClipRect(low, high, false);  // the window's padding cuts nothing
     frame.painter.rect(low, high, frame.theme.surface, frame.px(8));
     frame.painter.outline(low, high, frame.theme.muted, frame.px(1), frame.px(8));
     if (frame.focus != nullptr) frame.focus->keep_inside();
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-        ImGui::SetCursorScreenPos(
-            {low.x + pad, low.y + pad + frame.px(kRow) * static_cast<float>(n)});
-        rows[n](frame, out);
-    }
+    draw_columns(rows, columns, low, frame, out);
+    ImGui::PopClipRect();
     ImGui::End();
     close_when_left(button, low, high, frame, out);
 }

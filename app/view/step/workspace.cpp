@@ -128,7 +128,7 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
 
 std::optional<Action> escape_step(const AppState& state) {
     if (state.step.editing) return CancelCellEdit{};
-    if (state.step.model_open) return ShowModel{false};
+    if (state.step.model_open && !state.presenter) return ShowModel{false};
     return std::nullopt;
 }
 
