@@ -212,7 +212,7 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     CHECK(cell_name(state, {Stage::q, 0, 0}) == "Q[" + token + ", 0]");
     CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
     const InspectorView inspector = step_inspector(state);
-    CHECK(inspector.lines.front().pieces.front().text == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
+    CHECK(inspector.formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
     CHECK(build_step_view(after(state, {GoToStage{Stage::weights}}))
               .result.tooltip.find("head 1 of 0…1") != std::string::npos);
     CHECK(after(state, {SelectCell{{Stage::q, 99, 7}}})
@@ -246,7 +246,7 @@ TEST_CASE(
     CHECK(build_step_view(two).title == "Raw scores, head 1 of 0…1");
     CHECK(build_step_view(after(two, {GoToEnd{true}})).formula == "Y = concat(heads) W_O");
     const AppState output = after(initial_state(), {SelectCell{{Stage::output, 0, 0}}});
-    CHECK(step_inspector(output).lines[0].pieces[0].text == "Σ_n context[The, n] · W_O[n, 0]");
+    CHECK(step_inspector(output).formula == "Σ_n context[The, n] · W_O[n, 0]");
 }
 
 TEST_CASE("an empty document says once what to do") {
