@@ -1,0 +1,81 @@
+#include <doctest/doctest.h>
+
+#include "app/ui/common/grid_parts.h"
+#include "tests/measure/tracer.h"
+#include "tests/ui/null_ui.h"
+#include "tests/ui/sample.h"
+
+using namespace attn;
+using attn::test::last;
+using attn::test::NullUi;
+
+namespace {
+
+constexpr view::Point kBar{100.0F, 300.0F};
+
+/// A colour bar of weights with all that is drawn of it.
+struct BarBench {
+    view::GridView grid = test::sample_grid(Stage::weights, 4, 4);
+    float width = 480.0F;
+    test::Log log;
+    NullUi ui;
+
+    BarBench() {
+        grid.range = {ColorScale::unit, 0.0, 1.0};
+        grid.low_label = "0";
+        grid.high_label = "1";
+        grid.ticks = {{0.5, "1/4"}, {0.316, "0.1"}, {0.52, "0.27"}};
+        ui.show_in_window([this](const ui::Frame& bare, view::Actions& out) {
+            test::Tracer tracer(bare.painter);
+            const ui::Frame frame{bare.fonts, bare.theme, bare.scale, tracer, tracer};
+            const ui::GridPlace place{{100.0F, 100.0F}, {48.0F, 48.0F}};
+            draw_color_bar({grid, place, frame}, kBar, width, out);
+            log = tracer.log();
+        });
+        ui.frames(2);
+    }
+
+    const test::Words* find(const std::string& text) const {
+        for (const test::Words& words : log.words)
+            if (words.text == text) return &words;
+        return nullptr;
+    }
+    ImVec2 middle_of(const std::string& text) const {
+        const test::Words* words = find(text);
+        REQUIRE(words);
+        const test::Rect at = words->bounds();
+        return {(at.low.x + at.high.x) / 2, (at.low.y + at.high.y) / 2};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the ends of the colour bar are named, and the first of two marks that are too close") {
+    const BarBench bench;
+    for (const char* words : {"0", "1", "1/4", "0.1"}) CHECK(bench.find(words));
+    CHECK(!bench.find("0.27"));
+}
+
+TEST_CASE("a click on its switch turns colours by row on, and off again") {
+    BarBench bench;
+    bench.grid.rows_scaled = false;
+    bench.ui.frames(2);
+    const auto* on = last<view::ScaleRows>(bench.ui.click(bench.middle_of("by row")));
+    REQUIRE(on);
+    CHECK(on->on);
+    bench.grid.rows_scaled = true;
+    bench.ui.frames(2);
+    const auto* off = last<view::ScaleRows>(bench.ui.click(bench.middle_of("by row")));
+    REQUIRE(off);
+    CHECK(!off->on);
+}
+
+TEST_CASE("where there is no room for the switch, or nothing to switch, there is none") {
+    BarBench bench;
+    CHECK(!bench.find("by row"));  // scores
+    bench.grid.rows_scaled = true;
+    bench.width = 140.0F;
+    bench.ui.frames(2);
+    CHECK(!bench.find("by row"));
+    CHECK(bench.find("0"));
+}
