@@ -50,9 +50,9 @@ Rect grown(const Rect& at, float by) {
     return {{at.low.x - by, at.low.y - by}, {at.high.x + by, at.high.y + by}};
 }
 
-/// The frame of pixels just outside of a rectangle.
-Color outside(const Camera::Shot& shot, const Rect& at) {
-    const Rect wide = grown(at, 4.0F);
+/// The commonest pixel of a frame just outside of a rectangle.
+Color outside(const Camera::Shot& shot, const Rect& at, float width) {
+    const Rect wide = grown(at, width);
     std::vector<Color> pixels = pixels_in(shot, {wide.low, {wide.high.x, at.low.y - 1}});
     for (const Rect& side : {Rect{{wide.low.x, at.high.y + 1}, wide.high},
                              Rect{{wide.low.x, at.low.y}, {at.low.x - 1, at.high.y}},
@@ -133,8 +133,40 @@ bool matters(const Mark& mark, const view::Theme& theme) {
 }
 
 const char* name_of(Mark::Kind kind) {
-    constexpr const char* kNames[] = {"fill", "edge", "line", "disc"};
+    constexpr const char* kNames[] = {"fill", "edge", "line", "disc", "curve"};
     return kNames[static_cast<std::size_t>(kind)];
+}
+
+/// The middle of the steps across points along a line: something else may cross some of them.
+double step_along(const Camera::Shot& shot, Point from, Point to) {
+    std::vector<double> steps;
+    constexpr int kSteps = 9;
+    const bool level = std::abs(to.x - from.x) >= std::abs(to.y - from.y);
+    for (int n = 1; n < kSteps; ++n) {
+        const float t = static_cast<float>(n) / kSteps;
+        steps.push_back(
+            step_across(shot, {from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t}, level));
+    }
+    std::ranges::sort(steps);
+    return steps[steps.size() / 2];
+}
+
+double weakest_edge(const Camera::Shot& shot, const Rect& at) {
+    const Point corners[] = {at.low, {at.high.x, at.low.y}, at.high, {at.low.x, at.high.y}};
+    double least = 21.0;
+    for (std::size_t n = 0; n < 4; ++n)
+        least = std::min(least, step_along(shot, corners[n], corners[(n + 1) % 4]));
+    return least;
+}
+
+/// Lines and edges by the pixels across them, the rest by what lies around.
+double ratio_of(const Camera::Shot& shot, const Mark& mark) {
+    if (mark.kind == Mark::Kind::line) return step_along(shot, mark.at.low, mark.at.high);
+    if (mark.kind == Mark::Kind::outline) return weakest_edge(shot, mark.at);
+    constexpr float kBeside = 2.5F;  // px
+    const Rect at = grown(mark.at, mark.thickness);
+    const Color base = outside(shot, at, kBeside);
+    return view::contrast(over(base, mark.color), base);
 }
 
 }  // namespace
@@ -157,12 +189,9 @@ std::vector<Contrast> of_controls(const Camera::Shot& shot, const view::Theme& t
     for (const Mark& mark : shot.log.marks) {
         const bool bare = is_bare_box(shot.log, mark, theme);
         if (!bare && !matters(mark, theme)) continue;
-        const Rect at = upright(mark.at);
-        const Color base = outside(shot, grown(at, mark.thickness));
-        all.push_back(
-            {view::contrast(over(base, mark.color), base),
-             fmt::format("{} {} on {} at {}", bare ? "box without an edge" : name_of(mark.kind),
-                         hex(mark.color), hex(base), place(at))});
+        all.push_back({ratio_of(shot, mark),
+                       fmt::format("{} {} at {}", bare ? "box without an edge" : name_of(mark.kind),
+                                   hex(mark.color), place(upright(mark.at)))});
     }
     return sorted(std::move(all));
 }

@@ -12,7 +12,7 @@ using view::Point;
 using Quad = std::array<Point, 4>;
 
 constexpr double kLeastText = 11.0;  // design units
-constexpr float kHair = 1.5F;        // px: rounding is no cut
+constexpr float kHair = 1.5F;        // design units: rounding is no cut
 // Of a line's height: what has no ink above capitals and beneath the base line.
 constexpr float kAirAbove = 0.22F;
 constexpr float kAirBeneath = 0.2F;
@@ -66,11 +66,11 @@ std::string where(const Words& words) {
 }
 
 /// "" when all of it shows. Up and down it may be scrolled.
-std::string what_is_cut(const Words& words, const Rect& window) {
+std::string what_is_cut(const Words& words, const Rect& window, float hair) {
     const Rect ink = bounds_of(inked(words));
     const Rect clip = shared_part(words.clip, window);
-    const auto beyond = [](float by, const char* side) {
-        return by > kHair ? fmt::format("{:.0f} px beyond the {}", by, side) : std::string();
+    const auto beyond = [hair](float by, const char* side) {
+        return by > hair ? fmt::format("{:.0f} px beyond the {}", by, side) : std::string();
     };
     for (const auto& cut :
          {beyond(clip.low.x - ink.low.x, "left"), beyond(ink.high.x - clip.high.x, "right")})
@@ -148,7 +148,8 @@ std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double sc
         if (words.font.px < kLeastText * scale - 0.01)
             faults.push_back({Fault::Kind::small,
                               fmt::format("{:.1f} px: {}", words.font.px / scale, where(words))});
-        if (const std::string cut = what_is_cut(words, window); !cut.empty())
+        if (const std::string cut = what_is_cut(words, window, kHair * static_cast<float>(scale));
+            !cut.empty())
             faults.push_back({Fault::Kind::cut, fmt::format("{}: {}", cut, where(words))});
     }
     add_overlaps(faults, seen);

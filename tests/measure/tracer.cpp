@@ -99,7 +99,8 @@ void Tracer::line(Point from, Point to, Color color, float thickness) {
 void Tracer::polyline(std::span<const Point> points, Color color, float thickness) {
     to_.polyline(points, color, thickness);
     if (points.empty()) return;
-    note(Mark::Kind::line, {points.front(), points.back()}, color, thickness);
+    const Point on_its_way = points[points.size() / 2];
+    note(Mark::Kind::curve, {on_its_way, on_its_way}, color, thickness);
 }
 
 void Tracer::polygon(std::span<const Point> corners, Color fill) { to_.polygon(corners, fill); }

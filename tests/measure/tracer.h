@@ -41,9 +41,9 @@ struct Words {
 
 /// Anything else with one colour.
 struct Mark {
-    enum class Kind : std::uint8_t { fill, outline, line, disc };
+    enum class Kind : std::uint8_t { fill, outline, line, disc, curve };
     Kind kind = Kind::fill;
-    Rect at;  // of a line from low to high, wherever these lie
+    Rect at;  // of a line from low to high, wherever these lie; of a curve one point on its way
     view::Color color;
     float thickness = 0.0F;
     Rect clip;

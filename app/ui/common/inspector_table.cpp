@@ -25,7 +25,7 @@ constexpr float kGap = 8.0F;            // before each column
 constexpr float kInset = 6.0F;          // of the words within a shaded row
 constexpr float kLeastRows = 6.0F;      // that are worth a scroll of their own
 constexpr std::size_t kMostWhole = 16;  // rows that are never scrolled but with all around them
-constexpr double kBar = 0.22;           // how much of its colour a bar has
+constexpr float kBar = 3.0F;            // height of a bar: beneath the numbers, which stay readable
 
 /// What stands left and right of the point, over all rows.
 struct Column {
@@ -118,13 +118,13 @@ void draw_background(const Placed& at, float y, const TableRow& row) {
     const view::Theme& theme = at.frame.theme;
     const view::Point low{at.left, y};
     const view::Point high{at.right, y + at.row()};
-    if (row.chosen) at.frame.painter.rect(low, high, theme.line);
+    if (row.chosen) at.frame.painter.rect(low, high, theme.raised);
     if (row.bar != 0.0) {
         const double share = std::min(std::abs(row.bar), 1.0);
-        const view::Color color = bar_color(at.table, row.bar, theme);
-        at.frame.painter.rect(
-            low, {low.x + (high.x - low.x) * static_cast<float>(share), high.y - at.frame.px(1)},
-            view::translucent(color, kBar));
+        const float foot = high.y - at.frame.px(1);
+        at.frame.painter.rect({low.x, foot - at.frame.px(kBar)},
+                              {low.x + (high.x - low.x) * static_cast<float>(share), foot},
+                              bar_color(at.table, row.bar, theme));
     }
     if (row.chosen) at.frame.painter.rect(low, {low.x + at.frame.px(2), high.y}, theme.accent);
 }
