@@ -11,7 +11,7 @@ using attn::test::NullUi;
 
 namespace {
 
-constexpr view::Point kBar{100.0F, 300.0F};
+const ImVec2 kBar{100.0F, 300.0F};
 
 /// A colour bar of weights with all that is drawn of it.
 struct BarBench {
@@ -60,12 +60,14 @@ TEST_CASE("a click on its switch turns colours by row on, and off again") {
     BarBench bench;
     bench.grid.rows_scaled = false;
     bench.ui.frames(2);
-    const auto* on = last<view::ScaleRows>(bench.ui.click(bench.middle_of("by row")));
+    const view::Actions first = bench.ui.click(bench.middle_of("by row"));
+    const auto* on = last<view::ScaleRows>(first);
     REQUIRE(on);
     CHECK(on->on);
     bench.grid.rows_scaled = true;
     bench.ui.frames(2);
-    const auto* off = last<view::ScaleRows>(bench.ui.click(bench.middle_of("by row")));
+    const view::Actions second = bench.ui.click(bench.middle_of("by row"));
+    const auto* off = last<view::ScaleRows>(second);
     REQUIRE(off);
     CHECK(!off->on);
 }
