@@ -75,7 +75,7 @@ TEST_CASE(
     CHECK(has(view.top_title, "left out: 1,024 NaN, first 321 → 0"));
     REQUIRE(view.not_finite.size() == 2);
     CHECK(view.not_finite[0] == "Q holds 1 NaN: the first is Q[321, 7] = NaN.");
-    CHECK(view.not_finite[1] == "1,024 NaN, first 321 → 0 of 1 query.");
+    CHECK(view.not_finite[1] == "1,024 weights of 1 query are NaN, the first 321 → 0.");
     CHECK(view.first_nan == large::Cell{321, 0});
     REQUIRE(view.row_profile);
     CHECK(view.row_profile->nans.size() == 1);

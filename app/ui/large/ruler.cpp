@@ -67,7 +67,7 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks, 
         ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
                                  ruler.ink(*mark), ruler.frame.px(1));
         if (mark->label.empty()) continue;
-        const float room = static_cast<float>(mark->room) - ruler.frame.px(4);
+        const float room = static_cast<float>(mark->room) - ruler.frame.px(kLabelGap);
         const std::string label =
             mark->room > 0.0 ? fit_text(ruler.frame, font, mark->label, room) : mark->label;
         const float width = ruler.frame.text_width(font, label);

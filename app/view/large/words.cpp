@@ -99,7 +99,9 @@ std::vector<std::string> not_finite_words(const large::NotFinite& found) {
     const std::string queries =
         found.all.rows == 1 ? "1 query" : grouped(found.all.rows) + " queries";
     if (found.all.first)
-        lines.push_back(fmt::format("{} of {}.", nan_words(found.all), queries));
+        lines.push_back(fmt::format("{} weights of {} are NaN, the first {}.",
+                                    grouped(found.all.cells), queries,
+                                    cell_words(*found.all.first)));
     else if (!lines.empty())
         lines.emplace_back("No weight is NaN for it.");
     if (found.rows_unknown > 0)
