@@ -79,9 +79,9 @@ TEST_CASE(
     CHECK(view.first_nan == large::Cell{321, 0});
     REQUIRE(view.row_profile);
     CHECK(view.row_profile->nans.size() == 1);
-    CHECK(
-        view.column_profile->title ==
-        "mean weight per key over the 1,022 queries in view, without 2 in rows of texels with NaN");
+    CHECK(view.column_profile->title ==
+          "mean weight per key over the 1,022 queries in view, 2 keys a bar, without 2 in rows of "
+          "texels with NaN");
     CHECK_FALSE(view.column_profile->bars.empty());
     // the cell itself: which score it comes from
     state = settled_state(std::move(state), {GoToCell{{321, 9}}});
@@ -125,8 +125,10 @@ TEST_CASE("±∞ in an operand is named also where no weight suffers from it") {
 TEST_CASE("profiles say what they sum or average, with the same unit at every zoom") {
     AppState state = settled_state(planted_state());
     LargeView view = build_large_view(state);
-    CHECK(view.column_profile->title == "mean weight per key over the 1,024 queries in view");
-    CHECK(view.row_profile->title == "weight per query, Σ over the 1,024 keys in view");
+    CHECK(view.column_profile->title ==
+          "mean weight per key over the 1,024 queries in view, 2 keys a bar");
+    CHECK(view.row_profile->title ==
+          "weight per query, Σ over the 1,024 keys in view, 2 queries a bar");
     state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 8.0}}});
     view = build_large_view(state);
     CHECK(view.column_profile->title == "mean weight per key over the 100 queries in view");

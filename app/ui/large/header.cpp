@@ -122,6 +122,22 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
     draw_bar(scene, {line.low, {right, line.high.y}});
 }
 
+/// At the right end of the line, whose rest it returns: the toy sentence is a small matrix, so that the ways to a large
+/// one stand here too, where the side panel may be closed.
+Area draw_offer(const LargeScene& scene, const Area& line) {
+    const Frame& frame = scene.frame;
+    const float width = button_width(frame, "Open a file") + generate_width(scene) + frame.px(8);
+    if (!scene.view.offers_other || frame.is_canvas_alone() || width > line.width() / 2)
+        return line;
+    const float left = line.high.x - width;
+    ImGui::SetCursorScreenPos({left, line.low.y});
+    draw_open_button(scene);
+    ImGui::SetCursorScreenPos(
+        {left + button_width(frame, "Open a file") + frame.px(8), line.low.y});
+    draw_generate_button(scene);
+    return {line.low, {left - frame.px(16), line.high.y}};
+}
+
 /// What the pass does and, while it is not done, how good the preview is.
 void draw_pass_words(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
@@ -155,7 +171,8 @@ void draw_large_header(const LargeScene& scene, const Area& area) {
     draw_title_line(scene, {left.low, {left.high.x, title}});
     if (!scene.view.pass.done) draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
     const float words = scene.view.pass.done ? title : bar;
-    draw_pass_words(scene, {{left.low.x, words}, {left.high.x, words + frame.px(low ? 16 : 20)}});
+    const Area line{{left.low.x, words}, {left.high.x, words + frame.px(low ? 16 : 20)}};
+    draw_pass_words(scene, scene.view.pass.done ? draw_offer(scene, line) : line);
 }
 
 }  // namespace attn::ui

@@ -151,18 +151,25 @@ std::string count_words(Index count, const char* one, const char* many) {
                       : fmt::format("the {} {}", grouped(count), many);
 }
 
+/// ", 8 keys a bar": what the largest bar is a mean of.
+std::string bar_words(Index side, const char* many) {
+    return side == 1 ? "" : fmt::format(", {} {} a bar", grouped(side), many);
+}
+
 /// "mean weight per key over the 128 queries in view".
 std::string column_title(const large::Profiles& sums) {
     const std::string left_out =
         fmt::format("{} in rows of texels with NaN", grouped(sums.queries_left_out));
     if (sums.queries == 0) return "no mean weight per key: every query in view is " + left_out;
-    const std::string title =
-        "mean weight per key over " + count_words(sums.queries, "query", "queries") + " in view";
+    const std::string title = "mean weight per key over " +
+                              count_words(sums.queries, "query", "queries") + " in view" +
+                              bar_words(sums.side, "keys");
     return sums.queries_left_out == 0 ? title : title + ", without " + left_out;
 }
 
 std::string row_title(const large::Profiles& sums) {
-    return "weight per query, Σ over " + count_words(sums.keys, "key", "keys") + " in view";
+    return "weight per query, Σ over " + count_words(sums.keys, "key", "keys") + " in view" +
+           bar_words(sums.side, "queries");
 }
 
 }  // namespace

@@ -86,6 +86,16 @@ void add_searches(const Adder& add, const LargeLook& look) {
         any);
 }
 
+/// What is open decides what there is to do.
+std::string entering_words(const Document& document) {
+    if (is_empty(document))
+        return "There is no matrix yet: Ctrl+O opens one, Ctrl+K finds “Generate”.";
+    if (is_toy(document))
+        return "This map is of the sentence of Step: Ctrl+O opens queries and keys of a model, "
+               "Ctrl+K finds “Generate”.";
+    return "A map of all the weights: the wheel zooms from the whole matrix to one number.";
+}
+
 }  // namespace
 
 std::string large_lacks(const AppState& state) {
@@ -99,7 +109,7 @@ void enter_large(AppState& state) {
         const large::Cell cell{selected->row, selected->column};
         if (has_map_cell(state.large, cell)) state.large.selected = cell;
     }
-    say(state, "A map of all the weights: the wheel zooms from the whole matrix to one number.");
+    say(state, entering_words(state.document()));
 }
 
 void add_large_commands(std::vector<Command>& list, const AppState& state) {
