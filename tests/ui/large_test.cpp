@@ -296,9 +296,7 @@ TEST_CASE("digits that come in one frame with G are typed into its field") {
         for (const view::Action& action : out) view::apply(state, action);
     });
     ui.frames(3);
-    for (const char c : std::string("g12, 7"))
-        ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(c));
-    ui.press(view::Key::g);
+    ui.press_and_type(view::Key::g, "g12, 7");
     CHECK(state.workspace == view::Workspace::large);
     CHECK(state.large.go_to_open);
     CHECK(state.large.go_to_draft == "12, 7");

@@ -121,6 +121,16 @@ view::Actions NullUi::type(const std::string& text) {
     return out;
 }
 
+view::Actions NullUi::press_and_type(view::Key key, const std::string& text) {
+    set_key(key, true);
+    for (const char letter : text)
+        ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(letter));
+    view::Actions out = frame();
+    set_key(key, false);
+    append(out, frame());
+    return out;
+}
+
 #if IMGUI_VERSION_NUM < 18700
 void NullUi::set_mouse(ImVec2 at) { ImGui::GetIO().MousePos = at; }
 void NullUi::set_button(bool down) { ImGui::GetIO().MouseDown[0] = down; }

@@ -39,6 +39,8 @@ class NullUi {
     view::Actions wheel(float notches);
     view::Actions press(view::Key key, bool ctrl = false, bool shift = false);
     view::Actions type(const std::string& text);
+    /// The key and the letters of `text` come in one frame, as on a slow machine.
+    view::Actions press_and_type(view::Key key, const std::string& text);
 
     const ui::Frame& style() const { return frame_; }
     /// Vertices of the last frame: that something was drawn at all.

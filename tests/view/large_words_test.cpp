@@ -129,20 +129,20 @@ TEST_CASE("profiles say what they sum or average, with the same unit at every zo
           "mean weight per key over the 1,024 queries in view, 2 keys a bar");
     CHECK(view.row_profile->title ==
           "weight per query, Σ over the 1,024 keys in view, 2 queries a bar");
-    state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 8.0}}});
+    state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.5, 1.0 / 8.0}}});
     view = build_large_view(state);
     CHECK(view.column_profile->title == "mean weight per key over the 100 queries in view");
     CHECK(view.row_profile->title == "weight per query, Σ over the 125 keys in view");
 }
 
 TEST_CASE("texels are single cells from two pixels a cell on, and even from one") {
-    for (const double cell_px : {1.0, 2.0, 3.0, 17.0})
+    for (const double cell_px : {1.0, 2.0, 17.0})
         for (const double scale : {1.0, 2.0}) {
             CAPTURE(cell_px);
-            AppState state = planted_state({.tokens = 4096, .d_k = 32});
-            state = after(std::move(state), {SetMapCanvas{{1500.0, 1100.0, scale}}});
+            AppState state = planted_state({.tokens = 700, .d_k = 32});
+            state = after(std::move(state), {SetMapCanvas{{500.0, 300.0, scale}}});
             state =
-                settled_state(std::move(state), {SetMapCamera{{2000.0, 2100.0, scale / cell_px}}});
+                settled_state(std::move(state), {SetMapCamera{{350.0, 300.0, scale / cell_px}}});
             CHECK(drawn_level(state.large) == 0);
             const LargeView view = build_large_view(state);
             REQUIRE_FALSE(view.pictures.empty());
