@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "app/ui/common/figure_painters.h"
+#include "app/ui/common/imgui_compat.h"
+#include "core/text.h"
 #include "tests/ui/null_ui.h"
 #include "tests/view/sample_states.h"
 
@@ -62,6 +64,16 @@ struct Heading {
     }
 };
 
+bool has_all_glyphs(const ui::Fonts& fonts, const Text& text) {
+    std::string_view rest = text.text;
+    while (!rest.empty()) {
+        const CodePoint next = first_code_point(rest);
+        if (!ui::has_glyph(ui::loaded(fonts, text.font), next.value)) return false;
+        rest.remove_prefix(next.bytes);
+    }
+    return true;
+}
+
 std::vector<view::StepView> all_headings() {
     std::vector<view::StepView> views;
     for (view::AppState state : {view::initial_state(), view::preset_state("cross-attention")})
@@ -94,6 +106,7 @@ TEST_CASE("every stage's heading is equally high, readable and inside the window
                 for (const Text& text : heading.texts) {
                     CAPTURE(text.text);
                     CHECK(text.font.px >= 11.0F * scale);
+                    CHECK(has_all_glyphs(heading.ui.style().fonts, text));
                     CHECK(text.low.x >= 0.0F);
                     CHECK(text.high.x <= width * scale - 15.0F * scale);
                     CHECK(text.high.y <= 16.0F * scale + 66.0F * scale);

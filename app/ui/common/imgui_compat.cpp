@@ -104,9 +104,15 @@ void pop_font() { ImGui::PopFont(); }
 
 #if IMGUI_VERSION_NUM < 19200
 float drawn_ascent(ImFont& font, float px) { return font.Ascent * px / font.FontSize; }
+bool has_glyph(ImFont& font, char32_t character) {
+    return font.FindGlyphNoFallback(static_cast<ImWchar>(character)) != nullptr;
+}
 void only_replacement(ImFontConfig&) {}  // the ranges that a font is loaded with say it
 #else
 float drawn_ascent(ImFont& font, float px) { return font.GetFontBaked(px)->Ascent; }
+bool has_glyph(ImFont& font, char32_t character) {
+    return font.IsGlyphInFont(static_cast<ImWchar>(character));
+}
 constexpr ImWchar kAllElse[] = {0x0001, 0xFFFC, 0xFFFE, 0xFFFF, 0};  // the font keeps the pointer
 void only_replacement(ImFontConfig& config) { config.GlyphExcludeRanges = kAllElse; }
 #endif

@@ -21,6 +21,8 @@ void pop_font();
 
 /// From the top of a line of that size to the baseline, as ImGui draws it.
 float drawn_ascent(ImFont& font, float px);
+/// Whether the font draws that character, and not what stands for any it lacks.
+bool has_glyph(ImFont& font, char32_t character);
 /// Of this source no glyph is taken but U+FFFD.
 void only_replacement(ImFontConfig& config);
 
