@@ -143,7 +143,7 @@ TEST_CASE("a product table keeps its columns apart, whatever its tokens are call
     view.table = view::product_table({{"a", "A[i, j]", Role::weight, {0.25, 0.5}},
                                       {"v", "V[j, 0]", Role::value, {-0.125, 1.5}},
                                       {"a", "electroencephalographically"}});
-    for (const float width : {240.0F, 384.0F}) {
+    for (const float width : {280.0F, 384.0F}) {
         Recorder painter;
         draw_panel(painter, {width, 600.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
             draw_inspector(view, frame, out);
