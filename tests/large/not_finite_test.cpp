@@ -1,6 +1,7 @@
 // What is NaN in a map is counted, and its first cell named, whatever hides it: pooling, sampling, a view elsewhere.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -135,7 +136,9 @@ TEST_CASE("the NaN weights that are counted are those that are drawn, under ever
 }
 
 TEST_CASE("scores beyond a float are NaN once they are computed, and unknown before") {
-    const std::vector<Entry> huge{{'q', 33, 2, 1e30F}, {'k', 50, 2, 1e30F}};
+    std::vector<Entry> huge;
+    for (Index t = 0; t < kQueries; ++t) huge.push_back({'q', t, 2, t == 33 ? 1e30F : 0.0F});
+    for (Index t = 0; t < kKeys; ++t) huge.push_back({'k', t, 2, t == 50 ? 1e30F : 0.0F});
     const auto census = take_census(with(huge)->source, {}, {});
     REQUIRE(census);
     CHECK(std::ranges::count(census->rows, RowFate::unknown) == kQueries);
@@ -181,7 +184,7 @@ TEST_CASE("a pooled, sampled view knows its NaN weights before any of them is dr
 TEST_CASE("profiles leave rows of texels with NaN out and say how many queries that are") {
     const auto input = with({{'q', 8, 1, kNan}});
     WeightMap map(input, {}, {});
-    for (const int level : {0, 2}) {
+    for (const int level : {0, 1}) {
         const auto profiles = settled(map, looking_at(0.0, 0.0, kQueries, kKeys, level))->profiles;
         REQUIRE(profiles);
         const Index side = Index{1} << level;
