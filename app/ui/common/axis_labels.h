@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/ui/common/frame.h"
-#include "core/stages.h"
 
 namespace attn::ui {
 
