@@ -19,7 +19,7 @@ first_that() {
     fail "'$pattern' at none of $*"
 }
 
-double_click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click --repeat 2 --delay 80 1 sleep 0.1; }
+double_click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click --repeat 2 --delay 150 1 sleep 0.1; }
 drag_right() {
     xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
     local step
@@ -40,7 +40,8 @@ start --preset the-cat-sat-down --save-session recorded.json
 # A cell of X: select it with the mouse, edit it by double click, undo, redo, undo.
 mapfile -t canvas < <(points 200 900 80 260 700 40)
 first_that '"action":"select_cell"' click "${canvas[@]}"
-does '"action":"begin_cell_edit"' double_click "$x" "$y"
+# Both clicks may fall into one slow frame.
+first_that '"action":"begin_cell_edit"' double_click "$x,$y" "$x,$y" "$x,$y"
 press ctrl+a
 xdotool type --delay 40 2.5
 does '"action":"set_cell"\|"action":"commit_cell_edit"' press Return
@@ -51,6 +52,7 @@ does '"action":"undo"' press ctrl+z
 # Every stage, and back; scaling off.
 for ((stage = 1; stage < 10; ++stage)); do does '"action":"step_by","steps":1' press Right; done
 does '"action":"step_by","steps":-1' press Left
+first_that '"action":"explain_source"' double_click "${canvas[@]}"  # all that is there is computed
 does '"action":"go_to_end"' press Home
 does '"action":"set_scaling","on":false' press s
 
