@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/ui/common/frame.h"
+#include "app/view/common/theme.h"
 
 namespace attn::ui {
 

@@ -22,6 +22,7 @@ constexpr float kHighestRow = 28.0F;  // one row that stands above for a matrix
 constexpr float kLegend = 40.0F;
 constexpr float kRight = 132.0F;
 constexpr float kMostLabels = 176.0F;
+constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than the screen's
 
 constexpr float kLeastArm = 0.12F;  // of the canvas
 constexpr float kMostArm = 0.2F;
@@ -60,7 +61,7 @@ ImVec2 hero_cell(ImVec2 room, Tokens tokens, const Frame& frame) {
 float label_width(const StepView& view, const Frame& frame, float pitch) {
     const float queries = row_labels_width({view.queries, pitch, Role::query, {}, {}}, frame);
     const float keys = row_labels_width({view.keys, pitch, Role::key, {}, {}}, frame);
-    return std::min(std::max(queries, keys), frame.px(kMostLabels));
+    return std::min(std::max(queries, keys) + frame.px(kLabelAir), frame.px(kMostLabels));
 }
 
 /// The boxes for arms of that size; the room that the labels take depends on the cells, and they on it.
