@@ -239,8 +239,9 @@ void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low) {
     if (cell.look == CellLook::masked || font.px > canvas.place.cell.y) return;
     for (const Spelling spelling : {Spelling{2, false}, {1, false}, {0}}) {
         const std::string text = text_of(canvas.grid, cell, spelling);
-        const bool says_nothing = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
-        if (cell.look == CellLook::number && says_nothing) return;
+        const bool few = spelling.decimals == 0 && std::abs(cell.value) < 10.0;
+        const bool zero = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
+        if (cell.look == CellLook::number && (few || zero)) return;
         if (canvas.frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
         return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n), text);
     }
