@@ -15,7 +15,7 @@ using view::StepView;
 // Design units.
 constexpr float kFormula = 20.0F;
 constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numerator stands above
-constexpr float kSentence = 45.0F;  // beneath the limits of a sum
+constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeight = 64.0F;
 constexpr float kGap = 24.0F;          // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
