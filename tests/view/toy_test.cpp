@@ -101,6 +101,19 @@ TEST_CASE("a head that is added changes no number of the others before they are 
                       doctest::Approx((*more.trace)[Stage::weights](0, h, i, j)).epsilon(1e-5));
 }
 
+TEST_CASE("what a preset's note says of its weights is gone when they are edited") {
+    const auto badge = [](const CellRef& cell) {
+        const AppState state = after(initial_state(), {SetCell{cell, 3.25}});
+        return build_step_view(state).controls.badge;
+    };
+    CHECK(badge({Param::w_v, 0, 0}) ==
+          "toy weights, hand-set: sat looks at cat, down looks at sat, edited");
+    CHECK(badge({Param::w_q, 0, 0}) ==
+          "toy weights, not trained: X given, the hand-set W of “The cat sat down”, any further "
+          "entries from seed 1, edited");
+    CHECK_FALSE(has(badge({Stage::x, 0, 0}), "looks at"));
+}
+
 TEST_CASE("the limits of a toy compute") {
     std::string many;
     for (Index n = 0; n < kMaxTokens; ++n) many += "w" + std::to_string(n) + " ";

@@ -11,6 +11,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/common/typed.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/toy.h"
 #include "app/view/step/edit_cell.h"
 #include "app/view/step/loss.h"
 #include "app/view/step/places.h"
@@ -98,15 +99,17 @@ std::optional<CellRef> cell_after(const AppState& state, const CellRef& cell, in
     return next;
 }
 
-/// A toy is no preset any more, and a head whose scores changed was not built to do what its name says.
+/// A toy is no preset any more. Where scores may have changed, what its note and its heads' names say of them need not
+/// hold: the note says where the numbers come from, and no name stays.
 void mark_edited(Document& document, const AppState& state, const CellRef& cell) {
-    if (!document.note.ends_with(", edited")) document.note += ", edited";
-    document.name = "custom";
+    const bool scores =
+        cell.tensor != OperandId(Param::w_v) && cell.tensor != OperandId(Param::w_o);
     const bool head_alone =
         cell.tensor == OperandId(Param::w_q) || cell.tensor == OperandId(Param::w_k);
-    const bool values =
-        cell.tensor == OperandId(Param::w_v) || cell.tensor == OperandId(Param::w_o);
-    if (document.head_names.empty() || values) return;
+    if (scores) document.note = toy_note(document);
+    if (!document.note.ends_with(", edited")) document.note += ", edited";
+    document.name = "custom";
+    if (document.head_names.empty() || !scores) return;
     if (head_alone)
         document.head_names[static_cast<std::size_t>(state.head)] = "edited";
     else
