@@ -79,6 +79,14 @@ struct Tally {
 
     void add(const std::vector<double>& raw) {
         scaled.push_back(metrics_of(raw, raw_factor()));
+        add_unscaled(raw);
+    }
+    /// The logits themselves are scaled, not logits √d_k / √d_k, which may overflow on the way.
+    void add_fixed(const std::vector<double>& logits, const std::vector<double>& raw) {
+        scaled.push_back(metrics_of(logits, 1.0));
+        add_unscaled(raw);
+    }
+    void add_unscaled(const std::vector<double>& raw) {
         unscaled.push_back(metrics_of(raw, 1.0));
         for (const double value : raw) z.add(value);
     }
@@ -128,7 +136,8 @@ Result<std::vector<SaturationPoint>> saturation_sweep(const SaturationSettings& 
     std::vector<Tally> tallies;
     for (const Index d_k : widths) tallies.push_back({d_k, {}, {}, {}});
     if (settings.model == SaturationModel::fixed_logits) {
-        for (Tally& tally : tallies) tally.add(raw_scores(settings, tally.d_k));
+        for (Tally& tally : tallies)
+            tally.add_fixed(settings.logits, raw_scores(settings, tally.d_k));
     } else if (!add_sampled_trials(settings, widths, stop, tallies)) {
         return failed("the sweep was cancelled");
     }

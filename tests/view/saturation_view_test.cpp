@@ -59,7 +59,7 @@ TEST_CASE("fixed logits at d_k = 64: five bars, and a note that they add to 100.
     CHECK(texts == std::vector<std::string>{"16.1 %", "24.0 %", "9.8 %", "32.4 %", "17.8 %"});
     CHECK(view.scaled.rounding_note == "rounded: adds to 100.1 %");
     CHECK(view.scaled.bars[3].bare == "32.4");
-    CHECK(view.scaled.note == "largest 32.4 %, p_max(1 − p_max) = 0.2190");
+    CHECK(view.scaled.note == "p_max(1 − p_max) = 0.2190");
 }
 
 TEST_CASE("the main table has three numbers of both sides, the details name the variable") {
@@ -147,7 +147,7 @@ TEST_CASE("every plot has its curves, and its points are the curves at the handl
     }
     CHECK(view.plots[0].marker_texts[1] == number_of(view.table.rows, "p_max").unscaled);
     CHECK(view.hero.plot.marker_texts[0] == number_of(view.table.rows, "‖J‖_F").scaled);
-    CHECK(view.plots[2].curves[2].y == view.plots[2].curves[2].x);  // the line d_k
+    CHECK(view.plots[2].curves[0].y == view.plots[2].curves[0].x);  // the line d_k
 }
 
 TEST_CASE("the shaded gap lies between the curves, where the scaled one is the upper one") {

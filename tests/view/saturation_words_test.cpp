@@ -76,7 +76,6 @@ void check_share(const std::string& sentence, double p) {
     }
     const double half = text->find('.') == std::string::npos ? 0.5 : 0.05;
     CHECK(std::abs(std::stod(*text) - 100.0 * p) <= half + 1e-9);
-    CHECK((sentence.find("one key takes") != std::string::npos) == (p >= 0.5));
 }
 
 void check_gradient(const std::string& sentence, double scaled, double unscaled) {
@@ -109,10 +108,14 @@ void check_sentence(const SaturationSettings& settings, Index d_k) {
     CHECK(sentence.ends_with('.'));
     if (std::isnan(want.p_unscaled)) {
         CHECK(sentence.find("the weights are NaN") != std::string::npos);
+        CHECK((sentence.find("Scaled, they are NaN too") != std::string::npos) ==
+              std::isnan(want.p_scaled));
+        if (!std::isnan(want.p_scaled)) check_share(sentence, want.p_scaled);
         return;
     }
     CHECK(sentence.find("NaN") == std::string::npos);
     check_share(sentence, want.p_unscaled);
+    CHECK((sentence.find("the largest weight is") != std::string::npos) == (want.p_unscaled < 0.5));
     const bool alone =
         settings.model == SaturationModel::fixed_logits && settings.logits.size() == 1;
     if (!alone && d_k == 1) {
@@ -175,9 +178,11 @@ TEST_CASE("what the sentence says of the opening settings") {
 TEST_CASE("factors are written with their direction") {
     CHECK(change_words(182.0, 1.0) == "÷ 182");
     CHECK(change_words(1.0, 1.0) == "÷ 1.0");
+    CHECK(change_words(1.0, 1.04) == "÷ 1.0");
     CHECK(change_words(1.0, 1.3) == "× 1.3");
     CHECK(change_words(0.3, 0.0) == "÷ ∞");
-    CHECK(change_words(0.0, 0.0) == "both 0");
+    CHECK(change_words(0.0, 0.0) == "stays 0");
+    CHECK(change_tick(0.0, 0.0) == "0");
     CHECK(change_words(std::nan(""), 1.0) == "NaN");
     CHECK(change_words(2475.0, 1.0) == "÷ 2,475");
     CHECK(change_words(0.3, 0.3e-9) == "÷ 1·10⁹");
@@ -215,7 +220,7 @@ TEST_CASE("where the curves by the raw score cross is where their order changes"
     CHECK_FALSE(order_at(crossings[0] * 1.15));
     const std::string words = raw_sentence(sweep);
     CHECK(words.find("scaled starts lower because it contains 1/√d_k") != std::string::npos);
-    CHECK(words.find("cross near d_k ≈ ") != std::string::npos);
+    CHECK(words.find("cross near d_k ≈ 190.") != std::string::npos);
 }
 
 TEST_CASE("curves that do not cross are not said to") {

@@ -29,6 +29,7 @@ constexpr float kNarrowest = 900.0F;   // below it what stands beside the curves
 constexpr float kNarrowSide = 640.0F;  // height of that
 constexpr float kLeastBars = 120.0F;
 constexpr float kMostBars = 300.0F;
+constexpr float kBarsShare = 0.46F;  // of bars and Jacobians, at least
 constexpr float kCaption = 22.0F;
 
 struct Place {
@@ -121,7 +122,8 @@ void draw_aside(const SaturationView& view, const Place& at, const Frame& frame)
     const float bars = top + frame.px(kCaption);
     const float wanted = jacobian_height(view.scaled, half, frame);
     const float room = at.high.y - bars - frame.px(kSmallGap);
-    const float height = std::clamp(room - wanted, frame.px(kLeastBars), frame.px(kMostBars));
+    const float least = std::max(frame.px(kLeastBars), room * kBarsShare);
+    const float height = std::clamp(room - wanted, least, std::max(least, frame.px(kMostBars)));
     const float jacobians = bars + height + frame.px(kSmallGap);
     for (const view::SaturationSideView* side : {&view.scaled, &view.unscaled}) {
         const float x = side == &view.scaled ? at.low.x : at.low.x + half + gap;

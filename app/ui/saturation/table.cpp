@@ -13,7 +13,8 @@ using view::ComparedNumber;
 // Design units.
 constexpr float kRow = 24.0F;
 constexpr float kRule = 20.0F;
-constexpr float kColumn = 112.0F;  // of numbers
+constexpr float kColumn = 112.0F;  // of numbers, or verdicts
+constexpr float kNumbers = 84.0F;  // of numbers alone
 
 view::Color verdict_color(view::Verdict verdict, const view::Theme& theme) {
     switch (verdict) {
@@ -31,8 +32,9 @@ view::Color verdict_color(view::Verdict verdict, const view::Theme& theme) {
 struct Row {
     const Frame& frame;
     ImVec2 low, high;
+    float units = kColumn;
 
-    float column() const { return std::min(frame.px(kColumn), (high.x - low.x) * 0.3F); }
+    float column() const { return std::min(frame.px(units), (high.x - low.x) * 0.3F); }
     float end(bool scaled) const { return scaled ? high.x - column() : high.x; }
 
     void number(bool scaled, const Font& font, view::Color color, const std::string& text) const {
@@ -86,7 +88,7 @@ void draw_median_table(const view::SaturationTable& table, ImVec2 low, float wid
     const float height = frame.px(kRow);
     const auto row = [&](std::size_t n) {
         const float y = low.y + height * static_cast<float>(n);
-        return Row{frame, {low.x, y}, {low.x + width, y + height}};
+        return Row{frame, {low.x, y}, {low.x + width, y + height}, kColumn};
     };
     draw_heads(row(0), table.caption);
     for (std::size_t n = 0; n < table.rows.size(); ++n) draw_number(row(n + 1), table.rows[n]);
@@ -104,7 +106,7 @@ void draw_row_numbers(const view::SaturationDetails& details, ImVec2 low, ImVec2
                       const Frame& frame) {
     const float lines = static_cast<float>(details.rows.size() + 1);
     const float height = std::min(frame.px(kRow), (high.y - low.y) / lines);
-    Row row{frame, low, {high.x, low.y + height}};
+    Row row{frame, low, {high.x, low.y + height}, kNumbers};
     draw_heads(row, details.caption);
     for (const ComparedNumber& number : details.rows) {
         row.low.y += height;

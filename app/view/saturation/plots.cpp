@@ -100,9 +100,9 @@ PlotView variance_plot(const Medians& medians) {
     const auto named = [](std::string label, Role role, bool dashed) {
         return CurveView{std::move(label), role, dashed, {}, {}, {}, {}};
     };
+    if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, words, width);
     add_curve(plot, named("unscaled", Role::score, true), medians, words, raw);
     add_curve(plot, named("scaled", Role::weight, false), medians, words, scaled);
-    if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, words, width);
     set_y_axis(plot, {0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0},
                {"0.1", "1", "10", "100", "10³", "10⁴"});
     return plot;
@@ -117,6 +117,12 @@ double axis_end(double most) {
     return std::min(20.0 * decade, 0.5);
 }
 
+/// Parts of 0 … end that are round: 5 of 0.5 and 0.1, 4 of 0.2 and 0.4.
+int tick_count(double end) {
+    const double digit = end / std::pow(10.0, std::floor(std::log10(end) + 1e-9));
+    return digit < 1.5 || digit > 4.5 ? 5 : 4;
+}
+
 double highest(const PlotView& plot) {
     double most = 0.0;
     for (const CurveView& curve : plot.curves)
@@ -128,7 +134,8 @@ double highest(const PlotView& plot) {
 
 std::string measure(double value) {
     if (std::isnan(value)) return "NaN";
-    if (value == 0.0 || std::abs(value) >= 0.00005) return fmt::format("{:.4f}", value);
+    if (value == 0.0) return "0";
+    if (std::abs(value) >= 0.00005) return fmt::format("{:.4f}", value);
     return significant(value, 2);
 }
 
@@ -141,10 +148,11 @@ PlotView gradient_plot(const Medians& medians) {
     PlotView plot = empty_plot(words, medians);
     add_sides(plot, &SaturationSide::jacobian, medians, words, Bands::left_out);
     const double end = axis_end(highest(plot));
+    const int parts = tick_count(end);
     std::vector<double> ticks;
     std::vector<std::string> labels;
-    for (int n = 0; n <= 4; ++n) {
-        ticks.push_back(end * n / 4.0);
+    for (int n = 0; n <= parts; ++n) {
+        ticks.push_back(end * n / parts);
         labels.push_back(significant(ticks.back(), 3));
     }
     set_y_axis(plot, std::move(ticks), std::move(labels));

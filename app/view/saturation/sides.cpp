@@ -41,10 +41,9 @@ std::string rounding_note(const std::vector<double>& weights) {
     return fmt::format("rounded: adds to {}.{} %", tenths / 10, tenths % 10);
 }
 
-/// Its largest weight, and the slope of that.
+/// The slope of its largest weight.
 std::string side_note(const SaturationRow& row) {
-    return fmt::format("largest {}, p_max(1 − p_max) = {}", percent(row.metrics.max_probability),
-                       measure(row.metrics.max_slope));
+    return fmt::format("p_max(1 − p_max) = {}", measure(row.metrics.max_slope));
 }
 
 SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled) {

@@ -39,7 +39,7 @@ struct SaturationSideView {
     Role role = Role::weight;
     std::vector<BarView> bars;
     std::string rounding_note;  // "rounded: adds to 100.1 %", or "" when it adds to 100.0 %
-    std::string note;           // "largest 32.4 %, p_max(1 − p_max) = 0.2190"
+    std::string note;           // "p_max(1 − p_max) = 0.2190"
     GridView jacobian;          // on the same scale as the other side's
 };
 

@@ -73,9 +73,15 @@ bool starts_lower(const std::vector<SaturationPoint>& sweep) {
     return first != sweep.end() && log_gap(*first) < 0.0;
 }
 
+/// "190": no more digits than straight lines between powers of two can give.
+std::string two_digits(double value) {
+    const double step = std::pow(10.0, std::max(std::floor(std::log10(value)) - 1.0, 0.0));
+    return grouped(std::llround(std::round(value / step) * step));
+}
+
 std::string crossing_words(const std::vector<double>& crossings) {
     std::vector<std::string> places;
-    for (const double d_k : crossings) places.push_back(significant(d_k, 2));
+    for (const double d_k : crossings) places.push_back(two_digits(d_k));
     return fmt::format("{}", fmt::join(places, " and "));
 }
 
@@ -115,19 +121,29 @@ std::string ratio_number(double ratio) {
     return significant(ratio, 2);
 }
 
+namespace {
+
+/// What is written as 1.0 is no growth.
+bool is_smaller(double from, double to) { return from >= to || ratio_number(to / from) == "1.0"; }
+
+double change(double from, double to) { return std::max(from, to) / std::min(from, to); }
+
+}  // namespace
+
 std::string change_words(double from, double to) {
     if (std::isnan(from) || std::isnan(to)) return "NaN";
-    if (from == 0.0 && to == 0.0) return "both 0";
+    if (from == 0.0 && to == 0.0) return "stays 0";
     if (to == 0.0) return "÷ ∞";
     if (from == 0.0) return "× ∞";
-    return from >= to ? "÷ " + ratio_number(from / to) : "× " + ratio_number(to / from);
+    return (is_smaller(from, to) ? "÷ " : "× ") + ratio_number(change(from, to));
 }
 
 std::string change_tick(double from, double to) {
+    if (from == 0.0 && to == 0.0) return "0";
     if (!(from > 0.0) || !(to > 0.0)) return change_words(from, to);
-    const double ratio = from >= to ? from / to : to / from;
+    const double ratio = change(from, to);
     const std::string text = ratio < 9999.5 ? ratio_number(ratio) : significant(ratio, 1);
-    return (from >= to ? "÷" : "×") + text;
+    return (is_smaller(from, to) ? "÷" : "×") + text;
 }
 
 std::string root_words(Index d_k) {
