@@ -13,11 +13,11 @@ draw() {
     "$app" render --chrome --replay "$journal" "${@:3}" -o "$1"
 }
 
-draw step-dark.png '{"action":"go_to_stage","stage":"scores"}
-{"action":"select_cell","cell":{"tensor":"scores","row":2,"column":1}}' --theme dark
-draw step-light.png '{"action":"set_causal","on":true}
-{"action":"go_to_stage","stage":"weights"}
-{"action":"select_cell","cell":{"tensor":"weights","row":2,"column":1}}' --theme light
+sentence=the-animal-didnt-cross
+draw step-dark.png '{"action":"go_to_stage","stage":"weights"}
+{"action":"select_cell","cell":{"tensor":"weights","row":7,"column":1}}' --theme dark --preset "$sentence"
+draw step-light.png '{"action":"go_to_stage","stage":"scores"}
+{"action":"select_cell","cell":{"tensor":"scores","row":2,"column":1}}' --theme light
 draw saturation-dark.png '{"action":"set_workspace","workspace":"saturation"}' --theme dark
 draw saturation-light.png '{"action":"set_workspace","workspace":"saturation"}' --theme light
 draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
