@@ -239,7 +239,7 @@ class Parser {
         const std::string_view inside = rest_.substr(0, end - 1);
         if (!std::all_of(inside.begin(), inside.end(),
                          [](char c) { return is_letter(c) || is_digit(c); }))
-            return wrong("\"" + std::string(inside) + "\" is no word of letters");
+            return wrong(std::string("\"").append(inside) + "\" is no word of letters");
         rest_.remove_prefix(end);
         return symbol(inside, Spacing::ordinary, Form::upright);
     }
