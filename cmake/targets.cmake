@@ -17,8 +17,7 @@ target_compile_definitions(attn_paths INTERFACE
   ATTN_INSTALL_ASSETS="${attn_install_assets}"
   ATTN_VERSION="${PROJECT_VERSION}")
 
-# attn_precompile(TARGET HEADERS...): headers that most files of a target read, compiled once where ATTN_PCH says so:
-# in the builds for the sanitizers, whose objects no other build shares.
+# attn_precompile(TARGET HEADERS...): headers that most files of a target read, compiled once where ATTN_PCH says so.
 option(ATTN_PCH "Precompile the headers that most files read" OFF)
 function(attn_precompile target)
   if(ATTN_PCH)
