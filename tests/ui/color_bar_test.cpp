@@ -29,7 +29,7 @@ struct BarBench {
             test::Tracer tracer(bare.painter);
             const ui::Frame frame{bare.fonts, bare.theme, bare.scale, tracer, tracer};
             const ui::GridPlace place{{100.0F, 100.0F}, {48.0F, 48.0F}};
-            draw_color_bar({grid, place, frame}, kBar, width, out);
+            ui::draw_color_bar(ui::GridCanvas{grid, place, frame}, kBar, width, out);
             log = tracer.log();
         });
         ui.frames(2);
