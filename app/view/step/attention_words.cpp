@@ -30,10 +30,9 @@ struct Percentage {
     std::optional<long> counted;
 };
 
-Percentage percentage(double share, bool others_have_some) {
+Percentage percentage(double share) {
     if (share > 0.0 && share < kHalfPercent) return {"under 1 %", std::nullopt};
-    if (others_have_some && share >= 1.0 - kHalfPercent && share <= 1.0)
-        return {"over 99 %", std::nullopt};
+    if (share >= 1.0 - kHalfPercent && share < 1.0) return {"over 99 %", std::nullopt};
     const long whole = std::lround(100.0 * share);
     return {fmt::format("{} %", whole), whole};
 }
@@ -149,7 +148,7 @@ std::string rest_words(std::span<const Group> rest, Listing& listing) {
     }
     const std::string others = keys == 1 ? "1 other" : fmt::format("{} others", keys);
     if (share == 0.0) return "nothing on " + others;
-    const Percentage left = percentage(share, true);
+    const Percentage left = percentage(share);
     listing.add(left, 1);
     return left.words + " on " + others;
 }
@@ -160,7 +159,7 @@ std::string listed(const RowStory& story) {
     Listing listing;
     for (std::size_t n = 0; n < named; ++n) {
         const Group& group = groups[n];
-        const Percentage share = percentage(group.front().weight, groups.size() > 1);
+        const Percentage share = percentage(group.front().weight);
         listing.add(share, group.size());
         listing.parts.push_back(names(story, group) + " " + share.words +
                                 (group.size() > 1 ? " each" : ""));
@@ -174,7 +173,7 @@ std::string listed(const RowStory& story) {
 
 /// Every key that may be looked at has the same weight.
 std::string even_words(const RowStory& story) {
-    const Percentage each = percentage(story.shares.front().weight, true);
+    const Percentage each = percentage(story.shares.front().weight);
     Listing listing;
     listing.add(each, story.shares.size());
     const char* which = story.masked > 0 ? "words that it may see" : "words";
@@ -201,7 +200,7 @@ std::string spread_words(const RowStory& story) {
     if (story.shares.size() == 1)
         return fmt::format("{} may look at {} only: {}", opening(story),
                            story.key(story.shares.front()),
-                           percentage(story.shares.front().weight, false).words);
+                           percentage(story.shares.front().weight).words);
     if (story.shares.front().weight == story.shares.back().weight) return even_words(story);
     return fmt::format("{} looks at {}", opening(story), listed(story));
 }
