@@ -105,16 +105,16 @@ TEST_CASE("weights after dropout are called so, and their sum is told where it i
     std::ranges::fill(trace[Stage::dropped].matrix(0, 0).row(1), 0.0F);
     state.trace = std::make_shared<const Trace>(trace);
     CHECK(attention_words(state, 0) ==
-          "After dropout a looks at a 100 %, c 50 %, and nothing on 2 others; the sum is 150 %.");
-    CHECK(attention_words(state, 1) == "After dropout b looks at no word: its weights are 0.");
+          "After dropout: a looks at a 100 %, c 50 %, and nothing on 2 others; the sum is 150 %.");
+    CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
     view::apply(state, GoToStage{Stage::context});
-    CHECK(attention_words(state, 1) == "After dropout b looks at no word: its weights are 0.");
+    CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
 }
 
 TEST_CASE("of several heads the one is named") {
     const AppState state =
         after(words_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
-    CHECK(attention_words(state, 2).starts_with("In head 1 w2 looks at "));
+    CHECK(attention_words(state, 2).starts_with("Head 1: w2 looks at "));
 }
 
 TEST_CASE("NaN is told exactly where a row of weights has one, in every model") {

@@ -5,7 +5,10 @@
 namespace attn::ui {
 namespace {
 
-constexpr float kTick = 6.0F;  // design units: how far a border stands out over the cells
+// Design units.
+constexpr float kTick = 6.0F;     // how far a border stands out over the cells
+constexpr float kMark = 3.0F;     // over the columns of the head on the canvas
+constexpr float kNarrow = 24.0F;  // borders of narrower groups are faint
 
 /// Where the columns of a group begin and end.
 struct Span {
@@ -22,10 +25,17 @@ Span span_of(const GridCanvas& canvas, std::size_t group) {
 
 void draw_group_borders(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
-    for (std::size_t n = 1; n < canvas.grid.groups.size(); ++n) {
-        const float x = span_of(canvas, n).left;
-        frame.painter.line({x, canvas.place.origin.y - frame.px(kTick)}, {x, canvas.end().y},
-                           frame.theme.text, frame.px(1));
+    const float top = canvas.place.origin.y;
+    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
+        const Span span = span_of(canvas, n);
+        const bool narrow = span.right - span.left < frame.px(kNarrow);
+        const view::Color color = translucent(frame.theme.text, narrow ? 0.35 : 0.8);
+        if (n > 0)
+            frame.painter.line({span.left, top - frame.px(kTick)}, {span.left, canvas.end().y},
+                               color, frame.px(1));
+        if (canvas.grid.groups[n].shown)
+            frame.painter.rect({span.left, top - frame.px(kMark)}, {span.right, top},
+                               frame.theme.accent);
     }
 }
 

@@ -21,7 +21,8 @@ constexpr float kLargest = 72.0F;     // side of a picture
 constexpr float kLeastAlone = 48.0F;  // smaller ones stand in two columns
 constexpr float kPair = 38.0F;
 constexpr float kLine = 15.0F;  // of a title
-constexpr float kGap = 10.0F;
+constexpr float kUnder = 5.0F;  // a picture, for its ring
+constexpr float kGap = 12.0F;
 constexpr float kFlattest = 0.4F;  // of a picture, its height over its width
 
 /// How the pictures stand.
@@ -85,7 +86,7 @@ void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& f
     const Font& font = frame.fonts.small;
     const view::Color color = head.shown ? frame.theme.accent : frame.theme.muted;
     const auto line = [&](float n, const std::string& words) {
-        const float top = low.y + setting.side + frame.px(kInset) + frame.px(kLine) * n;
+        const float top = low.y + setting.side + frame.px(kInset + kUnder) + frame.px(kLine) * n;
         draw_text_in(frame, font, {low.x, top}, {low.x + width, top + frame.px(kLine)},
                      Align::center, color, fit_text(frame, font, words, width));
     };

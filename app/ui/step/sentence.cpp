@@ -11,6 +11,7 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
 #include "app/ui/step/sentence_layout.h"
+#include "core/text.h"
 
 namespace attn::ui {
 namespace {
@@ -30,6 +31,7 @@ constexpr float kLoop = 12.0F;      // an arc from a word to itself
 constexpr float kRise = 0.25F;      // of an arc, of its width
 constexpr double kLeastArc = 0.02;  // no arc of a smaller weight
 constexpr int kArcSteps = 24;
+constexpr float kNarrow = 40.0F;  // a word's room
 
 struct Scene {
     const SentenceView& view;
@@ -89,6 +91,22 @@ view::Color ink_of(const WordChip& chip, const view::Theme& theme) {
     return chip.look == ChipLook::plain ? theme.text : chip.ink;
 }
 
+/// In a narrow chip as many letters as fit: with "…" there would be one.
+std::string cut_word(const Frame& frame, const Font& font, const std::string& word, float room) {
+    if (room >= frame.px(kNarrow) || frame.text_width(font, word) <= room)
+        return fit_text(frame, font, word, room);
+    std::string shown;
+    std::string_view rest = word;
+    while (!rest.empty()) {
+        const std::size_t bytes = first_code_point(rest).bytes;
+        const std::string longer = shown + std::string(rest.substr(0, bytes));
+        if (frame.text_width(font, longer) > room) break;
+        shown = longer;
+        rest.remove_prefix(bytes);
+    }
+    return shown;
+}
+
 void draw_chip(const Scene& scene, const WordChip& chip, const ChipPlace& place) {
     const Frame& frame = scene.frame;
     const Point low = scene.at(place.low);
@@ -102,7 +120,7 @@ void draw_chip(const Scene& scene, const WordChip& chip, const ChipPlace& place)
     Font font;
     static_cast<view::Font&>(font) = scene.layout.font;
     draw_text_in(frame, font, {low.x, low.y}, {high.x, high.y}, Align::center,
-                 ink_of(chip, frame.theme), fit_text(frame, font, chip.text, room));
+                 ink_of(chip, frame.theme), cut_word(frame, font, chip.text, room));
     if (chip.look == ChipLook::masked) {
         const float y = (low.y + high.y) / 2;
         frame.painter.line({low.x + frame.px(2), y}, {high.x - frame.px(2), y},

@@ -26,6 +26,7 @@ constexpr int kHalvings = 10;
 struct Style {
     float font, padding, gap;
 };
+constexpr Style kWide{14.0F, 12.0F, 24.0F};
 constexpr Style kRoomy{14.0F, 8.0F, 6.0F};
 constexpr Style kDense{kSmallWords, 4.0F, 3.0F};
 
@@ -121,7 +122,7 @@ SentenceLayout lay_out_sentence(const SentenceView& view, const Frame& frame, fl
                 .chip = chip};
     SentenceLayout layout;
     layout.arcs = low ? 0.0F : frame.px(kArcs);
-    for (const Style& style : {kRoomy, kDense}) {
+    for (const Style& style : {kWide, kRoomy, kDense}) {
         lines.gap = frame.px(style.gap);
         layout.font = {view::Face::sans, frame.px(style.font)};
         layout.padding = frame.px(style.padding);

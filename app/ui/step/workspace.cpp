@@ -65,7 +65,8 @@ std::optional<view::CellRef> draw_middle(const view::AppState& state, const view
     if (strip > 0.0F)
         panel("heads", {{box.high.x - strip, foot + gap}, box.high},
               [&] { draw_heads(heads, around(frame), out); });
-    panel("canvas", {{box.low.x, foot + gap}, {box.high.x - strip, box.high.y}}, [&] {
+    const float right = box.high.x - strip - (strip > 0.0F ? frame.px(12) : 0.0F);
+    panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}}, [&] {
         if (const auto over = draw_canvas(view, state.step.editing, frame, out)) hovered = over;
     });
     return hovered;

@@ -70,12 +70,12 @@ RowStory story_of(const AppState& state, Index query) {
     return story;
 }
 
-/// "In head 3, after dropout, golden": who looks.
+/// "Head 3, after dropout: golden": who looks.
 std::string opening(const RowStory& story) {
     std::string words;
-    if (story.state.document().size.heads > 1) words = fmt::format("In head {} ", story.state.head);
-    if (story.dropped()) words += words.empty() ? "After dropout " : "after dropout ";
-    return words + story.name();
+    if (story.state.document().size.heads > 1) words = fmt::format("Head {}", story.state.head);
+    if (story.dropped()) words += words.empty() ? "After dropout" : ", after dropout";
+    return words + (words.empty() ? "" : ": ") + story.name();
 }
 
 std::string joined(const std::vector<std::string>& words) {
