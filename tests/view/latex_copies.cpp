@@ -30,7 +30,7 @@ void print_copies(const AppState& state, Stage stage, std::set<std::string>& pri
         if (operand) cells.push_back({operand->id, 0, 0});
     for (const CellRef& cell : cells) {
         if (!has_cell(state, cell)) continue;
-        const std::string copy = copy_as_latex(state, explain(state, cell));
+        const std::string copy = copy_as_latex(explain(state, cell));
         if (copy.size() > 2000 || !is_latin(copy) || !printed.insert(copy).second) continue;
         std::fputs(copy.c_str(), stdout);
     }
