@@ -11,6 +11,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/document/targets.h"
 #include "app/view/step/actions.h"
+#include "core/tex.h"
 
 namespace attn::view {
 namespace {
@@ -82,6 +83,18 @@ std::string loss_words(const AppState& state, const Loss& loss) {
 }
 
 std::string loss_words(const AppState& state) { return loss_words(state, loss_of(state)); }
+
+std::string loss_tex(const AppState& state) {
+    switch (loss_of(state).kind) {
+        case LossKind::sum:
+            return R"(\sum \mathrm{output})";
+        case LossKind::squared:
+            return R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)";
+        case LossKind::cell:
+            break;
+    }
+    return tex::text_of(loss_words(state));
+}
 
 std::string loss_sentence(const AppState& state) {
     return fmt::format("Gradients of L = {}: how fast L grows with each number.",

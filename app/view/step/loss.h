@@ -23,6 +23,8 @@ std::optional<double> loss_value(const AppState& state);
 
 /// "Σ output", "output[cat, 2]", "½ Σ (output − target)²".
 std::string loss_words(const AppState& state);
+/// The same as TeX.
+std::string loss_tex(const AppState& state);
 /// The same of any kind, for a list of choices.
 std::string loss_words(const AppState& state, const Loss& loss);
 

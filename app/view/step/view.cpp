@@ -392,12 +392,14 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.tex = tex_of(state.document(), stage);
     if (are_given(state, stage.stage))
         view.tex = tex_symbol(stage.stage) + R"([i] = \text{the numbers of token } i)";
+    view.formula = tex::plain_text(view.tex);
     if (state.step.show_gradients) {
         view.title += ": gradient";
-        view.tex = fmt::format(R"(\frac{{\partial L}}{{\partial {}}}, L = {})",
-                               tex_symbol(stage.stage), tex::text_of(loss_words(state)));
+        view.tex =
+            fmt::format(R"(\frac{{\partial L}}{{\partial {}}}, L = )", tex_symbol(stage.stage));
+        view.formula = tex::plain_text(view.tex + tex::text_of(loss_words(state)));
+        view.tex += loss_tex(state);
     }
-    view.formula = tex::plain_text(view.tex);
     if (const std::string shown = shown_head_words(state, stage.stage); !shown.empty())
         view.title += ", " + shown + head_name_words(state);
 }
