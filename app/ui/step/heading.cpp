@@ -17,6 +17,8 @@ constexpr float kFormula = 20.0F;
 constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numerator stands above
 constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeight = 64.0F;
+constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
+constexpr float kLowWindow = 640.0F;
 constexpr float kGap = 24.0F;          // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
 
@@ -102,10 +104,12 @@ void draw_heading(const StepView& view, const Frame& frame, view::Actions& out) 
     if (formula)
         line.taken = draw_formula_of(view, frame, *formula, {line.taken + gap, line.baseline}, out);
     draw_badge(view, frame, line);
-    draw_sentence(view, frame, line);
-    ImGui::SetCursorScreenPos({low.x, low.y + frame.px(kHeight)});
+    const bool is_low = ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow);
+    if (!is_low) draw_sentence(view, frame, line);
+    const ImVec2 foot{low.x, low.y + frame.px(is_low ? kLowHeight : kHeight)};
+    ImGui::SetCursorScreenPos(foot);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
-    ImGui::SetCursorScreenPos({low.x, low.y + frame.px(kHeight)});
+    ImGui::SetCursorScreenPos(foot);
 }
 
 }  // namespace attn::ui

@@ -17,7 +17,7 @@ constexpr float kLineGap = 3.0F;
 constexpr float kWordsGap = 4.0F;
 constexpr float kLeastChip = 6.0F;
 constexpr float kBetween = 32.0F;     // the queries' words and the keys'
-constexpr float kLowWindow = 800.0F;  // under this many pixels high
+constexpr float kLowWindow = 800.0F;  // under this many design units high
 // The loaded size above it has the letters of every script.
 constexpr float kSmallWords = 12.5F;
 constexpr int kHalvings = 10;
@@ -91,9 +91,7 @@ std::vector<ChipPlace> cut_flow(const std::vector<Item>& items, Lines lines, con
     return *flow(items, lines, low);
 }
 
-bool is_low(const Frame& frame) {
-    return ImGui::GetIO().DisplaySize.y < kLowWindow * std::max(frame.scale / 2, 1.0F);
-}
+bool is_low(const Frame& frame) { return ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow); }
 
 SentenceLayout finished(const SentenceView& view, std::vector<ChipPlace> places,
                         const SentenceLayout& so_far, int lines, const Frame& frame) {

@@ -165,8 +165,10 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
 void explain_masked(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const std::string reason = reason_forbidden(state, cell.row, cell.column);
-    set_formula(explanation, reason.empty() ? "S" + tex::text_of(", the pair is allowed")
-                                            : "-\\infty" + tex::text_of(", the pair is forbidden"));
+    set_formula(explanation,
+                reason.empty()
+                    ? fmt::format("S{}", tex::text_of(", the pair is allowed"))
+                    : fmt::format("-\\infty{}", tex::text_of(", the pair is forbidden")));
     if (!reason.empty()) {
         explanation.notes.push_back(
             fmt::format("{}. exp(−∞) is exactly 0, so its weight is too.", reason));

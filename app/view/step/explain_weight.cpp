@@ -172,12 +172,13 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     const double factor =
         dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
     if (factor == 0.0) {
-        set_formula(explanation, "0" + tex::text_of(", this weight is dropped"));
+        set_formula(explanation, fmt::format("0{}", tex::text_of(", this weight is dropped")));
         explanation.notes.push_back(
             fmt::format("Dropout p = {} took this weight out.", significant(spec.dropout, 4)));
         return;
     }
-    set_formula(explanation, "\\frac{A}{1 - p}" + tex::text_of(", this weight is kept"));
+    set_formula(explanation,
+                fmt::format("\\frac{{A}}{{1 - p}}{}", tex::text_of(", this weight is kept")));
     Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
     explanation.steps.push_back(last_step(
         explanation,
