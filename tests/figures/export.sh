@@ -50,7 +50,7 @@ says large.svg '512 × 512' needle exact
 ! grep -q '>Theme<' step.svg || fail "the rail is in the canvas's figure"
 grep -q '<image ' large.svg || fail "the map is not in large.svg"
 "$app" render --chrome --stage weights --select weights:1,2 -o chrome.svg
-says chrome.svg 'Attention weights' Theme Saturation causal re-seed 'The cat sat down' LaTeX
+says chrome.svg 'Attention weights' Theme Saturation causal Model 'The cat sat down' LaTeX
 grep -q 'width="1600" height="1000"' chrome.svg || fail "chrome.svg is not of the window's size"
 
 # A sentence that is scrolled on screen is whole in its figure: the colour bar of A ends at 1.

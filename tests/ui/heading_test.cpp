@@ -45,7 +45,7 @@ struct Heading {
     std::vector<Text> texts;
     float height = 0.0F;
 
-    explicit Heading(float width, float scale = 1.0F) : ui({width, 300.0F}, scale) {
+    explicit Heading(float width, float scale = 1.0F) : ui({width, 700.0F * scale}, scale) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
             texts.clear();
             TextSpy spy(frame.painter, texts);

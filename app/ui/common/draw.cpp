@@ -102,6 +102,11 @@ std::string fit_text(const Frame& frame, const view::Font& font, std::string_vie
     return std::string(text.substr(0, fitting_bytes(frame, font, text, room))) + "…";
 }
 
+std::string_view cut_text(const Frame& frame, const view::Font& font, std::string_view text,
+                          float width) {
+    return text.substr(0, fitting_bytes(frame, font, text, width));
+}
+
 std::string middle_ellipsis(std::string_view text, std::size_t most) {
     const std::size_t count = code_points(text);
     if (count <= most) return std::string(text);

@@ -24,6 +24,10 @@ void draw_text_in(const Frame& frame, const view::Font& font, view::Point low, v
 std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
                      float width);
 
+/// As many characters of `text` as fit in `width`.
+std::string_view cut_text(const Frame& frame, const view::Font& font, std::string_view text,
+                          float width);
+
 /// `text`, or its beginning and end around a "…" when it has more than `most` characters.
 std::string middle_ellipsis(std::string_view text, std::size_t most);
 

@@ -11,7 +11,6 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
 #include "app/ui/step/sentence_layout.h"
-#include "core/text.h"
 
 namespace attn::ui {
 namespace {
@@ -95,16 +94,7 @@ view::Color ink_of(const WordChip& chip, const view::Theme& theme) {
 std::string cut_word(const Frame& frame, const Font& font, const std::string& word, float room) {
     if (room >= frame.px(kNarrow) || frame.text_width(font, word) <= room)
         return fit_text(frame, font, word, room);
-    std::string shown;
-    std::string_view rest = word;
-    while (!rest.empty()) {
-        const std::size_t bytes = first_code_point(rest).bytes;
-        const std::string longer = shown + std::string(rest.substr(0, bytes));
-        if (frame.text_width(font, longer) > room) break;
-        shown = longer;
-        rest.remove_prefix(bytes);
-    }
-    return shown;
+    return std::string(cut_text(frame, font, word, room));
 }
 
 void draw_chip(const Scene& scene, const WordChip& chip, const ChipPlace& place) {

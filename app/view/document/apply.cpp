@@ -330,6 +330,10 @@ void carry_out(AppState& state, const ShowLayer& action) {
 }
 
 void carry_out(AppState& state, const SetBackend& action) {
+    if (action.name != kAuto && find_backend(action.name, state.backends) == nullptr &&
+        !stages_lack(state.document()).empty())
+        return say(state, fmt::format("there is no backend {} here", shortened(action.name)),
+                   Severity::error);
     const std::string before = std::exchange(state.backend, action.name);
     if (auto done = compute(state); !done) {
         state.backend = before;

@@ -58,7 +58,10 @@ void enter_place(AppState& state) {
 void show_place(AppState& state) {
     StepLook& look = state.step;
     look.selected.reset();
-    if (!step_lacks(state).empty()) return;
+    if (!step_lacks(state).empty()) {  // a weight can still be chosen
+        if (look.chosen && has_cell(state, *look.chosen)) look.selected = look.chosen;
+        return;
+    }
     auto& place = look.places[kind_of_place(look.stage)];
     const CellRef first = at(look.stage, first_place(state, look.stage));
     if (look.chosen && has_cell(state, *look.chosen))
