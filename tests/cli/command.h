@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "attn_tree.h"
 #include "app/cli/cli.h"
+#include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
 

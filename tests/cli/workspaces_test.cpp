@@ -1,6 +1,6 @@
 // Whatever the command line lists of the workspaces comes from their table: one that only this test knows is there too.
-#include "attn_tree.h"
 #include "app/cli/studio.h"
+#include "attn_tree.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 #include "tests/view/probe_workspace.h"

@@ -1,6 +1,6 @@
 // What a file of tensors says: tokens, layers, and what it holds that nobody uses.
-#include "attn_tree.h"
 #include "app/files/tensors.h"
+#include "attn_tree.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

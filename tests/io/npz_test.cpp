@@ -1,5 +1,5 @@
-#include "attn_tree.h"
 #include "core/io/npz.h"
+#include "attn_tree.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>

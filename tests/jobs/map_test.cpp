@@ -1,10 +1,10 @@
 // The jobs beside the window: a matrix is opened, its map becomes sharp, its cell is explained.
 #include <doctest/doctest.h>
 
-#include "attn_tree.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/view/common/words.h"
+#include "attn_tree.h"
 #include "core/engine.h"
 #include "tests/io/scratch.h"
 

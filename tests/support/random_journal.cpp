@@ -51,7 +51,8 @@ json some_real(Draw& draw) {
 
 std::string some_text(std::string_view field, Draw& draw) {
     constexpr std::array<std::string_view, 6> kKeys{
-        "the-cat-sat-down", "three-heads", "exercise", "cross-attention", "empty", "no such preset"};
+        "the-cat-sat-down", "three-heads", "exercise",
+        "cross-attention",  "empty",       "no such preset"};
     constexpr std::array<std::string_view, 4> kWorkspaces{"step", "saturation", "large", "attic"};
     constexpr std::array<std::string_view, 5> kBackends{"auto", "reference", "staged", "fused",
                                                         "abacus"};

@@ -50,8 +50,8 @@ view::StepView sample_scores() {
     view.operands[1].slot = view::Slot::top;
     view.queries = view.keys = {"a", "b", "c"};
     view.result = sample_grid(Stage::scores, 3, 3);
-    view.controls = {{},   "",     "a b c", 4,     2, 1,     0,
-                     true, "÷ √2", 1.0,     false, 1, false, false, "toy weights"};
+    view.controls = {{},    "",    "a b c",      4, 2, 1, 0, true, "÷ √2", 1.0, false, 1,
+                     false, false, "toy weights"};
     return view;
 }
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "attn_tree.h"
 #include "app/view/document/document.h"
+#include "attn_tree.h"
 #include "core/io/file.h"
 #include "core/text.h"
 

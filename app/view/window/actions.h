@@ -200,9 +200,9 @@ struct Tick {
 
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
-               SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion, SetPresenter,
-               ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt, DraftPrompt,
-               SaveSession, SessionSaved, ExportFigure, Notify, JobProgress, TakeScreenshot, Quit,
-               FocusControl, TypeInto, MoveInList, Tick>;
+               SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
+               SetPresenter, ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt,
+               DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify, JobProgress,
+               TakeScreenshot, Quit, FocusControl, TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view
