@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of README.md anew, without a display; with ImageMagick the large ones take a quarter.
+# Draws the pictures of README.md anew, without a display; with ImageMagick they take a quarter.
 #   docs/images.sh ATTNSCOPE
 set -euo pipefail
 app=$(readlink -f "$1")
@@ -23,6 +23,6 @@ draw saturation-light.png '{"action":"set_workspace","workspace":"saturation"}' 
 draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
 draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 --size 1440x900
 
-for large in large-*.png; do
-    ! command -v convert >/dev/null || convert "$large" -dither None -colors 256 "PNG8:$large"
+for picture in *.png; do
+    ! command -v convert >/dev/null || convert "$picture" -dither None -colors 256 "PNG8:$picture"
 done
