@@ -267,7 +267,7 @@ std::vector<bool> largest_of_row(const GridView& grid, Index row) {
 /// Of the focused row and column, and the largest of each row of a matrix of query by key.
 void draw_some_numbers(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
-    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits)) return;
+    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return;
     const bool pairs = grid.row_role == Role::query && grid.column_role == Role::key;
     for (Index row = 0; row < grid.rows; ++row) {
         std::vector<bool> shown(static_cast<std::size_t>(grid.columns), grid.focus_row == row);

@@ -21,7 +21,6 @@ using view::StepView;
 // Design units.
 constexpr float kGap = 8.0F;
 constexpr float kTitle = 20.0F;
-constexpr float kLowArms = 84.0F;
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
 constexpr float kNarrowestBar = 96.0F;
 constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
@@ -126,8 +125,7 @@ bool has_rows_above(const StepView& view) {
 
 void draw_titles(const Cross& cross, const GridView& grid, const GridPlace& place) {
     if (grid.slot == Slot::top) draw_top_title(cross, grid, place);
-    const bool low = cross.layout.arms.y < cross.frame.px(kLowArms);  // rows above are named beside
-    const bool named = low && grid.slot == Slot::left && has_rows_above(cross.view);
+    const bool named = grid.slot == Slot::left && has_rows_above(cross.view);
     if (named) return;
     if (grid.slot == Slot::left || grid.slot == Slot::right) draw_side_title(cross, grid, place);
 }
