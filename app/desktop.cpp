@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <ctime>
 #include <deque>
+#include <future>
 #include <iostream>
 #include <optional>
 #include <utility>
 
 #include "app/figure.h"
 #include "app/files/open.h"
+#include "app/fonts/fonts.h"
 #include "app/gl/png.h"
 #include "app/gl/window.h"
 #include "app/jobs/jobs.h"
@@ -375,6 +377,7 @@ Result<void> run_window(const cli::DesktopOptions& options, cli::Streams io,
 int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started) {
     constexpr int kEndedBySignal = 128;  // as a shell says it
     const EndingSignals ending(gl::Window::wake);
+    const auto preloaded = std::async(std::launch::async, fonts::preload);
     const auto done = run_window(options, io, started, ending);
     if (!done) return cli::report(done.error(), "attnscope", io);
     return ending.caught() == 0 ? cli::kSuccess : kEndedBySignal + ending.caught();

@@ -2,7 +2,11 @@
 
 #include <fontconfig/fontconfig.h>
 
+#include <fstream>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "app/fonts/line.h"
 
@@ -53,6 +57,44 @@ std::optional<File> file_of(FcPattern* found) {
     return file;
 }
 
+std::optional<File> look_up(const Family& family) {
+    const std::string name(family.name);
+    Pattern wanted(FcPatternBuild(
+        nullptr, FC_FAMILY, FcTypeString, name.c_str(), FC_WEIGHT, FcTypeInteger,
+        family.cut == Cut::bold ? FC_WEIGHT_BOLD : FC_WEIGHT_REGULAR, FC_SLANT, FcTypeInteger,
+        family.cut == Cut::italic ? FC_SLANT_ITALIC : FC_SLANT_ROMAN, nullptr));
+    const Pattern found = best_match(std::move(wanted));
+    if (!found || !is_family(found.get(), family)) return std::nullopt;
+    return file_of(found.get());
+}
+
+std::string read_all(const std::string& path) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    const std::streamoff size = file.tellg();
+    if (size <= 0) return {};
+    std::string bytes(static_cast<std::size_t>(size), '\0');
+    file.seekg(0);
+    file.read(bytes.data(), size);
+    return file.good() ? bytes : std::string();
+}
+
+/// Made once for each key.
+template <class Key, class Value>
+class Known {
+  public:
+    template <class Make>
+    const Value& operator()(const Key& key, Make make) {
+        const std::lock_guard lock(mutex_);
+        auto place = values_.find(key);
+        if (place == values_.end()) place = values_.emplace(key, make()).first;
+        return place->second;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::map<Key, Value> values_;
+};
+
 }  // namespace
 
 std::span<const Family> families(view::Face face) {
@@ -72,14 +114,19 @@ std::span<const Family> families(view::Face face) {
 }
 
 std::optional<File> find(const Family& family) {
-    const std::string name(family.name);
-    Pattern wanted(FcPatternBuild(
-        nullptr, FC_FAMILY, FcTypeString, name.c_str(), FC_WEIGHT, FcTypeInteger,
-        family.cut == Cut::bold ? FC_WEIGHT_BOLD : FC_WEIGHT_REGULAR, FC_SLANT, FcTypeInteger,
-        family.cut == Cut::italic ? FC_SLANT_ITALIC : FC_SLANT_ROMAN, nullptr));
-    const Pattern found = best_match(std::move(wanted));
-    if (!found || !is_family(found.get(), family)) return std::nullopt;
-    return file_of(found.get());
+    static Known<std::pair<std::string, Cut>, std::optional<File>> known;
+    return known({std::string(family.name), family.cut}, [&] { return look_up(family); });
+}
+
+std::string_view contents(const File& file) {
+    static Known<std::string, std::string> known;
+    return known(file.path, [&] { return read_all(file.path); });
+}
+
+void preload() {
+    for (std::size_t face = 0; face < view::kFaceCount; ++face)
+        for (const Family& family : families(static_cast<view::Face>(face)))
+            if (const auto file = find(family)) contents(*file);
 }
 
 }  // namespace attn::fonts

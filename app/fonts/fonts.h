@@ -27,7 +27,14 @@ struct File {
     float line_per_em = 1.0F;  // ascent and descent, as the file says
 };
 
-/// nullopt when this machine does not have the family in that cut.
+/// nullopt when this machine does not have the family in that cut. Asked once for each family; from any
+/// thread, as everything here.
 std::optional<File> find(const Family& family);
+
+/// What the file holds, to the end of the program, read once; "" when it cannot be read.
+std::string_view contents(const File& file);
+
+/// Finds and reads what all faces need: on another thread while something else is waited for.
+void preload();
 
 }  // namespace attn::fonts

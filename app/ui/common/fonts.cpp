@@ -68,8 +68,7 @@ std::optional<Faces> find_faces() {
 
 ImFont* add_source(const fonts::File& file, ImFontConfig config, const ImWchar* ranges) {
     config.FontNo = static_cast<decltype(config.FontNo)>(file.index);
-    return ImGui::GetIO().Fonts->AddFontFromFileTTF(file.path.c_str(), config.SizePixels, &config,
-                                                    ranges);
+    return add_font(fonts::contents(file), config, ranges);
 }
 
 /// DejaVu's line with the glyphs of the face's own fonts on it, each at the em of that line. No ImGui

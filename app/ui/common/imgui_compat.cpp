@@ -117,6 +117,23 @@ constexpr ImWchar kAllElse[] = {0x0001, 0xFFFC, 0xFFFE, 0xFFFF, 0};  // the font
 void only_replacement(ImFontConfig& config) { config.GlyphExcludeRanges = kAllElse; }
 #endif
 
+/// The atlas copies what it does not own: it owns the file while it is told of it.
+ImFont* add_font(std::string_view file, const ImFontConfig& config, const ImWchar* ranges) {
+    if (file.empty()) return nullptr;
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    ImFontConfig owned = config;
+    owned.FontDataOwnedByAtlas = true;
+    ImFont* const font =
+        atlas.AddFontFromMemoryTTF(const_cast<char*>(file.data()), static_cast<int>(file.size()),
+                                   config.SizePixels, &owned, ranges);
+#if IMGUI_VERSION_NUM < 19200
+    atlas.ConfigData.back().FontDataOwnedByAtlas = false;
+#else
+    atlas.Sources.back().FontDataOwnedByAtlas = false;
+#endif
+    return font;
+}
+
 int native_key(Key key) { return kNatives[place(key)].first; }
 
 bool is_pressed(Key key, bool repeat) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "app/ui/common/fonts.h"
 #include "app/view/window/commands.h"
@@ -25,6 +26,8 @@ float drawn_ascent(ImFont& font, float px);
 bool has_glyph(ImFont& font, char32_t character);
 /// Of this source no glyph is taken but U+FFFD.
 void only_replacement(ImFontConfig& config);
+/// The atlas reads `file`, which outlives it, and copies nothing. nullptr for an empty one.
+ImFont* add_font(std::string_view file, const ImFontConfig& config, const ImWchar* ranges);
 
 /// The toolkit's own number for a key: an index into io.KeysDown, or an ImGuiKey.
 int native_key(view::Key key);
