@@ -26,6 +26,9 @@ struct RenderOptions {
     std::string format;
     bool full_pass = false;
     int time_drag = 0;  // frames
+    int time_step = 0;
+
+    bool is_timed() const { return time_drag > 0 || time_step > 0; }
 };
 
 Result<std::string> draw(Studio& studio, view::AppState state, jobs::Jobs& jobs) {
@@ -48,9 +51,9 @@ Result<void> draw_to(const std::string& output, Studio& studio, const view::AppS
 }
 
 /// --format, or what the name says; standard output has none and is PNG, as are pictures of the window
-/// (--all, --time-drag).
+/// (--all, --time-drag, --time-step).
 Result<figures::Format> format_of(const RenderOptions& options) {
-    if (options.all || options.time_drag > 0) return figures::Format::png;
+    if (options.all || options.is_timed()) return figures::Format::png;
     if (!options.format.empty()) {
         if (const auto format = figures::format_of("figure." + options.format); format)
             return format;
@@ -102,7 +105,7 @@ Result<void> render(const RenderOptions& options, Streams io) {
     if (!size) return tl::unexpected(size.error());
     const auto format = format_of(options);
     if (!format) return tl::unexpected(format.error());
-    const bool chrome = options.chrome || options.all || options.time_drag > 0;
+    const bool chrome = options.chrome || options.all || options.is_timed();
     auto studio = io.open_studio({*size, *format, chrome});
     if (!studio) return tl::unexpected(std::move(studio.error()));
     jobs::Jobs jobs(files::opener(io.backends, io.workspaces), [] {});
@@ -110,7 +113,11 @@ Result<void> render(const RenderOptions& options, Streams io) {
     if (auto done = carry_out(*start, state, jobs); !done) return done;
     if (options.full_pass) view::apply(state, view::SetFullPass{true});
     if (options.time_drag > 0)
-        return time_drag(**studio, std::move(state), options.time_drag, jobs, io);
+        return time_movement(**studio, std::move(state), Movement::drag, options.time_drag, jobs,
+                             io);
+    if (options.time_step > 0)
+        return time_movement(**studio, std::move(state), Movement::step, options.time_step, jobs,
+                             io);
     if (options.all) return draw_all(**studio, *start, options.output, io);
     return draw_to(options.output, **studio, state, jobs, io);
 }
@@ -138,8 +145,13 @@ int run_render(Args args, Streams io) {
                    "they take")
         ->type_name("FRAMES")
         ->check(CLI::PositiveNumber);
+    app.add_option("--time-step", options.time_step,
+                   "no picture: go through the stages of Step for so many frames and print how "
+                   "long they take")
+        ->type_name("FRAMES")
+        ->check(CLI::PositiveNumber);
     if (const auto code = parse(app, args, io)) return *code;
-    if (options.output.empty() && options.time_drag == 0)
+    if (options.output.empty() && !options.is_timed())
         return report({"no -o: expected the name of the figure, as in -o step.svg"},
                       "attnscope render", io);
     if (options.all && files::is_standard(options.output))

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "app/cli/render_parts.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/workspace.h"
+#include "app/view/window/actions.h"
 
 namespace attn::cli {
 namespace {
@@ -27,6 +29,19 @@ view::Action drag(const view::AppState& state, int n, int frames) {
     if (n == 0) return view::moved_map(look, view::zoomed(look, 8.0));
     return view::moved_map(look,
                            view::panned(look, -kPanStep * canvas.width, -kPanStep * canvas.height));
+}
+
+/// From stage to stage, each with all frames of its story, and from the last to the first again.
+view::Action step(const view::AppState& state) {
+    constexpr double kFrameSeconds = 1.0 / 60.0;
+    if (view::is_animating(state)) return view::Tick{kFrameSeconds};
+    if (state.step.stage == view::ribbon_stages(state.document()).back())
+        return view::GoToEnd{false};
+    return view::StepBy{1};
+}
+
+view::Action moved(const view::AppState& state, Movement movement, int n, int frames) {
+    return movement == Movement::drag ? drag(state, n, frames) : step(state);
 }
 
 void exchange(jobs::Jobs& jobs, view::AppState& state) {
@@ -49,10 +64,10 @@ void await_preview(jobs::Jobs& jobs, view::AppState& state) {
 
 /// One frame after each action: its milliseconds, from the action to the last pixel.
 std::vector<double> time_frames(Studio& studio, view::AppState state, jobs::Jobs& jobs,
-                                int frames) {
+                                Movement movement, int frames) {
     std::vector<double> times;
     for (int n = 0; n < frames; ++n) {
-        const view::Action action = drag(state, n, frames);
+        const view::Action action = moved(state, movement, n, frames);
         const auto start = std::chrono::steady_clock::now();
         view::apply(state, action);
         exchange(jobs, state);
@@ -67,22 +82,28 @@ std::vector<double> time_frames(Studio& studio, view::AppState state, jobs::Jobs
 void print_times(std::vector<double> times, Streams io) {
     if (times.empty()) return;
     std::ranges::sort(times);
+    const double mean =
+        std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
     const auto at = [&](double part) {
         return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
     };
-    io.out << fmt::format("{} frames: median {:.1f} ms, 95 % {:.1f} ms, slowest {:.1f} ms\n",
-                          times.size(), at(0.5), at(0.95), at(1.0));
+    io.out << fmt::format(
+        "{} frames: median {:.1f} ms, 95 % {:.1f} ms, slowest {:.1f} ms, {:.0f} frames/s\n",
+        times.size(), at(0.5), at(0.95), at(1.0), 1e3 / mean);
 }
 
 }  // namespace
 
-Result<void> time_drag(Studio& studio, view::AppState state, int frames, jobs::Jobs& jobs,
-                       Streams io) {
+Result<void> time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
+                           jobs::Jobs& jobs, Streams io) {
+    if (movement == Movement::step && state.workspace != view::Workspace::step)
+        return bad_input(
+            "--time-step goes through the stages of Step: expected no other workspace");
     arrive(state);
     await_preview(jobs, state);
     if (!state.large.fault.empty()) return bad_input(state.large.fault);
     for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
-    print_times(time_frames(studio, state, jobs, frames), io);
+    print_times(time_frames(studio, state, jobs, movement, frames), io);
     return {};
 }
 

@@ -22,8 +22,10 @@ void arrive(view::AppState& state);
 /// A frame, and the room that it left for the map.
 void draw_frame(Studio& studio, view::AppState& state);
 
-/// Pulls a slider or the map for so many frames and prints how long they take.
-Result<void> time_drag(Studio& studio, view::AppState state, int frames, jobs::Jobs& jobs,
-                       Streams io);
+/// A slider or the map is pulled; or the stages are gone through, each with its story.
+enum class Movement : std::uint8_t { drag, step };
+/// So many frames of it: prints how long they take.
+Result<void> time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
+                           jobs::Jobs& jobs, Streams io);
 
 }  // namespace attn::cli

@@ -51,9 +51,12 @@ TEST_CASE("arrow keys and Enter choose in an open list") {
     App app;
     const std::string before = app.state.document().name;
     app.ui.click(kPresets);
+    REQUIRE(ui::is_list_open());
     app.ui.press(Key::end);
+    REQUIRE(app.state.focus.row == std::ssize(app.state.presets) - 1);
     app.ui.press(Key::enter);
     CHECK_FALSE(ui::is_list_open());
+    INFO(app.state.message.words);
     CHECK(app.state.document().name == app.state.presets.back().key);
     CHECK(app.state.document().name != before);
     CHECK_FALSE(app.state.step.editing);

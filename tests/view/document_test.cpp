@@ -98,13 +98,13 @@ TEST_CASE("a session with any byte changed opens or says why, and never breaks")
     const std::string good =
         session_to_json(after(initial_state(), {SelectCell{{Stage::x, 1, 1}}, SetCausal{true}}));
     REQUIRE(session_from_json(good, "session"));
-    for (std::size_t n = 0; n < good.size(); n += 3)
-        for (const char c : {'9', '-', '"', '}'}) {
-            std::string bad = good;
-            bad[n] = c;
-            const auto opened = session_from_json(bad, "session");
-            if (!opened) CHECK_FALSE(opened.error().sentence.empty());
-        }
+    constexpr std::string_view kOthers = R"(9-"})";
+    for (std::size_t n = 0; n < good.size(); ++n) {
+        std::string bad = good;
+        bad[n] = kOthers[(n + n / kOthers.size()) % kOthers.size()];
+        const auto opened = session_from_json(bad, "session");
+        if (!opened) CHECK_FALSE(opened.error().sentence.empty());
+    }
 }
 
 TEST_CASE("a session that points outside its document is refused") {

@@ -64,9 +64,18 @@ constexpr Theme kLight{
     .output = rgb(0x520301),
 };
 
+std::array<double, 256> make_linear() {
+    std::array<double, 256> values{};
+    for (std::size_t n = 0; n < values.size(); ++n) {
+        const double c = static_cast<double>(n) / 255.0;
+        values[n] = c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    }
+    return values;
+}
+
 double linear(std::uint8_t channel) {
-    const double c = channel / 255.0;
-    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    static const std::array<double, 256> values = make_linear();
+    return values[channel];
 }
 
 double luminance(Color c) {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -40,6 +42,33 @@ Result<Document> read_preset(const fs::path& path) {
         });
 }
 
+/// What a list says of a preset, by its file; read again when the file is another.
+class Titles {
+  public:
+    std::string of(const fs::path& path) {
+        std::error_code failed;
+        const auto written = fs::last_write_time(path, failed);
+        const std::lock_guard lock(mutex_);
+        Known& known = known_[path];
+        if (failed || known.title.empty() || known.written != written)
+            known = {written, title_of(path)};
+        return known.title;
+    }
+
+  private:
+    struct Known {
+        fs::file_time_type written;
+        std::string title;
+    };
+    static std::string title_of(const fs::path& path) {
+        const auto document = read_preset(path);
+        return document ? document->title : path.stem().string() + " (has an error)";
+    }
+
+    std::mutex mutex_;
+    std::map<fs::path, Known> known_;
+};
+
 }  // namespace
 
 std::vector<fs::path> asset_folders() {
@@ -53,13 +82,11 @@ std::vector<fs::path> asset_folders() {
 }
 
 std::vector<Preset> list_presets() {
+    static Titles titles;
     for (const fs::path& folder : asset_folders()) {
         std::vector<Preset> presets;
-        for (const fs::path& path : json_files(folder)) {
-            const auto document = read_preset(path);
-            const std::string key = path.stem().string();
-            presets.push_back({key, document ? document->title : key + " (has an error)", path});
-        }
+        for (const fs::path& path : json_files(folder))
+            presets.push_back({path.stem().string(), titles.of(path), path});
         if (!presets.empty()) return presets;
     }
     return {};
