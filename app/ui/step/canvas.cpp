@@ -104,7 +104,8 @@ void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& p
         right -= frame.px(24);
     }
     const float left = cross.origin.x;
-    const Font& font = frame.fonts.strong;
+    const bool is_low = height < frame.fonts.strong.px;
+    const Font& font = is_low ? frame.fonts.small : frame.fonts.strong;
     const std::string title = fit_text(frame, font, grid.title, right - left);
     draw_text_in(frame, font, {left, place.origin.y}, {right, foot}, Align::right,
                  frame.theme.role(grid.role), title);
