@@ -93,7 +93,8 @@ double step_across(const Camera::Shot& shot, Point at, Point way, float thicknes
     };
     const float inner = std::max(thickness / 2, 1.0F);
     double most = 1.0;
-    for (const float beside : {-inner - 3.0F, -inner - 2.0F, inner + 2.0F, inner + 3.0F})
+    for (const float beside :
+         {-inner - 3.0F, -inner - 2.0F, -inner - 1.0F, inner + 1.0F, inner + 2.0F, inner + 3.0F})
         for (float on = -inner; on <= inner; on += 0.5F)
             most = std::max(most, view::contrast(pixel(on), pixel(beside)));
     return most;
