@@ -136,7 +136,7 @@ Desktop::Desktop(const cli::DesktopOptions& options, cli::Streams io,
         script_.push_front(view::StartAtScale{scale});
     play();
     if (!options.save_session.empty()) state_.session_file = options.save_session;
-    screen_.prepare(state_, window_->content_scale());
+    screen_.prepare(state_, window_->size().height, window_->content_scale());
     for (const std::string& warning : start.warnings) warn(warning);
     if (!screen_.font_warning().empty()) warn(screen_.font_warning());
 }
@@ -264,7 +264,7 @@ void Desktop::gather() {
 
 void Desktop::frame() {
     const auto begin = Clock::now();
-    screen_.prepare(state_, window_->content_scale());
+    screen_.prepare(state_, window_->size().height, window_->content_scale());
     window_->begin_frame();
     view::Actions actions = screen_.build(state_);
     window_->draw(background(state_));

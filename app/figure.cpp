@@ -18,13 +18,17 @@ using view::Point;
 constexpr int kFramesToSettle = 3;  // ImGui lays out with the sizes of the frame before
 constexpr float kMargin = 16.0F;    // around the canvas, in design units
 
+double scale_in(const view::AppState& state, const FigureWindow& window) {
+    return window.device_scale * shown_scale(state, window.size.height / window.device_scale);
+}
+
 /// The panels of one state in a context of their own, drawn by whatever painter.
 class Stage {
   public:
     Stage(const view::AppState& state, const FigureWindow& window)
         : window_(window),
           theme_(view::theme(state.theme)),
-          scale_(static_cast<float>(window.device_scale * shown_scale(state))),
+          scale_(static_cast<float>(scale_in(state, window))),
           context_(size(), scale_, theme_) {}
 
     Point size() const {
@@ -85,10 +89,10 @@ class FigureStudio : public cli::Studio {
   private:
     /// One theme and scale a stage.
     Stage& stage(const view::AppState& state) {
-        if (!stage_ || theme_ != state.theme || shown_scale_ != shown_scale(state)) {
+        if (!stage_ || theme_ != state.theme || scale_ != scale_in(state, window_)) {
             stage_.emplace(state, window_);
             theme_ = state.theme;
-            shown_scale_ = shown_scale(state);
+            scale_ = scale_in(state, window_);
         }
         return *stage_;
     }
@@ -98,7 +102,7 @@ class FigureStudio : public cli::Studio {
     figures::Measure measure_;
     std::optional<Stage> stage_;
     view::ThemeName theme_{};
-    double shown_scale_ = 0.0;
+    double scale_ = 0.0;
 };
 
 }  // namespace

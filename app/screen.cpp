@@ -12,8 +12,8 @@ Screen::Screen(gl::ImguiRenderer& renderer)
     ui::configure_imgui();
 }
 
-void Screen::prepare(const view::AppState& state, double device_scale) {
-    const double scale = device_scale * shown_scale(state);
+void Screen::prepare(const view::AppState& state, int height, double device_scale) {
+    const double scale = device_scale * shown_scale(state, height / device_scale);
     const bool rescaled = scale != scale_;
     if (rescaled) {
         fonts_ = ui::load_fonts(static_cast<float>(scale));

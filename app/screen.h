@@ -17,8 +17,8 @@ class Screen {
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
-    /// Fonts, style and colours of the state; between two frames.
-    void prepare(const view::AppState& state, double device_scale);
+    /// Fonts, style and colours of the state in a window `height` pixels high; between two frames.
+    void prepare(const view::AppState& state, int height, double device_scale);
     /// The panels of one frame, after the backends began theirs: what the person did.
     view::Actions build(const view::AppState& state);
     /// After the frame was drawn.

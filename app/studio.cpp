@@ -20,7 +20,7 @@ class OffscreenStudio : public cli::Studio {
 
     view::Actions draw(const view::AppState& state) override {
         const auto [width, height] = target_->size();
-        screen_.prepare(state, 1.0);
+        screen_.prepare(state, height, 1.0);
         ImGui::GetIO().DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
         ImGui::GetIO().DeltaTime = kFrameSeconds;
         renderer_.begin_frame();

@@ -152,9 +152,11 @@ Index AppState::head_in(HeadAxis axis) const {
     return head / std::max<Index>(size.heads / size.kv_heads, 1);
 }
 
-double shown_scale(const AppState& state) {
-    constexpr double kPresenterScale = 2.0;
-    return state.presenter ? kPresenterScale : state.ui_scale;
+double shown_scale(const AppState& state, double height) {
+    constexpr double kPresentedHeight = 540.0;  // design units
+    constexpr double kSteps = 4.0;              // of a unit: fonts are not loaded at every size
+    if (!state.presenter) return state.ui_scale;
+    return std::clamp(std::floor(height / kPresentedHeight * kSteps) / kSteps, 1.0, 2.0);
 }
 
 bool is_animating(const AppState& state) { return shown_workspace(state).is_animating(state); }

@@ -84,7 +84,7 @@ struct AppState {
     double ui_scale = 1.0;  // 1.0 … 2.0
     bool reduced_motion = false;
     std::optional<bool> inspector;  // shown or hidden by hand; nullopt: as the window has room
-    bool presenter = false;         // P: the canvas alone, twice as large
+    bool presenter = false;         // P: the canvas alone, large
     bool show_help = false;         // F1
     bool show_palette = false;      // Ctrl+K
     std::string palette_query;
@@ -144,8 +144,9 @@ struct AppState {
     Index head_in(HeadAxis axis) const;
 };
 
-/// Pixels of one design unit, on a screen of one: twice as many while presenting, whatever was set.
-double shown_scale(const AppState& state);
+/// Pixels of one design unit in a window `height` pixels high, on a screen of one pixel a unit: as set; while
+/// presenting, so many that the window is 540 units high, from 1 to 2 in quarters.
+double shown_scale(const AppState& state, double height);
 
 /// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
 /// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device

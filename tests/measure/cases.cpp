@@ -112,7 +112,8 @@ void arrive(AppState& state) {
 std::string name_of(const Case& at) {
     return fmt::format("{} tokens, {} heads, d_k {}, {}x{}, scale {}, {}, {}", at.tokens, at.heads,
                        at.key_width, at.width, at.height, at.scale,
-                       at.theme == view::ThemeName::dark ? "dark" : "light", info(at.stage).key);
+                       at.theme == view::ThemeName::dark ? "dark" : "light", info(at.stage).key) +
+           (at.presenter ? ", presenting" : "");
 }
 
 std::string sentence_of(Index tokens) {
@@ -129,6 +130,7 @@ Scene scene_of(const Case& at) {
     scene.refused = refusal(scene.state, at);
     scene.state.theme = at.theme;
     scene.state.ui_scale = at.scale;
+    scene.state.presenter = at.presenter;
     view::apply(scene.state, view::GoToStage{at.stage});
     arrive(scene.state);
     return scene;

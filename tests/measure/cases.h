@@ -17,6 +17,7 @@ struct Case {
     double scale = 1.0;
     view::ThemeName theme = view::ThemeName::dark;
     Stage stage = Stage::weights;
+    bool presenter = false;
 };
 
 std::string name_of(const Case& at);

@@ -72,11 +72,6 @@ std::vector<Contrast> sorted(std::vector<Contrast> all) {
     return all;
 }
 
-Rect upright(const Rect& line) {
-    return {{std::min(line.low.x, line.high.x), std::min(line.low.y, line.high.y)},
-            {std::max(line.low.x, line.high.x), std::max(line.low.y, line.high.y)}};
-}
-
 bool is_same_place(const Rect& a, const Rect& b) {
     return std::abs(a.low.x - b.low.x) < 1.5F && std::abs(a.low.y - b.low.y) < 1.5F &&
            std::abs(a.high.x - b.high.x) < 1.5F && std::abs(a.high.y - b.high.y) < 1.5F;
@@ -88,38 +83,78 @@ bool is_ring(const Mark& first, const Mark& second) {
            is_same_place(first.at, second.at) && first.thickness > second.thickness;
 }
 
-/// The largest contrast of two pixels that lie within 4 px on a line across the ring.
-double step_across(const Camera::Shot& shot, Point at, bool along_x) {
+/// How the ink of a pen stands out where it passes `at`, along `way`: the largest contrast of a pixel that it
+/// covers and one beside it. An antialiased line lies on one pixel or on two.
+double step_across(const Camera::Shot& shot, Point at, Point way, float thickness) {
+    const float length = std::max(std::hypot(way.x, way.y), 0.01F);
+    const auto pixel = [&](float by) {
+        return shot.at(static_cast<int>(std::floor(at.x - way.y / length * by)),
+                       static_cast<int>(std::floor(at.y + way.x / length * by)));
+    };
+    const float inner = std::max(thickness / 2, 1.0F);
     double most = 1.0;
-    for (int a = -3; a <= 3; ++a)
-        for (int b = a + 1; b <= std::min(a + 3, 3); ++b) {
-            const auto pixel = [&](int by) {
-                return shot.at(static_cast<int>(at.x) + (along_x ? 0 : by),
-                               static_cast<int>(at.y) + (along_x ? by : 0));
-            };
-            most = std::max(most, view::contrast(pixel(a), pixel(b)));
-        }
+    for (const float beside :
+         {-inner - 3.0F, -inner - 2.0F, -inner - 1.0F, inner + 1.0F, inner + 2.0F, inner + 3.0F})
+        for (float on = -inner; on <= inner; on += 0.5F)
+            most = std::max(most, view::contrast(pixel(on), pixel(beside)));
     return most;
 }
 
-double least_step_around(const Camera::Shot& shot, const Rect& ring) {
+/// The steps at points evenly along one leg of a course, its ends apart: there other things begin.
+void add_steps(const Camera::Shot& shot, const Mark& mark, Point from, Point to,
+               std::vector<double>& steps) {
+    constexpr float kApart = 4.0F;  // px
+    const Point way{to.x - from.x, to.y - from.y};
+    const auto count = std::max(2, static_cast<int>(std::hypot(way.x, way.y) / kApart));
+    for (int n = 1; n < count; ++n) {
+        const float t = static_cast<float>(n) / static_cast<float>(count);
+        const Point at{from.x + way.x * t, from.y + way.y * t};
+        if (!shared_part({at, {at.x + 1, at.y + 1}}, mark.clip).is_empty())
+            steps.push_back(step_across(shot, at, way, mark.thickness));
+    }
+}
+
+/// That of three in four points along a line is larger: something else may cross it.
+double usual(std::vector<double> steps) {
+    if (steps.empty()) return 21.0;
+    std::ranges::sort(steps);
+    return steps[steps.size() / 4];
+}
+
+/// Along the whole of a line or curve.
+double step_along(const Camera::Shot& shot, const Mark& mark) {
+    std::vector<double> steps;
+    for (std::size_t n = 1; n < mark.course.size(); ++n)
+        add_steps(shot, mark, mark.course[n - 1], mark.course[n], steps);
+    return usual(std::move(steps));
+}
+
+/// Of the weakest of its four sides.
+double weakest_side(const Camera::Shot& shot, const Mark& mark) {
     double least = 21.0;
-    constexpr int kSteps = 12;
-    for (int n = 1; n < kSteps; ++n) {
-        const float t = static_cast<float>(n) / kSteps;
-        const float x = ring.low.x + ring.width() * t;
-        const float y = ring.low.y + ring.height() * t;
-        least = std::min({least, step_across(shot, {x, ring.low.y}, true),
-                          step_across(shot, {x, ring.high.y}, true),
-                          step_across(shot, {ring.low.x, y}, false),
-                          step_across(shot, {ring.high.x, y}, false)});
+    for (std::size_t n = 1; n < mark.course.size(); ++n) {
+        std::vector<double> steps;
+        add_steps(shot, mark, mark.course[n - 1], mark.course[n], steps);
+        least = std::min(least, usual(std::move(steps)));
     }
     return least;
 }
 
+double least_step_around(const Camera::Shot& shot, const Mark& ring) {
+    std::vector<double> steps;
+    for (std::size_t n = 1; n < ring.course.size(); ++n)
+        add_steps(shot, ring, ring.course[n - 1], ring.course[n], steps);
+    return steps.empty() ? 21.0 : *std::ranges::min_element(steps);
+}
+
+/// From side to side of what cuts it: the shading of a row, and no control.
+bool is_row(const Mark& fill) {
+    return fill.at.width() > 0.9F * fill.clip.width() && fill.at.height() < fill.clip.height();
+}
+
 /// A box with words, such as a button's, that has no edge of its own.
 bool is_bare_box(const Log& log, const Mark& fill, const view::Theme& theme) {
-    if (fill.kind != Mark::Kind::fill || fill.color != theme.raised) return false;
+    if (fill.kind != Mark::Kind::fill || fill.color != theme.raised || is_row(fill)) return false;
     return std::ranges::none_of(log.marks, [&](const Mark& mark) {
         return mark.kind == Mark::Kind::outline && is_same_place(mark.at, fill.at);
     });
@@ -129,7 +164,7 @@ bool is_bare_box(const Log& log, const Mark& fill, const view::Theme& theme) {
 bool matters(const Mark& mark, const view::Theme& theme) {
     const bool edge = mark.kind != Mark::Kind::fill;
     return edge && mark.color != theme.line && mark.color != theme.background &&
-           !shared_part(grown(upright(mark.at), 0.5F), mark.clip).is_empty();
+           !shared_part(grown(mark.at, 0.5F), mark.clip).is_empty();
 }
 
 const char* name_of(Mark::Kind kind) {
@@ -137,35 +172,12 @@ const char* name_of(Mark::Kind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// The middle of the steps across points along a line: something else may cross some of them.
-double step_along(const Camera::Shot& shot, Point from, Point to) {
-    std::vector<double> steps;
-    constexpr int kSteps = 9;
-    const bool level = std::abs(to.x - from.x) >= std::abs(to.y - from.y);
-    for (int n = 1; n < kSteps; ++n) {
-        const float t = static_cast<float>(n) / kSteps;
-        steps.push_back(
-            step_across(shot, {from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t}, level));
-    }
-    std::ranges::sort(steps);
-    return steps[steps.size() / 2];
-}
-
-double weakest_edge(const Camera::Shot& shot, const Rect& at) {
-    const Point corners[] = {at.low, {at.high.x, at.low.y}, at.high, {at.low.x, at.high.y}};
-    double least = 21.0;
-    for (std::size_t n = 0; n < 4; ++n)
-        least = std::min(least, step_along(shot, corners[n], corners[(n + 1) % 4]));
-    return least;
-}
-
-/// Lines and edges by the pixels across them, the rest by what lies around.
+/// Lines, edges and curves by the pixels across them, the rest by what lies around.
 double ratio_of(const Camera::Shot& shot, const Mark& mark) {
-    if (mark.kind == Mark::Kind::line) return step_along(shot, mark.at.low, mark.at.high);
-    if (mark.kind == Mark::Kind::outline) return weakest_edge(shot, mark.at);
+    if (mark.kind == Mark::Kind::outline) return weakest_side(shot, mark);
+    if (!mark.course.empty()) return step_along(shot, mark);
     constexpr float kBeside = 2.5F;  // px
-    const Rect at = grown(mark.at, mark.thickness);
-    const Color base = outside(shot, at, kBeside);
+    const Color base = outside(shot, mark.at, kBeside);
     return view::contrast(over(base, mark.color), base);
 }
 
@@ -191,7 +203,7 @@ std::vector<Contrast> of_controls(const Camera::Shot& shot, const view::Theme& t
         if (!bare && !matters(mark, theme)) continue;
         all.push_back({ratio_of(shot, mark),
                        fmt::format("{} {} at {}", bare ? "box without an edge" : name_of(mark.kind),
-                                   hex(mark.color), place(upright(mark.at)))});
+                                   hex(mark.color), place(mark.at))});
     }
     return sorted(std::move(all));
 }
@@ -201,7 +213,7 @@ std::vector<Contrast> of_rings(const Camera::Shot& shot) {
     for (std::size_t n = 1; n < shot.log.marks.size(); ++n) {
         const Mark& ring = shot.log.marks[n];
         if (!is_ring(shot.log.marks[n - 1], ring)) continue;
-        all.push_back({least_step_around(shot, ring.at), "ring at " + place(ring.at)});
+        all.push_back({least_step_around(shot, ring), "ring at " + place(ring.at)});
     }
     return sorted(std::move(all));
 }

@@ -89,9 +89,12 @@ std::vector<Words> seen_of(const Log& log) {
     return seen;
 }
 
-void add_overlaps(std::vector<Fault>& faults, const std::vector<Words>& seen) {
+/// From left to right: words that begin right of where others end are over none of these.
+void add_overlaps(std::vector<Fault>& faults, std::vector<Words> seen) {
+    std::ranges::sort(seen, {}, [](const Words& words) { return words.bounds().low.x; });
     for (std::size_t n = 0; n < seen.size(); ++n)
-        for (std::size_t m = n + 1; m < seen.size(); ++m)
+        for (std::size_t m = n + 1;
+             m < seen.size() && seen[m].bounds().low.x < seen[n].bounds().high.x; ++m)
             if (overlap(seen[n], seen[m]))
                 faults.push_back({Fault::Kind::overlap,
                                   fmt::format("{} over {}", where(seen[m]), where(seen[n]))});
@@ -156,7 +159,8 @@ std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double sc
     return faults;
 }
 
-std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero) {
+std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero,
+                                  const Asked& asked) {
     std::vector<Fault> faults;
     const std::vector<Words> seen = seen_of(log);
     const float row = hero.at.height() / static_cast<float>(grid.rows);
@@ -167,12 +171,14 @@ std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, co
     for (Index n = 0; n < grid.rows; ++n) {
         const float low = hero.at.low.y + row * static_cast<float>(n);
         const std::string& token = grid.row_labels[static_cast<std::size_t>(n)];
-        if (!has_row_label(seen, token, low, low + row)) miss("row", token);
+        const bool wanted = asked.rows || (grid.selected && grid.selected->first == n);
+        if (wanted && !has_row_label(seen, token, low, low + row)) miss("row", token);
     }
     for (Index n = 0; n < grid.columns; ++n) {
         const float low = hero.at.low.x + column * static_cast<float>(n);
         const std::string& token = grid.column_labels[static_cast<std::size_t>(n)];
-        if (!has_column_label(seen, token, low, low + column)) miss("column", token);
+        const bool wanted = asked.columns || (grid.selected && grid.selected->second == n);
+        if (wanted && !has_column_label(seen, token, low, low + column)) miss("column", token);
     }
     return faults;
 }

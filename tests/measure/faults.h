@@ -21,8 +21,15 @@ const char* name_of(Fault::Kind kind);
 /// down may be scrolled).
 std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double scale);
 
+/// Of which rows and columns a label is asked for: of all, or of the selected one.
+struct Asked {
+    bool rows = true;
+    bool columns = true;
+};
+
 /// Tokens of the result matrix whose row or column no word names.
-std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero);
+std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero,
+                                  const Asked& asked);
 
 /// Words that do not overlap in ink may in height: a line has air above and beneath.
 bool overlap(const Words& a, const Words& b);

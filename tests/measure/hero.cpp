@@ -123,7 +123,8 @@ std::optional<Hero> find_hero(const Log& log, const GridView& grid) {
 }
 
 double drawn_share(const Camera::Shot& shot, const GridView& grid, const Hero& hero) {
-    constexpr double kInside = 0.18;  // of a cell: clear of its number, its edge and a ring
+    constexpr double kBeneath =
+        0.08;  // the upper edge, of a cell: clear of its number and its edge
     const double width = hero.at.width() / static_cast<double>(grid.columns);
     const double height = hero.at.height() / static_cast<double>(grid.rows);
     std::size_t asked = 0;
@@ -132,8 +133,9 @@ double drawn_share(const Camera::Shot& shot, const GridView& grid, const Hero& h
         if (grid.cells[n].look != view::CellLook::number) continue;  // hatched, crossed or framed
         const auto row = static_cast<double>(n / static_cast<std::size_t>(grid.columns));
         const auto column = static_cast<double>(n % static_cast<std::size_t>(grid.columns));
-        const Color pixel = shot.at(static_cast<int>(hero.at.low.x + (column + kInside) * width),
-                                    static_cast<int>(hero.at.low.y + (row + kInside) * height));
+        const Color pixel = shot.at(
+            static_cast<int>(hero.at.low.x + (column + 0.5) * width),
+            static_cast<int>(hero.at.low.y + row * height + std::max(1.0, kBeneath * height)));
         ++asked;
         seen += is_alike(pixel, hero.colors[n], 2) ? 1U : 0U;
     }

@@ -3,7 +3,7 @@
 //
 //   test_measure              what ./test runs: the limits below, and the words of a part of the cases
 //   test_measure --all        the words of all cases: every stage x {4,12,20,40,64} tokens x {1,4,16} heads x
-//                             {1280x720, 1600x1000, 2560x1440} x scale {1, 1.5, 2}; minutes
+//                             d_k {4,16,64} x {1280x720, 1600x1000, 2560x1440} x scale {1, 1.5, 2}, and presenting
 //   test_measure --faults 20 4 1280 720 1.5      the faults of one document in one window, each by itself
 //   test_measure --faults 20 4 1280 720 1.5 --stage weights --picture FILE.png     and what it looks like
 //   test_measure --theme light                   the words in the other theme
@@ -31,6 +31,7 @@ constexpr int kSkipped = 77;
 
 struct Options {
     bool all = false;
+    bool presenter = false;
     view::ThemeName theme = view::ThemeName::dark;
     std::vector<double> one;  // tokens, heads, width, height, scale
     std::optional<Stage> stage;
@@ -43,6 +44,7 @@ Options read(int count, char** arguments) {
         const std::string_view word = arguments[n];
         if (word == "--all") options.all = true;
         const bool more = n + 1 < count;
+        if (word == "--presenter") options.presenter = true;
         if (word == "light") options.theme = view::ThemeName::light;
         if (word == "--picture" && more) options.picture = arguments[n + 1];
         if (word == "--stage" && more) options.stage = find_stage(arguments[n + 1]);
@@ -58,6 +60,7 @@ Case case_of(const Options& options) {
     numbers.resize(5, 0.0);
     Case at;
     at.theme = options.theme;
+    at.presenter = options.presenter;
     const auto set = [&](Index& to, double value) {
         to = value > 0.0 ? static_cast<Index>(value) : to;
     };

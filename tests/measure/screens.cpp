@@ -22,25 +22,28 @@ using view::AppState;
 constexpr int kFramesToSettle = 4;  // ImGui lays out with the sizes of the frame before
 constexpr float kFrameSeconds = 1.0F / 60.0F;
 
-/// One frame. Fields draw themselves (`still`), so that all words are in the log.
-Log draw(const AppState& state, const ui::Fonts& fonts, const ui::Texture& texture) {
+float scale_of(const AppState& state, Index height) {
+    return static_cast<float>(view::shown_scale(state, static_cast<double>(height)));
+}
+
+/// One frame, noted. Fields draw themselves (`still`), so that all words are in the log.
+Log draw(const AppState& state, const ui::Fonts& fonts, const ui::Texture& texture, float scale) {
     ui::ImguiPainter screen(fonts, texture);
     Tracer tracer(screen);
     view::Actions unused;
-    const auto scale = static_cast<float>(state.ui_scale);
     ui::draw_window(state, {fonts, view::theme(state.theme), scale, tracer, tracer, true}, unused);
     return tracer.log();
 }
 
 /// Kept: to load the fonts takes longer than to draw.
-ui::NullContext& context_of(const Case& at) {
-    using Key = std::tuple<Index, Index, double, view::ThemeName>;
+ui::NullContext& context_of(const Case& at, float scale) {
+    using Key = std::tuple<Index, Index, float, view::ThemeName>;
     static std::map<Key, std::unique_ptr<ui::NullContext>> kept;
-    auto& context = kept[{at.width, at.height, at.scale, at.theme}];
+    auto& context = kept[{at.width, at.height, scale, at.theme}];
     if (context) return *context;
     context = std::make_unique<ui::NullContext>(
-        view::Point{static_cast<float>(at.width), static_cast<float>(at.height)},
-        static_cast<float>(at.scale), view::theme(at.theme));
+        view::Point{static_cast<float>(at.width), static_cast<float>(at.height)}, scale,
+        view::theme(at.theme));
     context->begin_frame();
     ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // many cells, one list
     context->end_frame();
@@ -63,7 +66,7 @@ class OffscreenCamera : public Camera {
 
   private:
     void prepare(const AppState& state) {
-        const auto scale = static_cast<float>(state.ui_scale);
+        const auto scale = scale_of(state, target_->size().height);
         if (scale != scale_) {
             fonts_ = ui::load_fonts(scale);
             renderer_.fonts_changed();
@@ -79,7 +82,7 @@ class OffscreenCamera : public Camera {
         io.DeltaTime = kFrameSeconds;
         renderer_.begin_frame();
         ImGui::NewFrame();
-        Log log = draw(state, fonts_, texture_);
+        Log log = draw(state, fonts_, texture_, scale_);
         const view::Color base = view::theme(state.theme).background;
         renderer_.draw(target_->size(), {base.r, base.g, base.b});
         textures_.end_frame();
@@ -104,11 +107,12 @@ class OffscreenCamera : public Camera {
 
 Log laid_out(const AppState& state, const Case& at) {
     const ui::Texture no_texture = [](const view::Picture&) { return std::uint64_t{1}; };
-    ui::NullContext& context = context_of(at);
+    const float scale = scale_of(state, at.height);
+    ui::NullContext& context = context_of(at, scale);
     Log log;
     for (int n = 0; n < kFramesToSettle; ++n) {
         context.begin_frame();
-        log = draw(state, context.fonts(), no_texture);
+        log = draw(state, context.fonts(), no_texture, scale);
         context.end_frame();
     }
     return log;

@@ -12,6 +12,8 @@ namespace {
 using view::Color;
 using view::Point;
 
+constexpr int kRingSteps = 16;
+
 Rect clip_now() {
     const ImDrawList& list = *ImGui::GetWindowDrawList();
     return {list.GetClipRectMin(), list.GetClipRectMax()};
@@ -49,14 +51,8 @@ Rect shared_part(const Rect& a, const Rect& b) {
             {std::min(a.high.x, b.high.x), std::min(a.high.y, b.high.y)}};
 }
 
-Rect Words::bounds() const { return around(corners); }
-
-Point Tracer::text_size(const view::Font& font, std::string_view text) {
-    return to_.text_size(font, text);
-}
-
 void Tracer::text(const view::Font& font, Point at, Color color, std::string_view text) {
-    to_.text(font, at, color, text);
+    PassingPainter::text(font, at, color, text);
     if (color.a == 0 || text.find_first_not_of(' ') == std::string_view::npos) return;
     const Point size = text_size(font, text);
     const Point end{at.x + size.x, at.y + size.y};
@@ -67,75 +63,88 @@ void Tracer::text(const view::Font& font, Point at, Color color, std::string_vie
                 turn_.has_value(),
                 clip_now(),
                 ImGui::GetScrollMaxY() > 0.0F,
-                window_now()};
+                window_now(),
+                {}};
     if (turn_)
         for (Point& corner : words.corners) corner = turned(corner, turn_->about, turn_->degrees);
+    words.box = around(words.corners);
     log_.words.push_back(std::move(words));
 }
 
 /// What lies under an opaque rectangle is not seen.
 void Tracer::rect(Point low, Point high, Color fill, float radius) {
-    to_.rect(low, high, fill, radius);
+    PassingPainter::rect(low, high, fill, radius);
     const Rect shown = shared_part({low, high}, clip_now());
-    if (fill.a == 255)
+    if (fill.a == 255) {
         std::erase_if(log_.words, [&](const Words& w) { return shown.contains(w.bounds()); });
+        std::erase_if(log_.marks, [&](const Mark& m) {
+            return m.kind != Mark::Kind::fill && shown.contains(m.at);
+        });
+    }
     note(Mark::Kind::fill, {low, high}, fill);
 }
 
 void Tracer::outline(Point low, Point high, Color color, float thickness, float radius) {
-    to_.outline(low, high, color, thickness, radius);
-    note(Mark::Kind::outline, {low, high}, color, thickness);
-}
-
-void Tracer::gradient(Point low, Point high, std::span<const Color> colors) {
-    to_.gradient(low, high, colors);
+    PassingPainter::outline(low, high, color, thickness, radius);
+    note(Mark::Kind::outline, {low, high}, color, thickness,
+         {low, {high.x, low.y}, high, {low.x, high.y}, low});
 }
 
 void Tracer::line(Point from, Point to, Color color, float thickness) {
-    to_.line(from, to, color, thickness);
-    note(Mark::Kind::line, {from, to}, color, thickness);
+    PassingPainter::line(from, to, color, thickness);
+    const std::array<Point, 2> ends{from, to};
+    note(Mark::Kind::line, around(ends), color, thickness, {from, to});
 }
 
 void Tracer::polyline(std::span<const Point> points, Color color, float thickness) {
-    to_.polyline(points, color, thickness);
+    PassingPainter::polyline(points, color, thickness);
     if (points.empty()) return;
-    const Point on_its_way = points[points.size() / 2];
-    note(Mark::Kind::curve, {on_its_way, on_its_way}, color, thickness);
+    note(Mark::Kind::curve, around(points), color, thickness, {points.begin(), points.end()});
 }
 
-void Tracer::polygon(std::span<const Point> corners, Color fill) { to_.polygon(corners, fill); }
-
-void Tracer::band(std::span<const Point> upper, std::span<const Point> lower, Color fill) {
-    to_.band(upper, lower, fill);
-}
-
+/// Nor is what lies under an opaque disc.
 void Tracer::circle(Point middle, float radius, Color fill) {
-    to_.circle(middle, radius, fill);
+    PassingPainter::circle(middle, radius, fill);
+    const auto is_under = [&](Point p) {
+        return std::hypot(p.x - middle.x, p.y - middle.y) <= radius + 1.0F;
+    };
+    if (fill.a == 255)
+        std::erase_if(log_.marks, [&](const Mark& m) {
+            return !m.course.empty() && std::ranges::all_of(m.course, is_under);
+        });
     note(Mark::Kind::disc,
          {{middle.x - radius, middle.y - radius}, {middle.x + radius, middle.y + radius}}, fill);
 }
 
 void Tracer::ring(Point middle, float radius, Color color, float thickness) {
-    to_.ring(middle, radius, color, thickness);
+    PassingPainter::ring(middle, radius, color, thickness);
+    std::vector<Point> course;
+    for (int n = 0; n <= kRingSteps; ++n)
+        course.push_back(turned({middle.x + radius, middle.y}, middle,
+                                360.0F / kRingSteps * static_cast<float>(n)));
+    const Rect at = around(course);
+    note(Mark::Kind::curve, at, color, thickness, std::move(course));
 }
 
 void Tracer::image(const view::Picture& picture, Point low, Point high, const view::Part& part) {
-    to_.image(picture, low, high, part);
+    PassingPainter::image(picture, low, high, part);
     log_.pictures.push_back({{low, high}, picture.paint()});
 }
 
 void Tracer::push_rotation(Point about, float degrees) {
-    to_.push_rotation(about, degrees);
+    PassingPainter::push_rotation(about, degrees);
     turn_ = Turn{about, degrees};
 }
 
 void Tracer::pop_rotation() {
-    to_.pop_rotation();
+    PassingPainter::pop_rotation();
     turn_.reset();
 }
 
-void Tracer::note(Mark::Kind kind, const Rect& at, Color color, float thickness) {
-    if (color.a > 0) log_.marks.push_back({kind, at, color, thickness, clip_now()});
+void Tracer::note(Mark::Kind kind, const Rect& at, Color color, float thickness,
+                  std::vector<Point> course) {
+    if (color.a > 0)
+        log_.marks.push_back({kind, at, color, thickness, clip_now(), std::move(course)});
 }
 
 }  // namespace attn::test

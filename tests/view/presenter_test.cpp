@@ -1,4 +1,4 @@
-// Presenting: the canvas alone, twice as large, whatever scale was set.
+// Presenting: the canvas alone, as large as the window is, whatever scale was set.
 
 #include <doctest/doctest.h>
 
@@ -23,14 +23,19 @@ AppState pressed(const AppState& state, Chord chord) {
 
 }  // namespace
 
-TEST_CASE("presenting doubles the design unit and keeps the scale that was set") {
+TEST_CASE("presenting, a window is 540 design units high, and the scale that was set is kept") {
     AppState state = after(initial_state(), {SetUiScale{1.5}});
-    CHECK(shown_scale(state) == 1.5);
+    for (const double height : {300.0, 720.0, 1080.0, 2160.0})
+        CHECK(shown_scale(state, height) == 1.5);
     view::apply(state, SetPresenter{true});
-    CHECK(shown_scale(state) == 2.0);
+    CHECK(shown_scale(state, 300.0) == 1.0);
+    CHECK(shown_scale(state, 720.0) == 1.25);
+    CHECK(shown_scale(state, 1000.0) == 1.75);
+    CHECK(shown_scale(state, 1080.0) == 2.0);
+    CHECK(shown_scale(state, 2160.0) == 2.0);
     CHECK(state.ui_scale == 1.5);
     view::apply(state, SetPresenter{false});
-    CHECK(shown_scale(state) == 1.5);
+    CHECK(shown_scale(state, 720.0) == 1.5);
 }
 
 TEST_CASE("P presents in every workspace and goes back") {

@@ -14,11 +14,14 @@ constexpr float kGap = 8.0F;
 constexpr float kFlatHeight = 20.0F;
 constexpr float kRoomyPitch = 26.0F;
 constexpr float kBetween = 0.5F;         // two lines of words
+constexpr float kTightly = -0.6F;        // of the smallest: their line has air of its own
 constexpr float kSmallestWords = 11.0F;  // no text is smaller
 
 constexpr float kLeastTurn = 45.0F;  // degrees
 constexpr float kMostTurn = 90.0F;
 constexpr Index kStaggered = 2;  // columns of row labels where rows are lower than a line
+constexpr Index kSparse = 3;  // of so many columns one has room: none but the marked ones is named
+constexpr std::size_t kLongestTight = 11;
 
 view::Font font_of(const AxisLabels& labels, const Frame& frame) {
     if (labels.pitch >= frame.px(kRoomyPitch)) return frame.fonts.body;
@@ -27,15 +30,20 @@ view::Font font_of(const AxisLabels& labels, const Frame& frame) {
                  : view::Font(frame.fonts.small);
 }
 
-std::string shown(const AxisLabels& labels, Index n) {
-    return middle_ellipsis(labels.words[static_cast<std::size_t>(n)], kLongestLabel);
+bool is_tight(const AxisLabels& labels, const Frame& frame) {
+    return font_of(labels, frame).px <= frame.px(kSmallestWords);
+}
+
+std::string shown(const AxisLabels& labels, const Frame& frame, Index n) {
+    return middle_ellipsis(labels.words[static_cast<std::size_t>(n)],
+                           is_tight(labels, frame) ? kLongestTight : kLongestLabel);
 }
 
 float widest(const AxisLabels& labels, const Frame& frame) {
     const view::Font font = font_of(labels, frame);
     float width = 0.0F;
     for (Index n = 0; n < std::ssize(labels.words); ++n)
-        width = std::max(width, frame.text_width(font, shown(labels, n)));
+        width = std::max(width, frame.text_width(font, shown(labels, frame, n)));
     return width;
 }
 
@@ -47,7 +55,7 @@ bool are_numbers(const std::vector<std::string>& words) {
 
 /// The line of one label, across its direction.
 float line_of(const AxisLabels& labels, const Frame& frame) {
-    return font_of(labels, frame).px + frame.px(kBetween);
+    return font_of(labels, frame).px + frame.px(is_tight(labels, frame) ? kTightly : kBetween);
 }
 
 /// Every how many places a label has room.
@@ -93,6 +101,31 @@ bool is_staggered(const AxisLabels& labels, const Frame& frame) {
     return labels.pitch < line_of(labels, frame) && std::ssize(labels.words) > 1;
 }
 
+/// Turned words where even upright lines have no room beside each other.
+bool is_sparse(const AxisLabels& labels, const Frame& frame) {
+    return is_turned(labels, frame) && stride_of(labels.pitch, line_of(labels, frame)) >= kSparse;
+}
+
+/// The marked columns alone, level; of two that lie near each other the focused one.
+void draw_marked_columns(const AxisLabels& labels, const Frame& frame, float left, float foot) {
+    const auto draw = [&](Index n) {
+        const float low = left + static_cast<float>(n) * labels.pitch;
+        draw_text_in(frame, font_of(labels, frame), {low, foot - frame.px(kFlatHeight)},
+                     {low + labels.pitch, foot}, Align::center, color_of(labels, frame, n),
+                     shown(labels, frame, n));
+    };
+    const auto index = [&](std::optional<Index> n) {
+        return n && *n >= 0 && *n < std::ssize(labels.words) ? n : std::nullopt;
+    };
+    const auto focus = index(labels.focus);
+    const auto selected = index(labels.selected);
+    if (focus) draw(*focus);
+    const float apart = widest(labels, frame) + frame.px(kGap);
+    const bool near = focus && selected &&
+                      static_cast<float>(std::abs(*focus - *selected)) * labels.pitch < apart;
+    if (selected && !near) draw(*selected);
+}
+
 void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, float top, Index n,
                     bool aside) {
     const view::Font font = font_of(labels, frame);
@@ -100,7 +133,7 @@ void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, f
     const view::Color color = color_of(labels, frame, n);
     const float end = right - frame.px(kGap) - (aside ? widest(labels, frame) + frame.px(kGap) : 0);
     draw_text_in(frame, font, {end, middle - font.px / 2}, {end, middle + font.px / 2},
-                 Align::right, color, shown(labels, n));
+                 Align::right, color, shown(labels, frame, n));
     if (aside)
         frame.painter.line({end + frame.px(3), middle}, {right - frame.px(2), middle},
                            view::translucent(frame.theme.muted, 0.5), frame.px(0.75F));
@@ -124,7 +157,7 @@ void draw_row_labels(const AxisLabels& labels, const Frame& frame, float right, 
 }
 
 float column_labels_height(const AxisLabels& labels, const Frame& frame) {
-    if (!is_turned(labels, frame)) return frame.px(kFlatHeight);
+    if (!is_turned(labels, frame) || is_sparse(labels, frame)) return frame.px(kFlatHeight);
     const float turn = turn_of(labels, frame) * std::numbers::pi_v<float> / 180.0F;
     const float line = font_of(labels, frame).px;
     return widest(labels, frame) * std::sin(turn) + line / 2 * std::cos(turn) + frame.px(kGap);
@@ -132,12 +165,13 @@ float column_labels_height(const AxisLabels& labels, const Frame& frame) {
 
 void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
     const view::Font font = font_of(labels, frame);
+    if (is_sparse(labels, frame)) return draw_marked_columns(labels, frame, left, foot);
     if (is_turned(labels, frame)) {
         const float turn = turn_of(labels, frame);
         draw_each(labels, stride_of(labels.pitch, line_of(labels, frame)), [&](Index n) {
             const float middle = left + (static_cast<float>(n) + 0.5F) * labels.pitch;
             draw_rotated_text(frame, font, {middle, foot - frame.px(kGap / 2)}, -turn,
-                              color_of(labels, frame, n), shown(labels, n));
+                              color_of(labels, frame, n), shown(labels, frame, n));
         });
         return;
     }
@@ -145,7 +179,7 @@ void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left
     draw_each(labels, stride, [&](Index n) {
         const float low = left + static_cast<float>(n) * labels.pitch;
         draw_text_in(frame, font, {low, foot - frame.px(kFlatHeight)}, {low + labels.pitch, foot},
-                     Align::center, color_of(labels, frame, n), shown(labels, n));
+                     Align::center, color_of(labels, frame, n), shown(labels, frame, n));
     });
 }
 

@@ -10,7 +10,8 @@
 namespace attn::ui {
 
 /// The words along one axis of a matrix, `pitch` pixels from one to the next. Those of the selected and of the focused
-/// place stand at any pitch; others are left out only where neither turning nor two columns of them make room.
+/// place stand at any pitch; others are left out only where neither turning nor two columns of them make room: of
+/// columns, all where only one in three would stand.
 struct AxisLabels {
     const std::vector<std::string>& words;
     float pitch = 0.0F;

@@ -44,9 +44,10 @@ void draw_ticks(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
     for (const view::BarTick& tick : canvas.grid.ticks) {
         const float x = std::round(bar.low.x + bar.width * static_cast<float>(tick.position));
-        frame.painter.line({x, bar.low.y - frame.px(kTickHeight)},
-                           {x, bar.low.y + frame.px(kBarHeight + kTickHeight)}, frame.theme.text,
-                           frame.px(1));
+        const ImVec2 low{x, bar.low.y - frame.px(kTickHeight)};
+        const ImVec2 high{x, bar.low.y + frame.px(kBarHeight + kTickHeight)};
+        frame.painter.line(low, high, frame.theme.background, frame.px(3));  // on bright colours
+        frame.painter.line(low, high, frame.theme.text, frame.px(1));
     }
 }
 

@@ -27,7 +27,7 @@ void draw_closed(const Frame& frame, ImVec2 at, ImVec2 size, const std::string& 
     const float arm = frame.px(4);
     const ImVec2 tip{high.x - pad - arm, at.y + size.y / 2 + arm / 2};
     const view::Point mark[] = {{tip.x - arm, tip.y - arm}, tip, {tip.x + arm, tip.y - arm}};
-    frame.painter.polyline(mark, theme.muted, frame.px(1.5F));
+    frame.painter.polyline(mark, theme.muted, frame.px(2));
     const float room = size.x - 3 * pad - 2 * arm;
     draw_text_in(frame, frame.fonts.body, {at.x + pad, at.y}, high, Align::left, theme.text,
                  fit_text(frame, frame.fonts.body, shown, room));

@@ -264,13 +264,16 @@ std::vector<bool> largest_of_row(const GridView& grid, Index row) {
     return largest;
 }
 
-/// Of the focused row and column, and the largest of each row of a matrix of query by key.
+/// Of the focused row and column, and the largest of each row of a matrix of query by key. In a single row some
+/// numbers among cells without one would look like all there are: that of the focused column alone.
 void draw_some_numbers(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
     if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return;
-    const bool pairs = grid.row_role == Role::query && grid.column_role == Role::key;
+    const bool pairs =
+        grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
     for (Index row = 0; row < grid.rows; ++row) {
-        std::vector<bool> shown(static_cast<std::size_t>(grid.columns), grid.focus_row == row);
+        const bool focused = grid.focus_row == row && grid.rows > 1;
+        std::vector<bool> shown(static_cast<std::size_t>(grid.columns), focused);
         if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
         for (Index column = 0; column < grid.columns; ++column)
             if (shown[static_cast<std::size_t>(column)] || grid.focus_column == column)

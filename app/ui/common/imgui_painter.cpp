@@ -24,6 +24,9 @@ constexpr Index kMostCells = 1024;
 ImDrawList& list() { return *ImGui::GetWindowDrawList(); }
 ImVec2 vec(Point p) { return {p.x, p.y}; }
 
+/// A thin edge between two pixels would be half as strong on both.
+ImVec2 on_pixel(Point p) { return {std::round(p.x), std::round(p.y)}; }
+
 std::vector<ImVec2> vecs(std::span<const Point> points) {
     std::vector<ImVec2> out;
     out.reserve(points.size());
@@ -73,7 +76,7 @@ void ImguiPainter::rect(Point low, Point high, Color fill, float radius) {
 }
 
 void ImguiPainter::outline(Point low, Point high, Color color, float thickness, float radius) {
-    list().AddRect(vec(low), vec(high), to_u32(color), radius, 0, thickness);
+    list().AddRect(on_pixel(low), on_pixel(high), to_u32(color), radius, 0, thickness);
 }
 
 void ImguiPainter::gradient(Point low, Point high, std::span<const Color> colors) {
@@ -89,7 +92,9 @@ void ImguiPainter::gradient(Point low, Point high, std::span<const Color> colors
 }
 
 void ImguiPainter::line(Point from, Point to, Color color, float thickness) {
-    list().AddLine(vec(from), vec(to), to_u32(color), thickness);
+    const bool upright = from.x == to.x || from.y == to.y;
+    list().AddLine(upright ? on_pixel(from) : vec(from), upright ? on_pixel(to) : vec(to),
+                   to_u32(color), thickness);
 }
 
 void ImguiPainter::polyline(std::span<const Point> points, Color color, float thickness) {

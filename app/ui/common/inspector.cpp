@@ -99,7 +99,7 @@ float width_of(const Token& token, const Font& font, const Frame& frame) {
     return width;
 }
 
-/// Tokens flow like words; one that is wider than the panel wraps where it must.
+/// Tokens flow like words; one that is wider than the panel breaks between its parts, which numbers are.
 void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
                  std::optional<CellRef>& hovered, view::Actions& out) {
     const Font& font = frame.fonts.digits;
@@ -115,11 +115,12 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
         if (starts_line && first.starts_with(' ')) first.erase(0, 1);
         for (const Fragment& fragment : token) {
             if (fragment.text.empty()) continue;
+            const float width = frame.text_width(font, fragment.text);
             if (!starts_line) ImGui::SameLine(0.0F, 0.0F);
+            if (!starts_line && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
             starts_line = false;
             const view::Color color = color_of(fragment.piece, frame.theme);
-            const float room = ImGui::GetContentRegionAvail().x;
-            frame.text_width(font, fragment.text) <= room
+            width <= ImGui::GetContentRegionAvail().x
                 ? words(frame, font, color, fragment.text)
                 : wrapped_words(frame, font, color, fragment.text);
             if (fragment.piece.link) link(fragment.piece, frame, hovered, out);

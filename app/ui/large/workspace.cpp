@@ -35,8 +35,8 @@ void draw_large_icon(view::Painter& painter, view::Point low, float size, view::
     painter.outline(low, {low.x + lens, low.y + lens}, color, thin);
     painter.rect({low.x + thin * 3, low.y + thin * 3}, {low.x + part, low.y + part}, color);
     painter.rect({high.x - lens + thin * 3, high.y - lens + thin * 3}, high, color);
-    painter.line({low.x + lens, low.y}, {high.x, high.y - lens}, color, thin);
-    painter.line({low.x, low.y + lens}, {high.x - lens, high.y}, color, thin);
+    painter.line({low.x + lens, low.y}, {high.x, high.y - lens}, color, thin * 1.5F);
+    painter.line({low.x, low.y + lens}, {high.x - lens, high.y}, color, thin * 1.5F);
 }
 
 }  // namespace attn::ui

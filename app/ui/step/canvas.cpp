@@ -76,11 +76,16 @@ void draw_axes(const Cross& cross, const Hero& hero) {
     draw_column_labels(GridCanvas{hero.grid, hero.place, cross.frame}, top.origin.y);
 }
 
+/// Whether the columns of an arm at the left or right have numbers, or names, above them.
+bool is_numbered(const Frame& frame, const GridView& grid, const GridPlace& place) {
+    const bool counted = place.cell.x >= frame.px(kLeastPitch) && grid.column_role != Role::key;
+    return counted || !grid.groups.empty();
+}
+
 /// Above an arm at the left or right: its symbol, and the numbers of its columns where they have room.
 void draw_side_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
     const Frame& frame = cross.frame;
-    const bool counted = place.cell.x >= frame.px(kLeastPitch) && grid.column_role != Role::key;
-    const bool numbered = counted || !grid.groups.empty();
+    const bool numbered = is_numbered(frame, grid, place);
     float foot = place.origin.y;
     if (numbered) draw_column_labels(GridCanvas{grid, place, frame}, foot);
     if (numbered) foot -= frame.px(kLabelHeight);
@@ -93,34 +98,49 @@ void draw_side_title(const Cross& cross, const GridView& grid, const GridPlace& 
                        grid.shape);
 }
 
+/// Single rows of what stands left, which their titles name.
+bool has_rows_above(const StepView& view) {
+    return std::ranges::any_of(view.operands, [](const GridView& grid) {
+        return grid.slot == Slot::top && grid.rows == 1 && grid.row_role == Role::query;
+    });
+}
+
+/// Where the titles of what stands left begin.
+float roof_of_left(const Cross& cross) {
+    float roof = cross.origin.y + cross.room.y;
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
+        const GridView& grid = cross.view.operands[n];
+        if (grid.slot != Slot::left || has_rows_above(cross.view)) continue;
+        const GridPlace place = cross.on_screen(cross.layout.operands[n]);
+        const float numbers = is_numbered(cross.frame, grid, place) ? kLabelHeight : 0.0F;
+        roof = std::min(roof, place.origin.y - cross.frame.px(kTitle + numbers));
+    }
+    return roof;
+}
+
 /// Left of an arm above: its symbol, the numbers of its rows where they have room, and what is done to it.
 void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
     const Frame& frame = cross.frame;
     const float height = place.cell.y * static_cast<float>(grid.rows);
-    const float foot = place.origin.y + height;
+    const bool is_low = height < frame.fonts.strong.px;
+    const Font& font = is_low ? frame.fonts.small : frame.fonts.strong;
+    const float foot = std::min(place.origin.y + height, roof_of_left(cross));
+    const float head = std::min(place.origin.y, foot - font.px);
     float right = place.origin.x - frame.px(kGap);
     if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch)) {
         draw_row_labels(GridCanvas{grid, place, frame}, place.origin.x);
         right -= frame.px(24);
     }
     const float left = cross.origin.x;
-    const Font& font = frame.fonts.strong;
     const std::string title = fit_text(frame, font, grid.title, right - left);
-    draw_text_in(frame, font, {left, place.origin.y}, {right, foot}, Align::right,
+    draw_text_in(frame, font, {left, head}, {right, foot}, Align::right,
                  frame.theme.role(grid.role), title);
     if (grid.action.empty()) return;
     const float end = right - frame.text_width(font, title) - frame.px(kGap * 2);
     const std::string action = fit_text(frame, frame.fonts.small, grid.action + " ↓", end - left);
     if (end - left < frame.px(40)) return;
-    draw_text_in(frame, frame.fonts.small, {left, place.origin.y}, {end, foot}, Align::right,
+    draw_text_in(frame, frame.fonts.small, {left, head}, {end, foot}, Align::right,
                  frame.theme.muted, action);
-}
-
-/// Single rows of what stands left, which their titles name.
-bool has_rows_above(const StepView& view) {
-    return std::ranges::any_of(view.operands, [](const GridView& grid) {
-        return grid.slot == Slot::top && grid.rows == 1 && grid.row_role == Role::query;
-    });
 }
 
 void draw_titles(const Cross& cross, const GridView& grid, const GridPlace& place) {

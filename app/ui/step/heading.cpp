@@ -6,6 +6,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/math.h"
+#include "app/ui/step/layout.h"
 
 namespace attn::ui {
 namespace {
@@ -18,7 +19,7 @@ constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numera
 constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeight = 64.0F;
 constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
-constexpr float kLowWindow = 640.0F;
+constexpr float kLowWindow = 700.0F;
 constexpr float kGap = 24.0F;          // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
 
@@ -93,6 +94,7 @@ void draw_sentence(const StepView& view, const Frame& frame, const TitleLine& li
 }  // namespace
 
 void draw_heading(const StepView& view, const Frame& frame, view::Actions& out) {
+    if (has_room_for_matrix_alone(view.queries.size(), frame)) return;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
                    std::round(low.y + frame.px(kBaseline))};

@@ -24,9 +24,18 @@ constexpr float kRight = 132.0F;
 constexpr float kMostLabels = 176.0F;
 constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than the screen's
 
-constexpr float kLeastArm = 0.12F;  // of the canvas
+constexpr float kLeastArm = 0.12F;    // of the canvas
+constexpr float kLeastAbove = 28.0F;  // two rows with their names
 constexpr float kMostArm = 0.2F;
 constexpr float kMostAspect = 1.6F;  // of a cell: width to height
+constexpr float kLowAspect = 2.5F;   // of one that is low, while its number asks for the width
+constexpr float kNumbered = 38.0F;
+constexpr float kLabelled = 12.0F;  // a column that its label, upright, has room above
+constexpr float kLowCanvas = 300.0F;
+constexpr float kLowLegend = 34.0F;
+constexpr float kLowWindow = 560.0F;
+constexpr float kLowestWindow = 420.0F;
+constexpr std::size_t kFewTokens = 16;  // that a low window has the room for beside chips and title
 constexpr float kWholePixels = 16.0F;
 
 /// The scores' own shape: one row a query, one column a key.
@@ -51,10 +60,15 @@ float whole(float cell, const Frame& frame) {
 }
 
 /// Wider than high rather than small: figures are.
+float widest_cell(float height, const Frame& frame) {
+    return std::max({height * kMostAspect, std::min(height * kLowAspect, frame.px(kNumbered)),
+                     frame.px(kLabelled)});
+}
+
 ImVec2 hero_cell(ImVec2 room, Tokens tokens, const Frame& frame) {
     const float height = std::min(room.y / tokens.queries, frame.px(kHighestCell));
     const float width = std::min({room.x / tokens.keys, frame.px(kWidestCell)});
-    return {whole(std::min(width, height * kMostAspect), frame),
+    return {whole(std::min(width, widest_cell(height, frame)), frame),
             whole(std::min(height, width), frame)};
 }
 
@@ -69,7 +83,7 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     CanvasLayout layout;
     layout.arms = arms;
     layout.right = std::min(frame.px(kRight), available.x * kMostArm);
-    layout.legend = frame.px(kLegend);
+    layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kGap);
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
     for (int pass = 0; pass < 3; ++pass) {
@@ -89,7 +103,9 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
 
 /// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
-    const ImVec2 least{available.x * kLeastArm, available.y * kLeastArm};
+    const ImVec2 least{
+        available.x * kLeastArm,
+        std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};
     const auto spare_of = [&](const CanvasLayout& layout) {
         return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kGap),
                       available.y - layout.hero.high.y - layout.legend};
@@ -184,6 +200,12 @@ GridPlace at_right(const GridView& grid, const HeroBox& hero, float row_height, 
 }
 
 }  // namespace
+
+bool has_room_for_matrix_alone(std::size_t tokens, const Frame& frame) {
+    const float height = ImGui::GetIO().DisplaySize.y;
+    return height < frame.px(kLowestWindow) ||
+           (height < frame.px(kLowWindow) && tokens > kFewTokens);
+}
 
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
     CanvasLayout layout = boxes_of(view, frame, available);

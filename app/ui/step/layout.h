@@ -28,6 +28,10 @@ struct CanvasLayout {
     float legend = 0.0F;  // height of what stands below it
 };
 
+/// Whether the window is so low, for so many tokens, that the sentence's chips and the heading give their room to the
+/// matrix: the ribbon names the stage, the bottom line says the words.
+bool has_room_for_matrix_alone(std::size_t tokens, const Frame& frame);
+
 /// As large as fits `available`. The boxes depend on the document's tokens alone: not on stage, head or widths.
 CanvasLayout lay_out_canvas(const view::StepView& view, const Frame& frame, ImVec2 available);
 

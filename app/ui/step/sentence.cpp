@@ -139,6 +139,7 @@ std::optional<CellRef> draw_row(const Scene& scene, std::span<const WordChip> ch
     std::optional<CellRef> hovered;
     ImGui::PushID(id);
     for (std::size_t n = 0; n < chips.size(); ++n) {
+        if (places[n].is_empty()) continue;
         ImGui::PushID(static_cast<int>(n));
         if (const auto over = chip_at(scene, chips[n], places[n], out)) hovered = over;
         ImGui::PopID();
@@ -151,7 +152,10 @@ std::optional<CellRef> draw_row(const Scene& scene, std::span<const WordChip> ch
 void step_by_keys(const Scene& scene, view::Actions& out) {
     const auto& chips = scene.view.queries.chips;
     const Point low = scene.at({0.0F, scene.layout.arcs});
-    const Point high = scene.at({scene.layout.queries.back().high.x, scene.layout.words});
+    float right = 0.0F;
+    for (const ChipPlace& place : scene.layout.queries) right = std::max(right, place.high.x);
+    if (right == 0.0F) right = scene.frame.text_width(scene.frame.fonts.body, scene.view.words);
+    const Point high = scene.at({right, std::max(scene.layout.words, scene.frame.fonts.body.px)});
     if (!focus_stop(scene.frame, ImGui::GetID("words"), {low.x, low.y}, {high.x, high.y})) return;
     const int step = arrow_steps(scene.frame);
     if (step == 0) return;
@@ -160,6 +164,12 @@ void step_by_keys(const Scene& scene, view::Actions& out) {
     const auto& next =
         chips[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(n, 0, std::ssize(chips) - 1))];
     if (next.cell) out.push_back(view::SelectCell{*next.cell});
+}
+
+void draw_more(const Scene& scene) {
+    for (const ChipPlace& place : scene.layout.more)
+        draw_text_in(scene.frame, scene.frame.fonts.body, scene.at(place.low), scene.at(place.high),
+                     Align::center, scene.frame.theme.muted, "…");
 }
 
 void draw_words(const Scene& scene) {
@@ -189,6 +199,7 @@ std::optional<CellRef> draw_sentence(const SentenceView& view, const Frame& fram
     draw_arcs(scene);
     const auto query = draw_row(scene, view.queries.chips, layout.queries, "queries", out);
     const auto key = draw_row(scene, view.keys.chips, layout.keys, "keys", out);
+    draw_more(scene);
     step_by_keys(scene, out);
     draw_words(scene);
     return query ? query : key;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "app/ui/step/layout.h"
+
 namespace attn::ui {
 namespace {
 
@@ -18,6 +20,10 @@ constexpr float kWordsGap = 4.0F;
 constexpr float kLeastChip = 6.0F;
 constexpr float kBetween = 32.0F;     // the queries' words and the keys'
 constexpr float kLowWindow = 800.0F;  // under this many design units high
+constexpr float kLowerWindow = 640.0F;
+constexpr float kReadable = 30.0F;      // a chip with three letters
+constexpr float kMore = 20.0F;          // "…"
+constexpr float kWidestOfPart = 90.0F;  // a chip among those around the query
 // The loaded size above it has the letters of every script.
 constexpr float kSmallWords = 12.5F;
 constexpr int kHalvings = 10;
@@ -79,19 +85,98 @@ std::optional<std::vector<ChipPlace>> flow(const std::vector<Item>& items, const
 }
 
 /// With the longest words cut as little as it takes.
-std::vector<ChipPlace> cut_flow(const std::vector<Item>& items, Lines lines, const Frame& frame) {
+struct CutFlow {
+    std::vector<ChipPlace> places;
+    float widest = 0.0F;
+};
+CutFlow cut_flow(const std::vector<Item>& items, Lines lines, const Frame& frame) {
     float low = frame.px(kLeastChip);
     float high = lines.width;
     for (int n = 0; n < kHalvings; ++n) {
         const float middle = (low + high) / 2;
         (flow(items, lines, middle) ? low : high) = middle;
     }
-    if (auto places = flow(items, lines, low)) return *places;
+    if (auto places = flow(items, lines, low)) return {*places, low};
     lines.width = 1e6F;  // narrower than its words can be: the clip cuts it
-    return *flow(items, lines, low);
+    return {*flow(items, lines, low), low};
 }
 
-bool is_low(const Frame& frame) { return ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow); }
+/// The words from `first` to before `last`, and "…" where others are left out.
+std::optional<std::vector<ChipPlace>> flow_part(const std::vector<Item>& items, std::size_t first,
+                                                std::size_t last, const Lines& lines,
+                                                const Frame& frame) {
+    std::vector<Item> part(items.begin() + static_cast<std::ptrdiff_t>(first),
+                           items.begin() + static_cast<std::ptrdiff_t>(last));
+    const Item more{frame.px(kMore), false};
+    if (first > 0) part.insert(part.begin(), more);
+    if (last < items.size()) part.push_back(more);
+    return flow(part, lines, frame.px(kWidestOfPart));
+}
+
+struct Part {
+    std::size_t first = 0;
+    std::size_t last = 0;
+};
+
+/// As many words around one as fit.
+Part part_around(const std::vector<Item>& items, std::size_t middle, const Lines& lines,
+                 const Frame& frame) {
+    Part part{middle, middle + 1};
+    for (bool grows = true; grows;) {
+        grows = false;
+        if (part.last < items.size() && flow_part(items, part.first, part.last + 1, lines, frame)) {
+            ++part.last;
+            grows = true;
+        }
+        if (part.first > 0 && flow_part(items, part.first - 1, part.last, lines, frame)) {
+            --part.first;
+            grows = true;
+        }
+    }
+    return part;
+}
+
+bool is_lower_than(float height, const Frame& frame) {
+    return ImGui::GetIO().DisplaySize.y < frame.px(height);
+}
+
+std::size_t query_of(const SentenceView& view) {
+    const auto& chips = view.queries.chips;
+    const auto found = std::ranges::find_if(chips, &WordChip::is_query);
+    return found == chips.end() ? 0 : static_cast<std::size_t>(found - chips.begin());
+}
+
+/// The words around the query that fit; the others have no place.
+std::vector<ChipPlace> shown_part(const SentenceView& view, const std::vector<Item>& items,
+                                  const Lines& lines, const Frame& frame, SentenceLayout& layout) {
+    const Part part = part_around(items, query_of(view), lines, frame);
+    std::vector<ChipPlace> places(items.size());
+    const auto drawn = flow_part(items, part.first, part.last, lines, frame);
+    if (!drawn) return places;
+    const std::size_t before = part.first > 0 ? 1 : 0;
+    for (std::size_t n = part.first; n < part.last; ++n)
+        places[n] = (*drawn)[n - part.first + before];
+    if (before > 0) layout.more.push_back(drawn->front());
+    if (part.last < items.size()) layout.more.push_back(drawn->back());
+    return places;
+}
+
+/// Chips that do not all fit: cut, or those around the query.
+std::vector<ChipPlace> narrow_places(const SentenceView& view, const std::vector<Item>& items,
+                                     const Lines& lines, const Frame& frame,
+                                     SentenceLayout& layout) {
+    CutFlow cut = cut_flow(items, lines, frame);
+    const bool readable = cut.widest >= frame.px(kReadable) || !view.keys.chips.empty();
+    return readable ? std::move(cut.places) : shown_part(view, items, lines, frame, layout);
+}
+
+SentenceLayout words_alone(const SentenceView& view, const Frame& frame) {
+    SentenceLayout layout;
+    layout.queries.resize(view.queries.chips.size());
+    layout.keys.resize(view.keys.chips.size());
+    layout.height = frame.fonts.body.px;
+    return layout;
+}
 
 SentenceLayout finished(const SentenceView& view, std::vector<ChipPlace> places,
                         const SentenceLayout& so_far, int lines, const Frame& frame) {
@@ -112,7 +197,9 @@ SentenceLayout finished(const SentenceView& view, std::vector<ChipPlace> places,
 }  // namespace
 
 SentenceLayout lay_out_sentence(const SentenceView& view, const Frame& frame, float width) {
-    const bool low = is_low(frame);
+    if (has_room_for_matrix_alone(view.queries.chips.size(), frame))
+        return words_alone(view, frame);
+    const bool low = is_lower_than(kLowWindow, frame);
     const float chip = frame.px(kChip);
     Lines lines{.width = width,
                 .between = frame.px(kBetween),
@@ -129,11 +216,13 @@ SentenceLayout lay_out_sentence(const SentenceView& view, const Frame& frame, fl
             return finished(view, std::move(*places), layout, 1, frame);
     }
     const auto items = items_of(view, layout.font, layout.padding, frame);
-    if (low) return finished(view, cut_flow(items, lines, frame), layout, 1, frame);
     layout.arcs = 0.0F;
-    lines.most = 2;
-    lines.break_at_keys = !view.keys.chips.empty();
-    return finished(view, cut_flow(items, lines, frame), layout, 2, frame);
+    if (!is_lower_than(kLowerWindow, frame)) {
+        lines.most = 2;
+        lines.break_at_keys = !view.keys.chips.empty();
+    }
+    auto places = narrow_places(view, items, lines, frame, layout);
+    return finished(view, std::move(places), layout, lines.most, frame);
 }
 
 }  // namespace attn::ui

@@ -69,7 +69,7 @@ void add_looks(const Adder& add, const AppState& state) {
     add(state.is_inspector_shown() ? "Hide the inspector" : "Show the inspector", plain(Key::i),
         inspector_action(state, !state.is_inspector_shown()),
         shown_workspace(state).has_side(state));
-    add(state.presenter ? "Stop presenting" : "Present: the canvas alone, twice as large",
+    add(state.presenter ? "Stop presenting" : "Present: the canvas alone, filling the window",
         plain(Key::p), SetPresenter{!state.presenter});
     add(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
         SetReducedMotion{!state.reduced_motion});
