@@ -9,7 +9,6 @@
 
 using namespace attn;
 using attn::test::App;
-using view::Stage;
 
 namespace {
 

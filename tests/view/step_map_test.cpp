@@ -78,7 +78,7 @@ TEST_CASE("the map shows each stage's own numbers, and its legend says which") {
         return build_large_view(close_up(after(state, {GoToStage{stage}}), {50, 47})).legend.title;
     };
     CHECK(title(Stage::scores) == "score q·k");
-    CHECK(title(Stage::scaled) == "scaled score S = q·k ÷ √d_k ÷ 0.5");
+    CHECK(title(Stage::scaled) == "scaled score S = q·k ÷ √d_k ÷ 0.50");
     CHECK(title(Stage::weights) == "weight");
 }
 

@@ -22,10 +22,11 @@ MapForm wanted_form(const AppState& state) {
     return source_form(state.large.form, state.document().spec);
 }
 
-/// `mapped` is the present document, in the form that is shown.
+/// `input` or `fault` is of the present document, in the form that is shown.
 bool is_settled(const AppState& state) {
-    return state.large.mapped == state.shared_document() &&
-           state.large.mapped_form == wanted_form(state);
+    const LargeLook& look = state.large;
+    return (look.input || !look.fault.empty()) && look.mapped == state.shared_document() &&
+           look.mapped_form == wanted_form(state);
 }
 
 /// What a stage of that form has.
