@@ -26,8 +26,9 @@ Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {
     arrive(state);  // a moving view leaves the pass
     jobs::answer(state, jobs);
     arrive(state);
-    if (!state.large.fault.empty() && state.workspace == view::Workspace::large)
-        return failed(state.large.fault);
+    const bool mapped =
+        state.workspace == view::Workspace::large || state.large.form != view::MapForm::own;
+    if (!state.large.fault.empty() && mapped) return failed(state.large.fault);
     state.trace_ms = state.curves.elapsed_ms = 0.0;
     if (!state.large.snapshot) return {};
     large::MapSnapshot timeless = *state.large.snapshot;

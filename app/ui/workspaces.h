@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -66,6 +67,10 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
                                       const Frame& frame, view::Actions& out);
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& area,
                                  const Frame& frame, view::Actions& out);
+/// What Step shows where its stage is a map, filling the current window: the map that Large has. Returns the cell under
+/// the pointer where Step has its number. In large/stage_map.cpp: a room knows no other.
+std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const Frame& frame,
+                                            view::Actions& out);
 void draw_step_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                     float thin);
 void draw_saturation_icon(view::Painter& painter, view::Point low, float size, view::Color color,

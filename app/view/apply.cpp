@@ -3,6 +3,7 @@
 #include "app/view/actions.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/edit_cell.h"
+#include "app/view/step_map.h"
 
 namespace attn::view {
 namespace {
@@ -55,6 +56,7 @@ void apply(AppState& state, const Action& action) {
     if (state.gesture && kind_of(action) == Kind::drag && edited)
         state.gesture->action = action.index();
     if (state.gesture) state.gesture->joins = false;
+    follow_map(state);
     warn_of_backend(state);
 }
 

@@ -5,6 +5,7 @@
 #include "app/view/common/json.h"
 #include "app/view/document/edits.h"
 #include "app/view/document/reference.h"
+#include "app/view/step_map.h"
 #include "app/view/workspaces.h"
 #include "core/io/json.h"
 #include "core/io/paths.h"
@@ -145,6 +146,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     for (const WorkspaceInfo* workspace : context.workspaces)
         read_object(fields, workspace->key, [&](Fields& inner) { workspace->read(inner, read); });
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+    follow_map(read);
     warn_of_backend(read);
     return read;
 }

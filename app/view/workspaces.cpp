@@ -6,11 +6,19 @@
 #include "app/view/large/workspace.h"
 #include "app/view/saturation/workspace.h"
 #include "app/view/step/workspace.h"
+#include "app/view/step_map.h"
 
 namespace attn::view {
 namespace {
 
-constexpr std::array kWorkspaces{&kStepWorkspace, &kSaturationWorkspace, &kLargeWorkspace};
+/// A room knows no other: what the map adds to Step is added here.
+constexpr WorkspaceInfo with_map(WorkspaceInfo step) {
+    step.inspector = inspector_of_step;
+    step.add_commands = add_commands_of_step;
+    return step;
+}
+constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
+constexpr std::array kWorkspaces{&kStepWithMap, &kSaturationWorkspace, &kLargeWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

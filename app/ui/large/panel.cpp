@@ -93,6 +93,49 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     ImGui::EndChild();
 }
 
+/// Without header, profiles and captions.
+Layout lay_out_alone(const Frame& frame, const Area& room) {
+    const float rows = row_ruler_width(frame);
+    const float foot = frame.px(kCaptions + kLegend);
+    Area canvas{{room.low.x + rows, room.low.y + frame.px(kRuler)},
+                {room.high.x, room.high.y - foot}};
+    canvas.high.x = std::max(canvas.high.x, canvas.low.x + frame.px(kLeastCanvas));
+    canvas.high.y = std::max(canvas.high.y, canvas.low.y + frame.px(kLeastCanvas));
+    canvas = rounded(canvas);
+    const float captions = canvas.high.y + frame.px(kCaptions);
+    Layout at;
+    at.canvas = canvas;
+    at.row_ruler = {{room.low.x, canvas.low.y}, {canvas.low.x, canvas.high.y}};
+    at.column_ruler = {{canvas.low.x, room.low.y}, {canvas.high.x, canvas.low.y}};
+    at.captions = {{canvas.low.x, canvas.high.y}, {canvas.high.x, captions}};
+    at.legend = {{canvas.low.x, captions}, {canvas.high.x, captions + frame.px(kLegend)}};
+    return at;
+}
+
+/// How good the picture is, and how large a cell.
+void draw_state(const LargeScene& scene, const Area& line) {
+    const Frame& frame = scene.frame;
+    const view::Theme& theme = frame.theme;
+    const view::Color ink = scene.view.flawed    ? theme.bad
+                            : scene.view.sampled ? theme.warning
+                                                 : theme.muted;
+    const Font& font = frame.fonts.small;
+    const float zoom = frame.text_width(font, scene.view.zoom_words) + frame.px(kGap);
+    draw_text_in(frame, font, line.low, line.high, Align::left, ink,
+                 fit_text(frame, font, scene.view.quality, line.width() - zoom));
+    draw_text_in(frame, font, line.low, line.high, Align::right, theme.muted,
+                 scene.view.zoom_words);
+}
+
+/// Why there is no map yet.
+void draw_hint(const LargeScene& scene, const Area& room) {
+    const Frame& frame = scene.frame;
+    const bool fault = !scene.view.fault.empty();
+    ImGui::SetCursorScreenPos(room.low);
+    wrapped_words(frame, frame.fonts.body, fault ? frame.theme.bad : frame.theme.muted,
+                  fault ? scene.view.fault : scene.view.hint);
+}
+
 }  // namespace
 
 bool has_map(const view::LargeView& view) {
@@ -110,6 +153,19 @@ void draw_large_map(const LargeScene& scene) {
     draw_rulers(scene, {at.canvas, at.row_ruler, at.column_ruler});
     draw_profiles(scene, {at.row_profile, at.column_profile});
     draw_profile_captions(scene, at.captions);
+    draw_map_legend(scene, at.legend);
+    draw_map_canvas(scene, at.canvas);
+}
+
+void draw_map_alone(const LargeScene& scene) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size = ImGui::GetContentRegionAvail();
+    const Area room{low, {low.x + size.x, low.y + size.y}};
+    const Layout at = lay_out_alone(scene.frame, room);
+    say_room(scene, at.canvas);
+    if (!has_map(scene.view)) return draw_hint(scene, room);
+    draw_rulers(scene, {at.canvas, at.row_ruler, at.column_ruler});
+    draw_state(scene, at.captions);
     draw_map_legend(scene, at.legend);
     draw_map_canvas(scene, at.canvas);
 }

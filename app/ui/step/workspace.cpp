@@ -3,11 +3,12 @@
 #include "app/ui/common/draw.h"
 #include "app/ui/common/inspector.h"
 #include "app/ui/step/canvas.h"
+#include "app/ui/step/heading.h"
 #include "app/ui/step/heads.h"
 #include "app/ui/step/sentence.h"
 #include "app/ui/workspaces.h"
 #include "app/view/document/requests.h"
-#include "app/view/step/workspace.h"
+#include "app/view/workspaces.h"
 
 namespace attn::ui {
 namespace {
@@ -42,10 +43,11 @@ std::optional<view::CellRef> draw_side(const view::AppState& state, const WorkAr
     std::optional<view::CellRef> linked;
     panel("side", box, [&] {  // of its own: it covers what is beneath
         fill_side(r, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] { linked = draw_inspector(step_inspector(state), frame, out); });
+        panel(
+            "inspector",
+            {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+             {box.high.x - frame.px(4), box.high.y}},
+            [&] { linked = draw_inspector(shown_workspace(state).inspector(state), frame, out); });
     });
     return linked;
 }
@@ -67,7 +69,10 @@ std::optional<view::CellRef> draw_middle(const view::AppState& state, const view
               [&] { draw_heads(heads, around(frame), out); });
     const float right = box.high.x - strip - (strip > 0.0F ? frame.px(12) : 0.0F);
     panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}}, [&] {
-        if (const auto over = draw_canvas(view, state.step.editing, frame, out)) hovered = over;
+        if (view.map) draw_heading(view, frame, out);
+        const auto over = view.map ? draw_stage_map(state, frame, out)
+                                   : draw_canvas(view, state.step.editing, frame, out);
+        if (over) hovered = over;
     });
     return hovered;
 }

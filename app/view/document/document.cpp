@@ -106,8 +106,10 @@ std::string stages_lack(const Document& document) {
     if (is_empty(document)) return "Type a sentence and press Enter.";
     const Dimensions& size = document.size;
     if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
-        return fmt::format("{} × {} scores are too many to step through: Large shows them (key 3).",
-                           grouped(size.tq), grouped(size.tk));
+        return fmt::format(
+            "{} × {} scores are too many to compute every stage: those from QKᵀ to softmax are a "
+            "map, without gradients.",
+            grouped(size.tq), grouped(size.tk));
     if (!document.inputs->projects() && document.inputs->v.empty())
         return "These are queries and keys without values: Large shows their weights (key 3).";
     return {};

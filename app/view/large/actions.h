@@ -22,6 +22,7 @@ struct MapInputReady {
     std::shared_ptr<const Document> document;
     std::shared_ptr<const large::MapInput> input{};  // null: `fault` says why
     std::string fault{};
+    MapForm form = MapForm::weights;  // see source_form()
     static constexpr auto kMeta = unwritten(Kind::answer);
     friend void carry_out(AppState& state, const MapInputReady& action);
 };

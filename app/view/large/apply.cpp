@@ -8,6 +8,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/large/actions.h"
 #include "app/view/large/camera.h"
+#include "app/view/large/requests.h"
 #include "app/view/large/words.h"
 #include "app/view/large/workspace.h"
 
@@ -48,6 +49,7 @@ void settle_large(AppState& state) {
     const MapSize before = std::exchange(look.size, {size.tq, size.tk});
     if (look.size != before) {  // pictures of another matrix
         look.input.reset();
+        look.operands.reset();
         look.snapshot.reset();
         look.inspected.reset();
     }
@@ -57,10 +59,25 @@ void settle_large(AppState& state) {
     look.hovered.reset();
 }
 
+void show_form(AppState& state, MapForm form) {
+    LargeLook& look = state.large;
+    if (form == look.form) return;
+    look.form = form;
+    look.hovered.reset();
+    const bool same = look.mapped == state.shared_document() &&
+                      look.mapped_form == source_form(form, state.document().spec);
+    if (same) return;
+    look.fault.clear();
+    look.input.reset();  // other numbers
+    look.snapshot.reset();
+    look.inspected.reset();
+}
+
 void forget_large(AppState& state) {
     LargeLook fresh;
     fresh.draft = state.large.draft;
     fresh.canvas = state.large.canvas;
+    fresh.form = state.large.form;
     fresh.colors = state.large.colors;
     fresh.picture = state.large.picture;
     fresh.top = state.large.top;
@@ -78,9 +95,12 @@ void carry_out(AppState& state, const DraftPlanted& action) {
 
 void carry_out(AppState& state, const MapInputReady& action) {
     LargeLook& look = state.large;
-    if (action.document != state.shared_document()) return;  // no longer requested
+    const bool wanted = action.document == state.shared_document() &&
+                        action.form == source_form(look.form, state.document().spec);
+    if (!wanted) return;  // no longer requested
     look.mapped = action.document;
-    look.input = action.input;
+    look.mapped_form = action.form;
+    look.input = look.operands = action.input;
     look.inputs += 1;
     look.fault = action.fault;
     look.snapshot.reset();

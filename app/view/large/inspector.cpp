@@ -60,14 +60,44 @@ Expr products(const CellArithmetic& sum, std::span<const std::size_t> dimensions
     return combine(Op::sum, std::move(terms));
 }
 
-/// q·k of every dimension, then what becomes of it.
+/// A number of the scores' own, not of the weights that they become.
+bool is_score(const LargeLook& look) {
+    return look.form != MapForm::own && look.form != MapForm::weights;
+}
+
+/// What the selected cell is a number of.
+std::string_view name_of_cell(const LargeLook& look) {
+    constexpr std::string_view kNames[] = {"", "score", "scaled score", "masked score", "weight"};
+    if (look.form == MapForm::own) return shows_scores(look) ? "scaled score" : "weight";
+    return kNames[static_cast<std::size_t>(look.form)];
+}
+
+/// How it is made.
+std::string_view formula_of_cell(const LargeLook& look) {
+    if (look.form == MapForm::scores) return "q·k, the sum over the dimensions";
+    if (look.form == MapForm::scaled) return "S = q·k · factor";
+    if (look.form == MapForm::masked) return "M = S where the mask allows it, else −∞";
+    return "a = exp(S − L), S = q·k · factor, L = logsumexp of the row";
+}
+
+double number_of_cell(const Inspected& at) {
+    if (at.look.form == MapForm::masked && !at.sum.allowed) return -HUGE_VAL;
+    return shows_scores(at.look) ? at.sum.scaled : at.sum.weight;
+}
+
+/// q·k of every dimension, then what becomes of it, as far as the stage goes.
 std::vector<Step> steps_of(const Inspected& at, std::span<const std::size_t> order) {
     const CellArithmetic& sum = at.sum;
+    const Step product{"q·k", "q \\cdot k", products(sum, order), sum.score};
+    const Step scaled{"S", "S",
+                      combine(Op::product, {value(sum.score, Role::score), value(at.factor)}),
+                      sum.scaled};
+    if (at.look.form == MapForm::scores) return {product};
+    if (is_score(at.look)) return {product, scaled};
     const Expr shifted =
         combine(Op::difference, {value(sum.scaled, Role::score), value(sum.logsumexp)});
-    return {{"q·k", "q \\cdot k", products(sum, order), sum.score},
-            {"S", "S", combine(Op::product, {value(sum.score, Role::score), value(at.factor)}),
-             sum.scaled},
+    return {product,
+            scaled,
             {"S − L", "S - L", shifted, sum.scaled - sum.logsumexp},
             {"a", "a", combine(Op::exp, {shifted}), sum.weight}};
 }
@@ -117,7 +147,9 @@ std::string token_words(const LargeLook& look, const char* kind, Index token) {
 }
 
 /// A row that has no key at all is NaN under EmptyRows::nan.
-std::string forbidden_words(const CellArithmetic& sum) {
+std::string forbidden_words(const Inspected& at) {
+    const CellArithmetic& sum = at.sum;
+    if (at.look.form == MapForm::masked) return "The mask forbids this pair: its score is −∞.";
     return std::isnan(sum.weight) ? "The mask leaves this query no key: its weights are NaN."
                                   : "The mask forbids this pair: its weight is 0.";
 }
@@ -139,17 +171,18 @@ std::string spoilt_words(const Inspected& at) {
 
 std::vector<Line> lines_of(const Inspected& at, const std::vector<Step>& steps,
                            std::span<const std::size_t> order) {
-    std::vector<Line> lines{
-        {"", {words("a = exp(S − L), S = q·k · factor, L = logsumexp of the row", true)}},
-        {"", {words(token_words(at.look, "query", at.cell.row), true)}},
-        {"", {words(token_words(at.look, "key", at.cell.column), true)}}};
+    std::vector<Line> lines{{"", {words(std::string(formula_of_cell(at.look)), true)}},
+                            {"", {words(token_words(at.look, "query", at.cell.row), true)}},
+                            {"", {words(token_words(at.look, "key", at.cell.column), true)}}};
     if (!at.sum.allowed) {
-        lines.push_back({"", {words(forbidden_words(at.sum))}});
+        lines.push_back({"", {words(forbidden_words(at))}});
         return lines;
     }
-    lines.push_back({"S, a", both_values(at.sum)});
+    if (!is_score(at.look)) lines.push_back({"S, a", both_values(at.sum)});
     lines.push_back(product_line(at, order));
+    if (steps.size() < 2) return lines;
     lines.push_back(step_line(steps[1], factor_words(at.look.input->source.spec), Role::score));
+    if (is_score(at.look)) return lines;
     if (at.sum.spoiling_key) {
         lines.push_back({"", {words(spoilt_words(at))}});
         return lines;
@@ -177,10 +210,13 @@ Explanation dot_of(const Inspected& at, std::span<const std::size_t> dimensions)
 // ---- copies
 
 std::string as_text(const Inspected& at, const std::vector<Step>& steps) {
-    std::string text =
-        fmt::format("weight[query {}, key {}], a = exp(S - L), L = logsumexp of the row\n",
-                    at.cell.row, at.cell.column);
-    if (!at.sum.allowed) return text + "the mask forbids this pair: its weight is 0\n";
+    std::string text = fmt::format(
+        "{}[query {}, key {}]{}\n", is_score(at.look) ? name_of_cell(at.look) : "weight",
+        at.cell.row, at.cell.column,
+        is_score(at.look) ? "" : ", a = exp(S - L), L = logsumexp of the row");
+    if (!at.sum.allowed)
+        return text + fmt::format("the mask forbids this pair: its {}\n",
+                                  is_score(at.look) ? "score is -inf" : "weight is 0");
     for (const Step& step : steps)
         text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
                             write_number(step.result, Dialect::text));
@@ -189,8 +225,9 @@ std::string as_text(const Inspected& at, const std::vector<Step>& steps) {
 
 std::string as_latex(const Inspected& at, const std::vector<Step>& steps) {
     if (!at.sum.allowed)
-        return fmt::format("A_{{{},{}}} = {}\n", at.cell.row, at.cell.column,
-                           write_number(at.sum.weight, Dialect::latex));
+        return fmt::format(
+            "{}_{{{},{}}} = {}\n", is_score(at.look) ? "M" : "A", at.cell.row, at.cell.column,
+            write_number(is_score(at.look) ? -HUGE_VAL : at.sum.weight, Dialect::latex));
     std::vector<std::string> rows;
     for (const Step& step : steps)
         rows.push_back(fmt::format("  {} &= {} \\\\\n  &= {}", step.latex,
@@ -206,15 +243,22 @@ std::string python_list(const std::vector<double>& values) {
     return fmt::format("np.array([{}])", fmt::join(texts, ", "));
 }
 
+std::string python_body(const Inspected& at) {
+    const CellArithmetic& sum = at.sum;
+    if (is_score(at.look))
+        return sum.allowed ? fmt::format("print(q @ k * {})\n", at.factor)
+                           : "print(-np.inf)  # the mask forbids this pair\n";
+    return sum.allowed
+               ? fmt::format("logsumexp = {}  # of row {}\nprint(np.exp(q @ k * {} - logsumexp))\n",
+                             sum.logsumexp, at.cell.row, at.factor)
+               : std::string("print(0.0)  # the mask forbids this pair\n");
+}
+
 std::string as_python(const Inspected& at) {
     const CellArithmetic& sum = at.sum;
-    const std::string body =
-        sum.allowed
-            ? fmt::format("logsumexp = {}  # of row {}\nprint(np.exp(q @ k * {} - logsumexp))\n",
-                          sum.logsumexp, at.cell.row, at.factor)
-            : std::string("print(0.0)  # the mask forbids this pair\n");
     return fmt::format("import numpy as np\n\nq = {}  # query {}\nk = {}  # key {}\n{}",
-                       python_list(sum.q), at.cell.row, python_list(sum.k), at.cell.column, body);
+                       python_list(sum.q), at.cell.row, python_list(sum.k), at.cell.column,
+                       python_body(at));
 }
 
 InspectorView view_of(const Inspected& at) {
@@ -225,8 +269,8 @@ InspectorView view_of(const Inspected& at) {
     InspectorView view;
     view.empty = false;
     const bool score = shows_scores(at.look);
-    view.title = fmt::format("{}[{}]", score ? "scaled score" : "weight", cell_words(at.cell));
-    view.value = number(score ? at.sum.scaled : at.sum.weight);
+    view.title = fmt::format("{}[{}]", name_of_cell(at.look), cell_words(at.cell));
+    view.value = number(number_of_cell(at));
     view.role = score ? Role::score : Role::weight;
     view.lines = lines_of(at, steps, order);
     const std::size_t strip = std::min(kStripTerms, order.size());
@@ -245,11 +289,13 @@ InspectorView view_of(const Inspected& at) {
 InspectorView large_inspector(const AppState& state) {
     const LargeLook& look = state.large;
     InspectorView view;
-    view.hint = "Click a cell to see where its weight comes from.";
+    view.hint = fmt::format("Click a cell to see where its {} comes from.",
+                            is_score(look) ? "score" : "weight");
     if (!look.selected || !look.input) return view;
     const MapCell* const answer = look.inspected.get();
     if (!answer || answer->cell != *look.selected || !(answer->head == shown_head(state))) {
-        view.hint = fmt::format("Computing weight[{}].", cell_words(*look.selected));
+        view.hint =
+            fmt::format("Computing {}[{}].", name_of_cell(look), cell_words(*look.selected));
         return view;
     }
     const large::WeightSource& source = look.input->source;

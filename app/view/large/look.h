@@ -49,6 +49,10 @@ struct MapColors {
 enum class MapPictureOf : std::uint8_t { weights, scores };
 inline constexpr std::array<std::string_view, 2> kMapPictureNames{"weights", "scores"};
 
+/// Whose map is shown. own: Large's, weights or scores as chosen there. Else the stage of Step that it stands for, made
+/// of what that stage has: `scores` has no factor and no mask, `scaled` no mask; `weights` are those before dropout.
+enum class MapForm : std::uint8_t { own, scores, scaled, masked, weights };
+
 /// The arithmetic of one cell, from the worker.
 struct MapCell {
     large::Head head;
@@ -74,12 +78,16 @@ struct LargeLook {
     MapSize size;  // of the present document's matrix: see settle_large()
 
     // of the moment: in no session and no journal
+    MapForm form = MapForm::own;  // see follow_map()
     MapCanvas canvas;
     double moving_s = 0.0;  // > 0: the person pans or zooms; counts down with Tick
     std::optional<large::Cell> hovered;
 
     // from jobs
-    std::shared_ptr<const Document> mapped;        // what `input` and `fault` are of
+    std::shared_ptr<const Document> mapped;  // what `input` and `fault` are of
+    MapForm mapped_form = MapForm::own;      // and under which of its forms: see source_form()
+    std::shared_ptr<const large::MapInput>
+        operands;  // the last input of `mapped`: its Q and K serve every form
     std::shared_ptr<const large::MapInput> input;  // null: being made
     std::uint64_t inputs = 0;                      // how many there were: parts their pictures
     std::shared_ptr<const large::MapSnapshot> snapshot;  // null before the first

@@ -12,17 +12,46 @@ namespace {
 
 constexpr double kProbeMs = 40.0;
 
+/// Large shows the map, or Step does.
 bool is_shown(const AppState& state) {
-    return state.workspace == Workspace::large && !is_empty(state.document());
+    const bool shows = state.workspace == Workspace::large || state.large.form != MapForm::own;
+    return shows && !is_empty(state.document());
 }
 
-/// `mapped` is the present document.
-bool is_settled(const AppState& state) { return state.large.mapped == state.shared_document(); }
+MapForm wanted_form(const AppState& state) {
+    return source_form(state.large.form, state.document().spec);
+}
+
+/// `input` or `fault` is of the present document, in the form that is shown.
+bool is_settled(const AppState& state) {
+    const LargeLook& look = state.large;
+    return (look.input || !look.fault.empty()) && look.mapped == state.shared_document() &&
+           look.mapped_form == wanted_form(state);
+}
+
+/// What a stage of that form has.
+AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
+    if (form == MapForm::own) return spec;
+    spec.dropout = 0.0;
+    if (form == MapForm::scores || form == MapForm::scaled) spec.mask = {};
+    if (form != MapForm::scores) return spec;
+    spec.scale = ScaleKind::none;
+    spec.temperature = 1.0;
+    return spec;
+}
 
 }  // namespace
 
+MapForm source_form(MapForm form, const AttentionSpec& spec) {
+    if (form == MapForm::own && spec.dropout > 0.0) return form;
+    if (form == MapForm::scores) return form;
+    return form == MapForm::scaled && spec.mask.any() ? form : MapForm::weights;
+}
+
+/// For the roofline, which Large alone shows.
 std::optional<ProbeRequest> requested_probe(const AppState& state) {
-    return is_shown(state) && state.large.probes ? std::optional(ProbeRequest{}) : std::nullopt;
+    const bool asks = state.workspace == Workspace::large && is_shown(state) && state.large.probes;
+    return asks ? std::optional(ProbeRequest{}) : std::nullopt;
 }
 
 Action run(const ProbeRequest&, const RunControl&) {
@@ -32,13 +61,25 @@ Action run(const ProbeRequest&, const RunControl&) {
 
 std::optional<MapInputRequest> requested_map_input(const AppState& state) {
     if (!is_shown(state) || is_settled(state) || requested_probe(state)) return std::nullopt;
-    return MapInputRequest{state.shared_document()};
+    const LargeLook& look = state.large;
+    const bool same = look.mapped == state.shared_document();
+    return MapInputRequest{state.shared_document(), wanted_form(state),
+                           same ? look.operands : nullptr};
 }
 
 Action run(const MapInputRequest& request, const RunControl&) try {
     const Document& document = *request.document;
-    auto source = large::weight_source(document.inputs, document.spec, document.size);
-    if (!source) return MapInputReady{request.document, nullptr, source.error().sentence};
+    const AttentionSpec spec = spec_of(document.spec, request.form);
+    if (request.operands && spec.dropout == 0.0) {
+        large::MapInput input = *request.operands;
+        input.source.spec = spec;
+        return MapInputReady{request.document,
+                             std::make_shared<const large::MapInput>(std::move(input)), "",
+                             request.form};
+    }
+    auto source = large::weight_source(document.inputs, spec, document.size);
+    if (!source)
+        return MapInputReady{request.document, nullptr, source.error().sentence, request.form};
     large::MapInput input;
     input.source = *std::move(source);
     if (document.landmarks) {
@@ -47,10 +88,11 @@ Action run(const MapInputRequest& request, const RunControl&) try {
         input.needle = document.landmarks->needle;
     }
     return MapInputReady{request.document,
-                         std::make_shared<const large::MapInput>(std::move(input)), ""};
+                         std::make_shared<const large::MapInput>(std::move(input)), "",
+                         request.form};
 } catch (const std::bad_alloc&) {
-    return MapInputReady{request.document, nullptr,
-                         "out of memory: a map of weights keeps Q and K"};
+    return MapInputReady{request.document, nullptr, "out of memory: a map of weights keeps Q and K",
+                         request.form};
 }
 
 std::optional<MapCellRequest> requested_map_cell(const AppState& state) {

@@ -15,9 +15,16 @@ struct ProbeRequest {
 std::optional<ProbeRequest> requested_probe(const AppState& state);
 Action run(const ProbeRequest& request, const RunControl& control);
 
+/// The form that decides the numbers of a map: those that give the same ones are one. `own` stays apart only where
+/// Large refuses what Step's map leaves out, dropout.
+MapForm source_form(MapForm form, const AttentionSpec& spec);
+
 /// Queries and keys of a document, projected where it has X.
 struct MapInputRequest {
     std::shared_ptr<const Document> document;
+    MapForm form = MapForm::weights;
+    std::shared_ptr<const large::MapInput>
+        operands;  // of the same document in another form; null: none yet
     bool operator==(const MapInputRequest&) const = default;
 };
 std::optional<MapInputRequest> requested_map_input(const AppState& state);

@@ -43,7 +43,10 @@ std::string texel_words(large::Pooling pooling, Index side) {
                        grouped(side), grouped(side));
 }
 
-bool shows_scores(const LargeLook& look) { return look.picture == MapPictureOf::scores; }
+bool shows_scores(const LargeLook& look) {
+    if (look.form == MapForm::own) return look.picture == MapPictureOf::scores;
+    return look.form != MapForm::weights;
+}
 
 std::string factor_words(const AttentionSpec& spec) {
     const std::string temperature =
@@ -54,9 +57,11 @@ std::string factor_words(const AttentionSpec& spec) {
 }
 
 std::string score_words(const AttentionSpec& spec, Index side) {
-    const std::string formula = "S = q·k " + factor_words(spec);
-    if (side == 1) return "scaled score " + formula;
-    return fmt::format("mean scaled score of {0} × {0} cells, {1}", grouped(side), formula);
+    const bool raw = spec.scale == ScaleKind::none && spec.temperature == 1.0;
+    const std::string name = raw ? "score" : "scaled score";
+    const std::string formula = raw ? "q·k" : "S = q·k " + factor_words(spec);
+    if (side == 1) return name + " " + formula;
+    return fmt::format("mean {1} of {0} × {0} cells, {2}", grouped(side), name, formula);
 }
 
 std::string cell_words(large::Cell cell) {

@@ -29,13 +29,21 @@ MapColors on_scale(MapColors colors, bool log_scale) {
     return colors;
 }
 
-/// One "Large" command after the other.
+/// One command after the other.
 struct Adder {
     std::vector<Command>& list;
+    const char* group = "Large";
     void operator()(std::string words, Key key, Action action, bool enabled = true) const {
-        list.push_back({std::move(words), "Large", plain(key), std::move(action), enabled});
+        list.push_back({std::move(words), group, plain(key), std::move(action), enabled});
     }
 };
+
+void add_zooms(const Adder& add, const LargeLook& look) {
+    const bool there = look.size != MapSize{};
+    add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);
+    add("Zoom out", Key::minus, moved_map(look, zoomed(look, 1.0 / kZoomStep)), there);
+    add("The whole matrix", Key::f, FitMap{}, there);
+}
 
 void add_moves(const Adder& add, const AppState& state) {
     const LargeLook& look = state.large;
@@ -44,9 +52,7 @@ void add_moves(const Adder& add, const AppState& state) {
     const auto pan = [&](double columns, double rows) {
         return moved_map(look, panned(look, -columns * canvas.width, -rows * canvas.height));
     };
-    add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);
-    add("Zoom out", Key::minus, moved_map(look, zoomed(look, 1.0 / kZoomStep)), there);
-    add("The whole matrix", Key::f, FitMap{}, there);
+    add_zooms(add, look);
     add.list.back().also = plain(Key::home);
     add("Move up", Key::up, pan(0.0, -kPanStep), there);
     add("Move down", Key::down, pan(0.0, kPanStep), there);
@@ -110,6 +116,20 @@ void enter_large(AppState& state) {
         if (has_map_cell(state.large, cell)) state.large.selected = cell;
     }
     say(state, entering_words(state.document()));
+}
+
+void add_map_commands(std::vector<Command>& list, const AppState& state) {
+    const Adder add{list, "Step"};
+    const LargeLook& look = state.large;
+    add_zooms(add, look);
+    const bool needle = no_needle_words(state.document()).empty();
+    if (needle) add("Go to the needle", Key::n, GoToNeedle{});
+    if (shows_scores(look)) return;
+    const MapColors next = pooled_next(look.colors);
+    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::none,
+        SetMapColors{next});
+    add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::none,
+        SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
 }
 
 void add_large_commands(std::vector<Command>& list, const AppState& state) {

@@ -9,11 +9,15 @@ namespace attn::view {
 std::string large_lacks(const AppState& state);
 void enter_large(AppState& state);
 void add_large_commands(std::vector<Command>& list, const AppState& state);
+/// Those of the map alone, where Step shows it.
+void add_map_commands(std::vector<Command>& list, const AppState& state);
 std::optional<Action> escape_large(const AppState& state);
 void clear_large(AppState& state);
 void settle_large(AppState& state);
 void forget_large(AppState& state);
 InspectorView large_inspector(const AppState& state);
+/// The map stands for another stage from now on.
+void show_form(AppState& state, MapForm form);
 /// A map is there: the small map, the cells and the inspector stand beside it.
 bool has_large_side(const AppState& state);
 nlohmann::ordered_json write_large(const AppState& state);

@@ -66,6 +66,8 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     item.label = step_label(state.document(), row);
     if (is_kept(state, stage))
         item.shape = size(sheet.values.rows, sheet.values.columns);
+    else if (map_form(state, stage) != MapForm::own)
+        item.shape = size(state.document().size.tq, state.document().size.tk);
     else if (!is_empty(state.document()))
         item.shape = "not kept";
     item.tooltip = fmt::format("{}\n{}\n{}", row.title, plain_formula(row),
@@ -439,6 +441,8 @@ StepView build_step_view(const AppState& state) {
     view.hint = hint_of(state);
     view.controls = controls_of(state);
     view.flash = flash_of(state);
+    view.map = map_form(state, stage) != MapForm::own;
+    if (view.map) return view;
     view.unavailable = reason_not_kept(state, stage);
     if (!view.unavailable.empty()) return view;
     view.operands = canvas_of(state, stage);

@@ -71,13 +71,14 @@ struct FlashView {
 
 struct StepView {
     std::vector<RibbonItem> ribbon;
-    std::string title;               // "Raw scores"
-    std::string tex;                 // its formula, in the subset that core/tex.h reads
-    std::string formula;             // the same as plain text: "scores[i,j] = q_i · k_j"
-    std::string words;               // one plain sentence
-    std::string hint;                // first launch: what to press; "" afterwards
-    std::string unavailable;         // why the stage is not kept; "" when it is
-    std::optional<OperandId> lit;    // whose symbol is under the pointer
+    std::string title;             // "Raw scores"
+    std::string tex;               // its formula, in the subset that core/tex.h reads
+    std::string formula;           // the same as plain text: "scores[i,j] = q_i · k_j"
+    std::string words;             // one plain sentence
+    std::string hint;              // first launch: what to press; "" afterwards
+    std::string unavailable;       // why the stage is not kept; "" when it is
+    bool map = false;              // the result is the map that Large has: no operands, no `result`
+    std::optional<OperandId> lit;  // whose symbol is under the pointer
     std::vector<GridView> operands;  // and the focused row of some; each in its slot
     GridView result;                 // in the hero's slot, or right of an operand that is there
     std::vector<std::string> queries,

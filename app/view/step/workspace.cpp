@@ -20,9 +20,15 @@ bool is_pair_stage(const OperandId& id) {
     return stage != nullptr && pair_stages()[index_of(*stage)];
 }
 
+/// Too long for cells: a map.
+bool is_long(const AppState& state) {
+    const Dimensions& size = state.document().size;
+    return !is_empty(state.document()) && std::max(size.tq, size.tk) > kMostDrawn;
+}
+
 void add_stepping(std::vector<Command>& list, const AppState& state) {
     const char* play = state.step.playing ? "Stop playing" : "Play the stages";
-    const bool there = step_lacks(state).empty();
+    const bool there = step_lacks(state).empty() || is_long(state);
     const auto add = [&](const char* words, Key key, Action action) {
         list.push_back({words, "Step", plain(key), std::move(action), there});
     };
@@ -94,10 +100,29 @@ void check_look(Fields& fields, const AppState& state) {
 
 }  // namespace
 
+MapForm map_form(const AppState& state, Stage stage) {
+    if (!is_long(state) || state.step.show_gradients) return MapForm::own;
+    switch (stage) {
+        case Stage::scores:
+            return MapForm::scores;
+        case Stage::scaled:
+            return MapForm::scaled;
+        case Stage::masked:
+            return MapForm::masked;
+        case Stage::weights:
+            return MapForm::weights;
+        default:  // dropped: a map has no dropout
+            return MapForm::own;
+    }
+}
+
 std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
 
 void enter_step(AppState& state) {
     StepLook& look = state.step;
+    const bool maps = map_form(state, Stage::weights) != MapForm::own;
+    if (maps && !step_lacks(state).empty() && map_form(state, look.stage) == MapForm::own)
+        look.stage = look.previous = Stage::weights;  // all that there is to be seen is the map
     const auto& cell = state.large.selected;
     if (cell && step_lacks(state).empty()) {  // the pair that Large looked at
         const Stage stage = is_pair_stage(look.stage) ? look.stage : Stage::weights;
@@ -208,10 +233,16 @@ void read_step(Fields& fields, AppState& state) {
 }
 
 bool is_step_animating(const AppState& state) {
-    return state.step.playing || state.step.fade < 1.0 || state.step.flash;
+    const bool pans = state.large.form != MapForm::own && state.large.moving_s > 0.0;
+    return state.step.playing || state.step.fade < 1.0 || state.step.flash || pans;
 }
 
-bool has_step_settled(const AppState& state) { return state.step.fade >= 1.0; }
+bool has_step_settled(const AppState& state) {
+    const LargeLook& map = state.large;
+    const bool drawn =
+        map.form == MapForm::own || !map.fault.empty() || (map.snapshot && map.snapshot->complete);
+    return state.step.fade >= 1.0 && drawn;
+}
 
 std::string step_figure_name(const AppState& state) {
     return std::string(info(state.step.stage).key);

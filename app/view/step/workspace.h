@@ -21,6 +21,11 @@ bool has_step_settled(const AppState& state);
 std::string step_figure_name(const AppState& state);
 std::vector<Shot> step_shots();
 
+/// Longer sides of scores are no cells side by side: Step shows them as the map that Large has.
+inline constexpr Index kMostDrawn = 64;
+/// What the map shows at `stage`; own: it is no stage of the map, drawn cell by cell or not at all.
+MapForm map_form(const AppState& state, Stage stage);
+
 inline constexpr std::string_view kStepMouse[] = {
     "Point at a cell: its sources light up in the operands.",
     "Click a cell: the inspector writes out its arithmetic.",
@@ -30,6 +35,7 @@ inline constexpr std::string_view kStepMouse[] = {
     "The wheel over a slider or a number field: one step.",
     "Click a number in the inspector: go to the cell it came from.",
     "Click a stage on the ribbon: go there.",
+    "More than 64 tokens: scores and weights are a map; the wheel zooms, dragging pans.",
 };
 
 inline constexpr WorkspaceInfo kStepWorkspace{

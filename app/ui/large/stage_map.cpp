@@ -1,0 +1,32 @@
+#include "app/ui/large/panel.h"
+#include "app/ui/workspaces.h"
+#include "app/view/large/view.h"
+#include "app/view/step_map.h"
+
+namespace attn::ui {
+namespace {
+
+view::CellRef cell_of(const view::AppState& state, const large::Cell& cell) {
+    return {state.step.stage, cell.row, cell.column};
+}
+
+/// Where Step has the numbers itself, a cell of the map is one of its own.
+view::Action in_step(const view::AppState& state, const view::Action& action) {
+    const auto* const select = std::get_if<view::SelectMapCell>(&action);
+    if (select == nullptr || view::is_map_alone(state)) return action;
+    return view::SelectCell{cell_of(state, select->cell)};
+}
+
+}  // namespace
+
+std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const Frame& frame,
+                                            view::Actions& out) {
+    const view::LargeView view = build_large_view(state);
+    view::Actions asked;
+    draw_map_alone({view, state.large, frame, asked});
+    for (const view::Action& action : asked) out.push_back(in_step(state, action));
+    if (!state.large.hovered || view::is_map_alone(state)) return std::nullopt;
+    return cell_of(state, *state.large.hovered);
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,178 @@
+// More than 64 tokens in Step: scores and weights are the map that Large has, with each stage's own numbers.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "app/view/common/format.h"
+#include "app/view/large/pictures.h"
+#include "app/view/step/view.h"
+#include "app/view/step/workspace.h"
+#include "app/view/step_map.h"
+#include "core/engine.h"
+#include "tests/view/waves.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+constexpr Stage kMapped[] = {Stage::scores, Stage::scaled, Stage::masked, Stage::weights};
+
+AttentionSpec causal_spec() {
+    AttentionSpec spec;
+    spec.mask.causal = CausalAlign::top_left;
+    spec.temperature = 0.5;
+    return spec;
+}
+
+/// Looks at single cells.
+AppState close_up(AppState state, const large::Cell& cell) {
+    return mapped(std::move(state), {SetMapCamera{camera_at(cell)}});
+}
+
+InspectorView inspector_of(const AppState& state) {
+    return shown_workspace(state).inspector(state);
+}
+
+}  // namespace
+
+TEST_CASE("64 tokens are cells, 65 a map at the stages of the scores' shape") {
+    for (const Index tokens : {64, 65})
+        for (const StageInfo& stage : stage_table()) {
+            if (stage.stage == Stage::x || stage.stage == Stage::x_kv ||
+                stage.stage == Stage::dropped)
+                continue;
+            CAPTURE(stage.key);
+            const AppState state = after(state_with(tokens), {GoToStage{stage.stage}});
+            const StepView view = build_step_view(state);
+            const bool pairs = std::ranges::count(kMapped, stage.stage) > 0;
+            CHECK(view.map == (pairs && tokens == 65));
+            CHECK((state.large.form != MapForm::own) == view.map);
+            CHECK(view.result.cells.empty() == view.map);
+            CHECK(view.unavailable.empty());
+        }
+}
+
+TEST_CASE("the map shows each stage's own numbers, and its legend says which") {
+    AppState state = state_with(100, causal_spec());
+    for (const Stage stage : kMapped) {
+        CAPTURE(info(stage).key);
+        state = close_up(after(std::move(state), {GoToStage{stage}}), {50, 47});
+        const LargeView view = build_large_view(state);
+        REQUIRE_FALSE(view.pictures.empty());
+        CHECK_FALSE(view.loading);
+        const bool masks = stage == Stage::masked || stage == Stage::weights;
+        CHECK((view.legend.masked == "masked") == masks);
+        for (const large::Cell cell : {large::Cell{50, 47}, {51, 51}, {49, 52}}) {
+            CAPTURE(cell.column);
+            const auto drawn = drawn_weight(state.large, cell);
+            REQUIRE(drawn);
+            const bool forbidden = masks && cell.column > cell.row;
+            CHECK(drawn->masked == forbidden);
+            if (forbidden) continue;
+            CHECK(drawn->weight ==
+                  doctest::Approx(*value_at(state, {stage, cell.row, cell.column})).epsilon(1e-4));
+        }
+    }
+    const auto title = [&](Stage stage) {
+        return build_large_view(close_up(after(state, {GoToStage{stage}}), {50, 47})).legend.title;
+    };
+    CHECK(title(Stage::scores) == "score q·k");
+    CHECK(title(Stage::scaled) == "scaled score S = q·k ÷ √d_k ÷ 0.50");
+    CHECK(title(Stage::weights) == "weight");
+}
+
+TEST_CASE("where Step has the numbers the inspector is Step's, a row for each key") {
+    AppState state =
+        after(state_with(100), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 70, 71}}});
+    CHECK_FALSE(is_map_alone(state));
+    REQUIRE(state.large.selected);
+    CHECK(*state.large.selected == large::Cell{70, 71});
+    const InspectorView view = inspector_of(state);
+    CHECK(view.value == number(*value_at(state, {Stage::weights, 70, 71})));
+    REQUIRE(view.table);
+    CHECK(view.table->rows.size() == 100);
+    state = after(std::move(state), {MoveSelection{1, 0}});
+    CHECK(*state.large.selected == large::Cell{71, 71});
+}
+
+TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's") {
+    const AttentionSpec spec = causal_spec();
+    AppState state = after(state_with(300, spec), {SetWorkspace{"step"}});
+    CHECK((*state.trace)[Stage::scores].empty());
+    CHECK(state.step.stage == Stage::weights);
+    const Trace reference = attend(*state.document().inputs, spec).value();
+    for (const Stage stage : kMapped) {
+        CAPTURE(info(stage).key);
+        state = mapped(std::move(state), {GoToStage{stage}});
+        CHECK(is_map_alone(state));
+        CHECK(build_step_view(state).map);
+        REQUIRE(state.large.selected);  // the inspector is never empty
+        state = mapped(std::move(state), {SelectMapCell{{280, 270}}});
+        const InspectorView view = inspector_of(state);
+        const double expected = reference[stage](0, 0, 280, 270);
+        CHECK(std::stod(view.as_text.substr(view.as_text.rfind('=') + 1)) ==
+              doctest::Approx(expected).epsilon(1e-4));
+        const bool weighs = stage == Stage::weights;
+        CHECK((view.as_text.find("logsumexp") != std::string::npos) == weighs);
+        CHECK((view.role == Role::weight) == weighs);
+        state = mapped(std::move(state), {SelectMapCell{{3, 200}}});
+        const bool masks = stage == Stage::masked || weighs;
+        const bool says = inspector_of(state).as_text.find("forbids") != std::string::npos;
+        CHECK(says == masks);
+        CHECK((inspector_of(state).value == "−∞") == (stage == Stage::masked));
+    }
+}
+
+TEST_CASE("every other stage of 300 tokens says why it is not there") {
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::context, Stage::output}) {
+        const AppState state = after(state_with(300), {SetWorkspace{"step"}, GoToStage{stage}});
+        const StepView view = build_step_view(state);
+        CHECK_FALSE(view.map);
+        CHECK(view.unavailable.find("300 × 300 scores are too many") == 0);
+    }
+}
+
+TEST_CASE("5,000 tokens in Step keep no matrix of pairs") {
+    const AppState state =
+        mapped(after(state_with(5000), {SetWorkspace{"step"}, SetMapCanvas{{900.0, 600.0}}}));
+    for (const StageInfo& stage : stage_table()) CHECK((*state.trace)[stage.stage].empty());
+    const StepView view = build_step_view(state);
+    CHECK(view.map);
+    CHECK(view.operands.empty());
+    CHECK_FALSE(build_large_view(state).pictures.empty());
+    CHECK_FALSE(inspector_of(state).empty);
+}
+
+TEST_CASE("Large keeps its own picture beside Step's map") {
+    AppState state = mapped(state_with(100), {GoToStage{Stage::scores}});
+    CHECK(state.large.picture == MapPictureOf::weights);
+    state = mapped(std::move(state), {SetWorkspace{"large"}});
+    CHECK(state.large.form == MapForm::own);
+    CHECK(build_large_view(state).legend.title.find("weight") != std::string::npos);
+    state = mapped(std::move(state), {SetMapPicture{MapPictureOf::scores}});
+    state = mapped(std::move(state), {SetWorkspace{"step"}, GoToStage{Stage::weights}});
+    CHECK(build_large_view(state).legend.title.find("weight") != std::string::npos);
+    CHECK(state.large.picture == MapPictureOf::scores);
+}
+
+TEST_CASE("dropout: Step's map has the weights before it, and the dropped ones are cells") {
+    AttentionSpec spec;
+    spec.dropout = 0.25;
+    AppState state = mapped(state_with(100, spec), {GoToStage{Stage::weights}});
+    CHECK(state.large.fault.empty());
+    CHECK_FALSE(build_large_view(state).pictures.empty());
+    CHECK_FALSE(build_step_view(after(state, {GoToStage{Stage::dropped}})).map);
+    state = after(std::move(state), {SetWorkspace{"large"}});
+    state = after(std::move(state), {run(requested_map_input(state).value(), {})});
+    CHECK(state.large.fault.find("dropout") != std::string::npos);
+    CHECK(mapped(std::move(state), {SetWorkspace{"step"}}).large.fault.empty());
+}
+
+TEST_CASE("an answer for another stage's map is not taken") {
+    AppState state = after(state_with(100), {GoToStage{Stage::scores}});
+    const Action late = run(requested_map_input(state).value(), {});
+    state = after(std::move(state), {GoToStage{Stage::weights}, late});
+    CHECK_FALSE(state.large.input);
+    CHECK(requested_map_input(state));
+}

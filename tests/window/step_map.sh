@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# 300 tokens in Step, by mouse and keyboard: the stages of scores and weights are a map; it is stepped through, zoomed and
+# panned, a cell is clicked, and the number that the inspector shows is the one that the reference backend computes.
+#   step_map.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+cp "$here/../goldens/npz/mapped_tokens.npz" tokens.npz
+
+drag() {
+    xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
+    local step
+    for step in 1 2 3 4 5; do xdotool mousemove --sync $(($1 + 16 * step)) $(($2 + 10 * step)) sleep 0.06; done
+    xdotool mouseup 1 sleep 0.1
+}
+# Only a map that is there can be zoomed.
+zoomed() {
+    xdotool mousemove --sync 620 560 sleep 0.1 click --repeat 6 --delay 80 4 sleep 0.1
+    more_than '"action":"set_map_camera"' 0
+}
+# weight_of ROW COLUMN: A[ROW, COLUMN] as the reference backend computes it, a float32 after the header of a .npy.
+weight_of() {
+    "$app" trace tokens.npz --backend reference --keep weights -o reference.npz
+    unzip -p reference.npz weights.npy >weights.npy
+    local header=$((10 + $(od -An -tu2 -j8 -N2 weights.npy)))
+    od -An -tf4 -j$((header + 4 * (300 * $1 + $2))) -N4 weights.npy
+}
+# last FIELD: of the cell in the last line that selected one.
+last() { grep '"action":"select_map_cell"' "$journal" | tail -n 1 | sed -E "s/.*\"$1\":([0-9]+).*/\1/"; }
+
+start tokens.npz --save-session recorded.json
+wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+does '"action":"set_workspace","workspace":"step"' press 1
+does '"action":"step_by","steps":-1' press Left
+does '"action":"step_by","steps":1' press Right
+wait_for "the map" zoomed
+does '"action":"set_map_camera"' drag 560 480
+does '"action":"fit_map"' press f
+wait_for "the map" zoomed
+does '"action":"select_map_cell"' click 620 560
+quits_and_replays
+
+# What the inspector shows of that cell.
+grep -q '"stage":"weights"' recorded.json || fail "the stage is not weights"
+"$app" render --session recorded.json --chrome --size 1600x1000 -o window.svg
+grep -q "weight\[$(last row) → $(last column)\]" window.svg || fail "the inspector names another cell"
+expected=$(weight_of "$(last row)" "$(last column)")
+sed -nE 's|^<text .*>([0-9.e−×⁻⁰¹²³⁴⁵⁶⁷⁸⁹-]+)</text>$|\1|p' window.svg |
+    awk -v expected="$expected" '$1 - expected < 1e-3 * expected && expected - $1 < 1e-3 * expected { found = 1 }
+        END { exit !found }' || fail "no number of the window is $expected"
