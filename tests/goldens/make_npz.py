@@ -76,7 +76,7 @@ def main():
     # More rows than a window is high.
     waves = np.cos(np.arange(96 * 2).reshape(96, 2)).round(2).astype("<f2")
     np.savez_compressed(FOLDER / "many_tokens.npz", Q=waves, K=waves, V=waves)
-    np.savez(FOLDER / "unused.npz", sinks=np.zeros(2, "<f4"), W_score=np.eye(4, dtype="<f4"), **qkv)
+    np.savez(FOLDER / "unused.npz", attn_mask=np.zeros(2, "<f4"), W_extra=np.eye(4, dtype="<f4"), **qkv)
 
 
 main()
