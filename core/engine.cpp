@@ -75,8 +75,7 @@ Result<Trace> attend(const Call& call, const Backend& backend, StageSet keep,
                      const RunControl& control) {
     if (auto fine = check_keep(backend, keep); !fine) return tl::unexpected(fine.error());
     const StageSet kept = keep & backend.stages();
-    if (auto fine = check_supports(backend, call); !fine)
-        return tl::unexpected(fine.error());
+    if (auto fine = check_supports(backend, call); !fine) return tl::unexpected(fine.error());
     return without_throwing([&] { return backend.forward(call, kept, control); });
 }
 
@@ -100,8 +99,7 @@ Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, c
 Result<Trace> attend_backward(const Call& call, const Trace& forward, const Upstream& upstream,
                               const Backend& backend, const RunControl& control) {
     if (!backend.has_backward()) return no_backward(backend);
-    if (auto fine = check_supports(backend, call); !fine)
-        return tl::unexpected(fine.error());
+    if (auto fine = check_supports(backend, call); !fine) return tl::unexpected(fine.error());
     if (auto fine = validate_backward(call, forward, upstream, backend.stages()); !fine)
         return tl::unexpected(fine.error());
     return without_throwing([&] { return backend.backward(call, forward, upstream, control); });

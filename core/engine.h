@@ -13,7 +13,8 @@ namespace attn {
 template <class Scalar>
 Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>& forward,
                                const UpstreamOf<Scalar>& upstream, StageSet kept = all_stages());
-extern template Result<void> validate_backward(const Call&, const Trace&, const Upstream&, StageSet);
+extern template Result<void> validate_backward(const Call&, const Trace&, const Upstream&,
+                                               StageSet);
 extern template Result<void> validate_backward(const CallD&, const TraceD&, const UpstreamD&,
                                                StageSet);
 

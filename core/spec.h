@@ -40,9 +40,10 @@ struct MaskSpec {
     std::optional<Index> window;        // |p − j| ≤ window
     std::optional<Index> window_left;   // p − j ≤ window_left
     std::optional<Index> window_right;  // j − p ≤ window_right
-    Index global_tokens = 0;      // positions below it see every key and are seen, whatever the windows say
-    std::optional<Index> block;   // i / block == j / block
-    std::vector<Index> padding;   // valid keys of each batch entry: j < padding[b]; empty: all
+    Index global_tokens =
+        0;  // positions below it see every key and are seen, whatever the windows say
+    std::optional<Index> block;  // i / block == j / block
+    std::vector<Index> padding;  // valid keys of each batch entry: j < padding[b]; empty: all
     std::shared_ptr<const Mask> custom;  // broadcastable to [B,H,Tq,Tk]; true = may attend
 
     bool windowed() const { return window || window_left || window_right; }
@@ -55,10 +56,12 @@ struct AttentionSpec {
     ScaleKind scale = ScaleKind::sqrt_dk;
     double scale_value = 1.0;  // used when scale == value
     double temperature = 1.0;  // S = scores · scale / temperature; > 0
-    std::optional<Index> query_offset;  // position of query 0; not set: Tk − Tq if bottom_right, else 0
-    std::optional<Rope> rope;           // turns Q and K before the score
-    std::optional<double> softcap;      // S becomes cap · tanh(S / cap); > 0
-    bool alibi = false;  // subtracts slope_h · |p − j|, slopes of Press et al. 2022, arXiv:2108.12409
+    std::optional<Index>
+        query_offset;          // position of query 0; not set: Tk − Tq if bottom_right, else 0
+    std::optional<Rope> rope;  // turns Q and K before the score
+    std::optional<double> softcap;  // S becomes cap · tanh(S / cap); > 0
+    bool alibi =
+        false;  // subtracts slope_h · |p − j|, slopes of Press et al. 2022, arXiv:2108.12409
     MaskSpec mask;
     EmptyRows empty_rows = EmptyRows::zero;
     Index heads = 1;         // used to split X W_Q; with Q, K, V given their shapes decide

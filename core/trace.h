@@ -42,7 +42,7 @@ struct TraceOf {
     /// row's largest logit and log₂ of the sum of exponentials below it. Empty elsewhere.
     TensorOf<Scalar> row_max;
     TensorOf<Scalar> row_log2_sum;
-    ParamsOf<Scalar> params;     // in a gradient trace: d_w_q, …; empty in a forward trace
+    ParamsOf<Scalar> params;  // in a gradient trace: d_w_q, …; empty in a forward trace
 
     TensorOf<Scalar>& operator[](Stage stage) { return stages[index_of(stage)]; }
     const TensorOf<Scalar>& operator[](Stage stage) const { return stages[index_of(stage)]; }

@@ -51,10 +51,11 @@ std::string check_options(const AttentionSpec& spec) {
         at_least_0("window-left", spec.mask.window_left.value_or(0)),
         at_least_0("window-right", spec.mask.window_right.value_or(0)),
         at_least_0("global-tokens", spec.mask.global_tokens),
-        unless(spec.mask.global_tokens == 0 || spec.mask.windowed(),
-               "global-tokens is {} without a window: expected window, window-left or window-right, "
-               "which it widens",
-               spec.mask.global_tokens),
+        unless(
+            spec.mask.global_tokens == 0 || spec.mask.windowed(),
+            "global-tokens is {} without a window: expected window, window-left or window-right, "
+            "which it widens",
+            spec.mask.global_tokens),
         unless(spec.mask.block.value_or(1) >= 1, "block is {}: it must be at least 1",
                spec.mask.block.value_or(1)),
         unless(std::isfinite(spec.softcap.value_or(1.0)) && spec.softcap.value_or(1.0) > 0.0,
@@ -82,7 +83,8 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
     if (spec.query_offset && spec.mask.causal == CausalAlign::bottom_right &&
         *spec.query_offset != size.tk - size.tq)
         return fmt::format(
-            "query-offset is {} but causal=bottom-right puts query 0 at Tk − Tq = {}: give one of the "
+            "query-offset is {} but causal=bottom-right puts query 0 at Tk − Tq = {}: give one of "
+            "the "
             "two",
             *spec.query_offset, size.tk - size.tq);
     if (!spec.rope) return {};
@@ -290,10 +292,11 @@ std::string check_score(const InputsOf<Scalar>& in, Score score, const Dimension
 template <class Scalar>
 std::string check_sinks(const InputsOf<Scalar>& in, EmptyRows empty_rows, const Dimensions& size) {
     if (in.params[Param::sinks].empty()) return {};
-    return first_of({check_row(in, Param::sinks, size.heads, "query head"),
-                     unless(empty_rows == EmptyRows::zero,
-                            "empty-rows is nan, but with sinks no row is empty: a sink takes the whole "
-                            "weight of a row without keys")});
+    return first_of(
+        {check_row(in, Param::sinks, size.heads, "query head"),
+         unless(empty_rows == EmptyRows::zero,
+                "empty-rows is nan, but with sinks no row is empty: a sink takes the whole "
+                "weight of a row without keys")});
 }
 
 // ---- sizes
@@ -447,9 +450,8 @@ Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>
     if (!upstream.gradient.empty() && given != wanted)
         return bad_input(fmt::format("the upstream gradient is {} but {} is {}", to_string(given),
                                      info(upstream.stage).key, to_string(wanted)));
-    for (const Stage stage :
-         {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot, Stage::weights, Stage::dropped,
-          Stage::context}) {
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot,
+                              Stage::weights, Stage::dropped, Stage::context}) {
         const Shape needed = stage_shape(stage, call.size(), call.spec());
         if (kept[index_of(stage)] && needed.count() != 0 && forward[stage].shape() != needed)
             return bad_input(

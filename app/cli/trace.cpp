@@ -158,15 +158,13 @@ Result<Computed> compute(const files::FileCall& call, const Words& words, StageS
     computed.backend = (*backend)->name();
     const auto start = std::chrono::steady_clock::now();
     // The backward pass starts from every stage, whatever is written.
-    Result<Trace> forward =
-        attend(*checked, **backend, words.grad ? all_stages() : keep);
+    Result<Trace> forward = attend(*checked, **backend, words.grad ? all_stages() : keep);
     if (!forward) return tl::unexpected(forward.error());
     computed.forward = *std::move(forward);
     computed.forward_ms = elapsed_ms(start);
     if (!words.grad) return computed;
     const auto turn = std::chrono::steady_clock::now();
-    Result<Trace> gradient =
-        attend_backward(*checked, computed.forward, call.upstream, **backend);
+    Result<Trace> gradient = attend_backward(*checked, computed.forward, call.upstream, **backend);
     if (!gradient) return tl::unexpected(gradient.error());
     computed.gradient = *std::move(gradient);
     computed.backward_ms = elapsed_ms(turn);

@@ -168,7 +168,8 @@ Result<void> set_empty_rows(CallOptions& call, const Value& value) {
 constexpr std::string_view kHeads = "Heads (with X; Q, K, V bring theirs)";
 constexpr std::string_view kScore = "Score";
 constexpr std::string_view kMask = "Masks (combined by AND, also with the array `mask`)";
-constexpr std::string_view kPositions = "Positions (query i stands at i + query-offset, key j at j)";
+constexpr std::string_view kPositions =
+    "Positions (query i stands at i + query-offset, key j at j)";
 constexpr std::string_view kDropout = "Dropout";
 
 constexpr auto kOptions = std::to_array<AttentionOption>({
@@ -181,12 +182,13 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number", set_scale},
     {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)", set_temperature},
     {"softcap", "C", "", kScore, "scaled scores S become C·tanh(S / C), C > 0", set_softcap},
-    {"sinks", "", "true", kScore, "array `sinks`, a logit a head that takes weight and has no value",
-     set_sinks},
-    {"rope", "PAIRS", "", kPositions, "turn Q and K by position: half (Llama) or interleaved (RoFormer)",
-     set_rope},
+    {"sinks", "", "true", kScore,
+     "array `sinks`, a logit a head that takes weight and has no value", set_sinks},
+    {"rope", "PAIRS", "", kPositions,
+     "turn Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
     {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)", set_rope_base},
-    {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)", set_rope_dims},
+    {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
+     set_rope_dims},
     {"query-offset", "P", "", kPositions,
      "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)", set_query_offset},
     {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
@@ -196,8 +198,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_window},
     {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_window_left},
     {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_window_right},
-    {"global-tokens", "G", "", kMask, "the first G see all and are seen by all, whatever the window",
-     set_global_tokens},
+    {"global-tokens", "G", "", kMask,
+     "the first G see all and are seen by all, whatever the window", set_global_tokens},
     {"block", "S", "", kMask, "i and j in the same block of S tokens", set_block},
     {"padding", "N0,N1,..", "", kMask, "valid keys of each batch entry", set_padding},
     {"empty-rows", "P", "", kMask, "weights of a row with no key left: zero (default) or nan",
@@ -249,14 +251,16 @@ Result<void> add_json_option(std::string_view what, std::string key, const json&
 /// The three options of RoPE make one value; base and dims mean nothing without rope.
 Result<void> set_rope_of(CallOptions& call, const OptionValues& values) {
     if (call.rope_pairs) {
-        call.spec.rope = Rope{*call.rope_pairs, call.rope_base.value_or(Rope().base), call.rope_dims};
+        call.spec.rope =
+            Rope{*call.rope_pairs, call.rope_base.value_or(Rope().base), call.rope_dims};
         return {};
     }
     for (const std::string_view name : {"rope-base", "rope-dims"})
         if (const auto given = values.find(name); given != values.end())
-            return bad_input(fmt::format("{} is {} without rope; expected rope as well, half or "
-                                         "interleaved",
-                                         given->second.shown, shortened(given->second.text)));
+            return bad_input(
+                fmt::format("{} is {} without rope; expected rope as well, half or "
+                            "interleaved",
+                            given->second.shown, shortened(given->second.text)));
     return {};
 }
 

@@ -170,9 +170,10 @@ Result<void> add_layer(const LayerReader& layer, const Wanted& wanted, TensorFil
     if (!inputs) return tl::unexpected(std::move(inputs.error()));
     if (auto fits = check_heads(options, *inputs); !fits) return fits;
     if (options.sinks && inputs->params[Param::sinks].empty())
-        return bad_input(fmt::format("{}: options say sinks but there is no array sinks; expected one "
-                                     "number for each query head",
-                                     layer.shown()));
+        return bad_input(
+            fmt::format("{}: options say sinks but there is no array sinks; expected one "
+                        "number for each query head",
+                        layer.shown()));
     const Result<Dimensions> size = sizes_of(*inputs, options.spec, wanted.values);
     if (!size)
         return bad_input(fmt::format("{}: {}{}", layer.shown(), size.error().sentence,

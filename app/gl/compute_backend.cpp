@@ -93,8 +93,8 @@ std::optional<std::string> ComputeBackend::supports(const Call& call) const {
     };
     for (const auto& [is_on, name] : refused)
         if (is_on)
-            return fmt::format("its shaders have no {}; expected backend staged, fused or reference",
-                               name);
+            return fmt::format(
+                "its shaders have no {}; expected backend staged, fused or reference", name);
     return std::nullopt;
 }
 

@@ -14,8 +14,8 @@ template <class Scalar>
 using RowArray = Eigen::Array<Scalar, 1, Eigen::Dynamic>;
 /// Eigen writes const before the matrix, not before its entries.
 template <class Scalar, template <class> class Of>
-using OfEntries = std::conditional_t<std::is_const_v<Scalar>, const Of<std::remove_const_t<Scalar>>,
-                                     Of<Scalar>>;
+using OfEntries =
+    std::conditional_t<std::is_const_v<Scalar>, const Of<std::remove_const_t<Scalar>>, Of<Scalar>>;
 
 /// The same memory as Eigen sees it.
 template <class Scalar>

@@ -44,9 +44,8 @@ class FusedBackend final : public Backend {
 
     Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
                            const RunControl& control) const override {
-        return fits(call).and_then([&] {
-            return fused_backward(call, forward, upstream, control);
-        });
+        return fits(call).and_then(
+            [&] { return fused_backward(call, forward, upstream, control); });
     }
 
   private:
@@ -89,8 +88,7 @@ Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstr
     const HeadTensors heads = held_heads(call, forward);
     const Operands made = make_operands(call, heads.q, heads.k);
     const HeadTensors operands = operands_of(heads, made);
-    auto gradients =
-        differentiate_fused({call, operands, forward, d[Stage::context]}, control);
+    auto gradients = differentiate_fused({call, operands, forward, d[Stage::context]}, control);
     if (!gradients) return stopped();
     d[Stage::v] = std::move(gradients->d_v);
     d.params[Param::sinks] = std::move(gradients->d_sinks);

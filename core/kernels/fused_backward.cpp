@@ -42,9 +42,8 @@ HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index
             row = mul(t, all_lanes(block.cap));
         });
     if (block.slope != 0.0F)
-        for_rows(s, [&](Row& row, Index n) HWY_ATTR {
-            row = less_distance(row, block.slope, block.distance, j + n);
-        });
+        for_rows(s, [&](Row& row, Index n)
+                        HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
     for_rows(s, [&](Row& row, Index n) HWY_ATTR {
         row = exp2(at_most_zero(sub(sub(row, top), log_sum)));  // log_sum rounds: it may pass 0
         if (masked) row = choose(allowed_row(block.allow, j + n, block.keys), row, zero);

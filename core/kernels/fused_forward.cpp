@@ -88,9 +88,8 @@ HWY_INLINE void add_bias(const KeyBlock& block, Index j, Tile& s) {
             row = mul(capped_share(row, block.cap), all_lanes(block.cap));
         });
     if (block.slope != 0.0F)
-        for_rows(s, [&](Row& row, Index n) HWY_ATTR {
-            row = less_distance(row, block.slope, block.distance, j + n);
-        });
+        for_rows(s, [&](Row& row, Index n)
+                        HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
 }
 
 /// B of every key of the block into `p`, -inf where forbidden; returns max(m, B).

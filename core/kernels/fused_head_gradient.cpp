@@ -56,9 +56,11 @@ void HeadGradient::lay_out() {
     const Index k_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_k);
     const Index v_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_v);
     Index total = 0;
-    for (const Index once : {q_panels, d_o_panels, pairs, pairs, tile, tile, lanes_, k_sums, v_sums})
+    for (const Index once :
+         {q_panels, d_o_panels, pairs, pairs, tile, tile, lanes_, k_sums, v_sums})
         total += Carve::rounded(once);
-    for (const Index each : {d_k, d_v, d_q, lanes_, lanes_, lanes_}) total += groups * Carve::rounded(each);
+    for (const Index each : {d_k, d_v, d_q, lanes_, lanes_, lanes_})
+        total += groups * Carve::rounded(each);
     Carve carve(floats_.at_least(total));
     q_panels_ = carve.next(q_panels);
     d_o_panels_ = carve.next(d_o_panels);

@@ -59,7 +59,7 @@ class HeadGradient {
     float* allow_ = nullptr;
     float* keep_ = nullptr;
     float* distance_ = nullptr;  // [G]
-    float* k_sums_ = nullptr;  // [kBlockKeys + 6, panel_width(d_k)]
+    float* k_sums_ = nullptr;    // [kBlockKeys + 6, panel_width(d_k)]
     float* v_sums_ = nullptr;
 };
 

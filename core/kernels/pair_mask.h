@@ -12,7 +12,7 @@ namespace attn {
 struct QueryGroup {
     Index first = 0;
     Index count = 0;
-    std::vector<Index> listed;   // if not empty: the query of each lane, −1 for none
+    std::vector<Index> listed;  // if not empty: the query of each lane, −1 for none
     KeyRange any;               // outside it no query of the group attends to a key
     KeyRange none;              // a gap in it where none does either
     KeyRange all;               // inside it every one attends to every key: no mask is looked at

@@ -224,8 +224,7 @@ Result<TraceD> reference_backward(const CallD& call, const TraceD& forward,
                               Stage::weights, Stage::dropped, Stage::context})
         d[stage] = TensorD(stage_shape(stage, size, call.spec()));
     d.params[Param::sinks] = TensorD(call.inputs().params[Param::sinks].shape());
-    d[upstream.stage] =
-        upstream_or_ones(upstream, stage_shape(upstream.stage, size, call.spec()));
+    d[upstream.stage] = upstream_or_ones(upstream, stage_shape(upstream.stage, size, call.spec()));
     if (upstream.stage == Stage::output) output_backward(call.inputs(), size, forward, d);
     RowBackward row(call, forward, d);
     for (Index b = 0; b < size.batch; ++b)

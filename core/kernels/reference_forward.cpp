@@ -147,10 +147,9 @@ class HeadForward {
             const bool allowed = allowed_[static_cast<std::size_t>(j)] != 0;
             rows.masked(i, j) = allowed ? rows.biased(i, j) : kMinusInfinity;
         }
-        trace_.logsumexp(b, h, i, 0) =
-            softmax_allowed(rows.masked.row(i), allowed_, count == 0,
-                            sinks ? sinks_(0, 0, 0, h) : kMinusInfinity, spec_.empty_rows,
-                            rows.weights.row(i));
+        trace_.logsumexp(b, h, i, 0) = softmax_allowed(rows.masked.row(i), allowed_, count == 0,
+                                                       sinks ? sinks_(0, 0, 0, h) : kMinusInfinity,
+                                                       spec_.empty_rows, rows.weights.row(i));
         if (spec_.dropout > 0.0)
             for (Index j = 0; j < size_.tk; ++j)
                 rows.dropped(i, j) = rows.weights(i, j) * dropout_factor(spec_, size_, b, h, i, j);
@@ -198,9 +197,8 @@ Result<TraceD> reference_forward(const CallD& call, StageSet keep, const RunCont
     TraceD trace;
     fill_q_k_v(call, trace);
     rotate_q_k(call, trace);
-    for (const Stage stage :
-         {Stage::scores, Stage::scaled, Stage::biased, Stage::masked, Stage::weights,
-          Stage::dropped, Stage::context})
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked,
+                              Stage::weights, Stage::dropped, Stage::context})
         trace[stage] = TensorD(stage_shape(stage, size, call.spec()));
     trace.logsumexp = TensorD(Shape{size.batch, size.heads, size.tq, 1});
     fill_scores(call, trace[stage_or_source(Stage::q_rot, call.spec())],

@@ -178,9 +178,8 @@ class StagedRun {
             finish(1.0F);
             return nan ? kNaN : -kInfinity;
         }
-        const std::vector<TailWeight> tail = range.lowest - top < kFar
-                                                 ? tail_weights(row, top)
-                                                 : std::vector<TailWeight>();
+        const std::vector<TailWeight> tail =
+            range.lowest - top < kFar ? tail_weights(row, top) : std::vector<TailWeight>();
         const float sum =
             exponentials(row.data(), size_.tk, top) + (sinks.empty() ? 0.0F : std::exp(sink - top));
         if (!(sum < kInfinity)) {
@@ -191,8 +190,7 @@ class StagedRun {
         for (const TailWeight& weight : tail)
             row[static_cast<std::size_t>(weight.j)] = weight.value;
         finish(1.0F / sum);
-        return static_cast<float>(static_cast<double>(top) +
-                                  std::log(static_cast<double>(sum)));
+        return static_cast<float>(static_cast<double>(top) + std::log(static_cast<double>(sum)));
     }
 
     /// 0 where the custom mask or a gap between two runs forbids, for row i; nullptr when there is neither.

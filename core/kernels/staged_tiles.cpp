@@ -17,8 +17,8 @@
 #include "core/kernels/staged_tiles.h"
 
 #include <hwy/cache_control.h>
-#include <hwy/foreach_target.h>
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();

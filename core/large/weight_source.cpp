@@ -34,13 +34,15 @@ Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
 /// A map shows exp(q·k · factor − logsumexp) before dropout and nothing else.
 Result<void> check_shown(const AttentionSpec& spec, const Params& params) {
     if (spec.dropout != 0.0)
-        return bad_input(
-            fmt::format("dropout is {}: a map shows weights before dropout, so 0 is expected",
-                        spec.dropout));
+        return bad_input(fmt::format(
+            "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
     const std::pair<bool, std::string_view> refused[] = {
-        {spec.score != Score::dot, info(spec.score).key}, {spec.rope.has_value(), "rope"},
-        {spec.softcap.has_value(), "softcap"},            {spec.alibi, "alibi"},
-        {!params[Param::sinks].empty(), "sinks"},         {spec.mask.global_tokens > 0, "global-tokens"},
+        {spec.score != Score::dot, info(spec.score).key},
+        {spec.rope.has_value(), "rope"},
+        {spec.softcap.has_value(), "softcap"},
+        {spec.alibi, "alibi"},
+        {!params[Param::sinks].empty(), "sinks"},
+        {spec.mask.global_tokens > 0, "global-tokens"},
     };
     for (const auto& [is_on, name] : refused)
         if (is_on)

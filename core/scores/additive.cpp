@@ -40,8 +40,8 @@ template void tanh_sums(MatrixView<const double>, MatrixView<const double>, cons
 template void tanh_sums_backward(MatrixView<const float>, MatrixView<const float>, const Tensor&,
                                  MatrixView<const float>, MatrixView<float>, MatrixView<float>,
                                  Tensor&);
-template void tanh_sums_backward(MatrixView<const double>, MatrixView<const double>,
-                                 const TensorD&, MatrixView<const double>, MatrixView<double>,
-                                 MatrixView<double>, TensorD&);
+template void tanh_sums_backward(MatrixView<const double>, MatrixView<const double>, const TensorD&,
+                                 MatrixView<const double>, MatrixView<double>, MatrixView<double>,
+                                 TensorD&);
 
 }  // namespace attn::score

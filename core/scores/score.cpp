@@ -131,18 +131,17 @@ PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h) {
     return {spec.softcap.value_or(0.0), spec.alibi ? alibi_slope(h, size.heads) : 0.0};
 }
 
-#define ATTN_SCORE_FOR(Scalar)                                                                   \
-    template OperandsOf<Scalar> make_operands(const CallOf<Scalar>&, const TensorOf<Scalar>&,    \
-                                              const TensorOf<Scalar>&);                          \
-    template void operands_backward(const CallOf<Scalar>&, const TensorOf<Scalar>&,              \
-                                    const TensorOf<Scalar>&, OperandsOf<Scalar>&,                \
-                                    ParamsOf<Scalar>&);                                          \
-    template void pair_products(const CallOf<Scalar>&, MatrixView<const Scalar>,                 \
-                                MatrixView<const Scalar>, MatrixView<Scalar>);                   \
-    template void pair_products_backward(const CallOf<Scalar>&, MatrixView<const Scalar>,        \
-                                         MatrixView<const Scalar>, MatrixView<const Scalar>,     \
-                                         MatrixView<Scalar>, MatrixView<Scalar>,                 \
-                                         ParamsOf<Scalar>&);
+#define ATTN_SCORE_FOR(Scalar)                                                                \
+    template OperandsOf<Scalar> make_operands(const CallOf<Scalar>&, const TensorOf<Scalar>&, \
+                                              const TensorOf<Scalar>&);                       \
+    template void operands_backward(const CallOf<Scalar>&, const TensorOf<Scalar>&,           \
+                                    const TensorOf<Scalar>&, OperandsOf<Scalar>&,             \
+                                    ParamsOf<Scalar>&);                                       \
+    template void pair_products(const CallOf<Scalar>&, MatrixView<const Scalar>,              \
+                                MatrixView<const Scalar>, MatrixView<Scalar>);                \
+    template void pair_products_backward(                                                     \
+        const CallOf<Scalar>&, MatrixView<const Scalar>, MatrixView<const Scalar>,            \
+        MatrixView<const Scalar>, MatrixView<Scalar>, MatrixView<Scalar>, ParamsOf<Scalar>&);
 ATTN_SCORE_FOR(float)
 ATTN_SCORE_FOR(double)
 #undef ATTN_SCORE_FOR

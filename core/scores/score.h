@@ -14,13 +14,13 @@ namespace attn {
 
 struct ScoreInfo {
     Score score;
-    std::string_view key;     // on the command line, in files
-    std::string_view title;   // a heading
-    std::string_view tex;     // scores[i,j], in the subset that tex.h reads
-    std::string_view words;   // one plain sentence
-    std::string_view source;  // where the mathematics comes from
+    std::string_view key;           // on the command line, in files
+    std::string_view title;         // a heading
+    std::string_view tex;           // scores[i,j], in the subset that tex.h reads
+    std::string_view words;         // one plain sentence
+    std::string_view source;        // where the mathematics comes from
     std::span<const Param> params;  // what it needs; shapes in validate.cpp
-    bool is_dot;                    // its product is the dot product of the operands: any kernel can take it
+    bool is_dot;  // its product is the dot product of the operands: any kernel can take it
 };
 
 std::span<const ScoreInfo> score_table();

@@ -197,9 +197,10 @@ TEST_CASE("fused backward refuses a forward trace without logsumexp") {
     forward.logsumexp = {};
     const auto d = attend_backward(one.inputs, one.spec, forward, one.upstream, "fused");
     REQUIRE(!d);
-    CHECK(d.error().sentence ==
-          "the forward trace holds the rows' sums as [0, 0, 0, 0] but backward needs [1, 4, 211, 1]: "
-          "expected a trace of backend fused");
+    CHECK(
+        d.error().sentence ==
+        "the forward trace holds the rows' sums as [0, 0, 0, 0] but backward needs [1, 4, 211, 1]: "
+        "expected a trace of backend fused");
 }
 
 TEST_CASE("fused gradients keep their digits where logits are huge") {
@@ -226,8 +227,8 @@ TEST_CASE("fused gradients keep their digits where logits are huge") {
         for (std::size_t n = 0; n < exact[stage].values().size(); ++n) {
             const auto value = static_cast<double>(exact[stage].values()[n]);
             largest = std::max(largest, std::abs(value));
-            error = std::max(error,
-                             std::abs(static_cast<double>(fused[stage].values()[n]) - value));
+            error =
+                std::max(error, std::abs(static_cast<double>(fused[stage].values()[n]) - value));
         }
         REQUIRE(largest > 0.0);
         CHECK(error < 1e-4 * largest);

@@ -205,9 +205,8 @@ TEST_CASE("a sink takes weight from every key in the same ratio") {
     inputs.params[Param::sinks] = Tensor({1, 1, 1, 1}, 0.5F);
     const Trace with = attend(inputs, {}).value();
     for (Index i = 0; i < 5; ++i) {
-        const double left =
-            std::exp(static_cast<double>(without.logsumexp(0, 0, i, 0)) -
-                     static_cast<double>(with.logsumexp(0, 0, i, 0)));
+        const double left = std::exp(static_cast<double>(without.logsumexp(0, 0, i, 0)) -
+                                     static_cast<double>(with.logsumexp(0, 0, i, 0)));
         CHECK(left < 0.95);
         for (Index j = 0; j < 5; ++j)
             CHECK(with[Stage::weights](0, 0, i, j) ==
@@ -239,7 +238,8 @@ TEST_CASE("a key that no query may attend to counts nowhere, even where it is Na
             const auto [spoilt, d_spoilt] = run(*backend);
             one.inputs = made.inputs;
             const std::string name = fmt::format("{}, {}", one.name, backend->name());
-            CHECK(compare(spoilt[Stage::context], cast<double>(forward[Stage::context]), name) == "");
+            CHECK(compare(spoilt[Stage::context], cast<double>(forward[Stage::context]), name) ==
+                  "");
             CHECK(compare(d_spoilt[Stage::q], cast<double>(d[Stage::q]), name) == "");
             for (const ParamInfo& param : param_table())
                 CHECK(compare(d_spoilt.params[param.param], cast<double>(d.params[param.param]),

@@ -188,8 +188,7 @@ void add_windows(Maker& make, const Extents& n) {
 void add_sinks(Maker& make, const Extents& n) {
     make.with_sinks("sinks", n);
     // A row whose keys are all forbidden gives its whole weight to the sink.
-    make.with_sinks("sinks, empty rows", n).spec.mask.custom =
-        ragged_mask({n.b, n.h, n.tq, n.tk});
+    make.with_sinks("sinks, empty rows", n).spec.mask.custom = ragged_mask({n.b, n.h, n.tq, n.tk});
     Case& all = make.with_sinks("everything at once", n);
     all.spec.rope = Rope{};
     all.spec.softcap = 2.0;
