@@ -5,17 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "core/result.h"
-#include "core/spec.h"
+#include "core/call.h"
 #include "core/threads.h"
 #include "core/trace.h"
 
 namespace attn {
 
-struct Dimensions;  // engine.h
-
 /// One way to compute attention. Stateless; `forward` and `backward` may run on any thread.
-/// Both trust their arguments: engine.h validates before it calls.
+/// Both trust the call, which validate() made; engine.h asks supports() before it calls them.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -31,19 +28,17 @@ class Backend {
     /// whatever the sizes, and a window should not wait for it.
     virtual bool has_device() const { return false; }
 
-    /// Every stage in `keep` that exists in this call, and logsumexp always.
-    virtual Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
-                                  StageSet keep) const = 0;
-    /// The same. Where the backend can be stopped, it fails soon after `control` was.
-    virtual Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec,
-                                            StageSet keep, const RunControl&) const {
-        return forward(inputs, spec, keep);
-    }
+    /// Why it cannot compute this call; nullopt when it can. Memory is another matter: forward() counts it.
+    virtual std::optional<std::string> supports(const Call& /*call*/) const { return std::nullopt; }
     virtual bool has_backward() const { return true; }
+
+    /// Every stage in `keep` that exists in this call, and logsumexp always. Fails soon after `control` was stopped.
+    virtual Result<Trace> forward(const Call& call, StageSet keep,
+                                  const RunControl& control = {}) const = 0;
     /// The gradient of every stage, of the inputs and of every parameter. `forward` must hold the
     /// stages of `stages()` in full.
-    virtual Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec,
-                                   const Trace& forward, const Upstream& upstream) const = 0;
+    virtual Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                                   const RunControl& control = {}) const = 0;
 };
 
 /// Backends to choose from.
@@ -64,6 +59,9 @@ inline constexpr Index kMostStagedPairs = Index{1} << 24;
 /// number for each pair, which fused never stores; then it is staged, but where `keep` is every stage ("whatever can
 /// be kept") only up to kMostStagedPairs. An error lists the names, or says why that one cannot run here.
 Result<const Backend*> choose_backend(std::string_view name, const Dimensions& size, StageSet keep,
+                                      BackendList among = backends());
+/// The same for one call: "auto" takes staged where fused does not support it.
+Result<const Backend*> choose_backend(std::string_view name, const Call& call, StageSet keep,
                                       BackendList among = backends());
 /// The error of a backend that has no backward pass; names those of `among` that have one.
 tl::unexpected<Error> no_backward(const Backend& backend, BackendList among = backends());

@@ -50,6 +50,14 @@ Result<const Backend*> choose_backend(std::string_view name, const Dimensions& s
     return backend;
 }
 
+Result<const Backend*> choose_backend(std::string_view name, const Call& call, StageSet keep,
+                                      BackendList among) {
+    return choose_backend(name, call.size(), keep, among).map([&](const Backend* chosen) {
+        const bool refused = name == "auto" && chosen->supports(call);
+        return refused ? find_backend("staged", among) : chosen;
+    });
+}
+
 tl::unexpected<Error> no_backward(const Backend& backend, BackendList among) {
     std::vector<std::string_view> names;
     for (const Backend* other : among)

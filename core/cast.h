@@ -23,6 +23,8 @@ TraceOf<To> cast(const TraceOf<From>& from) {
     TraceOf<To> to;
     for (std::size_t s = 0; s < kStageCount; ++s) to.stages[s] = cast<To>(from.stages[s]);
     to.logsumexp = cast<To>(from.logsumexp);
+    to.row_max = cast<To>(from.row_max);
+    to.row_log2_sum = cast<To>(from.row_log2_sum);
     to.params = cast<To>(from.params);
     return to;
 }

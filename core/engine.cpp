@@ -34,6 +34,13 @@ Result<void> check_keep(const Backend& backend, StageSet keep) {
     return {};
 }
 
+Result<void> check_supports(const Backend& backend, const Call& call) {
+    if (auto reason = backend.supports(call))
+        return bad_input(
+            fmt::format("backend {} cannot compute this: {}", backend.name(), *reason));
+    return {};
+}
+
 }  // namespace
 
 double score_factor(const AttentionSpec& spec, Index d_k) {
@@ -50,65 +57,76 @@ double score_factor(const AttentionSpec& spec, Index d_k) {
 
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, std::string_view backend,
                      StageSet keep) {
-    const Result<Dimensions> size = validate(inputs, spec);
-    if (!size) return tl::unexpected(size.error());
-    return choose_backend(backend, *size, keep).and_then([&](const Backend* chosen) {
-        return attend(inputs, spec, *chosen, keep);
+    return validate(inputs, spec).and_then([&](const Call& call) {
+        return choose_backend(backend, call, keep).and_then([&](const Backend* chosen) {
+            return attend(call, *chosen, keep);
+        });
     });
 }
 
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Backend& backend,
                      StageSet keep, const RunControl& control) {
-    if (auto fine = check_keep(backend, keep); !fine) return tl::unexpected(fine.error());
-    return without_throwing([&]() -> Result<Trace> {
-        return validate(inputs, spec).and_then([&](const Dimensions&) {
-            return backend.forward_stoppable(inputs, spec, keep & backend.stages(), control);
-        });
+    return validate(inputs, spec).and_then([&](const Call& call) {
+        return attend(call, backend, keep, control);
     });
+}
+
+Result<Trace> attend(const Call& call, const Backend& backend, StageSet keep,
+                     const RunControl& control) {
+    if (auto fine = check_keep(backend, keep); !fine) return tl::unexpected(fine.error());
+    const StageSet kept = keep & backend.stages();
+    if (auto fine = check_supports(backend, call); !fine) return tl::unexpected(fine.error());
+    return without_throwing([&] { return backend.forward(call, kept, control); });
 }
 
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                               const Upstream& upstream, std::string_view backend) {
-    const Result<Dimensions> size = validate(inputs, spec);
-    if (!size) return tl::unexpected(size.error());
-    return choose_backend(backend, *size, held_stages(forward))
-        .and_then([&](const Backend* chosen) {
-            return attend_backward(inputs, spec, forward, upstream, *chosen);
-        });
+    return validate(inputs, spec).and_then([&](const Call& call) {
+        return choose_backend(backend, call, held_stages(forward))
+            .and_then([&](const Backend* chosen) {
+                return attend_backward(call, forward, upstream, *chosen);
+            });
+    });
 }
 
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                               const Upstream& upstream, const Backend& backend) {
-    if (!backend.has_backward()) return no_backward(backend);
-    return without_throwing([&]() -> Result<Trace> {
-        const Result<Dimensions> size = validate(inputs, spec);
-        if (!size) return tl::unexpected(size.error());
-        if (auto fine = validate_backward(*size, spec, forward, upstream, backend.stages()); !fine)
-            return tl::unexpected(fine.error());
-        return backend.backward(inputs, spec, forward, upstream);
+    return validate(inputs, spec).and_then([&](const Call& call) {
+        return attend_backward(call, forward, upstream, backend);
     });
+}
+
+Result<Trace> attend_backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                              const Backend& backend, const RunControl& control) {
+    if (!backend.has_backward()) return no_backward(backend);
+    if (auto fine = check_supports(backend, call); !fine) return tl::unexpected(fine.error());
+    if (auto fine = validate_backward(call, forward, upstream, backend.stages()); !fine)
+        return tl::unexpected(fine.error());
+    return without_throwing([&] { return backend.backward(call, forward, upstream, control); });
 }
 
 Result<TraceD> attend_exact(const InputsD& inputs, const AttentionSpec& spec) {
     return without_throwing([&]() -> Result<TraceD> {
-        const Result<Dimensions> size = validate(inputs, spec);
-        if (!size) return tl::unexpected(size.error());
-        if (auto fits = check_fits_in_memory(*size, spec, all_stages(), sizeof(double)); !fits)
+        const Result<CallD> call = validate(inputs, spec);
+        if (!call) return tl::unexpected(call.error());
+        if (auto fits = check_fits_in_memory(call->size(), spec, all_stages(), sizeof(double));
+            !fits)
             return tl::unexpected(fits.error());
-        return reference_forward(inputs, spec, *size, all_stages());
+        return reference_forward(*call, all_stages());
     });
 }
 
 Result<TraceD> attend_exact_backward(const InputsD& inputs, const AttentionSpec& spec,
                                      const TraceD& forward, const UpstreamD& upstream) {
     return without_throwing([&]() -> Result<TraceD> {
-        const Result<Dimensions> size = validate(inputs, spec);
-        if (!size) return tl::unexpected(size.error());
-        if (auto fine = validate_backward(*size, spec, forward, upstream); !fine)
+        const Result<CallD> call = validate(inputs, spec);
+        if (!call) return tl::unexpected(call.error());
+        if (auto fine = validate_backward(*call, forward, upstream); !fine)
             return tl::unexpected(fine.error());
-        if (auto fits = check_fits_in_memory(*size, spec, all_stages(), sizeof(double)); !fits)
+        if (auto fits = check_fits_in_memory(call->size(), spec, all_stages(), sizeof(double));
+            !fits)
             return tl::unexpected(fits.error());
-        return reference_backward(inputs, spec, *size, forward, upstream);
+        return reference_backward(*call, forward, upstream);
     });
 }
 

@@ -3,44 +3,20 @@
 #include <string_view>
 
 #include "core/backend.h"
+#include "core/call.h"
 
 namespace attn {
 
-/// The sizes of one call, worked out from inputs and spec. H query heads share Hkv key/value heads.
-struct Dimensions {
-    Index batch = 0;
-    Index heads = 0;
-    Index kv_heads = 0;
-    Index tq = 0;
-    Index tk = 0;
-    Index d_k = 0;
-    Index d_v = 0;
-    Index d_model = 0;     // 0 when Q, K, V are given
-    Index d_model_kv = 0;  // of X_kv; 0 when there is none
-    Index d_out = 0;       // of `output`: columns of W_O, or H·d_v
-};
-
-/// Checks every shape and option against every other. The sentence of an error names the tensor or
-/// option, its value and what was expected. NaN and inf in tensors are allowed: they travel.
-Result<Dimensions> validate(const Inputs& inputs, const AttentionSpec& spec);
-Result<Dimensions> validate(const InputsD& inputs, const AttentionSpec& spec);
-
-/// The factor from scores to scaled: scale / temperature.
-double score_factor(const AttentionSpec& spec, Index d_k);
-
-/// The shape of a stage in this call; count 0 when the call does not have it (X when Q, K, V are
-/// given, X_kv without cross-attention, dropped without dropout).
-Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec);
-
 /// Checks that `upstream` is given at context or output, in that stage's shape or empty, and that
-/// `forward` holds what backward needs of the stages that the backend keeps: q, k, v, weights,
-/// dropped (when p > 0) and context.
-Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const Trace& forward, const Upstream& upstream,
-                               StageSet kept = all_stages());
-Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const TraceD& forward, const UpstreamD& upstream,
-                               StageSet kept = all_stages());
+/// `forward` holds what backward needs of the stages that the backend keeps: q, k, v, q_rot and k_rot (with RoPE),
+/// weights, dropped (when p > 0) and context.
+template <class Scalar>
+Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>& forward,
+                               const UpstreamOf<Scalar>& upstream, StageSet kept = all_stages());
+extern template Result<void> validate_backward(const Call&, const Trace&, const Upstream&,
+                                               StageSet);
+extern template Result<void> validate_backward(const CallD&, const TraceD&, const UpstreamD&,
+                                               StageSet);
 
 /// validate -> backend -> trace. `backend` is a name of backends(), or "auto": choose_backend() has the rule.
 /// Shape of each stage: stage_shape().
@@ -55,6 +31,9 @@ Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec,
 Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Backend& backend,
                      StageSet keep = all_stages(), const RunControl& control = {});
 
+Result<Trace> attend(const Call& call, const Backend& backend, StageSet keep = all_stages(),
+                     const RunControl& control = {});
+
 /// Gradients of L = Σ upstream ∘ stage, for every stage, input and parameter.
 /// `forward` is what `attend` gave for the same inputs, spec and backend with all stages kept; "auto" goes by the
 /// stages that it holds.
@@ -65,6 +44,8 @@ Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, c
                               const Upstream& upstream, std::string_view backend = "auto");
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
                               const Upstream& upstream, const Backend& backend);
+Result<Trace> attend_backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                              const Backend& backend, const RunControl& control = {});
 
 /// The reference in full precision: double in, double out, plain loops.
 Result<TraceD> attend_exact(const InputsD& inputs, const AttentionSpec& spec);

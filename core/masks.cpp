@@ -22,27 +22,47 @@ Result<Shape> four_axes(std::span<const Index> extents) {
                                  fmt::join(extents, ", "), extents.size()));
 }
 
+KeyRange common(KeyRange a, KeyRange b) {
+    const KeyRange both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
+    return both.begin < both.end ? both : KeyRange{};
+}
+
+/// Keys that the windows leave a query at position p.
+KeyRange window_keys(const MaskSpec& mask, const Dimensions& size, Index p) {
+    // A longer reach than this changes nothing.
+    const Index farthest = size.tk + size.query_offset + size.tq;
+    const auto reach = [&](std::optional<Index> side) {
+        return std::min({side.value_or(farthest), mask.window.value_or(farthest), farthest});
+    };
+    return {p - reach(mask.window_left), p + reach(mask.window_right) + 1};
+}
+
+/// What holds whatever the windows say: causal, block, padding, and that there is such a key.
+KeyRange keys_without_window(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {
+    KeyRange keys{0, size.tk};
+    if (mask.causal == CausalAlign::top_left) keys.end = i + size.query_offset + 1;
+    if (mask.causal == CausalAlign::bottom_right) keys.end = i + size.tk - size.tq + 1;
+    keys = common(keys, {0, size.tk});
+    if (mask.block) {
+        const Index length = std::min(*mask.block, std::max(size.tq, size.tk));
+        keys = common(keys, {i / length * length, i / length * length + length});
+    }
+    if (!mask.padding.empty()) keys = common(keys, {0, mask.padding[static_cast<std::size_t>(b)]});
+    return keys;
+}
+
 }  // namespace
 
-KeyRange key_range(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {
-    const Index longest = std::max(size.tq, size.tk);  // a longer window or block changes nothing
-    KeyRange keys{0, size.tk};
-    const auto narrow = [&keys](Index begin, Index end) {
-        keys = {std::max(keys.begin, begin), std::min(keys.end, end)};
-    };
-    if (mask.causal == CausalAlign::top_left) narrow(0, i + 1);
-    if (mask.causal == CausalAlign::bottom_right) narrow(0, i + 1 + size.tk - size.tq);
-    if (mask.window) {
-        const Index reach = std::min(*mask.window, longest);
-        narrow(i - reach, i + reach + 1);
-    }
-    if (mask.block) {
-        const Index length = std::min(*mask.block, longest);
-        narrow(i / length * length, i / length * length + length);
-    }
-    if (!mask.padding.empty()) narrow(0, mask.padding[static_cast<std::size_t>(b)]);
-    if (keys.begin >= keys.end) return {0, 0};
-    return keys;
+KeyRuns key_runs(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {
+    const KeyRange keys = keys_without_window(mask, size, b, i);
+    const Index p = i + size.query_offset;
+    if (!mask.windowed() || (p >= 0 && p < mask.global_tokens)) return {keys, {}};
+    const KeyRange global{0, mask.global_tokens};
+    const KeyRange window = common(window_keys(mask, size, p), {0, size.tk});
+    if (global.end > 0 && window.begin <= global.end)
+        return {common(keys, {0, std::max(window.end, global.end)}), {}};
+    const KeyRuns runs{common(keys, global), common(keys, window)};
+    return runs.first.begin == runs.first.end ? KeyRuns{runs.second, {}} : runs;
 }
 
 std::span<const std::uint8_t> broadcast_row(const Mask& mask, Index b, Index h, Index i) {
@@ -51,8 +71,7 @@ std::span<const std::uint8_t> broadcast_row(const Mask& mask, Index b, Index h, 
 }
 
 bool may_attend(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i, Index j) {
-    const KeyRange keys = key_range(mask, size, b, i);
-    if (j < keys.begin || j >= keys.end) return false;
+    if (!key_runs(mask, size, b, i).contains(j)) return false;
     if (!mask.custom) return true;
     const std::span<const std::uint8_t> row = broadcast_row(*mask.custom, b, h, i);
     return row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] != 0;
@@ -60,10 +79,11 @@ bool may_attend(const MaskSpec& mask, const Dimensions& size, Index b, Index h, 
 
 Index fill_allowed(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i,
                    std::span<std::uint8_t> allowed) {
-    const KeyRange keys = key_range(mask, size, b, i);
+    const KeyRuns keys = key_runs(mask, size, b, i);
     std::fill(allowed.begin(), allowed.end(), std::uint8_t{0});
-    std::fill(allowed.begin() + keys.begin, allowed.begin() + keys.end, std::uint8_t{1});
-    if (!mask.custom) return keys.end - keys.begin;
+    for (const KeyRange run : {keys.first, keys.second})
+        std::fill(allowed.begin() + run.begin, allowed.begin() + run.end, std::uint8_t{1});
+    if (!mask.custom) return keys.count();
     const std::span<const std::uint8_t> row = broadcast_row(*mask.custom, b, h, i);
     for (std::size_t j = 0; j < allowed.size(); ++j)
         if (row[row.size() == 1 ? 0 : j] == 0) allowed[j] = 0;

@@ -14,8 +14,23 @@ struct KeyRange {
     Index end = 0;
 };
 
-/// What causal, window, block and padding leave of row i: each of them allows one run of keys.
-KeyRange key_range(const MaskSpec& mask, const Dimensions& size, Index b, Index i);
+/// One or two runs of keys with a gap between them; the second is empty where the first holds all.
+struct KeyRuns {
+    KeyRange first;
+    KeyRange second;
+
+    bool split() const { return second.begin < second.end; }
+    bool contains(Index j) const {
+        return (j >= first.begin && j < first.end) || (j >= second.begin && j < second.end);
+    }
+    Index count() const { return first.end - first.begin + second.end - second.begin; }
+    /// The smallest run that holds both.
+    KeyRange hull() const { return {first.begin, split() ? second.end : first.end}; }
+};
+
+/// What causal, window, global tokens, block and padding leave of row i: the keys below global_tokens and those of the
+/// window, cut by the rest.
+KeyRuns key_runs(const MaskSpec& mask, const Dimensions& size, Index b, Index i);
 
 /// Row i of a mask that broadcasts: an axis of extent 1 counts for every index. One entry when its
 /// key axis is 1.

@@ -9,28 +9,45 @@
 
 namespace attn {
 
-/// How a query and a key become one number.
-enum class Score : std::uint8_t { dot };
+/// How a query and a key become one number; core/scores/score.h has the table.
+enum class Score : std::uint8_t { dot, cosine, general, additive };
+
+/// Which columns of a head RoPE turns together: c and c + dims/2 (Llama), or 2c and 2c + 1 (RoFormer).
+enum class RopePairs : std::uint8_t { half, interleaved };
+
+/// Rotary positions: column pair c of a query or key at position p turns by p · base^(−2c/dims).
+/// Source: Su et al. 2021, arXiv:2104.09864.
+struct Rope {
+    RopePairs pairs = RopePairs::half;
+    double base = 10000.0;      // > 0
+    std::optional<Index> dims;  // so many leading columns turn, even; all d_k when not set
+};
 
 /// sqrt_dk: 1/√d_k. none: 1. value: AttentionSpec::scale_value.
 enum class ScaleKind : std::uint8_t { sqrt_dk, none, value };
 
-/// Where the diagonal starts when Tq ≠ Tk. top_left: key j ≤ query i (PyTorch's is_causal).
-/// bottom_right: j ≤ i + Tk − Tq, the last query sees every key (decoding).
+/// Where the diagonal starts when Tq ≠ Tk. top_left: query i stands at position i (PyTorch's is_causal).
+/// bottom_right: at i + Tk − Tq, so that the last query sees every key (decoding).
 enum class CausalAlign : std::uint8_t { top_left, bottom_right };
 
 /// What softmax gives a row whose keys are all masked: 0 everywhere, or NaN everywhere.
 enum class EmptyRows : std::uint8_t { zero, nan };
 
-/// Which keys a query may attend to: the AND of everything that is set.
+/// Which keys a query may attend to: the AND of everything that is set. Query i stands at position p = i + offset
+/// (AttentionSpec::query_offset), key j at j.
 struct MaskSpec {
-    std::optional<CausalAlign> causal;
-    std::optional<Index> window;  // |i − j| ≤ window
-    std::optional<Index> block;   // i / block == j / block
-    std::vector<Index> padding;   // valid keys of each batch entry: j < padding[b]; empty: all
+    std::optional<CausalAlign> causal;  // j ≤ p
+    std::optional<Index> window;        // |p − j| ≤ window
+    std::optional<Index> window_left;   // p − j ≤ window_left
+    std::optional<Index> window_right;  // j − p ≤ window_right
+    Index global_tokens =
+        0;  // positions below it see every key and are seen, whatever the windows say
+    std::optional<Index> block;  // i / block == j / block
+    std::vector<Index> padding;  // valid keys of each batch entry: j < padding[b]; empty: all
     std::shared_ptr<const Mask> custom;  // broadcastable to [B,H,Tq,Tk]; true = may attend
 
-    bool any() const { return causal || window || block || !padding.empty() || custom; }
+    bool windowed() const { return window || window_left || window_right; }
+    bool any() const { return causal || windowed() || block || !padding.empty() || custom; }
 };
 
 /// Everything that one attention call does besides its tensors.
@@ -39,12 +56,21 @@ struct AttentionSpec {
     ScaleKind scale = ScaleKind::sqrt_dk;
     double scale_value = 1.0;  // used when scale == value
     double temperature = 1.0;  // S = scores · scale / temperature; > 0
+    std::optional<Index>
+        query_offset;          // position of query 0; not set: Tk − Tq if bottom_right, else 0
+    std::optional<Rope> rope;  // turns Q and K before the score
+    std::optional<double> softcap;  // S becomes cap · tanh(S / cap); > 0
+    bool alibi =
+        false;  // subtracts slope_h · |p − j|, slopes of Press et al. 2022, arXiv:2108.12409
     MaskSpec mask;
     EmptyRows empty_rows = EmptyRows::zero;
     Index heads = 1;         // used to split X W_Q; with Q, K, V given their shapes decide
     Index kv_heads = 1;      // GQA: heads / kv_heads queries share one key/value head
     double dropout = 0.0;    // p in [0, 1)
     std::uint64_t seed = 0;  // of dropout
+
+    /// Whether a score is more than its product times a factor: then `biased` exists.
+    bool biases() const { return softcap || alibi; }
 };
 
 }  // namespace attn

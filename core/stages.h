@@ -22,22 +22,42 @@ enum class Stage : std::uint8_t {
     q,
     k,
     v,
+    q_rot,
+    k_rot,
     scores,
     scaled,
+    biased,
     masked,
     weights,
     dropped,
     context,
     output
 };
-inline constexpr std::size_t kStageCount = 12;
+inline constexpr std::size_t kStageCount = 15;
 
-/// The trainable parameters of one attention call. Weights are [in, out], biases [1, out].
-enum class Param : std::uint8_t { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o };
-inline constexpr std::size_t kParamCount = 8;
+/// The trainable parameters of one attention call. Weights are [in, out], biases and other rows of numbers [1, out].
+enum class Param : std::uint8_t {
+    w_q,
+    w_k,
+    w_v,
+    w_o,
+    b_q,
+    b_k,
+    b_v,
+    b_o,
+    w_score,    // general: scores = q W_score k
+    w_score_q,  // additive: scores = w_score · tanh(q W_score_q + k W_score_k)
+    w_score_k,
+    w_score_row,
+    sinks  // one logit a head that takes part in the softmax and has no value
+};
+inline constexpr std::size_t kParamCount = 13;
+
+/// What a parameter belongs to: X's projections, the output's mixing, the score function, or softmax.
+enum class ParamUse : std::uint8_t { projection, output, score, sink };
 
 /// What a row or column of a stage counts.
-enum class Axis : std::uint8_t { query, key, d_model, d_k, d_v, d_out };
+enum class Axis : std::uint8_t { query, key, d_model, d_k, d_v, d_out, hidden, head };
 /// Which head axis a stage has: none (joined), the H query heads, or the Hkv key/value heads.
 enum class HeadAxis : std::uint8_t { none, query, key_value };
 /// How values become colours: signed about 0, or a probability in [0, 1].
@@ -59,6 +79,9 @@ struct Operand {
     Lights lights;
 };
 
+/// When a call has a stage.
+enum class Exists : std::uint8_t { always, with_x, with_x_kv, with_rope, with_bias, with_dropout };
+
 struct StageInfo {
     Stage stage;
     std::string_view key;     // npz name, command line, journal
@@ -69,6 +92,7 @@ struct StageInfo {
     Axis rows;
     Axis columns;
     HeadAxis heads;
+    Exists exists;
     ColorScale colors;
     Role role;
     std::array<std::optional<Operand>, 3> operands;  // operands -> result, left to right
@@ -78,6 +102,7 @@ struct StageInfo {
 
 struct ParamInfo {
     Param param;
+    ParamUse use;
     std::string_view key;  // gradients are d_<key>
     std::string_view npz;  // name in an input file
     std::string_view symbol;
@@ -105,7 +130,7 @@ constexpr std::size_t index_of(Param param) { return static_cast<std::size_t>(pa
 
 /// Every stage.
 inline StageSet all_stages() { return StageSet{}.set(); }
-/// The stages that have a number for each pair of query and key: scores, scaled, masked, weights, dropped.
+/// The stages that have a number for each pair of query and key: scores … dropped.
 StageSet pair_stages();
 
 }  // namespace attn

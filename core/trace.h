@@ -38,7 +38,11 @@ template <class Scalar>
 struct TraceOf {
     std::array<TensorOf<Scalar>, kStageCount> stages;
     TensorOf<Scalar> logsumexp;  // [B,H,Tq,1] of the masked stage; −inf for an empty row
-    ParamsOf<Scalar> params;     // in a gradient trace: d_w_q, …; empty in a forward trace
+    /// logsumexp · log₂ e in two numbers, [B,H,Tq,1] each, where a backend needs more digits than their sum holds: the
+    /// row's largest logit and log₂ of the sum of exponentials below it. Empty elsewhere.
+    TensorOf<Scalar> row_max;
+    TensorOf<Scalar> row_log2_sum;
+    ParamsOf<Scalar> params;  // in a gradient trace: d_w_q, …; empty in a forward trace
 
     TensorOf<Scalar>& operator[](Stage stage) { return stages[index_of(stage)]; }
     const TensorOf<Scalar>& operator[](Stage stage) const { return stages[index_of(stage)]; }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "core/engine.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 
 namespace attn {
 namespace {
@@ -28,6 +30,12 @@ std::string unless(bool fine, fmt::format_string<Args...> sentence, Args&&... ar
 
 // ---- options
 
+std::string at_least_0(std::string_view name, Index value) {
+    return unless(value >= 0, "{} is {}: it must be at least 0", name, value);
+}
+
+std::string check_offset(Index offset);
+
 std::string check_options(const AttentionSpec& spec) {
     return first_of({
         unless(std::isfinite(spec.temperature) && spec.temperature > 0.0,
@@ -40,8 +48,54 @@ std::string check_options(const AttentionSpec& spec) {
         unless(spec.kv_heads >= 1, "kv-heads is {}: it must be at least 1", spec.kv_heads),
         unless(spec.mask.window.value_or(0) >= 0, "window is {}: it must be at least 0",
                spec.mask.window.value_or(0)),
+        at_least_0("window-left", spec.mask.window_left.value_or(0)),
+        at_least_0("window-right", spec.mask.window_right.value_or(0)),
+        at_least_0("global-tokens", spec.mask.global_tokens),
+        unless(
+            spec.mask.global_tokens == 0 || spec.mask.windowed(),
+            "global-tokens is {} without a window: expected window, window-left or window-right, "
+            "which it widens",
+            spec.mask.global_tokens),
         unless(spec.mask.block.value_or(1) >= 1, "block is {}: it must be at least 1",
                spec.mask.block.value_or(1)),
+        unless(std::isfinite(spec.softcap.value_or(1.0)) && spec.softcap.value_or(1.0) > 0.0,
+               "softcap is {}: it must be a finite number above 0", spec.softcap.value_or(1.0)),
+        check_offset(spec.query_offset.value_or(0)),
+    });
+}
+
+// ---- positions
+
+/// Positions are whole numbers that a double holds exactly, far from overflow.
+std::string check_offset(Index offset) {
+    constexpr Index kFarthest = Index{1} << 40;
+    return unless(offset >= 0 && offset <= kFarthest, "query-offset is {}: it must be 0 to 2^40",
+                  offset);
+}
+
+/// Position of query 0.
+Index query_offset(const AttentionSpec& spec, const Dimensions& size) {
+    const bool bottom_right = spec.mask.causal == CausalAlign::bottom_right;
+    return spec.query_offset.value_or(bottom_right ? size.tk - size.tq : 0);
+}
+
+std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
+    if (spec.query_offset && spec.mask.causal == CausalAlign::bottom_right &&
+        *spec.query_offset != size.tk - size.tq)
+        return fmt::format(
+            "query-offset is {} but causal=bottom-right puts query 0 at Tk − Tq = {}: give one of "
+            "the "
+            "two",
+            *spec.query_offset, size.tk - size.tq);
+    if (!spec.rope) return {};
+    const Index dims = spec.rope->dims.value_or(size.d_k);
+    return first_of({
+        unless(std::isfinite(spec.rope->base) && spec.rope->base > 0.0,
+               "rope-base is {}: it must be a finite number above 0", spec.rope->base),
+        unless(dims >= 2 && dims % 2 == 0 && dims <= size.d_k,
+               "rope-dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
+               "is expected",
+               dims, size.d_k),
     });
 }
 
@@ -92,8 +146,7 @@ std::string check_which_given(const InputsOf<Scalar>& in) {
         if (in.q.empty() || in.k.empty() || in.v.empty())
             return "give either X with W_Q, W_K and W_V, or all of Q, K and V";
         for (const ParamInfo& param : param_table())
-            if (param.param != Param::w_o && param.param != Param::b_o &&
-                !in.params[param.param].empty())
+            if (param.use == ParamUse::projection && !in.params[param.param].empty())
                 return fmt::format("{} is given without X: it has nothing to act on", param.npz);
         return unless(in.x_kv.empty(), "X_kv is given without X");
     }
@@ -119,6 +172,14 @@ std::string check_weight(const InputsOf<Scalar>& in, Param param, std::string_vi
         unless(shape.d % parts == 0, "{} has {} columns, which do not split into {} heads", name,
                shape.d, parts),
     });
+}
+
+template <class Scalar>
+std::string check_matrix(const InputsOf<Scalar>& in, Param param, Index rows, Index columns) {
+    const Shape shape = in.params[param].shape();
+    const Shape wanted{1, 1, rows, columns};
+    return unless(shape == wanted, "{} is {}: expected {}", info(param).npz, to_string(shape),
+                  to_string(wanted));
 }
 
 template <class Scalar>
@@ -192,6 +253,52 @@ std::string check_output(const InputsOf<Scalar>& in, const Dimensions& size) {
     });
 }
 
+/// One number for each of `count` things.
+template <class Scalar>
+std::string check_row(const InputsOf<Scalar>& in, Param param, Index count, std::string_view of) {
+    const Shape shape = in.params[param].shape();
+    const Shape wanted{1, 1, 1, count};
+    return unless(shape == wanted, "{} is {}: expected one number for each {}, {}", info(param).npz,
+                  to_string(shape), of, to_string(wanted));
+}
+
+/// The score function's parameters are all there, and no other's.
+template <class Scalar>
+std::string check_score(const InputsOf<Scalar>& in, Score score, const Dimensions& size) {
+    for (const ParamInfo& param : param_table()) {
+        if (param.use != ParamUse::score) continue;
+        const bool needed = std::ranges::count(info(score).params, param.param) > 0;
+        if (needed == in.params[param.param].empty())
+            return needed ? fmt::format("score {} needs {}, which is not given", info(score).key,
+                                        param.npz)
+                          : fmt::format("{} is given but score {} has no use for it", param.npz,
+                                        info(score).key);
+    }
+    const Index hidden = in.params[Param::w_score_q].shape().d;
+    switch (score) {
+        case Score::dot:
+        case Score::cosine:
+            return {};
+        case Score::general:
+            return check_matrix(in, Param::w_score, size.d_k, size.d_k);
+        case Score::additive:
+            return first_of({check_matrix(in, Param::w_score_q, size.d_k, hidden),
+                             check_matrix(in, Param::w_score_k, size.d_k, hidden),
+                             check_row(in, Param::w_score_row, hidden, "column of W_score_q")});
+    }
+    return {};
+}
+
+template <class Scalar>
+std::string check_sinks(const InputsOf<Scalar>& in, EmptyRows empty_rows, const Dimensions& size) {
+    if (in.params[Param::sinks].empty()) return {};
+    return first_of(
+        {check_row(in, Param::sinks, size.heads, "query head"),
+         unless(empty_rows == EmptyRows::zero,
+                "empty-rows is nan, but with sinks no row is empty: a sink takes the whole "
+                "weight of a row without keys")});
+}
+
 // ---- sizes
 
 template <class Scalar>
@@ -243,7 +350,7 @@ std::string check_countable(const Dimensions& size) {
 }
 
 template <class Scalar>
-Result<Dimensions> validate_any(const InputsOf<Scalar>& in, const AttentionSpec& spec) {
+Result<Dimensions> dimensions_of(const InputsOf<Scalar>& in, const AttentionSpec& spec) {
     const auto bad = [](std::string sentence) { return bad_input(std::move(sentence)); };
     if (auto wrong = first_of({check_options(spec), check_not_hollow(in), check_which_given(in)});
         !wrong.empty())
@@ -258,31 +365,94 @@ Result<Dimensions> validate_any(const InputsOf<Scalar>& in, const AttentionSpec&
     size.d_out = mixes ? in.params[Param::w_o].shape().d : size.heads * size.d_v;
     if (auto wrong =
             first_of({in.projects() ? check_key_width(in, spec, size) : "", check_groups(size),
-                      check_output(in, size), check_countable(size), check_mask(spec.mask, size)});
+                      check_output(in, size), check_countable(size), check_mask(spec.mask, size),
+                      check_positions(spec, size), check_score(in, spec.score, size),
+                      check_sinks(in, spec.empty_rows, size)});
         !wrong.empty())
         return bad(std::move(wrong));
+    size.query_offset = query_offset(spec, size);
     return size;
 }
 
-// ---- backward
+Index length(Axis axis, const Dimensions& size) {
+    switch (axis) {
+        case Axis::query:
+            return size.tq;
+        case Axis::key:
+            return size.tk;
+        case Axis::d_model:
+            return size.d_model;
+        case Axis::d_k:
+            return size.d_k;
+        case Axis::d_v:
+            return size.d_v;
+        case Axis::d_out:
+            return size.d_out;
+        case Axis::hidden:
+        case Axis::head:
+            break;  // of parameters alone
+    }
+    return 0;
+}
+
+bool exists(Stage stage, const AttentionSpec& spec) {
+    switch (info(stage).exists) {
+        case Exists::always:
+        case Exists::with_x:  // its width is 0 without
+        case Exists::with_x_kv:
+            return true;
+        case Exists::with_rope:
+            return spec.rope.has_value();
+        case Exists::with_bias:
+            return spec.biases();
+        case Exists::with_dropout:
+            return spec.dropout > 0.0;
+    }
+    return true;
+}
+
+}  // namespace
+
+Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec) {
+    if (!exists(stage, spec)) return {};
+    const StageInfo& row = info(stage);
+    const Index heads = row.heads == HeadAxis::none    ? 1
+                        : row.heads == HeadAxis::query ? size.heads
+                                                       : size.kv_heads;
+    const Index width = stage == Stage::x_kv ? size.d_model_kv : length(row.columns, size);
+    return {size.batch, heads, length(row.rows, size), width};
+}
+
+Stage stage_or_source(Stage stage, const AttentionSpec& spec) {
+    while (!exists(stage, spec)) stage = std::get<Stage>(info(stage).operands[0]->id);
+    return stage;
+}
 
 template <class Scalar>
-Result<void> validate_backward_any(const Dimensions& size, const AttentionSpec& spec,
-                                   const TraceOf<Scalar>& forward,
-                                   const UpstreamOf<Scalar>& upstream, StageSet kept) {
+Result<CallOf<Scalar>> validate(const InputsOf<Scalar>& inputs, const AttentionSpec& spec) {
+    return dimensions_of(inputs, spec).map([&](const Dimensions& size) {
+        return CallOf<Scalar>(inputs, spec, size);
+    });
+}
+template Result<Call> validate(const Inputs& inputs, const AttentionSpec& spec);
+template Result<CallD> validate(const InputsD& inputs, const AttentionSpec& spec);
+
+template <class Scalar>
+Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>& forward,
+                               const UpstreamOf<Scalar>& upstream, StageSet kept) {
     if (upstream.stage != Stage::context && upstream.stage != Stage::output)
         return bad_input(
             fmt::format("the upstream gradient is given at {}: give it at context or "
                         "output",
                         info(upstream.stage).key));
     const Shape given = upstream.gradient.shape();
-    const Shape wanted = stage_shape(upstream.stage, size, spec);
+    const Shape wanted = stage_shape(upstream.stage, call.size(), call.spec());
     if (!upstream.gradient.empty() && given != wanted)
         return bad_input(fmt::format("the upstream gradient is {} but {} is {}", to_string(given),
                                      info(upstream.stage).key, to_string(wanted)));
-    for (const Stage stage :
-         {Stage::q, Stage::k, Stage::v, Stage::weights, Stage::dropped, Stage::context}) {
-        const Shape needed = stage_shape(stage, size, spec);
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot,
+                              Stage::weights, Stage::dropped, Stage::context}) {
+        const Shape needed = stage_shape(stage, call.size(), call.spec());
         if (kept[index_of(stage)] && needed.count() != 0 && forward[stage].shape() != needed)
             return bad_input(
                 fmt::format("the forward trace holds {} as {} but backward needs {}: "
@@ -291,53 +461,7 @@ Result<void> validate_backward_any(const Dimensions& size, const AttentionSpec& 
     }
     return {};
 }
-
-}  // namespace
-
-Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec) {
-    const Shape pairs{size.batch, size.heads, size.tq, size.tk};
-    switch (stage) {
-        case Stage::x:
-            return {size.batch, 1, size.tq, size.d_model};
-        case Stage::x_kv:
-            return {size.batch, 1, size.tk, size.d_model_kv};
-        case Stage::q:
-            return {size.batch, size.heads, size.tq, size.d_k};
-        case Stage::k:
-            return {size.batch, size.kv_heads, size.tk, size.d_k};
-        case Stage::v:
-            return {size.batch, size.kv_heads, size.tk, size.d_v};
-        case Stage::scores:
-        case Stage::scaled:
-        case Stage::masked:
-        case Stage::weights:
-            return pairs;
-        case Stage::dropped:
-            return spec.dropout > 0.0 ? pairs : Shape{};
-        case Stage::context:
-            return {size.batch, size.heads, size.tq, size.d_v};
-        case Stage::output:
-            return {size.batch, 1, size.tq, size.d_out};
-    }
-    return {};
-}
-
-Result<Dimensions> validate(const Inputs& inputs, const AttentionSpec& spec) {
-    return validate_any(inputs, spec);
-}
-
-Result<Dimensions> validate(const InputsD& inputs, const AttentionSpec& spec) {
-    return validate_any(inputs, spec);
-}
-
-Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const Trace& forward, const Upstream& upstream, StageSet kept) {
-    return validate_backward_any(size, spec, forward, upstream, kept);
-}
-
-Result<void> validate_backward(const Dimensions& size, const AttentionSpec& spec,
-                               const TraceD& forward, const UpstreamD& upstream, StageSet kept) {
-    return validate_backward_any(size, spec, forward, upstream, kept);
-}
+template Result<void> validate_backward(const Call&, const Trace&, const Upstream&, StageSet);
+template Result<void> validate_backward(const CallD&, const TraceD&, const UpstreamD&, StageSet);
 
 }  // namespace attn

@@ -25,6 +25,9 @@ std::string_view extent(Axis axis) {
             return "d_v";
         case Axis::d_out:
             return "d_out";
+        case Axis::hidden:
+        case Axis::head:
+            break;  // of parameters alone
     }
     return "";
 }

@@ -28,6 +28,8 @@ constexpr std::string_view kFooter =
     "  W_O, b_Q, b_K, b_V, b_O   optional\n"
     "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
     "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
+    "  W_score, W_score_q, W_score_k, w_score   of the score functions general and additive\n"
+    "  sinks             one logit a query head\n"
     "  mask              bool or uint8, true = may attend, [Tq,Tk] or 4-D broadcastable to "
     "[B,H,Tq,Tk]\n"
     "  dO or dY          upstream gradient of context or of output; ones at output if absent\n"
@@ -147,22 +149,22 @@ struct Computed {
 
 Result<Computed> compute(const files::FileCall& call, const Words& words, StageSet keep,
                          BackendList backends) {
-    const Result<const Backend*> backend = choose_backend(words.backend, call.size, keep, backends);
+    const Result<Call> checked = validate(call.inputs, call.spec);
+    if (!checked) return tl::unexpected(checked.error());
+    const Result<const Backend*> backend = choose_backend(words.backend, *checked, keep, backends);
     if (!backend) return tl::unexpected(backend.error());
     if (words.grad && !(*backend)->has_backward()) return no_backward(**backend, backends);
     Computed computed;
     computed.backend = (*backend)->name();
     const auto start = std::chrono::steady_clock::now();
     // The backward pass starts from every stage, whatever is written.
-    Result<Trace> forward =
-        attend(call.inputs, call.spec, **backend, words.grad ? all_stages() : keep);
+    Result<Trace> forward = attend(*checked, **backend, words.grad ? all_stages() : keep);
     if (!forward) return tl::unexpected(forward.error());
     computed.forward = *std::move(forward);
     computed.forward_ms = elapsed_ms(start);
     if (!words.grad) return computed;
     const auto turn = std::chrono::steady_clock::now();
-    Result<Trace> gradient =
-        attend_backward(call.inputs, call.spec, computed.forward, call.upstream, **backend);
+    Result<Trace> gradient = attend_backward(*checked, computed.forward, call.upstream, **backend);
     if (!gradient) return tl::unexpected(gradient.error());
     computed.gradient = *std::move(gradient);
     computed.backward_ms = elapsed_ms(turn);

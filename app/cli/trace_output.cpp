@@ -1,5 +1,8 @@
 #include "app/cli/trace_output.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include <fmt/format.h>
 
 namespace attn::cli {
@@ -8,6 +11,12 @@ namespace {
 std::vector<Index> stage_extents(const StageInfo& stage, const Shape& shape) {
     if (stage.heads == HeadAxis::none) return {shape.b, shape.t, shape.d};
     return {shape.b, shape.h, shape.t, shape.d};
+}
+
+std::string lower_case(std::string_view name) {
+    std::string lower(name);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    return lower;
 }
 
 void add_stages(const Trace& trace, StageSet keep, std::string_view prefix,
@@ -33,7 +42,7 @@ std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& fo
     for (const ParamInfo& param : param_table()) {
         const Tensor& tensor = gradient->params[param.param];
         if (tensor.empty()) continue;
-        entries.push_back({fmt::format("d_{}", param.key),
+        entries.push_back({fmt::format("d_{}", lower_case(param.npz)),
                            call.param_extents[index_of(param.param)], tensor.values()});
     }
     return entries;

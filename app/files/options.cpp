@@ -9,6 +9,7 @@
 
 #include "app/files/words.h"
 #include "core/io/json.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::files {
@@ -49,9 +50,15 @@ Result<void> set_kv_heads(CallOptions& call, const Value& value) {
 }
 
 Result<void> set_score(CallOptions& call, const Value& value) {
-    if (value.text != "dot") return expected(value, "dot, the only score function of this version");
-    call.spec.score = Score::dot;
-    return {};
+    std::vector<std::string> keys;
+    for (const ScoreInfo& row : score_table()) {
+        if (row.key == value.text) {
+            call.spec.score = row.score;
+            return {};
+        }
+        keys.emplace_back(row.key);
+    }
+    return expected(value, choices(keys));
 }
 
 Result<void> set_scale(CallOptions& call, const Value& value) {
@@ -84,6 +91,15 @@ Result<void> set_causal(CallOptions& call, const Value& value) {
 Result<void> set_window(CallOptions& call, const Value& value) {
     return store(value, call.spec.mask.window);
 }
+Result<void> set_window_left(CallOptions& call, const Value& value) {
+    return store(value, call.spec.mask.window_left);
+}
+Result<void> set_window_right(CallOptions& call, const Value& value) {
+    return store(value, call.spec.mask.window_right);
+}
+Result<void> set_global_tokens(CallOptions& call, const Value& value) {
+    return store(value, call.spec.mask.global_tokens);
+}
 Result<void> set_block(CallOptions& call, const Value& value) {
     return store(value, call.spec.mask.block);
 }
@@ -100,6 +116,36 @@ Result<void> set_padding(CallOptions& call, const Value& value) {
     }
     call.spec.mask.padding = std::move(lengths);
     return {};
+}
+
+Result<void> set_rope(CallOptions& call, const Value& value) {
+    if (value.text != "half" && value.text != "interleaved")
+        return expected(value, "half or interleaved");
+    call.rope_pairs = value.text == "half" ? RopePairs::half : RopePairs::interleaved;
+    return {};
+}
+Result<void> set_rope_base(CallOptions& call, const Value& value) {
+    return store_real(value, call.rope_base.emplace());
+}
+Result<void> set_rope_dims(CallOptions& call, const Value& value) {
+    return store(value, call.rope_dims);
+}
+Result<void> set_query_offset(CallOptions& call, const Value& value) {
+    return store(value, call.spec.query_offset);
+}
+Result<void> set_softcap(CallOptions& call, const Value& value) {
+    return store_real(value, call.spec.softcap.emplace());
+}
+/// A bare flag, or what JSON writes: true.
+Result<void> expect_true(const Value& value) {
+    return value.text == "true" ? Result<void>() : expected(value, "no value");
+}
+Result<void> set_alibi(CallOptions& call, const Value& value) {
+    return expect_true(value).map([&] { call.spec.alibi = true; });
+}
+/// The array `sinks` says it all; the option says that it is there.
+Result<void> set_sinks(CallOptions& call, const Value& value) {
+    return expect_true(value).map([&] { call.sinks = true; });
 }
 
 Result<void> set_dropout(CallOptions& call, const Value& value) {
@@ -122,18 +168,38 @@ Result<void> set_empty_rows(CallOptions& call, const Value& value) {
 constexpr std::string_view kHeads = "Heads (with X; Q, K, V bring theirs)";
 constexpr std::string_view kScore = "Score";
 constexpr std::string_view kMask = "Masks (combined by AND, also with the array `mask`)";
+constexpr std::string_view kPositions =
+    "Positions (query i stands at i + query-offset, key j at j)";
 constexpr std::string_view kDropout = "Dropout";
 
 constexpr auto kOptions = std::to_array<AttentionOption>({
     {"heads", "H", "", kHeads, "query heads (default 1)", set_heads},
     {"kv-heads", "G", "", kHeads, "key/value heads, a divisor of H (default H)", set_kv_heads},
-    {"score", "S", "", kScore, "dot: q·k", set_score},
+    {"score", "S", "", kScore,
+     "dot (default), cosine, general (array W_score), additive (W_score_q, W_score_k, w_score)",
+     set_score},
     {"scale", "C", "", kScore,
      "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number", set_scale},
     {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)", set_temperature},
+    {"softcap", "C", "", kScore, "scaled scores S become C·tanh(S / C), C > 0", set_softcap},
+    {"sinks", "", "true", kScore,
+     "array `sinks`, a logit a head that takes weight and has no value", set_sinks},
+    {"rope", "PAIRS", "", kPositions,
+     "turn Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
+    {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)", set_rope_base},
+    {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
+     set_rope_dims},
+    {"query-offset", "P", "", kPositions,
+     "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)", set_query_offset},
+    {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
+     set_alibi},
     {"causal", "ALIGN", "top-left", kMask, "key j ≤ query i; =bottom-right: j ≤ i + Tk − Tq",
      set_causal},
-    {"window", "W", "", kMask, "|i − j| ≤ W", set_window},
+    {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_window},
+    {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_window_left},
+    {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_window_right},
+    {"global-tokens", "G", "", kMask,
+     "the first G see all and are seen by all, whatever the window", set_global_tokens},
     {"block", "S", "", kMask, "i and j in the same block of S tokens", set_block},
     {"padding", "N0,N1,..", "", kMask, "valid keys of each batch entry", set_padding},
     {"empty-rows", "P", "", kMask, "weights of a row with no key left: zero (default) or nan",
@@ -182,6 +248,22 @@ Result<void> add_json_option(std::string_view what, std::string key, const json&
     return {};
 }
 
+/// The three options of RoPE make one value; base and dims mean nothing without rope.
+Result<void> set_rope_of(CallOptions& call, const OptionValues& values) {
+    if (call.rope_pairs) {
+        call.spec.rope =
+            Rope{*call.rope_pairs, call.rope_base.value_or(Rope().base), call.rope_dims};
+        return {};
+    }
+    for (const std::string_view name : {"rope-base", "rope-dims"})
+        if (const auto given = values.find(name); given != values.end())
+            return bad_input(
+                fmt::format("{} is {} without rope; expected rope as well, half or "
+                            "interleaved",
+                            given->second.shown, shortened(given->second.text)));
+    return {};
+}
+
 }  // namespace
 
 std::span<const AttentionOption> attention_options() { return kOptions; }
@@ -210,6 +292,7 @@ Result<CallOptions> call_options(const OptionValues& values) {
     for (const auto& [name, value] : values)
         if (auto set = find_option(name)->set(call, value); !set)
             return tl::unexpected(set.error());
+    if (auto turned = set_rope_of(call, values); !turned) return tl::unexpected(turned.error());
     call.spec.heads = call.heads.value_or(1);
     call.spec.kv_heads = call.kv_heads.value_or(call.spec.heads);
     return call;

@@ -17,6 +17,11 @@ struct CallOptions {
     AttentionSpec spec;
     std::optional<Index> heads;
     std::optional<Index> kv_heads;
+    // Of RoPE, together spec.rope.
+    std::optional<RopePairs> rope_pairs;
+    std::optional<double> rope_base;
+    std::optional<Index> rope_dims;
+    bool sinks = false;  // the file is said to hold the array
 };
 
 /// A value as it was written, and how to name it in an error: "--window" or "IN.npz: options: window".

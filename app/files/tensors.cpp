@@ -147,10 +147,13 @@ Result<void> check_same_sizes(const LayerReader& layer, const Dimensions& size, 
 Result<Dimensions> sizes_of(Inputs& in, const AttentionSpec& spec, Values values) {
     const bool lacks = values == Values::optional && !in.projects() && in.v.empty() &&
                        !in.q.empty() && !in.k.empty();
-    if (!lacks) return validate(in, spec);
+    const auto size_of_call = [&] {
+        return validate(in, spec).map([](const Call& call) { return call.size(); });
+    };
+    if (!lacks) return size_of_call();
     const Shape k = in.k.shape();
     in.v = Tensor(Shape{k.b, k.h, k.t, 1});
-    auto size = validate(in, spec);
+    auto size = size_of_call();
     in.v = {};
     return size;
 }
@@ -166,6 +169,11 @@ Result<void> add_layer(const LayerReader& layer, const Wanted& wanted, TensorFil
     Result<Inputs> inputs = read_inputs(layer);
     if (!inputs) return tl::unexpected(std::move(inputs.error()));
     if (auto fits = check_heads(options, *inputs); !fits) return fits;
+    if (options.sinks && inputs->params[Param::sinks].empty())
+        return bad_input(
+            fmt::format("{}: options say sinks but there is no array sinks; expected one "
+                        "number for each query head",
+                        layer.shown()));
     const Result<Dimensions> size = sizes_of(*inputs, options.spec, wanted.values);
     if (!size)
         return bad_input(fmt::format("{}: {}{}", layer.shown(), size.error().sentence,

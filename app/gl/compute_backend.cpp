@@ -11,6 +11,7 @@
 #include "app/gl/compute_forward.h"
 #include "core/engine.h"
 #include "core/memory.h"
+#include "core/scores/score.h"
 
 namespace attn::gl {
 
@@ -75,16 +76,37 @@ std::string ComputeBackend::renderer() const {
         [](Worker::Opened& opened) { return opened ? (*opened)->renderer() : std::string(); });
 }
 
-Result<Trace> ComputeBackend::forward_stoppable(const Inputs& inputs, const AttentionSpec& spec,
-                                                StageSet keep, const RunControl& control) const {
-    const Result<Dimensions> size = validate(inputs, spec);
-    if (!size) return tl::unexpected(size.error());
-    if (auto fits = check_fits_in_memory(*size, spec, keep, sizeof(float)); !fits)
+std::optional<std::string> ComputeBackend::supports(const Call& call) const {
+    const AttentionSpec& spec = call.spec();
+    const bool moved = call.size().query_offset != 0 &&
+                       (spec.mask.window || spec.mask.causal == CausalAlign::top_left);
+    const std::pair<bool, std::string_view> refused[] = {
+        {spec.score != Score::dot, info(spec.score).key},
+        {spec.rope.has_value(), "rope"},
+        {spec.softcap.has_value(), "softcap"},
+        {spec.alibi, "alibi"},
+        {!call.inputs().params[Param::sinks].empty(), "sinks"},
+        {spec.mask.window_left.has_value(), "window-left"},
+        {spec.mask.window_right.has_value(), "window-right"},
+        {spec.mask.global_tokens > 0, "global-tokens"},
+        {moved, "query-offset with a mask that counts by position"},
+    };
+    for (const auto& [is_on, name] : refused)
+        if (is_on)
+            return fmt::format(
+                "its shaders have no {}; expected backend staged, fused or reference", name);
+    return std::nullopt;
+}
+
+Result<Trace> ComputeBackend::forward(const Call& call, StageSet keep,
+                                      const RunControl& control) const {
+    if (auto fits = check_fits_in_memory(call.size(), call.spec(), keep, sizeof(float)); !fits)
         return tl::unexpected(fits.error());
     return worker_->run([&](Worker::Opened& opened) -> Result<Trace> {
         if (!opened) return tl::unexpected(opened.error());
         try {
-            return compute_forward(**opened, inputs, spec, *size, keep, control);
+            return compute_forward(**opened, call.inputs(), call.spec(), call.size(), keep,
+                                   control);
         } catch (const ComputeFailure& failure) {
             if (failure.fatal) opened = tl::unexpected(failure.error);
             return tl::unexpected(failure.error);
@@ -92,8 +114,8 @@ Result<Trace> ComputeBackend::forward_stoppable(const Inputs& inputs, const Atte
     });
 }
 
-Result<Trace> ComputeBackend::backward(const Inputs&, const AttentionSpec&, const Trace&,
-                                       const Upstream&) const {
+Result<Trace> ComputeBackend::backward(const Call&, const Trace&, const Upstream&,
+                                       const RunControl&) const {
     return no_backward(*this, backends());
 }
 

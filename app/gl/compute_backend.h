@@ -34,16 +34,14 @@ class ComputeBackend final : public Backend {
     std::optional<std::string> unavailable() const override;
     bool has_device() const override { return true; }
 
-    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
-                          StageSet keep) const override {
-        return forward_stoppable(inputs, spec, keep, {});
-    }
+    /// Plain dot products and masks of one run of keys a row, which are counted by index.
+    std::optional<std::string> supports(const Call& call) const override;
     /// Fails when `control` was stopped; asked between dispatches.
-    Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
-                                    const RunControl& control) const override;
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override;
     /// Always an error that names what can.
-    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
-                           const Upstream& upstream) const override;
+    Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                           const RunControl& control) const override;
 
     /// "NVIDIA H100": as OpenGL calls what computes here; "" where it cannot run.
     std::string renderer() const;

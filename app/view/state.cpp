@@ -26,15 +26,13 @@ struct Backward {
 };
 
 /// By `backend`, or by "auto" where that one computes none.
-Result<Backward> gradients_by(const AppState& state, const Trace& trace, const Backend& backend) {
-    const Document& document = state.document();
-    const auto backward =
-        backend.has_backward()
-            ? Result<const Backend*>(&backend)
-            : choose_backend(kAuto, document.size, held_stages(trace), state.backends);
+Result<Backward> gradients_by(const AppState& state, const Call& call, const Trace& trace,
+                              const Backend& backend) {
+    const auto backward = backend.has_backward()
+                              ? Result<const Backend*>(&backend)
+                              : choose_backend(kAuto, call, held_stages(trace), state.backends);
     if (!backward) return tl::unexpected(backward.error());
-    return attend_backward(*document.inputs, document.spec, trace, upstream_of(state, trace),
-                           **backward)
+    return attend_backward(call, trace, upstream_of(state, trace), **backward)
         .map([&](Trace gradients) {
             return Backward{(*backward)->name(), std::move(gradients)};
         });
@@ -48,13 +46,13 @@ struct Computed {
 };
 
 Result<Computed> compute_by(const AppState& state, std::string_view name) {
-    const Document& document = state.document();
-    const Dimensions& size = document.size;
-    const auto backend = choose_backend(name, size, all_stages(), state.backends);
+    const Result<Call> call = validate(*state.document().inputs, state.document().spec);
+    if (!call) return tl::unexpected(call.error());
+    const auto backend = choose_backend(name, *call, all_stages(), state.backends);
     if (!backend) return tl::unexpected(backend.error());
-    auto trace = attend(*document.inputs, document.spec, **backend);
+    auto trace = attend(*call, **backend);
     if (!trace) return tl::unexpected(trace.error());
-    auto gradients = gradients_by(state, *trace, **backend);
+    auto gradients = gradients_by(state, *call, *trace, **backend);
     if (!gradients) return tl::unexpected(gradients.error());
     return Computed{(*backend)->name(), gradients->backend, *std::move(trace),
                     std::move(gradients->gradients)};
@@ -139,7 +137,7 @@ std::vector<Stage> ribbon_stages(const Document& document) {
     for (const StageInfo& stage : stage_table()) {
         if (stage.stage == Stage::x && !toy && !in.projects()) continue;
         if (stage.stage == Stage::x_kv && in.x_kv.empty()) continue;
-        if (stage.stage == Stage::dropped && document.spec.dropout == 0.0) continue;
+        if (stage_or_source(stage.stage, document.spec) != stage.stage) continue;
         stages.push_back(stage.stage);
     }
     return stages;

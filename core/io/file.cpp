@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <mutex>
 #include <system_error>
+#include <utility>
 
 namespace attn {
 namespace {
@@ -71,33 +73,53 @@ fs::path temporary_beside(const fs::path& path) {
     return path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid());
 }
 
-bool is_ignored(int signal) {
-    struct sigaction action {};
-    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
+constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP};
+volatile std::sig_atomic_t held_signal = 0;  // the last that came while they were held
 
-/// The signals that would end the program. One that it ignores is left out: blocked, it would pend.
-sigset_t ending_signals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        if (!is_ignored(signal)) sigaddset(&signals, signal);
-    return signals;
-}
+void hold(int signal) { held_signal = signal; }
 
-// While it lives, these signals wait; one that came meanwhile ends the program afterwards.
+// While one lives, a signal that would end the program waits, whichever thread the system hands it to; one that came
+// meanwhile ends it afterwards. A signal that is ignored, or that somebody handles, is left alone.
 class HeldSignals {
   public:
     HeldSignals() {
-        const sigset_t held = ending_signals();
-        pthread_sigmask(SIG_BLOCK, &held, &before_);
+        const std::lock_guard lock(mutex());
+        if (holders()++ > 0) return;
+        held_signal = 0;
+        struct sigaction holding {};
+        holding.sa_handler = hold;
+        holding.sa_flags = SA_RESTART;
+        for (std::size_t n = 0; n < kEndingSignals.size(); ++n) {
+            struct sigaction& before = actions()[n];
+            const int signal = kEndingSignals[n];
+            if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+                sigaction(signal, &holding, nullptr);
+        }
     }
-    ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    ~HeldSignals() {
+        const std::lock_guard lock(mutex());
+        if (--holders() > 0) return;
+        for (std::size_t n = 0; n < kEndingSignals.size(); ++n)
+            if (actions()[n].sa_handler == SIG_DFL)
+                sigaction(kEndingSignals[n], &actions()[n], nullptr);
+        if (const int signal = std::exchange(held_signal, 0)) ::raise(signal);
+    }
     HeldSignals(const HeldSignals&) = delete;
     HeldSignals& operator=(const HeldSignals&) = delete;
 
   private:
-    sigset_t before_;
+    static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+    static int& holders() {
+        static int count = 0;
+        return count;
+    }
+    static std::array<struct sigaction, kEndingSignals.size()>& actions() {
+        static std::array<struct sigaction, kEndingSignals.size()> before;
+        return before;
+    }
 };
 
 // Where the bytes really go: a symbolic link is followed, so that it stays a link.
@@ -162,13 +184,6 @@ Result<void> replace_file(const fs::path& path,
     return written;
 }
 
-bool interrupted() {
-    const sigset_t ending = ending_signals();
-    sigset_t waiting;
-    sigpending(&waiting);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        if (sigismember(&ending, signal) == 1 && sigismember(&waiting, signal) == 1) return true;
-    return false;
-}
+bool interrupted() { return held_signal != 0; }
 
 }  // namespace attn

@@ -23,12 +23,12 @@ bool writes_in_place(const std::filesystem::path& path);
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// The same for a writer that wants a path of its own: `write` fills the temporary file it is given.
-/// Not for paths that writes_in_place(). SIGINT, SIGTERM and SIGHUP wait until the file is whole or
-/// gone; a `write` that takes long gives up when it is interrupted().
+/// Not for paths that writes_in_place(). SIGINT, SIGTERM and SIGHUP that would end the program wait, whichever thread they
+/// reach, until the file is whole or gone; a `write` that takes long gives up when it is interrupted().
 Result<void> replace_file(const std::filesystem::path& path,
                           const std::function<Result<void>(const std::filesystem::path&)>& write);
 
-/// Whether one of those signals waits. False for one that the program ignores, as under nohup.
+/// Whether one of those signals waits. False for one that the program ignores, as under nohup, or handles.
 bool interrupted();
 
 }  // namespace attn

@@ -1,28 +1,30 @@
 #pragma once
 
+#include <type_traits>
+
 #include <Eigen/Core>
 
 #include "core/tensor.h"
 
 namespace attn {
 
-using RowMajorMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using EigenView = Eigen::Map<RowMajorMatrix, 0, Eigen::OuterStride<>>;
-using ConstEigenView = Eigen::Map<const RowMajorMatrix, 0, Eigen::OuterStride<>>;
-using EigenRow = Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>>;
-using ConstEigenRow = Eigen::Map<const Eigen::Array<float, 1, Eigen::Dynamic>>;
+template <class Scalar>
+using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Scalar>
+using RowArray = Eigen::Array<Scalar, 1, Eigen::Dynamic>;
+/// Eigen writes const before the matrix, not before its entries.
+template <class Scalar, template <class> class Of>
+using OfEntries =
+    std::conditional_t<std::is_const_v<Scalar>, const Of<std::remove_const_t<Scalar>>, Of<Scalar>>;
 
 /// The same memory as Eigen sees it.
-inline EigenView eigen(MatrixView<float> view) {
+template <class Scalar>
+Eigen::Map<OfEntries<Scalar, RowMajorMatrix>, 0, Eigen::OuterStride<>> eigen(
+    MatrixView<Scalar> view) {
     return {view.data, view.rows, view.columns, Eigen::OuterStride<>(view.stride)};
 }
-inline ConstEigenView eigen(MatrixView<const float> view) {
-    return {view.data, view.rows, view.columns, Eigen::OuterStride<>(view.stride)};
-}
-inline EigenRow eigen(std::span<float> row) {
-    return {row.data(), static_cast<Eigen::Index>(row.size())};
-}
-inline ConstEigenRow eigen(std::span<const float> row) {
+template <class Scalar>
+Eigen::Map<OfEntries<Scalar, RowArray>> eigen(std::span<Scalar> row) {
     return {row.data(), static_cast<Eigen::Index>(row.size())};
 }
 

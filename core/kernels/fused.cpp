@@ -1,7 +1,5 @@
 #include "core/kernels/fused.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "core/kernels/fused_drive_backward.h"
@@ -13,24 +11,14 @@ namespace {
 
 tl::unexpected<Error> stopped() { return failed("the attention call was stopped"); }
 
-Result<void> check_logsumexp(const Trace& forward, const Dimensions& size) {
+Result<void> check_row_sums(const Trace& forward, const Dimensions& size) {
     const Shape wanted{size.batch, size.heads, size.tq, 1};
-    if (forward.logsumexp.shape() == wanted) return {};
-    return bad_input(fmt::format("the forward trace holds logsumexp as {} but backward needs {}",
-                                 to_string(forward.logsumexp.shape()), to_string(wanted)));
-}
-
-/// P = exp(S − L) loses what L loses to rounding: its relative error is |L| · 2^-24. Beyond this limit that
-/// is 0.4 %, and no gradient comes of it rather than a plausible wrong one.
-constexpr float kLargestLogsumexp = 65536.0F;
-
-Result<void> check_weights_survive(const Tensor& logsumexp) {
-    for (const float l : logsumexp.values())
-        if (std::isfinite(l) && std::abs(l) > kLargestLogsumexp)
+    for (const Tensor* each : {&forward.logsumexp, &forward.row_max, &forward.row_log2_sum})
+        if (each->shape() != wanted)
             return bad_input(fmt::format(
-                "the logsumexp of a row is {:g}: fused takes gradients up to {:g}, because it "
-                "computes weights anew from it; expected backend staged or reference",
-                l, kLargestLogsumexp));
+                "the forward trace holds the rows' sums as {} but backward needs {}: expected a "
+                "trace of backend fused",
+                to_string(each->shape()), to_string(wanted)));
     return {};
 }
 
@@ -42,32 +30,27 @@ class FusedBackend final : public Backend {
     }
     StageSet stages() const override { return fused_stages(); }
 
-    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
-                          StageSet keep) const override {
-        return forward_stoppable(inputs, spec, keep, {});
-    }
-    Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
-                                    const RunControl& control) const override {
-        return checked(inputs, spec).and_then([&](const Dimensions& size) {
-            return fused_forward(inputs, spec, size, keep, control);
-        });
+    std::optional<std::string> supports(const Call& call) const override {
+        const ScoreInfo& score = info(call.spec().score);
+        if (score.is_dot) return std::nullopt;
+        return fmt::format("score {} is no dot product; expected backend staged or reference",
+                           score.key);
     }
 
-    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
-                           const Upstream& upstream) const override {
-        return checked(inputs, spec).and_then([&](const Dimensions& size) {
-            return fused_backward(inputs, spec, size, forward, upstream);
-        });
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override {
+        return fits(call).and_then([&] { return fused_forward(call, keep, control); });
+    }
+
+    Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                           const RunControl& control) const override {
+        return fits(call).and_then(
+            [&] { return fused_backward(call, forward, upstream, control); });
     }
 
   private:
-    /// The sizes of a call that fits in memory.
-    static Result<Dimensions> checked(const Inputs& inputs, const AttentionSpec& spec) {
-        return validate(inputs, spec).and_then([&](const Dimensions& size) {
-            return check_fits_in_memory(size, spec, fused_stages(), sizeof(float)).map([&] {
-                return size;
-            });
-        });
+    static Result<void> fits(const Call& call) {
+        return check_fits_in_memory(call.size(), call.spec(), fused_stages(), sizeof(float));
     }
 };
 
@@ -75,41 +58,42 @@ class FusedBackend final : public Backend {
 
 StageSet fused_stages() { return ~pair_stages(); }
 
-Result<Trace> fused_forward(const Inputs& inputs, const AttentionSpec& spec, const Dimensions& size,
-                            StageSet keep, const RunControl& control) {
+Result<Trace> fused_forward(const Call& call, StageSet keep, const RunControl& control) {
     Trace trace;
-    const HeadTensors heads = head_tensors(inputs, spec, size, trace);
-    auto attended = attend_fused(heads, spec, size, control);
+    const HeadTensors heads = head_tensors(call, trace);
+    const Operands made = make_operands(call, heads.q, heads.k);
+    auto attended = attend_fused(call, operands_of(heads, made), control);
     if (!attended) return stopped();
     trace[Stage::context] = std::move(attended->context);
     trace.logsumexp = std::move(attended->logsumexp);
+    trace.row_max = std::move(attended->row_max);
+    trace.row_log2_sum = std::move(attended->row_log2_sum);
     if (keep[index_of(Stage::output)])
-        trace[Stage::output] = join_heads(inputs, size, trace[Stage::context]);
-    keep_only(inputs, keep, trace);
+        trace[Stage::output] = join_heads(call.inputs(), call.size(), trace[Stage::context]);
+    keep_only(call.inputs(), keep, trace);
     return trace;
 }
 
-Result<Trace> fused_backward(const Inputs& inputs, const AttentionSpec& spec,
-                             const Dimensions& size, const Trace& forward, const Upstream& upstream,
+Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,
                              const RunControl& control) {
-    if (auto fine = check_logsumexp(forward, size); !fine) return tl::unexpected(fine.error());
-    if (auto fine = check_weights_survive(forward.logsumexp); !fine)
-        return tl::unexpected(fine.error());
+    const Dimensions& size = call.size();
+    if (auto fine = check_row_sums(forward, size); !fine) return tl::unexpected(fine.error());
     Trace d;
-    d[Stage::context] = Tensor(stage_shape(Stage::context, size, spec));
+    d[Stage::context] = Tensor(stage_shape(Stage::context, size, call.spec()));
     d[upstream.stage] = upstream.gradient.empty()
-                            ? Tensor(stage_shape(upstream.stage, size, spec), 1.0F)
+                            ? Tensor(stage_shape(upstream.stage, size, call.spec()), 1.0F)
                             : upstream.gradient;
-    if (upstream.stage == Stage::output) output_backward(inputs, size, forward[Stage::context], d);
-    const HeadTensors heads{forward[Stage::q], forward[Stage::k], forward[Stage::v]};
-    auto gradients =
-        differentiate_fused({heads, forward[Stage::context], forward.logsumexp, d[Stage::context]},
-                            spec, size, control);
+    if (upstream.stage == Stage::output)
+        output_backward(call.inputs(), size, forward[Stage::context], d);
+    const HeadTensors heads = held_heads(call, forward);
+    const Operands made = make_operands(call, heads.q, heads.k);
+    const HeadTensors operands = operands_of(heads, made);
+    auto gradients = differentiate_fused({call, operands, forward, d[Stage::context]}, control);
     if (!gradients) return stopped();
-    d[Stage::q] = std::move(gradients->d_q);
-    d[Stage::k] = std::move(gradients->d_k);
     d[Stage::v] = std::move(gradients->d_v);
-    inputs_backward(inputs, d);
+    d.params[Param::sinks] = std::move(gradients->d_sinks);
+    scores_backward(call, heads, {std::move(gradients->d_q), std::move(gradients->d_k)}, d);
+    inputs_backward(call.inputs(), d);
     return d;
 }
 

@@ -1,4 +1,5 @@
-// i query, j key, c column; S scores in units of log2, L logsumexp, P = 2^(S − L), d_ = gradient of.
+// i query, j key, c column; S scores in units of log2, B what soft cap and ALiBi make of them, L = m + log_sum their
+// logsumexp, P = 2^(B − L), d_ = gradient of. Where neither is on, B is S.
 //
 // Why it is fast. Neither P nor d_S is ever stored whole: a chunk of 96 queries x 96 keys of each
 // (36 KiB, second-level cache) is computed from Q, K and the logsumexp, used by the three products
@@ -26,14 +27,25 @@ HWY_BEFORE_NAMESPACE();
 namespace attn::HWY_NAMESPACE {
 namespace {
 
-/// P of one tile of keys: 2^(S − L), 0 where forbidden.
-HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index j, bool masked) {
+/// P of one tile of keys: 2^(B − m − log_sum), 0 where forbidden. With a cap also 1 − tanh²(S / cap), where d_S will be.
+HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index j, bool masked,
+                        const PairSpans& out) {
     Tile s = multiply(group.qt, group_lanes(),
                       streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
-    const Row logsumexp = load(group.logsumexp);
+    const Row top = load(group.max);
+    const Row log_sum = load(group.log_sum);
     const Row zero = all_lanes(0.0F);
+    if (block.cap != 0.0F)
+        for_rows(s, [&](Row& row, Index n) HWY_ATTR {
+            const Row t = capped_share(row, block.cap);
+            store(sub(all_lanes(1.0F), mul(t, t)), out.d_s + (j + n) * out.stride);
+            row = mul(t, all_lanes(block.cap));
+        });
+    if (block.slope != 0.0F)
+        for_rows(s, [&](Row& row, Index n)
+                        HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
     for_rows(s, [&](Row& row, Index n) HWY_ATTR {
-        row = exp2(at_most_zero(sub(row, logsumexp)));  // L rounds: S − L may pass 0
+        row = exp2(at_most_zero(sub(sub(row, top), log_sum)));  // log_sum rounds: it may pass 0
         if (masked) row = choose(allowed_row(block.allow, j + n, block.keys), row, zero);
     });
     return s;
@@ -55,6 +67,7 @@ HWY_INLINE Tile score_gradients(const KeyBlock& block, const GroupGradient& grou
             store(mul(p, keep), at);
         }
         row = mul(p, sub(row, row_sum));
+        if (block.cap != 0.0F) row = mul(row, load(out.d_s + (j + n) * out.stride));
         if (masked) row = choose(allowed_row(block.allow, j + n, block.keys), row, zero);
     });
     return d;
@@ -65,7 +78,7 @@ void differentiate_block_now(const KeyBlock& block, const GroupGradient& group,
     for (Index j = 0; j < block.keys; j += kTileRows) {
         const bool masked =
             j < block.all.begin || HWY_MIN(j + kTileRows, block.keys) > block.all.end;
-        Tile p = weights(block, group, j, masked);
+        Tile p = weights(block, group, j, masked, out);
         for_rows(
             p, [&](const Row& row, Index n) HWY_ATTR { store(row, out.p + (j + n) * out.stride); });
         Tile d_s = score_gradients(block, group, j, masked, out);

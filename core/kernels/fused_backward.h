@@ -8,11 +8,12 @@ namespace attn {
 
 /// One group of queries: constants of the whole pass, and the sum for d_Q. Rows of G, aligned.
 struct GroupGradient {
-    float* qt = nullptr;         // [d_k, G]: Qᵀ · factor · log2 e
-    float* d_ot = nullptr;       // [d_v, G]: d_contextᵀ
-    float* logsumexp = nullptr;  // in units of log2
-    float* row_sum = nullptr;    // D = Σ_c d_context ∘ context
-    float* d_qt = nullptr;       // [d_k up to a multiple of kTileKeys, G]: Σ_j d_S[j] K[j]
+    float* qt = nullptr;       // [d_k, G]: Qᵀ · factor · log2 e
+    float* d_ot = nullptr;     // [d_v, G]: d_contextᵀ
+    float* max = nullptr;      // m, in units of log2
+    float* log_sum = nullptr;  // log2 Σ 2^(B − m)
+    float* row_sum = nullptr;  // D = Σ_c d_context ∘ context
+    float* d_qt = nullptr;     // [d_k up to a multiple of kTileKeys, G]: Σ_j d_S[j] K[j]
 };
 
 /// Where a group's P and d_S go: key j at rows j · stride. Room for a multiple of kTileKeys.
@@ -23,7 +24,7 @@ struct PairSpans {
 };
 
 /// P and d_S of one group against the block, and their share of d_Q. Forbidden pairs get 0 in both.
-///   P = 2^(S − L),  d_S = P ∘ (d_P − D),  d_P = d_context Vᵀ
+///   P = 2^(B − m − log_sum),  d_S = P ∘ (d_P − D) (1 − tanh²(S / cap)),  d_P = d_context Vᵀ
 /// With block.pairwise d_Q is left alone.
 void differentiate_block(const KeyBlock& block, const GroupGradient& group, const PairSpans& out);
 

@@ -5,6 +5,7 @@
 #include "core/kernels/fused_drive_backward.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -33,14 +34,13 @@ bool every_input_finite(const BackwardInputs& in) {
 
 class BackwardRun {
   public:
-    BackwardRun(const BackwardInputs& in, const AttentionSpec& spec, const Dimensions& size,
-                const RunControl& control)
+    BackwardRun(const BackwardInputs& in, const RunControl& control)
         : in_(in),
-          spec_(spec),
-          size_(size),
+          spec_(in.call.spec()),
+          size_(in.call.size()),
           control_(control),
-          parts_(key_parts(size)),
-          pairwise_(spec.mask.any() && !every_input_finite(in)),
+          parts_(key_parts(size_)),
+          pairwise_(spec_.mask.any() && !every_input_finite(in)),
           d_q_parts_(static_cast<std::size_t>(parts_), Tensor(in.heads.q.shape())),
           d_k_(in.heads.k.shape()),
           d_v_(in.heads.v.shape()),
@@ -50,12 +50,12 @@ class BackwardRun {
         const Index heads = size_.batch * size_.kv_heads;
         const bool finished = parallel_for(heads * parts_, control_, [&](Index n, int slot) {
             auto& worker = workers_[static_cast<std::size_t>(slot)];
-            if (!worker) worker = std::make_unique<HeadGradient>(in_, spec_, size_, pairwise_);
+            if (!worker) worker = std::make_unique<HeadGradient>(in_, pairwise_);
             const Index head = n / parts_;
             part_task(head / size_.kv_heads, head % size_.kv_heads, n % parts_, *worker);
         });
         if (!finished || control_.stop.stop_requested()) return std::nullopt;
-        HeadGradients out{sum_of_parts(), std::move(d_k_), std::move(d_v_)};
+        HeadGradients out{sum_of_parts(), std::move(d_k_), std::move(d_v_), sink_gradients()};
         if (spec_.mask.any() && spec_.empty_rows == EmptyRows::nan) spread_empty_rows(out);
         return out;
     }
@@ -84,6 +84,30 @@ class BackwardRun {
         return sum;
     }
 
+    /// d_sink = −Σ_i exp(sink − logsumexp_i) · Σ_c d_context ∘ context: a sink's share of a row has no value.
+    Tensor sink_gradients() const {
+        const Tensor& sinks = in_.call.inputs().params[Param::sinks];
+        Tensor d(sinks.shape());
+        if (sinks.empty()) return d;
+        for (Index b = 0; b < size_.batch; ++b)
+            for (Index h = 0; h < size_.heads; ++h) {
+                double sum = 0.0;
+                for (Index i = 0; i < size_.tq; ++i) sum += sink_share(b, h, i) * row_sum(b, h, i);
+                d(0, 0, 0, h) -= static_cast<float>(sum);
+            }
+        return d;
+    }
+
+    double sink_share(Index b, Index h, Index i) const {
+        const auto sink = static_cast<double>(in_.call.inputs().params[Param::sinks](0, 0, 0, h));
+        return std::exp(sink - static_cast<double>(in_.forward.logsumexp(b, h, i, 0)));
+    }
+
+    double row_sum(Index b, Index h, Index i) const {
+        return dot(in_.d_context.matrix(b, h).row(i),
+                   in_.forward[Stage::context].matrix(b, h).row(i));
+    }
+
     /// An empty row's NaN weights reach all its keys, in value and in gradient.
     void spread_empty_rows(HeadGradients& out) const {
         for (Index b = 0; b < size_.batch; ++b)
@@ -102,7 +126,7 @@ class BackwardRun {
     }
 
     bool is_empty_row(Index b, Index h, Index i) const {
-        return in_.logsumexp(b, h, i, 0) == -std::numeric_limits<float>::infinity() &&
+        return in_.forward.logsumexp(b, h, i, 0) == -std::numeric_limits<float>::infinity() &&
                PairMask(spec_, size_, b, h, false).allowed_keys(i) == 0;
     }
 
@@ -126,9 +150,8 @@ class BackwardRun {
 }  // namespace
 
 std::optional<HeadGradients> differentiate_fused(const BackwardInputs& in,
-                                                 const AttentionSpec& spec, const Dimensions& size,
                                                  const RunControl& control) {
-    return BackwardRun(in, spec, size, control).run();
+    return BackwardRun(in, control).run();
 }
 
 }  // namespace attn

@@ -6,24 +6,25 @@
 
 namespace attn {
 
-/// What the forward pass left, and the gradient of its context [B,H,Tq,d_v].
+/// The scores' operands and V, what the forward pass left, and the gradient of its context [B,H,Tq,d_v].
 struct BackwardInputs {
+    const Call& call;
     const HeadTensors& heads;
-    const Tensor& context;
-    const Tensor& logsumexp;
+    const Trace& forward;
     const Tensor& d_context;
 };
 
+/// Of the operands, of V, and of the sinks where there are any.
 struct HeadGradients {
     Tensor d_q;
     Tensor d_k;
     Tensor d_v;
+    Tensor d_sinks;
 };
 
 /// Gradients of attention alone, on every thread; nullopt when it was stopped. The same numbers in
 /// every run on the same number of threads.
 std::optional<HeadGradients> differentiate_fused(const BackwardInputs& in,
-                                                 const AttentionSpec& spec, const Dimensions& size,
                                                  const RunControl& control);
 
 }  // namespace attn

@@ -11,6 +11,7 @@
 
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
+#include "core/scores/score.h"
 
 namespace attn {
 namespace {
@@ -44,23 +45,25 @@ struct Scratch {
     float* scores = nullptr;  // [kBlockKeys + kTileKeys, G]
     float* allow = nullptr;
     float* keep = nullptr;
+    float* distance = nullptr;  // [G]
 };
 
 class ForwardRun {
   public:
-    ForwardRun(const AttentionSpec& spec, const Dimensions& size, const HeadTensors& in,
-               ForwardResult& out, const RunControl& control)
-        : spec_(spec),
-          size_(size),
+    ForwardRun(const Call& call, const HeadTensors& in, ForwardResult& out,
+               const RunControl& control)
+        : spec_(call.spec()),
+          size_(call.size()),
+          sinks_(call.inputs().params[Param::sinks]),
           in_(in),
           out_(out),
           control_(control),
           lanes_(query_group_lanes()),
-          task_groups_(groups_per_task(size, lanes_)),
-          tasks_(divide_up(divide_up(size.tq, lanes_), task_groups_)),
-          pairwise_(spec.mask.any() && !all_finite(in.v.values())),
-          factors_(static_cast<std::size_t>(size.d_k),
-                   static_cast<float>(score_factor(spec, size.d_k) * std::numbers::log2e)),
+          task_groups_(groups_per_task(size_, lanes_)),
+          tasks_(divide_up(divide_up(size_.tq, lanes_), task_groups_)),
+          pairwise_(spec_.mask.any() && !all_finite(in.v.values())),
+          factors_(static_cast<std::size_t>(size_.d_k),
+                   static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e)),
           scratch_(static_cast<std::size_t>(thread_slots())) {}
 
     bool run() {
@@ -83,7 +86,7 @@ class ForwardRun {
         for (Index i = first; i < end; i += lanes_)
             scratch.groups.push_back(mask.group(i, std::min(lanes_, end - i)));
         for (std::size_t n = 0; n < scratch.groups.size(); ++n)
-            start(in_.q.matrix(b, h), scratch.groups[n], scratch.states[n]);
+            start(b, h, scratch.groups[n], scratch.states[n]);
         if (!attend(b, h, mask, scratch)) return;
         for (std::size_t n = 0; n < scratch.groups.size(); ++n)
             finish(b, h, mask, scratch.groups[n], scratch.states[n]);
@@ -97,23 +100,35 @@ class ForwardRun {
         const Index tile = (kBlockKeys + kTileKeys) * lanes_;
         const Index state = Carve::rounded(size_.d_k * lanes_) +
                             Carve::rounded(padded_d_v() * lanes_) + 2 * Carve::rounded(lanes_);
-        Carve carve(scratch.floats.at_least(3 * Carve::rounded(tile) + task_groups_ * state));
+        Carve carve(scratch.floats.at_least(3 * Carve::rounded(tile) + Carve::rounded(lanes_) +
+                                            task_groups_ * state));
         scratch.scores = carve.next(tile);
         scratch.allow = carve.next(tile);
         scratch.keep = carve.next(tile);
+        scratch.distance = carve.next(lanes_);
         for (Index n = 0; n < task_groups_; ++n)
             scratch.states.push_back({carve.next(size_.d_k * lanes_),
                                       carve.next(padded_d_v() * lanes_), carve.next(lanes_),
                                       carve.next(lanes_)});
     }
 
-    void start(MatrixView<const float> q, const QueryGroup& group, const GroupState& state) const {
+    void start(Index b, Index h, const QueryGroup& group, const GroupState& state) const {
+        const auto q = in_.q.matrix(b, h);
         if (group.count < lanes_) std::fill_n(state.qt, size_.d_k * lanes_, 0.0F);
         transpose(q.row_block(group.first, group.count), factors_.data(),
                   {state.qt, size_.d_k, group.count, lanes_});
         std::fill_n(state.ot, padded_d_v() * lanes_, 0.0F);
-        std::fill_n(state.max, lanes_, std::numeric_limits<float>::lowest());
-        std::fill_n(state.sum, lanes_, 0.0F);
+        // A sink is what a first key without a value would have left.
+        const float sink = sink_of(h);
+        const bool has_sink = sink != -std::numeric_limits<float>::infinity();
+        std::fill_n(state.max, lanes_, has_sink ? sink : std::numeric_limits<float>::lowest());
+        std::fill_n(state.sum, lanes_, has_sink ? 1.0F : 0.0F);
+    }
+
+    /// In units of log2; −inf: none.
+    float sink_of(Index h) const {
+        if (sinks_.empty()) return -std::numeric_limits<float>::infinity();
+        return static_cast<float>(static_cast<double>(sinks_(0, 0, 0, h)) * std::numbers::log2e);
     }
 
     /// Every block of keys that some group attends to. False when it was stopped.
@@ -127,7 +142,7 @@ class ForwardRun {
             for (std::size_t n = 0; n < scratch.groups.size(); ++n) {
                 const KeyRange any = scratch.groups[n].any;
                 const KeyRange part{std::max(j, any.begin), std::min(j + kBlockKeys, any.end)};
-                if (part.begin < part.end)
+                if (scratch.groups[n].attends(part))
                     attend_part(b, h, mask, part, scratch.groups[n], scratch.states[n], scratch);
             }
         }
@@ -139,6 +154,10 @@ class ForwardRun {
         const Index g = h / (size_.heads / size_.kv_heads);
         if (spec_.mask.any()) mask.fill(group, part, kTileKeys, lanes_, scratch.allow);
         if (mask.drops()) mask.fill_dropout(group, part, lanes_, scratch.keep);
+        const PairRule rule = pair_rule(spec_, size_, h);
+        for (Index lane = 0; lane < lanes_ && rule.slope != 0.0; ++lane)
+            scratch.distance[lane] =
+                static_cast<float>(group.first + lane + size_.query_offset - part.begin);
         attend_block({.k = in_.k.matrix(b, g).row(part.begin).data(),
                       .v = in_.v.matrix(b, g).row(part.begin).data(),
                       .keys = part.end - part.begin,
@@ -147,6 +166,9 @@ class ForwardRun {
                       .all = {group.all.begin - part.begin, group.all.end - part.begin},
                       .allow = scratch.allow,
                       .keep = mask.drops() ? scratch.keep : nullptr,
+                      .cap = static_cast<float>(rule.cap * std::numbers::log2e),
+                      .slope = static_cast<float>(rule.slope * std::numbers::log2e),
+                      .distance = scratch.distance,
                       .pairwise = pairwise_},
                      state, scratch.scores);
     }
@@ -156,8 +178,12 @@ class ForwardRun {
                 const GroupState& state) {
         for (Index lane = 0; lane < group.count; ++lane) {
             const auto sum = static_cast<double>(state.sum[lane]);
-            out_.logsumexp(b, h, group.first + lane, 0) = static_cast<float>(
-                (static_cast<double>(state.max[lane]) + std::log2(sum)) * std::numbers::ln2);
+            const Index i = group.first + lane;
+            const auto max = static_cast<double>(state.max[lane]);
+            out_.logsumexp(b, h, i, 0) =
+                static_cast<float>((max + std::log2(sum)) * std::numbers::ln2);
+            out_.row_max(b, h, i, 0) = state.max[lane];
+            out_.row_log2_sum(b, h, i, 0) = static_cast<float>(std::log2(sum));
             state.max[lane] =
                 sum == 0.0 ? no_weight(mask, group.first + lane) : static_cast<float>(1.0 / sum);
         }
@@ -174,6 +200,7 @@ class ForwardRun {
 
     const AttentionSpec& spec_;
     const Dimensions& size_;
+    const Tensor& sinks_;
     const HeadTensors& in_;
     ForwardResult& out_;
     const RunControl& control_;
@@ -187,12 +214,15 @@ class ForwardRun {
 
 }  // namespace
 
-std::optional<ForwardResult> attend_fused(const HeadTensors& in, const AttentionSpec& spec,
-                                          const Dimensions& size, const RunControl& control) {
+std::optional<ForwardResult> attend_fused(const Call& call, const HeadTensors& in,
+                                          const RunControl& control) {
+    const Dimensions& size = call.size();
+    const Shape rows{size.batch, size.heads, size.tq, 1};
     ForwardResult out;
-    out.context = Tensor::uninitialised(stage_shape(Stage::context, size, spec));
-    out.logsumexp = Tensor::uninitialised(Shape{size.batch, size.heads, size.tq, 1});
-    const bool finished = ForwardRun(spec, size, in, out, control).run();
+    out.context = Tensor::uninitialised(stage_shape(Stage::context, size, call.spec()));
+    for (Tensor* each : {&out.logsumexp, &out.row_max, &out.row_log2_sum})
+        *each = Tensor::uninitialised(rows);
+    const bool finished = ForwardRun(call, in, out, control).run();
     if (!finished || control.stop.stop_requested()) return std::nullopt;
     return out;
 }

@@ -10,10 +10,12 @@ namespace attn {
 struct ForwardResult {
     Tensor context;    // [B,H,Tq,d_v]
     Tensor logsumexp;  // [B,H,Tq,1]
+    Tensor row_max;    // as in Trace
+    Tensor row_log2_sum;
 };
 
-/// Attention alone, on every thread; nullopt when it was stopped.
-std::optional<ForwardResult> attend_fused(const HeadTensors& in, const AttentionSpec& spec,
-                                          const Dimensions& size, const RunControl& control);
+/// Attention of the scores' operands and V, on every thread; nullopt when it was stopped.
+std::optional<ForwardResult> attend_fused(const Call& call, const HeadTensors& operands,
+                                          const RunControl& control);
 
 }  // namespace attn

@@ -81,7 +81,18 @@ void transpose_now(const MatrixView<const float>& from, const float* column_fact
 
 #endif
 
-/// S of every key of the block into `p`, -inf where forbidden; returns max(m, S).
+/// B of a tile from its S.
+HWY_INLINE void add_bias(const KeyBlock& block, Index j, Tile& s) {
+    if (block.cap != 0.0F)
+        for_rows(s, [&](Row& row, Index) HWY_ATTR {
+            row = mul(capped_share(row, block.cap), all_lanes(block.cap));
+        });
+    if (block.slope != 0.0F)
+        for_rows(s, [&](Row& row, Index n)
+                        HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
+}
+
+/// B of every key of the block into `p`, -inf where forbidden; returns max(m, B).
 HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) {
     const Index lanes = group_lanes();
     const Row forbidden = all_lanes(-std::numeric_limits<float>::infinity());
@@ -89,6 +100,7 @@ HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) 
     for (Index j = 0; j < block.keys; j += kTileRows) {
         Tile s = multiply(state.qt, lanes,
                           streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
+        add_bias(block, j, s);
         if (j < block.all.begin || HWY_MIN(j + kTileRows, block.keys) > block.all.end)
             for_rows(s, [&](Row& row, Index n) HWY_ATTR {
                 row = choose(allowed_row(block.allow, j + n, block.keys), row, forbidden);

@@ -24,12 +24,17 @@ struct KeyBlock {
     KeyRange all;                  // keys, counted in the block, where every pair is allowed
     const float* allow = nullptr;  // [keys, G], 0 forbids; read in tiles outside `all`
     const float* keep = nullptr;   // [keys, G] dropout factors, or nullptr
+    float cap = 0.0F;              // of S in units of log2; 0: none
+    float slope = 0.0F;            // of ALiBi, in units of log2 a token
+    const float* distance =
+        nullptr;  // [G] position of the query − that of the block's first key; with a slope
     bool pairwise = false;  // V has NaN or inf: add pair by pair, so that 0 · NaN of a forbidden
                             // pair does not count
 };
 
 /// Online softmax of one group: what is known after the keys so far. Rows of G, aligned.
-///   m = max S,  l = Σ 2^(S − m),  O = Σ 2^(S − m) V,  S = scores · factor · log2 e
+///   m = max B,  l = Σ 2^(B − m),  O = Σ 2^(B − m) V,  B = cap tanh(S / cap) − slope |distance|,
+///   S = scores · factor · log2 e
 struct GroupState {
     float* qt = nullptr;  // [d_k, G]: Qᵀ · factor · log2 e
     float* ot = nullptr;  // [d_v up to a multiple of kTileKeys, G]

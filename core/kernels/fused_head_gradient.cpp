@@ -15,13 +15,6 @@ constexpr Index kSumKeys = 6;        // fused_backward.cpp
 
 Index padded(Index width) { return (width + kTileKeys - 1) / kTileKeys * kTileKeys; }
 
-double dot(std::span<const float> x, std::span<const float> y) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < x.size(); ++c)
-        sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);
-    return sum;
-}
-
 /// `to` += from · factor, row by row.
 void add_rows(const float* from, Index stride, float factor, MatrixView<float> to) {
     for (Index j = 0; j < to.rows; ++j)
@@ -30,18 +23,24 @@ void add_rows(const float* from, Index stride, float factor, MatrixView<float> t
 
 }  // namespace
 
-HeadGradient::HeadGradient(const BackwardInputs& in, const AttentionSpec& spec,
-                           const Dimensions& size, bool pairwise)
+double dot(std::span<const float> x, std::span<const float> y) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < x.size(); ++c)
+        sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);
+    return sum;
+}
+
+HeadGradient::HeadGradient(const BackwardInputs& in, bool pairwise)
     : in_(in),
-      spec_(spec),
-      size_(size),
+      spec_(in.call.spec()),
+      size_(in.call.size()),
       pairwise_(pairwise),
       lanes_(query_group_lanes()),
       chunk_(std::max<Index>(kChunkQueries / lanes_, 1) * lanes_),
-      factor_(static_cast<float>(score_factor(spec, size.d_k))),
-      exponent_factors_(static_cast<std::size_t>(size.d_k),
-                        static_cast<float>(score_factor(spec, size.d_k) * std::numbers::log2e)),
-      ones_(static_cast<std::size_t>(size.d_v), 1.0F) {
+      factor_(static_cast<float>(score_factor(spec_, size_.d_k))),
+      exponent_factors_(static_cast<std::size_t>(size_.d_k),
+                        static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e)),
+      ones_(static_cast<std::size_t>(size_.d_v), 1.0F) {
     lay_out();
 }
 
@@ -57,9 +56,11 @@ void HeadGradient::lay_out() {
     const Index k_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_k);
     const Index v_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_v);
     Index total = 0;
-    for (const Index once : {q_panels, d_o_panels, pairs, pairs, tile, tile, k_sums, v_sums})
+    for (const Index once :
+         {q_panels, d_o_panels, pairs, pairs, tile, tile, lanes_, k_sums, v_sums})
         total += Carve::rounded(once);
-    for (const Index each : {d_k, d_v, d_q, lanes_, lanes_}) total += groups * Carve::rounded(each);
+    for (const Index each : {d_k, d_v, d_q, lanes_, lanes_, lanes_})
+        total += groups * Carve::rounded(each);
     Carve carve(floats_.at_least(total));
     q_panels_ = carve.next(q_panels);
     d_o_panels_ = carve.next(d_o_panels);
@@ -67,11 +68,12 @@ void HeadGradient::lay_out() {
     d_s_ = carve.next(pairs);
     allow_ = carve.next(tile);
     keep_ = carve.next(tile);
+    distance_ = carve.next(lanes_);
     k_sums_ = carve.next(k_sums);
     v_sums_ = carve.next(v_sums);
     for (Index n = 0; n < groups; ++n)
         gradients_.push_back({carve.next(d_k), carve.next(d_v), carve.next(lanes_),
-                              carve.next(lanes_), carve.next(d_q)});
+                              carve.next(lanes_), carve.next(lanes_), carve.next(d_q)});
 }
 
 MatrixView<const float> HeadGradient::head_of(const Tensor& tensor) const {
@@ -82,6 +84,7 @@ MatrixView<const float> HeadGradient::head_of(const Tensor& tensor) const {
 void HeadGradient::start(Index b, Index h) {
     b_ = b;
     h_ = h;
+    rule_ = pair_rule(spec_, size_, h);
     const PairMask mask(spec_, size_, b, h, pairwise_);
     groups_.clear();
     for (Index i = 0; i < size_.tq; i += lanes_)
@@ -104,23 +107,25 @@ void HeadGradient::start_group(std::size_t n) {
     transpose(d_o.row_block(group.first, group.count), ones_.data(),
               {to.d_ot, size_.d_v, group.count, lanes_});
     std::fill_n(to.d_qt, padded(size_.d_k) * lanes_, 0.0F);
-    std::fill_n(to.logsumexp, lanes_, 0.0F);
+    std::fill_n(to.max, lanes_, 0.0F);
+    std::fill_n(to.log_sum, lanes_, 0.0F);
     std::fill_n(to.row_sum, lanes_, 0.0F);
     for (Index lane = 0; lane < group.count; ++lane) {
         const Index i = group.first + lane;
-        to.logsumexp[lane] = weight_exponent(i);
-        to.row_sum[lane] = static_cast<float>(dot(d_o.row(i), head_of(in_.context).row(i)));
+        // Every pair of an empty row is masked, so any number will do there.
+        if (!is_empty_row(i)) {
+            to.max[lane] = in_.forward.row_max(b_, h_, i, 0);
+            to.log_sum[lane] = in_.forward.row_log2_sum(b_, h_, i, 0);
+        }
+        to.row_sum[lane] =
+            static_cast<float>(dot(d_o.row(i), head_of(in_.forward[Stage::context]).row(i)));
     }
 }
 
-/// L of query i, in units of log2. Every pair of an empty row is masked, so any number will do there;
-/// allowed scores that are all −inf have weights 0/0.
-float HeadGradient::weight_exponent(Index i) const {
-    const float logsumexp = in_.logsumexp(b_, h_, i, 0);
-    if (logsumexp != -std::numeric_limits<float>::infinity())
-        return static_cast<float>(static_cast<double>(logsumexp) * std::numbers::log2e);
-    const bool empty = PairMask(spec_, size_, b_, h_, false).allowed_keys(i) == 0;
-    return empty ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+/// Allowed scores that are all −inf are none: their weights are 0/0.
+bool HeadGradient::is_empty_row(Index i) const {
+    return in_.forward.logsumexp(b_, h_, i, 0) == -std::numeric_limits<float>::infinity() &&
+           PairMask(spec_, size_, b_, h_, false).allowed_keys(i) == 0;
 }
 
 void HeadGradient::add_block(KeyRange block, MatrixView<float> d_k, MatrixView<float> d_v) {
@@ -136,9 +141,7 @@ void HeadGradient::add_block(KeyRange block, MatrixView<float> d_k, MatrixView<f
 
 /// Groups first … end − 1 against the block, from the first to the last that attends to any of it.
 void HeadGradient::add_chunk(KeyRange block, std::size_t first, std::size_t end) {
-    const auto misses = [&](std::size_t n) {
-        return groups_[n].any.end <= block.begin || groups_[n].any.begin >= block.end;
-    };
+    const auto misses = [&](std::size_t n) { return !groups_[n].attends(block); };
     while (first < end && misses(first)) ++first;
     while (first < end && misses(end - 1)) --end;
     if (first == end) return;
@@ -154,7 +157,10 @@ void HeadGradient::differentiate(KeyRange block, std::size_t n, Index column) {
     const QueryGroup& group = groups_[n];
     const KeyRange part{std::max(block.begin, group.any.begin), std::min(block.end, group.any.end)};
     const Index offset = part.begin - block.begin;
-    if (part.begin < part.end) {
+    if (group.attends(part)) {
+        for (Index lane = 0; lane < lanes_ && rule_.slope != 0.0; ++lane)
+            distance_[lane] =
+                static_cast<float>(group.first + lane + size_.query_offset - part.begin);
         if (spec_.mask.any()) mask.fill(group, part, kTileKeys, lanes_, allow_);
         if (mask.drops()) mask.fill_dropout(group, part, lanes_, keep_);
         const PairSpans pairs{p_ + offset * chunk_ + column, d_s_ + offset * chunk_ + column,
@@ -167,12 +173,15 @@ void HeadGradient::differentiate(KeyRange block, std::size_t n, Index column) {
                              .all = {group.all.begin - part.begin, group.all.end - part.begin},
                              .allow = allow_,
                              .keep = mask.drops() ? keep_ : nullptr,
+                             .cap = static_cast<float>(rule_.cap * std::numbers::log2e),
+                             .slope = static_cast<float>(rule_.slope * std::numbers::log2e),
+                             .distance = distance_,
                              .pairwise = pairwise_},
                             gradients_[n], pairs);
         if (pairwise_) add_pairwise(group, part, pairs, gradients_[n], offset);
     }
     for (Index j = block.begin; j < block.end; ++j)
-        if (j < part.begin || j >= part.end)
+        if (!group.attends(part) || j < part.begin || j >= part.end)
             for (float* pairs : {p_, d_s_})
                 std::fill_n(pairs + (j - block.begin) * chunk_ + column, lanes_, 0.0F);
 }

@@ -5,14 +5,17 @@
 #include "core/kernels/fused_backward.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_drive_backward.h"
+#include "core/scores/score.h"
 
 namespace attn {
+
+/// x · y, summed in double.
+double dot(std::span<const float> x, std::span<const float> y);
 
 /// The backward pass of one head against some of its key blocks, with all the memory it works in.
 class HeadGradient {
   public:
-    HeadGradient(const BackwardInputs& in, const AttentionSpec& spec, const Dimensions& size,
-                 bool pairwise);
+    HeadGradient(const BackwardInputs& in, bool pairwise);
 
     /// Takes head h of batch entry b and forgets the one before.
     void start(Index b, Index h);
@@ -26,7 +29,7 @@ class HeadGradient {
   private:
     void lay_out();
     void start_group(std::size_t n);
-    float weight_exponent(Index i) const;
+    bool is_empty_row(Index i) const;
     void add_chunk(KeyRange block, std::size_t first, std::size_t end);
     void differentiate(KeyRange block, std::size_t n, Index column);
     void add_pairwise(const QueryGroup& group, KeyRange part, const PairSpans& pairs,
@@ -42,6 +45,7 @@ class HeadGradient {
     Index chunk_;  // queries of a chunk: whole groups
     Index b_ = 0;
     Index h_ = 0;
+    PairRule rule_;  // of head h_
     float factor_;
     std::vector<float> exponent_factors_;  // factor · log2 e, once a column of Q
     std::vector<float> ones_;
@@ -54,7 +58,8 @@ class HeadGradient {
     float* d_s_ = nullptr;  // the same
     float* allow_ = nullptr;
     float* keep_ = nullptr;
-    float* k_sums_ = nullptr;  // [kBlockKeys + 6, panel_width(d_k)]
+    float* distance_ = nullptr;  // [G]
+    float* k_sums_ = nullptr;    // [kBlockKeys + 6, panel_width(d_k)]
     float* v_sums_ = nullptr;
 };
 

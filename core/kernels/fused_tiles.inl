@@ -15,6 +15,7 @@
 
 #include <utility>
 
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -131,6 +132,25 @@ HWY_INLINE void accumulate(Row& sum, const Row& x, float y) {
     sum.a = hn::MulAdd(x.a, factor, sum.a);
     sum.b = hn::MulAdd(x.b, factor, sum.b);
     sum.c = hn::MulAdd(x.c, factor, sum.c);
+}
+
+/// tanh of S / cap.
+HWY_INLINE Row capped_share(const Row& s, float cap) {
+    const V inverse = hn::Set(kTag, 1.0F / cap);
+    return {hn::Tanh(kTag, hn::Mul(s.a, inverse)), hn::Tanh(kTag, hn::Mul(s.b, inverse)),
+            hn::Tanh(kTag, hn::Mul(s.c, inverse))};
+}
+
+HWY_INLINE V less_distance(V s, V slope, V distance, V key) {
+    return hn::NegMulAdd(slope, hn::Abs(hn::Sub(distance, key)), s);
+}
+/// s − slope · |distance − key|, key counted in the block.
+HWY_INLINE Row less_distance(const Row& s, float slope, const float* distance, Index key) {
+    const V by = hn::Set(kTag, slope);
+    const V at = hn::Set(kTag, static_cast<float>(key));
+    const Row d = load(distance);
+    return {less_distance(s.a, by, d.a, at), less_distance(s.b, by, d.b, at),
+            less_distance(s.c, by, d.c, at)};
 }
 
 /// Streams of numbers, `step` apart, one for each row of a tile.

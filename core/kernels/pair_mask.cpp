@@ -43,12 +43,19 @@ QueryGroup PairMask::group(std::span<const Index> queries) const {
 void PairMask::set_ranges(QueryGroup& group) const {
     group.all = {0, size_.tk};
     group.rows.reserve(static_cast<std::size_t>(group.count));
+    KeyRange low;  // the first runs of rows that have two, and all else
+    KeyRange high;
     for (Index lane = 0; lane < group.count; ++lane) {
         const Index i = group.query(lane);
-        group.rows.push_back(i < 0 ? KeyRange{} : key_range(spec_.mask, size_, b_, i));
-        group.any = hull(group.any, group.rows.back());
-        group.all = overlap(group.all, group.rows.back());
+        group.rows.push_back(i < 0 ? KeyRuns{} : key_runs(spec_.mask, size_, b_, i));
+        const KeyRuns& row = group.rows.back();
+        const KeyRange main = row.split() ? row.second : row.first;
+        if (row.split()) low = hull(low, row.first);
+        high = hull(high, main);
+        group.all = overlap(group.all, main);
     }
+    group.any = hull(low, high);
+    if (!is_empty(low) && low.end < high.begin) group.none = {low.end, high.begin};
     if (every_tile_ || spec_.mask.custom || is_empty(group.all)) group.all = {0, 0};
 }
 
@@ -70,8 +77,7 @@ void PairMask::fill(const QueryGroup& group, KeyRange keys, Index tile, Index la
 
 void PairMask::fill_key(const QueryGroup& group, Index j, Index lanes, float* allow) const {
     for (std::size_t lane = 0; lane < group.rows.size(); ++lane) {
-        const KeyRange& row = group.rows[lane];
-        allow[lane] = j >= row.begin && j < row.end ? 1.0F : 0.0F;
+        allow[lane] = group.rows[lane].contains(j) ? 1.0F : 0.0F;
     }
     std::fill(allow + group.count, allow + lanes, 0.0F);
 }

@@ -12,10 +12,17 @@ namespace attn {
 struct QueryGroup {
     Index first = 0;
     Index count = 0;
-    std::vector<Index> listed;   // if not empty: the query of each lane, −1 for none
-    KeyRange any;                // outside it no query of the group attends to a key
-    KeyRange all;                // inside it every one attends to every key: no mask is looked at
-    std::vector<KeyRange> rows;  // of each query, before the custom mask
+    std::vector<Index> listed;  // if not empty: the query of each lane, −1 for none
+    KeyRange any;               // outside it no query of the group attends to a key
+    KeyRange none;              // a gap in it where none does either
+    KeyRange all;               // inside it every one attends to every key: no mask is looked at
+    std::vector<KeyRuns> rows;  // of each query, before the custom mask
+
+    /// Whether some query may attend to one of `keys`.
+    bool attends(KeyRange keys) const {
+        const bool in_gap = keys.begin >= none.begin && keys.end <= none.end;
+        return keys.begin < keys.end && keys.begin < any.end && keys.end > any.begin && !in_gap;
+    }
 
     Index query(Index lane) const {
         return listed.empty() ? first + lane : listed[static_cast<std::size_t>(lane)];

@@ -49,12 +49,39 @@ void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
 
 }  // namespace
 
-HeadTensors head_tensors(const Inputs& in, const AttentionSpec& spec, const Dimensions& size,
-                         Trace& trace) {
-    if (!in.projects()) return {in.q, in.k, in.v};
-    for (const Stage stage : {Stage::q, Stage::k, Stage::v})
-        trace[stage] = project(in, stage, stage_shape(stage, size, spec));
-    return {trace[Stage::q], trace[Stage::k], trace[Stage::v]};
+HeadTensors head_tensors(const Call& call, Trace& trace) {
+    const Inputs& in = call.inputs();
+    if (in.projects())
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v})
+            trace[stage] = project(in, stage, stage_shape(stage, call.size(), call.spec()));
+    const Tensor& q = in.projects() ? trace[Stage::q] : in.q;
+    const Tensor& k = in.projects() ? trace[Stage::k] : in.k;
+    const Tensor& v = in.projects() ? trace[Stage::v] : in.v;
+    if (!call.spec().rope) return {q, k, v};
+    trace[Stage::q_rot] = rotate(*call.spec().rope, q, call.size().query_offset);
+    trace[Stage::k_rot] = rotate(*call.spec().rope, k, 0);
+    return {trace[Stage::q_rot], trace[Stage::k_rot], v};
+}
+
+HeadTensors held_heads(const Call& call, const Trace& forward) {
+    return {forward[stage_or_source(Stage::q_rot, call.spec())],
+            forward[stage_or_source(Stage::k_rot, call.spec())], forward[Stage::v]};
+}
+
+HeadTensors operands_of(const HeadTensors& heads, const Operands& made) {
+    return {made.q.empty() ? heads.q : made.q, made.k.empty() ? heads.k : made.k, heads.v};
+}
+
+// forward:  q_rot = R q  so  d_q = Rᵀ d_q_rot
+void scores_backward(const Call& call, const HeadTensors& heads, Operands&& d_operands, Trace& d) {
+    operands_backward(call, heads.q, heads.k, d_operands, d.params);
+    const auto& rope = call.spec().rope;
+    const auto turn_back = [&](Tensor&& turned, Stage rotated, Stage given, Index offset) {
+        if (rope) d[given] = rotate(*rope, turned, offset, true);
+        d[rope ? rotated : given] = std::move(turned);
+    };
+    turn_back(std::move(d_operands.q), Stage::q_rot, Stage::q, call.size().query_offset);
+    turn_back(std::move(d_operands.k), Stage::k_rot, Stage::k, 0);
 }
 
 void keep_only(const Inputs& in, StageSet keep, Trace& trace) {

@@ -17,32 +17,37 @@ class ReferenceBackend final : public Backend {
     }
     StageSet stages() const override { return all_stages(); }
 
-    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
-                          StageSet keep) const override {
-        return checked(inputs, spec).map([&](const Dimensions& size) {
-            return cast<float>(reference_forward(cast<double>(inputs), spec, size, keep));
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override {
+        return run(call, [&](const CallD& exact) {
+            return reference_forward(exact, keep, control).map([](const TraceD& trace) {
+                return cast<float>(trace);
+            });
         });
     }
 
     /// From the inputs, not from the stages that `forward` holds rounded to float.
-    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec,
-                           const Trace& /*forward*/, const Upstream& upstream) const override {
-        return checked(inputs, spec).map([&](const Dimensions& size) {
-            const InputsD inputs_d = cast<double>(inputs);
-            const UpstreamD upstream_d{upstream.stage, cast<double>(upstream.gradient)};
-            const TraceD forward_d = reference_forward(inputs_d, spec, size, all_stages());
-            return cast<float>(reference_backward(inputs_d, spec, size, forward_d, upstream_d));
+    Result<Trace> backward(const Call& call, const Trace& /*forward*/, const Upstream& upstream,
+                           const RunControl& control) const override {
+        const UpstreamD upstream_d{upstream.stage, cast<double>(upstream.gradient)};
+        return run(call, [&](const CallD& exact) {
+            return reference_forward(exact, all_stages(), control)
+                .and_then([&](const TraceD& forward) {
+                    return reference_backward(exact, forward, upstream_d, control);
+                })
+                .map([](const TraceD& d) { return cast<float>(d); });
         });
     }
 
   private:
-    /// The sizes of a call that fits in memory.
-    static Result<Dimensions> checked(const Inputs& inputs, const AttentionSpec& spec) {
-        return validate(inputs, spec).and_then([&](const Dimensions& size) {
-            return check_fits_in_memory(size, spec, all_stages(), kBytesPerEntry).map([&] {
-                return size;
+    /// work(the same call in double), when it fits in memory.
+    template <class Work>
+    static Result<Trace> run(const Call& call, const Work& work) {
+        return check_fits_in_memory(call.size(), call.spec(), all_stages(), kBytesPerEntry)
+            .and_then([&]() -> Result<Trace> {
+                const InputsD inputs = cast<double>(call.inputs());
+                return validate(inputs, call.spec()).and_then(work);
             });
-        });
     }
 };
 

@@ -6,13 +6,12 @@
 namespace attn {
 
 /// Attention in double with plain loops, written to be read against the formulas: the reference of every
-/// other backend. The arguments are validated; `keep` says which stages are held in the result.
-TraceD reference_forward(const InputsD& inputs, const AttentionSpec& spec, const Dimensions& size,
-                         StageSet keep);
+/// other backend. `keep` says which stages are held in the result. Fails when `control` was stopped.
+Result<TraceD> reference_forward(const CallD& call, StageSet keep, const RunControl& control = {});
 
-/// Every gradient; `forward` holds what validate_backward asks for.
-TraceD reference_backward(const InputsD& inputs, const AttentionSpec& spec, const Dimensions& size,
-                          const TraceD& forward, const UpstreamD& upstream);
+/// Every gradient; `forward` holds what validate_backward asks for. Fails when `control` was stopped.
+Result<TraceD> reference_backward(const CallD& call, const TraceD& forward,
+                                  const UpstreamD& upstream, const RunControl& control = {});
 
 /// The same behind the backend interface: float in, double inside, float out. Scores too large for a
 /// float come out as inf in `scores` while the weights, computed before that rounding, stay right.

@@ -2,6 +2,7 @@
 // i query row, j key column. d_ = gradient of L = Σ upstream ∘ stage.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 
 namespace attn {
 namespace {
@@ -44,22 +46,22 @@ void output_backward(const InputsD& in, const Dimensions& size, const TraceD& fo
     }
 }
 
-/// Row i of one head, from d_context back to q_i and to every k_j and v_j.
+/// Row i of one head, from d_context back to d_scores, and to every v_j.
 class RowBackward {
   public:
-    RowBackward(const AttentionSpec& spec, const Dimensions& size, const TraceD& forward, TraceD& d)
-        : spec_(spec),
-          size_(size),
+    RowBackward(const CallD& call, const TraceD& forward, TraceD& d)
+        : spec_(call.spec()),
+          size_(call.size()),
+          sinks_(call.inputs().params[Param::sinks]),
           forward_(forward),
           d_(d),
-          factor_(score_factor(spec, size.d_k)),
-          contributes_(static_cast<std::size_t>(size.tk)) {}
+          factor_(score_factor(spec_, size_.d_k)),
+          contributes_(static_cast<std::size_t>(size_.tk)) {}
 
     void run(Index b, Index h, Index i) {
         const Index allowed = fill_contributing(spec_, size_, b, h, i, contributes_);
         weights(b, h, i);
         softmax(b, h, i, allowed == 0);
-        queries_and_keys(b, h, i);
     }
 
   private:
@@ -69,7 +71,7 @@ class RowBackward {
     // forward:  context = Ã V,  Ã = A · keep / (1 − p)
     // so        d_V = Ãᵀ d_context,  d_Ã = d_context Vᵀ,  d_A = d_Ã · keep / (1 − p)
     void weights(Index b, Index h, Index i) {
-        const Stage last = spec_.dropout > 0.0 ? Stage::dropped : Stage::weights;
+        const Stage last = stage_or_source(Stage::dropped, spec_);
         const ConstViewD a = forward_[last].matrix(b, h);
         const ConstViewD v = forward_[Stage::v].matrix(b, group(h));
         const ViewD d_v = d_[Stage::v].matrix(b, group(h));
@@ -86,45 +88,102 @@ class RowBackward {
         }
     }
 
-    // forward:  A = softmax(M)  so  d_M = A ∘ (d_A − Σ_j d_A ∘ A)
-    // forward:  M = S where allowed, S = scores · factor  so  d_S = d_M,  d_scores = d_S · factor
+    // forward:  A = softmax(M)  so  d_M = A ∘ (d_A − Σ_j d_A ∘ A);  a sink weighs exp(sink − logsumexp) and has no value
+    // forward:  M = B where allowed, B = cap tanh(S / cap) − slope |p − j|, S = scores · factor
+    // so        d_B = d_M,  d_S = d_B (1 − tanh²(S / cap)),  d_scores = d_S · factor
     void softmax(Index b, Index h, Index i, bool empty) {
         const ConstViewD a = forward_[Stage::weights].matrix(b, h);
         const ViewD d_a = d_[Stage::weights].matrix(b, h);
         const double nan = std::numeric_limits<double>::quiet_NaN();
+        const PairRule rule = pair_rule(spec_, size_, h);
         double row_sum = 0.0;
         for (Index j = 0; j < size_.tk; ++j)
             if (contributes(j)) row_sum += d_a(i, j) * a(i, j);
+        if (!sinks_.empty())
+            d_.params[Param::sinks](0, 0, 0, h) -=
+                std::exp(sinks_(0, 0, 0, h) - forward_.logsumexp(b, h, i, 0)) * row_sum;
         for (Index j = 0; j < size_.tk; ++j) {
             double d_m = 0.0;
             if (contributes(j)) d_m = empty ? nan : a(i, j) * (d_a(i, j) - row_sum);
             d_[Stage::masked](b, h, i, j) = d_m;
-            d_[Stage::scaled](b, h, i, j) = d_m;
-            d_[Stage::scores](b, h, i, j) = d_m * factor_;
+            if (spec_.biases()) d_[Stage::biased](b, h, i, j) = d_m;
+            const double d_s =
+                d_m == 0.0 ? 0.0 : d_m * rule.derivative(forward_[Stage::scaled](b, h, i, j));
+            d_[Stage::scaled](b, h, i, j) = d_s;
+            d_[Stage::scores](b, h, i, j) = d_s * factor_;
         }
-    }
-
-    // forward:  scores = Q Kᵀ  so  d_Q = d_scores K,  d_K = d_scoresᵀ Q
-    void queries_and_keys(Index b, Index h, Index i) {
-        const ConstViewD q = forward_[Stage::q].matrix(b, h);
-        const ConstViewD k = forward_[Stage::k].matrix(b, group(h));
-        const ViewD d_q = d_[Stage::q].matrix(b, h);
-        const ViewD d_k = d_[Stage::k].matrix(b, group(h));
-        const ViewD d_scores = d_[Stage::scores].matrix(b, h);
-        for (Index j = 0; j < size_.tk; ++j)
-            if (contributes(j))
-                for (Index c = 0; c < size_.d_k; ++c) {
-                    d_q(i, c) += d_scores(i, j) * k(j, c);
-                    d_k(j, c) += d_scores(i, j) * q(i, c);
-                }
     }
 
     const AttentionSpec& spec_;
     const Dimensions& size_;
+    const TensorD& sinks_;
     const TraceD& forward_;
     TraceD& d_;
     double factor_;
     std::vector<std::uint8_t> contributes_;
+};
+
+/// From d_scores back to d_Q and d_K, through the product, the operands and the rotation.
+class ScoresBackward {
+  public:
+    ScoresBackward(const CallD& call, const TraceD& forward, TraceD& d)
+        : call_(call),
+          q_(forward[stage_or_source(Stage::q_rot, call.spec())]),
+          k_(forward[stage_or_source(Stage::k_rot, call.spec())]),
+          operands_(make_operands(call, q_, k_)),
+          d_(d) {}
+
+    void run() {
+        OperandsOf<double> d{TensorD(q_hat().shape()), TensorD(k_hat().shape())};
+        const Dimensions& size = call_.size();
+        for (Index b = 0; b < size.batch; ++b)
+            for (Index h = 0; h < size.heads; ++h)
+                product(b, h, h / (size.heads / size.kv_heads), d);
+        operands_backward(call_, q_, k_, d, d_.params);
+        unrotate(Stage::q_rot, Stage::q, std::move(d.q), size.query_offset);
+        unrotate(Stage::k_rot, Stage::k, std::move(d.k), 0);
+    }
+
+  private:
+    const TensorD& q_hat() const { return operands_.q.empty() ? q_ : operands_.q; }
+    const TensorD& k_hat() const { return operands_.k.empty() ? k_ : operands_.k; }
+
+    // forward:  scores = q̂ k̂ᵀ  so  d_q̂ = d_scores k̂,  d_k̂ = d_scoresᵀ q̂, over contributing pairs
+    void product(Index b, Index h, Index g, OperandsOf<double>& d) {
+        const ConstViewD d_scores = std::as_const(d_)[Stage::scores].matrix(b, h);
+        const ConstViewD q = q_hat().matrix(b, h);
+        const ConstViewD k = k_hat().matrix(b, g);
+        const ViewD d_q = d.q.matrix(b, h);
+        const ViewD d_k = d.k.matrix(b, g);
+        if (!info(call_.spec().score).is_dot)
+            return pair_products_backward(call_, q, k, d_scores, d_q, d_k, d_.params);
+        std::vector<std::uint8_t> contributes(static_cast<std::size_t>(k.rows));
+        for (Index i = 0; i < q.rows; ++i) {
+            fill_contributing(call_.spec(), call_.size(), b, h, i, contributes);
+            for (Index j = 0; j < k.rows; ++j)
+                if (contributes[static_cast<std::size_t>(j)] != 0)
+                    for (Index c = 0; c < q.columns; ++c) {
+                        d_q(i, c) += d_scores(i, j) * k(j, c);
+                        d_k(j, c) += d_scores(i, j) * q(i, c);
+                    }
+        }
+    }
+
+    /// forward:  q_rot = R q  so  d_q = Rᵀ d_q_rot.
+    void unrotate(Stage rotated, Stage given, TensorD&& d, Index offset) {
+        if (call_.spec().rope) {
+            d_[given] = rotate(*call_.spec().rope, d, offset, true);
+            d_[rotated] = std::move(d);
+        } else {
+            d_[given] = std::move(d);
+        }
+    }
+
+    const CallD& call_;
+    const TensorD& q_;
+    const TensorD& k_;
+    OperandsOf<double> operands_;
+    TraceD& d_;
 };
 
 // forward:  Q = X W_Q + b_Q  so  d_X += d_Q W_Qᵀ,  d_W_Q = Xᵀ d_Q,  d_b_Q = column sums of d_Q
@@ -157,19 +216,25 @@ void inputs_backward(const InputsD& in, TraceD& d) {
 
 }  // namespace
 
-TraceD reference_backward(const InputsD& inputs, const AttentionSpec& spec, const Dimensions& size,
-                          const TraceD& forward, const UpstreamD& upstream) {
+Result<TraceD> reference_backward(const CallD& call, const TraceD& forward,
+                                  const UpstreamD& upstream, const RunControl& control) {
+    const Dimensions& size = call.size();
     TraceD d;
-    for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::scores, Stage::scaled,
-                              Stage::masked, Stage::weights, Stage::dropped, Stage::context})
-        d[stage] = TensorD(stage_shape(stage, size, spec));
-    d[upstream.stage] = upstream_or_ones(upstream, stage_shape(upstream.stage, size, spec));
-    if (upstream.stage == Stage::output) output_backward(inputs, size, forward, d);
-    RowBackward row(spec, size, forward, d);
+    for (const Stage stage : {Stage::v, Stage::scores, Stage::scaled, Stage::biased, Stage::masked,
+                              Stage::weights, Stage::dropped, Stage::context})
+        d[stage] = TensorD(stage_shape(stage, size, call.spec()));
+    d.params[Param::sinks] = TensorD(call.inputs().params[Param::sinks].shape());
+    d[upstream.stage] = upstream_or_ones(upstream, stage_shape(upstream.stage, size, call.spec()));
+    if (upstream.stage == Stage::output) output_backward(call.inputs(), size, forward, d);
+    RowBackward row(call, forward, d);
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i) row.run(b, h, i);
-    inputs_backward(inputs, d);
+            for (Index i = 0; i < size.tq; ++i) {
+                if (control.stop.stop_requested()) return failed("the attention call was stopped");
+                row.run(b, h, i);
+            }
+    ScoresBackward(call, forward, d).run();
+    inputs_backward(call.inputs(), d);
     return d;
 }
 

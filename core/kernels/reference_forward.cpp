@@ -9,6 +9,7 @@
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 #include "core/softmax.h"
 
 namespace attn {
@@ -30,8 +31,8 @@ TensorD project(const TensorD& x, const TensorD& weight, const TensorD& bias, co
     return heads;
 }
 
-void fill_q_k_v(const InputsD& in, const AttentionSpec& spec, const Dimensions& size,
-                TraceD& trace) {
+void fill_q_k_v(const CallD& call, TraceD& trace) {
+    const InputsD& in = call.inputs();
     if (!in.projects()) {
         trace[Stage::q] = in.q;
         trace[Stage::k] = in.k;
@@ -40,7 +41,8 @@ void fill_q_k_v(const InputsD& in, const AttentionSpec& spec, const Dimensions& 
     }
     const TensorD& x_kv = in.x_kv.empty() ? in.x : in.x_kv;
     const auto projected = [&](const TensorD& x, Param weight, Param bias, Stage stage) {
-        return project(x, in.params[weight], in.params[bias], stage_shape(stage, size, spec));
+        return project(x, in.params[weight], in.params[bias],
+                       stage_shape(stage, call.size(), call.spec()));
     };
     trace[Stage::x] = in.x;
     trace[Stage::x_kv] = in.x_kv;
@@ -49,15 +51,49 @@ void fill_q_k_v(const InputsD& in, const AttentionSpec& spec, const Dimensions& 
     trace[Stage::v] = projected(x_kv, Param::w_v, Param::b_v, Stage::v);
 }
 
+void rotate_q_k(const CallD& call, TraceD& trace) {
+    if (!call.spec().rope) return;
+    const Rope& rope = *call.spec().rope;
+    trace[Stage::q_rot] = rotate(rope, trace[Stage::q], call.size().query_offset);
+    trace[Stage::k_rot] = rotate(rope, trace[Stage::k], 0);
+}
+
+void fill_scores(const CallD& call, const TensorD& q, const TensorD& k, TensorD& scores) {
+    const OperandsOf<double> made = make_operands(call, q, k);
+    const TensorD& q_hat = made.q.empty() ? q : made.q;
+    const TensorD& k_hat = made.k.empty() ? k : made.k;
+    const Index sharing = call.size().heads / call.size().kv_heads;
+    for (Index b = 0; b < call.size().batch; ++b)
+        for (Index h = 0; h < call.size().heads; ++h) {
+            const ConstViewD queries = q_hat.matrix(b, h);
+            const ConstViewD keys = k_hat.matrix(b, h / sharing);
+            if (info(call.spec().score).is_dot)
+                add_product_transposed(queries, keys, scores.matrix(b, h));
+            else
+                pair_products(call, queries, keys, scores.matrix(b, h));
+        }
+}
+
 /// The pairs of one head, row by row: from q_i and every k_j to Ã[i,·].
 struct HeadRows {
-    ViewD scores, scaled, masked, weights, dropped;
+    ViewD scores, scaled, biased, masked, weights, dropped;
 };
 
-/// Weights of row i. A forbidden pair weighs 0 whatever the scores hold; a row without an allowed
-/// key follows the empty-row policy, and allowed scores that are all −inf are 0/0.
+/// Weights of row i, `sink` one more logit in the denominator (−∞: none). A forbidden pair weighs 0 whatever the scores
+/// hold; a row without an allowed key follows the empty-row policy unless there is a sink, which then takes all, and
+/// allowed scores that are all −inf are 0/0. Returns the row's logsumexp.
 double softmax_allowed(std::span<const double> masked, std::span<const std::uint8_t> allowed,
-                       bool empty, EmptyRows policy, std::span<double> weights) {
+                       bool empty, double sink, EmptyRows policy, std::span<double> weights) {
+    if (sink != kMinusInfinity) {
+        std::vector<double> logits(masked.begin(), masked.end());
+        logits.push_back(sink);
+        std::vector<double> shares(logits.size());
+        const SoftmaxRow sides = softmax_row(logits, shares, EmptyRows::nan);
+        std::copy_n(shares.begin(), weights.size(), weights.begin());
+        for (std::size_t j = 0; j < weights.size(); ++j)
+            if (allowed[j] == 0) weights[j] = 0.0;
+        return sides.logsumexp;
+    }
     const SoftmaxRow sides = softmax_row(masked, weights, empty ? policy : EmptyRows::nan);
     if (!empty)
         for (std::size_t j = 0; j < weights.size(); ++j)
@@ -76,36 +112,43 @@ void fill_context_row(std::span<const double> weights, std::span<const std::uint
 /// Scores, weights and context of one head, and its row of logsumexp.
 class HeadForward {
   public:
-    HeadForward(const AttentionSpec& spec, const Dimensions& size, TraceD& trace)
-        : spec_(spec),
-          size_(size),
+    HeadForward(const CallD& call, TraceD& trace)
+        : spec_(call.spec()),
+          size_(call.size()),
+          sinks_(call.inputs().params[Param::sinks]),
           trace_(trace),
-          factor_(score_factor(spec, size.d_k)),
-          allowed_(static_cast<std::size_t>(size.tk)),
+          factor_(score_factor(spec_, size_.d_k)),
+          allowed_(static_cast<std::size_t>(size_.tk)),
           contributes_(allowed_.size()) {}
 
-    void run(Index b, Index h, const HeadRows& rows) {
-        const Index g = h / (size_.heads / size_.kv_heads);
+    void run(Index b, Index h, Index i) {
+        const auto view = [&](Stage stage) {
+            return trace_[stage_or_source(stage, spec_)].matrix(b, h);
+        };
+        row(b, h, i,
+            {view(Stage::scores), view(Stage::scaled), view(Stage::biased), view(Stage::masked),
+             view(Stage::weights), view(Stage::dropped)});
         const TraceD& trace = trace_;
-        add_product_transposed(trace[Stage::q].matrix(b, h), trace[Stage::k].matrix(b, g),
-                               rows.scores);
-        for (Index i = 0; i < size_.tq; ++i) {
-            row(b, h, i, rows);
-            fill_context_row(rows.dropped.row(i), contributes_, trace[Stage::v].matrix(b, g),
-                             trace_[Stage::context].matrix(b, h).row(i));
-        }
+        fill_context_row(view(Stage::dropped).row(i), contributes_,
+                         trace[Stage::v].matrix(b, h / (size_.heads / size_.kv_heads)),
+                         trace_[Stage::context].matrix(b, h).row(i));
     }
 
   private:
     void row(Index b, Index h, Index i, const HeadRows& rows) {
+        const bool sinks = !sinks_.empty();
         const Index count = fill_allowed(spec_.mask, size_, b, h, i, allowed_);
         fill_contributing(spec_, size_, b, h, i, contributes_);
+        const PairRule rule = pair_rule(spec_, size_, h);
         for (Index j = 0; j < size_.tk; ++j) {
             rows.scaled(i, j) = rows.scores(i, j) * factor_;
+            if (spec_.biases())
+                rows.biased(i, j) = rule.biased(rows.scaled(i, j), i + size_.query_offset, j);
             const bool allowed = allowed_[static_cast<std::size_t>(j)] != 0;
-            rows.masked(i, j) = allowed ? rows.scaled(i, j) : kMinusInfinity;
+            rows.masked(i, j) = allowed ? rows.biased(i, j) : kMinusInfinity;
         }
         trace_.logsumexp(b, h, i, 0) = softmax_allowed(rows.masked.row(i), allowed_, count == 0,
+                                                       sinks ? sinks_(0, 0, 0, h) : kMinusInfinity,
                                                        spec_.empty_rows, rows.weights.row(i));
         if (spec_.dropout > 0.0)
             for (Index j = 0; j < size_.tk; ++j)
@@ -114,6 +157,7 @@ class HeadForward {
 
     const AttentionSpec& spec_;
     const Dimensions& size_;
+    const TensorD& sinks_;
     TraceD& trace_;
     double factor_;
     std::vector<std::uint8_t> allowed_;
@@ -148,24 +192,25 @@ void drop_unkept(TraceD& trace, StageSet keep) {
 
 }  // namespace
 
-TraceD reference_forward(const InputsD& inputs, const AttentionSpec& spec, const Dimensions& size,
-                         StageSet keep) {
+Result<TraceD> reference_forward(const CallD& call, StageSet keep, const RunControl& control) {
+    const Dimensions& size = call.size();
     TraceD trace;
-    fill_q_k_v(inputs, spec, size, trace);
-    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::masked, Stage::weights,
-                              Stage::dropped, Stage::context})
-        trace[stage] = TensorD(stage_shape(stage, size, spec));
+    fill_q_k_v(call, trace);
+    rotate_q_k(call, trace);
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked,
+                              Stage::weights, Stage::dropped, Stage::context})
+        trace[stage] = TensorD(stage_shape(stage, size, call.spec()));
     trace.logsumexp = TensorD(Shape{size.batch, size.heads, size.tq, 1});
-    HeadForward head(spec, size, trace);
+    fill_scores(call, trace[stage_or_source(Stage::q_rot, call.spec())],
+                trace[stage_or_source(Stage::k_rot, call.spec())], trace[Stage::scores]);
+    HeadForward head(call, trace);
     for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) {
-            const auto view = [&](Stage stage) { return trace[stage].matrix(b, h); };
-            const Stage last = spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
-            head.run(b, h,
-                     {view(Stage::scores), view(Stage::scaled), view(Stage::masked),
-                      view(Stage::weights), view(last)});
-        }
-    trace[Stage::output] = join_heads(inputs, size, trace[Stage::context]);
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index i = 0; i < size.tq; ++i) {
+                if (control.stop.stop_requested()) return failed("the attention call was stopped");
+                head.run(b, h, i);
+            }
+    trace[Stage::output] = join_heads(call.inputs(), size, trace[Stage::context]);
     drop_unkept(trace, keep);
     return trace;
 }

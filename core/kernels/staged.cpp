@@ -13,31 +13,21 @@ class StagedBackend final : public Backend {
     }
     StageSet stages() const override { return all_stages(); }
 
-    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
-                          StageSet keep) const override {
-        return forward_stoppable(inputs, spec, keep, {});
-    }
-    Result<Trace> forward_stoppable(const Inputs& inputs, const AttentionSpec& spec, StageSet keep,
-                                    const RunControl& control) const override {
-        return checked(inputs, spec, keep).and_then([&](const Dimensions& size) {
-            return staged_forward(inputs, spec, size, keep, control);
-        });
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override {
+        return fits(call, keep).and_then([&] { return staged_forward(call, keep, control); });
     }
 
-    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
-                           const Upstream& upstream) const override {
-        return checked(inputs, spec, all_stages()).map([&](const Dimensions& size) {
-            return staged_backward(inputs, spec, size, forward, upstream);
+    Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                           const RunControl& control) const override {
+        return fits(call, all_stages()).and_then([&] {
+            return staged_backward(call, forward, upstream, control);
         });
     }
 
   private:
-    /// The sizes of a call that fits in memory.
-    static Result<Dimensions> checked(const Inputs& inputs, const AttentionSpec& spec,
-                                      StageSet keep) {
-        return validate(inputs, spec).and_then([&](const Dimensions& size) {
-            return check_fits_in_memory(size, spec, keep, sizeof(float)).map([&] { return size; });
-        });
+    static Result<void> fits(const Call& call, StageSet keep) {
+        return check_fits_in_memory(call.size(), call.spec(), keep, sizeof(float));
     }
 };
 

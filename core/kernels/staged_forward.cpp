@@ -13,6 +13,7 @@
 #include "core/kernels/staged.h"
 #include "core/kernels/staged_tiles.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 
 namespace attn {
 namespace {
@@ -44,28 +45,31 @@ struct TailWeight {
 
 class StagedRun {
   public:
-    StagedRun(const HeadTensors& in, const AttentionSpec& spec, const Dimensions& size,
-              StageSet keep, Trace& trace, const RunControl& control)
-        : in_(in),
-          spec_(spec),
-          size_(size),
+    /// `in`: the operands of the scores' product, and V.
+    StagedRun(const Call& call, const HeadTensors& in, StageSet keep, Trace& trace,
+              const RunControl& control)
+        : call_(call),
+          in_(in),
+          spec_(call.spec()),
+          size_(call.size()),
           trace_(trace),
           control_(control),
-          factor_(static_cast<float>(score_factor(spec, size.d_k))),
+          is_dot_(info(spec_.score).is_dot),
+          factor_(static_cast<float>(score_factor(spec_, size_.d_k))),
           width_(panel_width()),
-          stride_(panel_count(size.tk) * width_ + kRowGap),
-          context_stride_(panel_count(size.d_v) * width_),
-          head_k_(panel_count(size.tk) * width_ * size.d_k),
-          head_v_(context_stride_ * size.tk),
-          packed_k_(Tensor::uninitialised({size.batch, size.kv_heads, 1, head_k_})),
-          packed_v_(Tensor::uninitialised({size.batch, size.kv_heads, 1, head_v_})),
-          v_finite_(static_cast<std::size_t>(size.batch * size.kv_heads)),
+          stride_(panel_count(size_.tk) * width_ + kRowGap),
+          context_stride_(panel_count(size_.d_v) * width_),
+          head_k_(is_dot_ ? panel_count(size_.tk) * width_ * in.k.shape().d : 1),
+          head_v_(context_stride_ * size_.tk),
+          packed_k_(Tensor::uninitialised({size_.batch, size_.kv_heads, 1, head_k_})),
+          packed_v_(Tensor::uninitialised({size_.batch, size_.kv_heads, 1, head_v_})),
+          v_finite_(static_cast<std::size_t>(size_.batch * size_.kv_heads)),
           scratch_(static_cast<std::size_t>(thread_slots())) {
         for (const StageInfo& stage : stage_table())
             if ((pair_stages() & keep)[index_of(stage.stage)])
-                trace[stage.stage] = Tensor::uninitialised(stage_shape(stage.stage, size, spec));
-        trace[Stage::context] = Tensor::uninitialised(stage_shape(Stage::context, size, spec));
-        trace.logsumexp = Tensor::uninitialised(Shape{size.batch, size.heads, size.tq, 1});
+                trace[stage.stage] = Tensor::uninitialised(stage_shape(stage.stage, size_, spec_));
+        trace[Stage::context] = Tensor::uninitialised(stage_shape(Stage::context, size_, spec_));
+        trace.logsumexp = Tensor::uninitialised(Shape{size_.batch, size_.heads, size_.tq, 1});
         past_cache_ = pair_bytes() > kCachedBytes;
     }
 
@@ -94,7 +98,7 @@ class StagedRun {
     void pack(Index head) {
         const Index b = head / size_.kv_heads;
         const Index g = head % size_.kv_heads;
-        pack_rows(in_.k.matrix(b, g), packed_k_.matrix(b, g).data);
+        if (is_dot_) pack_rows(in_.k.matrix(b, g), packed_k_.matrix(b, g).data);
         pack_columns(in_.v.matrix(b, g), packed_v_.matrix(b, g).data);
         const auto v = in_.v.matrix(b, g);
         v_finite_[static_cast<std::size_t>(head)] =
@@ -117,8 +121,11 @@ class StagedRun {
         prepare(scratch);
         const Index g = h / (size_.heads / size_.kv_heads);
         const MatrixView<float> rows{scratch.rows, count, size_.tk, stride_};
-        multiply_panels(in_.q.matrix(b, h).row_block(first, count), packed_k_.matrix(b, g).data,
-                        panel_count(size_.tk), rows);
+        const auto q = in_.q.matrix(b, h).row_block(first, count);
+        if (is_dot_)
+            multiply_panels(q, packed_k_.matrix(b, g).data, panel_count(size_.tk), rows);
+        else
+            pair_products<float>(call_, q, in_.k.matrix(b, g), rows);
         for (Index i = first; i < first + count; ++i) {
             const std::span<float> row = rows.row(i - first);
             trace_.logsumexp(b, h, i, 0) = weigh(b, h, i, row, scratch);
@@ -141,31 +148,40 @@ class StagedRun {
     /// One row from scores to weights, in place and into the stages; returns its logsumexp. Edges: as attend() in
     /// engine.h.
     float weigh(Index b, Index h, Index i, std::span<float> row, Scratch& scratch) const {
-        const KeyRange keys = key_range(spec_.mask, size_, b, i);
+        const KeyRuns runs = key_runs(spec_.mask, size_, b, i);
+        const KeyRange keys = runs.hull();
+        const PairRule rule = pair_rule(spec_, size_, h);
         const ScoreRange range = scale_and_mask({.values = row.data(),
                                                  .n = size_.tk,
                                                  .factor = factor_,
+                                                 .cap = static_cast<float>(rule.cap),
+                                                 .slope = static_cast<float>(rule.slope),
+                                                 .position = i + size_.query_offset,
                                                  .begin = keys.begin,
                                                  .end = keys.end,
-                                                 .allow = custom_mask(b, h, i, scratch),
+                                                 .allow = allowed_keys(b, h, i, runs, scratch),
                                                  .scores = stage_row(Stage::scores, b, h, i),
                                                  .scaled = stage_row(Stage::scaled, b, h, i),
+                                                 .biased = stage_row(Stage::biased, b, h, i),
                                                  .masked = stage_row(Stage::masked, b, h, i),
                                                  .past_cache = past_cache_});
         float* const weights = stage_row(Stage::weights, b, h, i);
         const auto finish = [&](float factor) {
             normalise(row.data(), size_.tk, factor, weights, past_cache_);
         };
-        if (range.max == -kInfinity) {
+        const Tensor& sinks = call_.inputs().params[Param::sinks];
+        const float sink = sinks.empty() ? -kInfinity : sinks(0, 0, 0, h);
+        const float top = std::isnan(sink) ? sink : std::max(range.max, sink);
+        if (top == -kInfinity) {
             const bool nan = std::ranges::any_of(row, [](float m) { return std::isnan(m); });
             weigh_without_max(b, h, i, row, scratch);
             finish(1.0F);
             return nan ? kNaN : -kInfinity;
         }
-        const std::vector<TailWeight> tail = range.lowest - range.max < kFar
-                                                 ? tail_weights(row, range.max)
-                                                 : std::vector<TailWeight>();
-        const float sum = exponentials(row.data(), size_.tk, range.max);
+        const std::vector<TailWeight> tail =
+            range.lowest - top < kFar ? tail_weights(row, top) : std::vector<TailWeight>();
+        const float sum =
+            exponentials(row.data(), size_.tk, top) + (sinks.empty() ? 0.0F : std::exp(sink - top));
         if (!(sum < kInfinity)) {
             put_nan_where_allowed(b, h, i, row, scratch);
             finish(1.0F);
@@ -174,18 +190,16 @@ class StagedRun {
         for (const TailWeight& weight : tail)
             row[static_cast<std::size_t>(weight.j)] = weight.value;
         finish(1.0F / sum);
-        return static_cast<float>(static_cast<double>(range.max) +
-                                  std::log(static_cast<double>(sum)));
+        return static_cast<float>(static_cast<double>(top) + std::log(static_cast<double>(sum)));
     }
 
-    /// 0 where the custom mask forbids, for row i; nullptr when there is none.
-    const float* custom_mask(Index b, Index h, Index i, Scratch& scratch) const {
-        if (!spec_.mask.custom) return nullptr;
-        const auto allowed = broadcast_row(*spec_.mask.custom, b, h, i);
-        const bool all_alike = allowed.size() == 1;
+    /// 0 where the custom mask or a gap between two runs forbids, for row i; nullptr when there is neither.
+    const float* allowed_keys(Index b, Index h, Index i, const KeyRuns& runs,
+                              Scratch& scratch) const {
+        if (!spec_.mask.custom && !runs.split()) return nullptr;
+        fill_allowed(spec_.mask, size_, b, h, i, scratch.allowed);
         for (Index j = 0; j < size_.tk; ++j)
-            scratch.allow[j] =
-                allowed[all_alike ? 0 : static_cast<std::size_t>(j)] != 0 ? 1.0F : 0.0F;
+            scratch.allow[j] = scratch.allowed[static_cast<std::size_t>(j)] != 0 ? 1.0F : 0.0F;
         return scratch.allow;
     }
 
@@ -243,11 +257,13 @@ class StagedRun {
         }
     }
 
+    const Call& call_;
     const HeadTensors& in_;
     const AttentionSpec& spec_;
     const Dimensions& size_;
     Trace& trace_;
     const RunControl& control_;
+    bool is_dot_;
     float factor_;
     Index width_;
     Index stride_;          // of a row of scores in scratch memory
@@ -263,15 +279,16 @@ class StagedRun {
 
 }  // namespace
 
-Result<Trace> staged_forward(const Inputs& inputs, const AttentionSpec& spec,
-                             const Dimensions& size, StageSet keep, const RunControl& control) {
+Result<Trace> staged_forward(const Call& call, StageSet keep, const RunControl& control) {
     Trace trace;
-    const HeadTensors heads = head_tensors(inputs, spec, size, trace);
-    const bool finished = StagedRun(heads, spec, size, keep, trace, control).run();
+    const HeadTensors heads = head_tensors(call, trace);
+    const Operands made = make_operands(call, heads.q, heads.k);
+    const HeadTensors operands = operands_of(heads, made);
+    const bool finished = StagedRun(call, operands, keep, trace, control).run();
     if (!finished || control.stop.stop_requested()) return failed("the attention call was stopped");
     if (keep[index_of(Stage::output)])
-        trace[Stage::output] = join_heads(inputs, size, trace[Stage::context]);
-    keep_only(inputs, keep, trace);
+        trace[Stage::output] = join_heads(call.inputs(), call.size(), trace[Stage::context]);
+    keep_only(call.inputs(), keep, trace);
     return trace;
 }
 

@@ -17,6 +17,7 @@
 #include "core/kernels/staged_tiles.h"
 
 #include <hwy/cache_control.h>
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -129,9 +130,39 @@ class StageRow {
     bool stream_;
 };
 
+/// What a soft cap and ALiBi make of the scaled scores of keys j, j + 1, …
+class Bias {
+  public:
+    explicit Bias(const ScoreRow& row)
+        : capped_(row.cap != 0.0F),
+          sloped_(row.slope != 0.0F),
+          cap_(hn::Set(kTag, row.cap)),
+          inverse_cap_(hn::Set(kTag, capped_ ? 1.0F / row.cap : 0.0F)),
+          slope_(hn::Set(kTag, row.slope)),
+          position_(row.position) {}
+
+    HWY_INLINE V operator()(V s, Index j) const {
+        if (capped_) s = hn::Mul(cap_, hn::Tanh(kTag, hn::Mul(s, inverse_cap_)));
+        if (!sloped_) return s;
+        const V first = hn::Set(kTag, static_cast<float>(position_ - j));
+        return hn::NegMulAdd(slope_, hn::Abs(hn::Sub(first, hn::Iota(kTag, 0.0F))), s);
+    }
+
+  private:
+    bool capped_;
+    bool sloped_;
+    V cap_;
+    V inverse_cap_;
+    V slope_;
+    Index position_;
+};
+
 ScoreRange scale_and_mask_now(const ScoreRow& row) {
     using Ints = hn::RebindToSigned<D>;
     const Ints ints;
+    const Bias bias(row);
+    const bool biases = row.cap != 0.0F || row.slope != 0.0F;
+    const StageRow biased(row.biased, row.n, row.past_cache);
     const StageRow scores(row.scores, row.n, row.past_cache);
     const StageRow scaled(row.scaled, row.n, row.past_cache);
     const StageRow masked(row.masked, row.n, row.past_cache);
@@ -142,7 +173,8 @@ ScoreRange scale_and_mask_now(const ScoreRow& row) {
     for (Index j = 0; j < row.n; j += lanes()) {
         const V score = hn::Load(kTag, row.values + j);
         const V s = hn::Mul(score, factor);
-        V m = s;
+        const V b = biases ? bias(s, j) : s;
+        V m = b;
         if (j < row.begin || j + lanes() > row.end) {
             const auto key = hn::Iota(ints, static_cast<std::int32_t>(j));
             const auto before = hn::Lt(key, hn::Set(ints, static_cast<std::int32_t>(row.begin)));
@@ -152,9 +184,10 @@ ScoreRange scale_and_mask_now(const ScoreRow& row) {
         if (row.allow != nullptr)
             m = hn::IfThenElse(hn::Ne(hn::Load(kTag, row.allow + j), hn::Zero(kTag)), m, forbidden);
         top = hn::Max(top, m);
-        low = hn::Min(low, s);
+        low = hn::Min(low, b);
         scores.put(score, j);
         scaled.put(s, j);
+        biased.put(b, j);
         masked.put(m, j);
         hn::Store(m, kTag, row.values + j);
     }

@@ -30,11 +30,15 @@ struct ScoreRow {
     float* values = nullptr;  // [n up to a whole vector], aligned; in: scores, out: masked
     Index n = 0;
     float factor = 1.0F;
-    Index begin = 0;  // keys before it and from `end` on are forbidden
+    float cap = 0.0F;    // 0: none
+    float slope = 0.0F;  // of ALiBi
+    Index position = 0;  // of the query
+    Index begin = 0;     // keys before it and from `end` on are forbidden
     Index end = 0;
     const float* allow = nullptr;  // 0 forbids as well; [n up to a whole vector], or nullptr
     float* scores = nullptr;
     float* scaled = nullptr;
+    float* biased = nullptr;
     float* masked = nullptr;
     bool past_cache = false;  // written around the caches: nobody reads the stages soon
 };
@@ -43,10 +47,11 @@ struct ScoreRow {
 struct ScoreRange {
     float max =
         0.0F;  // of masked; of no meaning where one is NaN, but then the sum of exponentials is NaN
-    float lowest = 0.0F;  // of scaled
+    float lowest = 0.0F;  // of biased
 };
 
-/// scaled = scores · factor; masked = scaled, −inf where forbidden.
+/// scaled = scores · factor; biased = cap · tanh(scaled / cap) − slope · |position − j|; masked = biased, −inf where
+/// forbidden.
 ScoreRange scale_and_mask(const ScoreRow& row);
 
 /// values[j] = exp(values[j] − max), [n]; returns their sum. 0 for values below max − 87.6; relative error <= 1.2e-7

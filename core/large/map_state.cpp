@@ -11,8 +11,7 @@ double pairs_of(const WeightSource& source, Head head, KeyRange rows) {
     if (!mask.any()) return static_cast<double>((rows.end - rows.begin) * source.size.tk);
     Index count = 0;
     for (Index i = rows.begin; i < rows.end; ++i) {
-        const KeyRange keys = key_range(mask, source.size, head.b, i);
-        count += std::max<Index>(keys.end - keys.begin, 0);
+        count += key_runs(mask, source.size, head.b, i).count();
     }
     return static_cast<double>(count);
 }

@@ -86,7 +86,7 @@ struct AllowedKeys {
     Index first = 0;
 };
 AllowedKeys allowed_keys(const WeightSource& source, Head head, Index i, Index begin, Index end) {
-    const KeyRange run = key_range(source.spec.mask, source.size, head.b, i);
+    const KeyRange run = one_run(source.spec.mask, source.size, head.b, i);
     begin = std::max(begin, run.begin);
     end = std::min(end, run.end);
     if (begin >= end) return {};
@@ -132,7 +132,7 @@ class Fates {
     bool is_plain() const { return keys_.empty() && !may_overflow_ && !is_empty_row_nan(source_); }
 
     bool spoilt_by_keys(Index i, Index allowed) {
-        const KeyRange run = key_range(source_.spec.mask, source_.size, head_.b, i);
+        const KeyRange run = one_run(source_.spec.mask, source_.size, head_.b, i);
         Index lowest = 0;  // keys whose score is −inf
         for (auto j = std::ranges::lower_bound(keys_, run.begin); j != keys_.end() && *j < run.end;
              ++j) {

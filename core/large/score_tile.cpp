@@ -95,7 +95,7 @@ class ScoreTile {
         if (!source_.spec.mask.any()) return;
         any_ = {source_.size.tk, 0};
         for (Index i = queries_.begin; i < queries_.end; ++i) {
-            const KeyRange run = key_range(source_.spec.mask, source_.size, head_.b, i);
+            const KeyRange run = one_run(source_.spec.mask, source_.size, head_.b, i);
             runs_.push_back(run);
             any_ = {std::min(any_.begin, run.begin), std::max(any_.end, run.end)};
             all_ = common(all_, run);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/kernels/projections.h"
+#include "core/scores/score.h"
 
 namespace attn::large {
 namespace {
@@ -30,10 +31,26 @@ Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
     return needed;
 }
 
-Result<void> check_dropout(double dropout) {
-    if (dropout == 0.0) return {};
-    return bad_input(fmt::format(
-        "dropout is {}: a map shows weights before dropout, so 0 is expected", dropout));
+/// A map shows exp(q·k · factor − logsumexp) before dropout and nothing else.
+Result<void> check_shown(const AttentionSpec& spec, const Params& params) {
+    if (spec.dropout != 0.0)
+        return bad_input(fmt::format(
+            "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
+    const std::pair<bool, std::string_view> refused[] = {
+        {spec.score != Score::dot, info(spec.score).key},
+        {spec.rope.has_value(), "rope"},
+        {spec.softcap.has_value(), "softcap"},
+        {spec.alibi, "alibi"},
+        {!params[Param::sinks].empty(), "sinks"},
+        {spec.mask.global_tokens > 0, "global-tokens"},
+    };
+    for (const auto& [is_on, name] : refused)
+        if (is_on)
+            return bad_input(fmt::format(
+                "{}: a map of weights shows plain dot products of Q and K, so a call without it is "
+                "expected",
+                name));
+    return {};
 }
 
 WeightSource project_source(Inputs&& in, const AttentionSpec& spec, const Dimensions& size) {
@@ -51,10 +68,11 @@ WeightSource project_source(Inputs&& in, const AttentionSpec& spec, const Dimens
 
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec) try {
     Inputs needed = without_values(inputs, spec);
-    const Result<Dimensions> size = validate(needed, spec);
-    if (!size) return tl::unexpected(size.error());
-    if (auto fine = check_dropout(spec.dropout); !fine) return tl::unexpected(fine.error());
-    return project_source(std::move(needed), spec, *size);
+    if (auto fine = check_shown(spec, inputs.params); !fine) return tl::unexpected(fine.error());
+    const Result<Call> call = validate(needed, spec);
+    if (!call) return tl::unexpected(call.error());
+    const Dimensions size = call->size();
+    return project_source(std::move(needed), spec, size);
 } catch (const std::bad_alloc&) {
     return failed("out of memory: a map of weights keeps its own Q and K");
 }
@@ -62,7 +80,7 @@ Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& sp
 Result<WeightSource> weight_source(const std::shared_ptr<const Inputs>& inputs,
                                    const AttentionSpec& spec, const Dimensions& size) {
     if (inputs->projects()) return weight_source(*inputs, spec);
-    if (auto fine = check_dropout(spec.dropout); !fine) return tl::unexpected(fine.error());
+    if (auto fine = check_shown(spec, inputs->params); !fine) return tl::unexpected(fine.error());
     return WeightSource{std::shared_ptr<const Tensor>(inputs, &inputs->q),
                         std::shared_ptr<const Tensor>(inputs, &inputs->k), spec, size};
 }

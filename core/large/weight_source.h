@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/engine.h"
+#include "core/masks.h"
 
 namespace attn::large {
 
@@ -23,8 +24,14 @@ struct Head {
     bool operator==(const Head&) const = default;
 };
 
+/// What the mask leaves query i: a source's masks leave one run of keys, weight_source() sees to it.
+inline KeyRange one_run(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {
+    return key_runs(mask, size, b, i).first;
+}
+
 /// Projects X where there is one. V is not looked at. Errors: those of validate(); dropout > 0 (a
-/// map shows weights before dropout, so it is refused by name).
+/// map shows weights before dropout, so it is refused by name), and what a map cannot show yet: scores that are no dot
+/// product of Q and K, RoPE, soft cap, ALiBi, sinks, global tokens.
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec);
 
 /// The same for inputs whose `size` is known to be valid: Q and K that are given are shared, not copied.

@@ -32,8 +32,8 @@ Inputs projected() {
 }
 
 std::string complaint(const Inputs& inputs, const AttentionSpec& spec = {}) {
-    const auto size = validate(inputs, spec);
-    return size ? "" : size.error().sentence;
+    const auto call = validate(inputs, spec);
+    return call ? "" : call.error().sentence;
 }
 
 std::string option_complaint(const AttentionSpec& spec) {

@@ -59,11 +59,11 @@ double fused_gflops() {
         for (float& value : tensor->values())
             value = static_cast<float>(3.4 * uniform(1, counter++) - 1.7);
     }
-    const Dimensions size = validate(inputs, {}).value();
+    const Call call = validate(inputs, {}).value();
     std::vector<double> speeds;
     for (int n = 0; n < 5; ++n) {
         const double start = seconds_now();
-        fused_forward(inputs, {}, size, StageSet().set(index_of(Stage::context))).value();
+        fused_forward(call, StageSet().set(index_of(Stage::context))).value();
         speeds.push_back(4e-9 * 8.0 * 2048.0 * 2048.0 * kWidth / (seconds_now() - start));
     }
     return median(speeds);

@@ -28,15 +28,15 @@ class Wrong final : public Backend {
     std::string_view name() const override { return "wrong"; }
     std::string_view description() const override { return "off by a part in a thousand"; }
     StageSet stages() const override { return all_stages(); }
-    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
-                          StageSet keep) const override {
-        auto trace = find_backend("staged")->forward(inputs, spec, keep);
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override {
+        auto trace = find_backend("staged")->forward(call, keep, control);
         for (float& value : (*trace)[Stage::context].values()) value *= 1.001F;
         return trace;
     }
-    Result<Trace> backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
-                           const Upstream& upstream) const override {
-        auto d = find_backend("staged")->backward(inputs, spec, forward, upstream);
+    Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                           const RunControl& control) const override {
+        auto d = find_backend("staged")->backward(call, forward, upstream, control);
         for (float& value : (*d)[Stage::k].values()) value *= 1.001F;
         return d;
     }

@@ -20,7 +20,20 @@ TEST_CASE("a value that cannot be is named with what was expected") {
     check_option_refused({"--temperature", "nan"}, "temperature is nan");
     check_option_refused({"--scale", "sqrt"},
                          "--scale is 'sqrt'; expected sqrt_dk, none or a number");
-    check_option_refused({"--score", "cosine"}, "--score is 'cosine'; expected dot");
+    check_option_refused({"--score", "cos"},
+                         "--score is 'cos'; expected dot, cosine, general or additive");
+    check_option_refused({"--score", "general"}, "score general needs W_score");
+    check_option_refused({"--rope", "both"}, "--rope is 'both'; expected half or interleaved");
+    check_option_refused({"--rope-base", "9"}, "--rope-base is '9' without rope");
+    check_option_refused({"--rope", "half", "--rope-base", "0"}, "rope-base is 0");
+    check_option_refused({"--rope", "half", "--rope-dims", "3"}, "rope-dims is 3");
+    check_option_refused({"--softcap", "0"}, "softcap is 0");
+    check_option_refused({"--query-offset", "-1"}, "query-offset is -1");
+    check_option_refused({"--query-offset", "1", "--causal=bottom-right"},
+                         "query-offset is 1 but causal=bottom-right");
+    check_option_refused({"--window-left", "-1"}, "window-left is -1");
+    check_option_refused({"--global-tokens", "1"}, "global-tokens is 1 without a window");
+    check_option_refused({"--sinks"}, "no array sinks");
     check_option_refused({"--causal=left"},
                          "--causal is 'left'; expected top-left or bottom-right");
     check_option_refused({"--window", "1.5"}, "--window is '1.5'; expected a whole number");

@@ -92,6 +92,6 @@ TEST_CASE("an array that trace does not use is said") {
     const Ran ran = command({"trace", golden("unused.npz"), "-o", (scratch / "o.npz").string()});
     CHECK(ran.code == 0);
     CHECK(says(ran.err,
-               "note: " + golden("unused.npz") + ": arrays 'sinks', 'W_score' are not used"));
+               "note: " + golden("unused.npz") + ": arrays 'attn_mask', 'W_extra' are not used"));
     CHECK(command({"trace", golden("tokens.npz"), "-o", (scratch / "o.npz").string()}).err.empty());
 }

@@ -113,7 +113,7 @@ TEST_CASE("an array that means nothing is named in a note") {
     const TensorFile file = opened("unused.npz");
     REQUIRE(file.notes.size() == 1);
     CHECK(says(file.notes[0],
-               "unused.npz: arrays 'sinks', 'W_score' are not used; known arrays are "
+               "unused.npz: arrays 'attn_mask', 'W_extra' are not used; known arrays are "
                "Q, K, V, X, X_kv, W_Q"));
     CHECK(says(file.notes[0], "mask, tokens, tokens_kv, options"));
     const Scratch scratch;

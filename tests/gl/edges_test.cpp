@@ -103,12 +103,12 @@ TEST_CASE("a call that is stopped fails with one sentence, and the next one comp
     inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
     std::stop_source source;
     source.request_stop();
+    const Call call = validate(inputs, {}).value();
     for (const StageSet keep : {all_stages(), fused_stages()}) {
-        const auto stopped =
-            the_backend().forward_stoppable(inputs, {}, keep, {source.get_token(), {}});
+        const auto stopped = the_backend().forward(call, keep, {source.get_token(), {}});
         REQUIRE(!stopped);
         CHECK(stopped.error().sentence == "the attention call was stopped");
-        CHECK(the_backend().forward(inputs, {}, keep));
+        CHECK(the_backend().forward(call, keep, {}));
     }
 }
 

@@ -24,9 +24,9 @@ TEST_CASE(
     REQUIRE(!trace);
     CHECK(trace.error().sentence == *reason);
     const Backend* const all[] = {find_backend("staged"), &the_backend()};
-    const Dimensions size = validate(inputs, {}).value();
-    const auto chosen = choose_backend("gl", size, all_stages(), all);
+    const Call call = validate(inputs, {}).value();
+    const auto chosen = choose_backend("gl", call, all_stages(), all);
     REQUIRE(!chosen);
     CHECK(chosen.error().sentence == "backend gl cannot run here: " + *reason);
-    CHECK(attend(inputs, {}, *choose_backend("auto", size, all_stages(), all).value()));
+    CHECK(attend(inputs, {}, *choose_backend("auto", call, all_stages(), all).value()));
 }

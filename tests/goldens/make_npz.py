@@ -79,7 +79,7 @@ def main():
     # Too many tokens to compute every stage: Step maps them.
     wave = lambda pace: (2 * np.cos(pace * np.arange(300 * 8).reshape(300, 8))).round(2).astype("<f2")
     np.savez_compressed(FOLDER / "mapped_tokens.npz", Q=wave(0.37), K=wave(0.53), V=wave(0.71))
-    np.savez(FOLDER / "unused.npz", sinks=np.zeros(2, "<f4"), W_score=np.eye(4, dtype="<f4"), **qkv)
+    np.savez(FOLDER / "unused.npz", attn_mask=np.zeros(2, "<f4"), W_extra=np.eye(4, dtype="<f4"), **qkv)
 
 
 main()

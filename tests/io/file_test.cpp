@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
 
 #include "tests/io/scratch.h"
 
@@ -56,6 +60,37 @@ TEST_CASE("a signal that ends the program waits until the file is whole") {
             ::raise(SIGTERM);
             return write_file_atomically(path, "whole");
         }));
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(read_text_file(scratch / "f").value() == "whole");
+    CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("it waits too when it reaches another thread of the program") {
+    const Scratch scratch;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::signal(SIGINT, SIG_DFL);
+        std::atomic<bool> running = false;
+        // Of the two threads the system may choose only this one.
+        sigset_t blocked;
+        sigemptyset(&blocked);
+        sigaddset(&blocked, SIGINT);
+        std::thread other([&] {
+            running = true;
+            for (;;) ::pause();
+        });
+        while (!running) std::this_thread::yield();
+        ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+        static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
+            ::kill(::getpid(), SIGINT);
+            while (!interrupted()) std::this_thread::yield();
+            return write_file_atomically(path, "whole");
+        }));
+        ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
         ::_exit(0);
     }
     int status = 0;

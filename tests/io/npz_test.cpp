@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -149,18 +151,23 @@ TEST_CASE("damage anywhere in a file is noticed or harmless, never a crash") {
 TEST_CASE("an npz whose writing is interrupted is not there, and neither is a part of it") {
     const Scratch scratch;
     const std::vector<float> values(1 << 16, 1.0F);
-    sigset_t hangup, before;
-    sigemptyset(&hangup);
-    sigaddset(&hangup, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &hangup, &before);
-    raise(SIGHUP);
-    CHECK(interrupted());
     const std::vector<NpzEntry> entries{{"q", {1 << 16}, values}};
-    CHECK(!write_npz(scratch / "f.npz", entries));
-    CHECK(scratch.files() == 0);
-    int taken = 0;
-    sigwait(&hangup, &taken);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::signal(SIGHUP, SIG_DFL);
+        // Held by the write around it, so that it is there before the inner one begins.
+        static_cast<void>(replace_file(scratch / "outer", [&](const std::filesystem::path& path) {
+            ::raise(SIGHUP);
+            const bool gave_up = interrupted() && !write_npz(scratch / "f.npz", entries);
+            return write_file_atomically(path, gave_up ? "gave up" : "went on");
+        }));
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(read_text_file(scratch / "outer").value() == "gave up");
+    CHECK(scratch.files() == 1);
     CHECK(!interrupted());
     CHECK(write_npz(scratch / "f.npz", entries));
 }

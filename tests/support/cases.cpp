@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/scores/score.h"
 #include "tests/support/random.h"
 
 namespace attn::test {
@@ -45,6 +46,25 @@ class Maker {
         weight(made, Param::w_v, Param::b_v, d_source, n.hkv * n.d_v);
         weight(made, Param::w_o, Param::b_o, n.h * n.d_v, d_out);
         made.upstream = {Stage::output, next({n.b, 1, n.tq, d_out})};
+        return made;
+    }
+
+    /// A score function with its parameters.
+    Case& scored(Score score, const Extents& n) {
+        constexpr Index hidden = 5;
+        Case& made = given(info(score).key, n);
+        made.spec.score = score;
+        for (const Param param : info(score).params) {
+            const bool row = param == Param::w_score_row;
+            const Index columns = score == Score::additive ? hidden : n.d_k;
+            made.inputs.params[param] = next({1, 1, row ? 1 : n.d_k, columns});
+        }
+        return made;
+    }
+
+    Case& with_sinks(std::string_view what, const Extents& n) {
+        Case& made = given(what, n);
+        made.inputs.params[Param::sinks] = next({1, 1, 1, n.h});
         return made;
     }
 
@@ -124,7 +144,81 @@ void add_projections(Maker& make, Extents n) {
     make.projected("upstream at context", n).upstream = {Stage::context, {}};
 }
 
+void add_scores(Maker& make, const Extents& n) {
+    for (const ScoreInfo& score : score_table()) {
+        make.scored(score.score, n).spec.temperature = 0.7;
+        make.scored(score.score, n).spec.mask.causal = CausalAlign::bottom_right;
+        Case& custom = make.scored(score.score, n);
+        custom.spec.mask.custom = ragged_mask({n.b, n.h, n.tq, n.tk});
+        custom.spec.rope = Rope{};
+    }
+}
+
+void add_positions(Maker& make, const Extents& n) {
+    make.given("rope half", n).spec.rope = Rope{};
+    AttentionSpec& part = make.given("rope interleaved, part, offset", n).spec;
+    part.rope = Rope{RopePairs::interleaved, 500.0, 2};
+    part.query_offset = 3;
+    make.given("alibi", n).spec.alibi = true;
+    AttentionSpec& alibi = make.given("alibi, causal, offset", n).spec;
+    alibi.alibi = true;
+    alibi.mask.causal = CausalAlign::top_left;
+    alibi.query_offset = 2;
+    make.given("softcap", n).spec.softcap = 1.5;
+    AttentionSpec& both = make.given("softcap, alibi, dropout", n).spec;
+    both.softcap = 0.8;
+    both.alibi = true;
+    both.dropout = 0.3;
+}
+
+void add_windows(Maker& make, const Extents& n) {
+    AttentionSpec& sides = make.given("window sides", n).spec;
+    sides.mask.window_left = 2;
+    sides.mask.window_right = 0;
+    AttentionSpec& global = make.given("global tokens", n).spec;
+    global.mask.window = 1;
+    global.mask.global_tokens = 2;
+    AttentionSpec& causal = make.given("global tokens, causal, alibi", n).spec;
+    causal.mask.window_left = 1;
+    causal.mask.global_tokens = 1;
+    causal.mask.causal = CausalAlign::bottom_right;
+    causal.alibi = true;
+}
+
+void add_sinks(Maker& make, const Extents& n) {
+    make.with_sinks("sinks", n);
+    // A row whose keys are all forbidden gives its whole weight to the sink.
+    make.with_sinks("sinks, empty rows", n).spec.mask.custom = ragged_mask({n.b, n.h, n.tq, n.tk});
+    Case& all = make.with_sinks("everything at once", n);
+    all.spec.rope = Rope{};
+    all.spec.softcap = 2.0;
+    all.spec.alibi = true;
+    all.spec.mask.causal = CausalAlign::bottom_right;
+    all.spec.mask.window_left = 3;
+    all.spec.mask.global_tokens = 1;
+    all.spec.dropout = 0.2;
+}
+
 }  // namespace
+
+std::vector<Case> kind_cases(Sizes sizes) {
+    std::vector<Case> cases;
+    cases.reserve(160);
+    Maker make(cases);
+    const std::vector<Extents> extents = sizes == Sizes::small
+                                             ? std::vector<Extents>{{2, 2, 1, 3, 4, 2, 3}}
+                                             : std::vector<Extents>{{1, 2, 2, 7, 7, 6, 5},
+                                                                    {2, 6, 2, 13, 9, 8, 3},
+                                                                    {1, 4, 1, 9, 33, 16, 31},
+                                                                    {1, 2, 1, 131, 137, 22, 19}};
+    for (const Extents& n : extents) {
+        add_scores(make, n);
+        add_positions(make, n);
+        add_windows(make, n);
+        add_sinks(make, n);
+    }
+    return cases;
+}
 
 std::vector<Case> engine_cases(Sizes sizes) {
     std::vector<Case> cases;

@@ -21,4 +21,8 @@ struct Case {
 enum class Sizes { small, odd };
 std::vector<Case> engine_cases(Sizes sizes);
 
+/// Every kind of attention beside the plain one: each score function, RoPE, soft cap, ALiBi, sinks, windows with sides
+/// and global tokens, query offsets; alone, with a causal mask, and together, with GQA.
+std::vector<Case> kind_cases(Sizes sizes);
+
 }  // namespace attn::test

@@ -54,7 +54,7 @@ class Analysis {
   public:
     Analysis(const InputsD& in, const AttentionSpec& spec, const TraceD& forward, const TraceD& d,
              double roundoff)
-        : in_(in), f_(forward), d_(d), size_(validate(in, spec).value()), u_(roundoff) {
+        : in_(in), f_(forward), d_(d), size_(validate(in, spec).value().size()), u_(roundoff) {
         factor_ = std::abs(score_factor(spec, size_.d_k));
         kept_ = 1.0 / (1.0 - spec.dropout);
         with_rounding();

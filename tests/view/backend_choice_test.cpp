@@ -29,13 +29,13 @@ class Card final : public Backend {
     std::string_view description() const override { return "a card that can be pulled"; }
     StageSet stages() const override { return all_stages(); }
     bool has_backward() const override { return false; }
-    Result<Trace> forward(const Inputs& inputs, const AttentionSpec& spec,
-                          StageSet keep) const override {
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override {
         if (!works) return failed("the card was pulled");
-        return find_backend("staged")->forward(inputs, spec, keep);
+        return find_backend("staged")->forward(call, keep, control);
     }
-    Result<Trace> backward(const Inputs&, const AttentionSpec&, const Trace&,
-                           const Upstream&) const override {
+    Result<Trace> backward(const Call&, const Trace&, const Upstream&,
+                           const RunControl&) const override {
         return no_backward(*this);
     }
 

@@ -8,6 +8,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/opened.h"
 #include "app/view/document/targets.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -86,12 +87,13 @@ Result<Document> with_size(Document document) {
     }
     const bool whole = document.inputs->projects() || !document.inputs->v.empty();
     if (!whole) return document;  // queries and keys alone: their sizes do not change with the spec
-    const auto size = validate(*document.inputs, document.spec);
-    if (!size) return tl::unexpected(size.error());
-    document.size = *size;
-    document.heads = size->heads;
-    document.d_k = size->d_k;
-    if (size->d_model > 0) document.d_model = size->d_model;
+    const auto call = validate(*document.inputs, document.spec);
+    if (!call) return tl::unexpected(call.error());
+    const Dimensions& size = call->size();
+    document.size = size;
+    document.heads = size.heads;
+    document.d_k = size.d_k;
+    if (size.d_model > 0) document.d_model = size.d_model;
     keep_targets_inside(document);
     return document;
 }
@@ -102,8 +104,33 @@ std::string words_of(const OpenRequest& request) {
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }
 
+namespace {
+
+/// Step and the map explain dot-product attention; the command line computes the other kinds too.
+std::string kind_without_words(const Document& document) {
+    const AttentionSpec& spec = document.spec;
+    const std::pair<bool, std::string_view> others[] = {
+        {spec.score != Score::dot, info(spec.score).title},
+        {spec.rope.has_value(), "RoPE"},
+        {spec.softcap.has_value(), "Soft cap"},
+        {spec.alibi, "ALiBi"},
+        {!document.inputs->params[Param::sinks].empty(), "Sinks"},
+        {spec.mask.window_left || spec.mask.window_right, "A window with sides"},
+        {spec.query_offset.has_value(), "A query offset"},
+    };
+    for (const auto& [is_on, name] : others)
+        if (is_on)
+            return fmt::format(
+                "{}: its stages are not explained here yet; attnscope trace computes all of them.",
+                name);
+    return {};
+}
+
+}  // namespace
+
 std::string stages_lack(const Document& document) {
     if (is_empty(document)) return "Type a sentence and press Enter.";
+    if (std::string kind = kind_without_words(document); !kind.empty()) return kind;
     const Dimensions& size = document.size;
     if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
         return fmt::format(

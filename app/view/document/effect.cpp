@@ -123,6 +123,9 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
             return weight_stage(before.document) != weight_stage(after.document);
         case Stage::output:
             return is_edited(Param::b_o, before, after);
+        case Stage::q_rot:
+        case Stage::k_rot:
+        case Stage::biased:
         case Stage::scores:
             return false;
     }

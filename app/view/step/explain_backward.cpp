@@ -150,6 +150,10 @@ Reads reads_of(const AppState& state, Stage stage) {
             return {{Stage::scores}, {Stage::q}};
         case Stage::v:
             return {{Stage::context}, {last}};
+        case Stage::q_rot:
+        case Stage::k_rot:
+        case Stage::biased:
+            return {};  // no document that is stepped through has them: stages_lack()
         case Stage::scores:
             return {{Stage::scaled}, {}};
         case Stage::scaled:
@@ -184,6 +188,12 @@ Reads reads_of(const AppState& state, Param param) {
         case Param::w_o:
         case Param::b_o:
             return {{Stage::output}, {Stage::context}};
+        case Param::w_score:
+        case Param::w_score_q:
+        case Param::w_score_k:
+        case Param::w_score_row:
+        case Param::sinks:
+            break;
     }
     return {};
 }

@@ -248,6 +248,10 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
         case Stage::v:
             return explain_projection(state, explanation, key_stage(state.document()), Param::w_v,
                                       Param::b_v);
+        case Stage::q_rot:
+        case Stage::k_rot:
+        case Stage::biased:
+            return;  // no document that is stepped through has them: stages_lack()
         case Stage::scores:
             return explain_score(state, explanation);
         case Stage::scaled:

@@ -181,6 +181,9 @@ std::string words_of(const AppState& state, Stage stage) {
                                name_of(weight_stage(document)));
         case Stage::output:
             return output_words(document);
+        case Stage::q_rot:
+        case Stage::k_rot:
+        case Stage::biased:
         case Stage::scores:
             break;
     }

@@ -1,0 +1,80 @@
+// x a row, u = x / ‖x‖ its direction; d_ = gradient of.
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "core/scores/functions.h"
+
+namespace attn::score {
+namespace {
+
+template <class Scalar>
+double dot(std::span<const Scalar> x, std::span<const Scalar> y) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < x.size(); ++c)
+        sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);
+    return sum;
+}
+
+/// ‖x‖, scaled by the largest entry so that no square leaves the range of a double.
+template <class Scalar>
+double norm(std::span<const Scalar> x) {
+    double largest = 0.0;
+    for (const Scalar each : x) {
+        const double size = std::abs(static_cast<double>(each));
+        if (!(size <= largest)) largest = size;  // NaN too
+    }
+    if (largest == 0.0 || !std::isfinite(largest)) return largest;
+    double sum = 0.0;
+    for (const Scalar each : x) sum += std::pow(static_cast<double>(each) / largest, 2);
+    return largest * std::sqrt(sum);
+}
+
+template <class Scalar, class Row>
+void for_each_row(const TensorOf<Scalar>& x, const Row& row) {
+    for (Index b = 0; b < x.shape().b; ++b)
+        for (Index h = 0; h < x.shape().h; ++h)
+            for (Index t = 0; t < x.shape().t; ++t) row(b, h, t);
+}
+
+}  // namespace
+
+template <class Scalar>
+TensorOf<Scalar> unit_rows(const TensorOf<Scalar>& x) {
+    TensorOf<Scalar> unit(x.shape());
+    for_each_row(x, [&](Index b, Index h, Index t) {
+        const auto from = x.matrix(b, h).row(t);
+        const double length = norm(from);
+        if (length == 0.0) return;
+        std::ranges::transform(from, unit.matrix(b, h).row(t).begin(), [&](Scalar each) {
+            return static_cast<Scalar>(static_cast<double>(each) / length);
+        });
+    });
+    return unit;
+}
+
+template <class Scalar>
+TensorOf<Scalar> unit_rows_backward(const TensorOf<Scalar>& x, const TensorOf<Scalar>& d_unit) {
+    TensorOf<Scalar> d_x(x.shape());
+    for_each_row(x, [&](Index b, Index h, Index t) {
+        const auto from = x.matrix(b, h).row(t);
+        const auto d_u = d_unit.matrix(b, h).row(t);
+        const double length = norm(from);
+        if (length == 0.0) return;
+        const double along = dot(from, d_u) / length;  // u · d_u
+        for (std::size_t c = 0; c < from.size(); ++c) {
+            const double across =
+                static_cast<double>(d_u[c]) - static_cast<double>(from[c]) / length * along;
+            d_x.matrix(b, h).row(t)[c] = static_cast<Scalar>(across / length);
+        }
+    });
+    return d_x;
+}
+
+template TensorOf<float> unit_rows(const TensorOf<float>&);
+template TensorOf<double> unit_rows(const TensorOf<double>&);
+template TensorOf<float> unit_rows_backward(const TensorOf<float>&, const TensorOf<float>&);
+template TensorOf<double> unit_rows_backward(const TensorOf<double>&, const TensorOf<double>&);
+
+}  // namespace attn::score

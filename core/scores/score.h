@@ -1,0 +1,87 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/call.h"
+
+namespace attn {
+
+// THE table of score functions. A score is an operand transform (rotate, normalise, multiply by a matrix), then a
+// product of what came of it, the dot product unless the function has one of its own. One row here, one file beside
+// this one and its tests are all that a score function is.
+// q̂ [B,H,Tq,w], k̂ [B,Hkv,Tk,w] operands; b batch entry, h query head, g its key/value head; d_ = gradient of.
+
+struct ScoreInfo {
+    Score score;
+    std::string_view key;           // on the command line, in files
+    std::string_view title;         // a heading
+    std::string_view tex;           // scores[i,j], in the subset that tex.h reads
+    std::string_view words;         // one plain sentence
+    std::string_view source;        // where the mathematics comes from
+    std::span<const Param> params;  // what it needs; shapes in validate.cpp
+    bool is_dot;  // its product is the dot product of the operands: any kernel can take it
+};
+
+std::span<const ScoreInfo> score_table();
+const ScoreInfo& info(Score score);
+
+/// What the product is taken of. An empty tensor: what it was made from serves as it is.
+template <class Scalar>
+struct OperandsOf {
+    TensorOf<Scalar> q;
+    TensorOf<Scalar> k;
+};
+using Operands = OperandsOf<float>;
+
+/// q̂ and k̂ of q [B,H,Tq,d_k] and k [B,Hkv,Tk,d_k], already rotated where RoPE is on.
+template <class Scalar>
+OperandsOf<Scalar> make_operands(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
+                                 const TensorOf<Scalar>& k);
+
+/// From the gradients of the operands to those of q and k, in place, and to d_params of the score's transform.
+/// `d` holds d_q̂ and d_k̂ and ends with d_q and d_k.
+template <class Scalar>
+void operands_backward(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
+                       const TensorOf<Scalar>& k, OperandsOf<Scalar>& d,
+                       ParamsOf<Scalar>& d_params);
+
+/// scores = product of every row of q̂ with every row of k̂, of one head. Not for a score whose product is the dot.
+template <class Scalar>
+void pair_products(const CallOf<Scalar>& call, MatrixView<const Scalar> q,
+                   MatrixView<const Scalar> k, MatrixView<Scalar> scores);
+
+/// Adds to d_q̂, d_k̂ and d_params what d_scores gives them. A pair whose d_score is exactly 0 adds nothing, whatever its
+/// operands hold.
+template <class Scalar>
+void pair_products_backward(const CallOf<Scalar>& call, MatrixView<const Scalar> q,
+                            MatrixView<const Scalar> k, MatrixView<const Scalar> d_scores,
+                            MatrixView<Scalar> d_q, MatrixView<Scalar> d_k,
+                            ParamsOf<Scalar>& d_params);
+
+// ---- positions
+
+/// Every row of `tensor` [B,H,T,d_k] turned by its position, offset + row. `back` turns the other way: the derivative.
+template <class Scalar>
+TensorOf<Scalar> rotate(const Rope& rope, const TensorOf<Scalar>& tensor, Index offset,
+                        bool back = false);
+
+/// ALiBi's slope of head h of H: 2^(−8(h+1)/n) for the first n heads, n the largest power of two that is at most H; the
+/// rest take every other slope of 2n heads. Source: Press et al. 2022, arXiv:2108.12409, and their published code.
+double alibi_slope(Index h, Index heads);
+
+// ---- from scaled to biased
+
+/// B = cap · tanh(S / cap) − slope · |p − j|: one head's rule for a query at position p and a key at j.
+struct PairRule {
+    double cap = 0.0;    // 0: none
+    double slope = 0.0;  // 0: none
+
+    bool is_plain() const { return cap == 0.0 && slope == 0.0; }
+    double biased(double scaled, Index p, Index j) const;
+    /// d_B / d_S = 1 − tanh²(S / cap).
+    double derivative(double scaled) const;
+};
+PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h);
+
+}  // namespace attn

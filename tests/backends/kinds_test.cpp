@@ -1,0 +1,249 @@
+// Every kind of attention: each backend that supports a call gives the reference's numbers, forward and backward.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/cast.h"
+#include "core/scores/score.h"
+#include "tests/support/cases.h"
+#include "tests/support/random.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+/// Of the largest value of an array. Single precision over sums of some hundred terms; a hundred times less than what a
+/// wrong factor of 1 % would make.
+constexpr double kTolerance = 1e-4;
+
+/// "" when `got` is `expected` up to rounding; both may be empty.
+std::string compare(const Tensor& got, const TensorD& expected, const std::string& what) {
+    if (got.shape() != expected.shape())
+        return fmt::format("{} is {}, expected {}", what, to_string(got.shape()),
+                           to_string(expected.shape()));
+    double largest = 0.0;
+    for (const double value : expected.values())
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    for (std::size_t n = 0; n < got.values().size(); ++n) {
+        const auto value = static_cast<double>(got.values()[n]);
+        const double wanted = expected.values()[n];
+        if (value == wanted || (std::isnan(value) && std::isnan(wanted))) continue;
+        if (!(std::abs(value - wanted) <= kTolerance * largest))
+            return fmt::format("{} entry {} is {}, expected {}", what, n, value, wanted);
+    }
+    return {};
+}
+
+/// Of every array that the backend has; what it does not store is no error.
+std::string compare(const Trace& got, const TraceD& expected, StageSet stages,
+                    const std::string& name) {
+    for (const StageInfo& stage : stage_table()) {
+        if (!stages[index_of(stage.stage)]) continue;
+        const std::string wrong = compare(got[stage.stage], expected[stage.stage],
+                                          fmt::format("{} of {}", stage.key, name));
+        if (!wrong.empty()) return wrong;
+    }
+    for (const ParamInfo& param : param_table()) {
+        const std::string wrong = compare(got.params[param.param], expected.params[param.param],
+                                          fmt::format("{} of {}", param.key, name));
+        if (!wrong.empty()) return wrong;
+    }
+    return {};
+}
+
+/// How many calls it supports.
+int check_backend(const Backend& backend) {
+    int supported = 0;
+    for (const Case& one : kind_cases(Sizes::odd)) {
+        const Call call = validate(one.inputs, one.spec).value();
+        if (const auto reason = backend.supports(call)) {
+            const auto refused = attend(call, backend);
+            REQUIRE(!refused);
+            CHECK(refused.error().sentence ==
+                  fmt::format("backend {} cannot compute this: {}", backend.name(), *reason));
+            continue;
+        }
+        ++supported;
+        const InputsD inputs = cast<double>(one.inputs);
+        const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
+        const TraceD exact = attend_exact(inputs, one.spec).value();
+        const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+        const Trace forward = attend(call, backend).value();
+        const std::string name = fmt::format("{}, {}", one.name, backend.name());
+        CHECK(compare(forward, exact, backend.stages(), name) == "");
+        CHECK(compare(forward.logsumexp, exact.logsumexp, "logsumexp of " + name) == "");
+        const Trace d = attend_backward(call, forward, one.upstream, backend).value();
+        CHECK(compare(d, d_exact, backend.stages(), "gradients of " + name) == "");
+    }
+    return supported;
+}
+
+Inputs some_inputs(Index tokens, Index d) {
+    Inputs inputs;
+    inputs.q = normal_tensor<float>({1, 1, tokens, d}, 1);
+    inputs.k = normal_tensor<float>({1, 1, tokens, d}, 2);
+    inputs.v = normal_tensor<float>({1, 1, tokens, d}, 3);
+    return inputs;
+}
+
+}  // namespace
+
+TEST_CASE("staged gives the reference's numbers for every kind of attention") {
+    CHECK(check_backend(*find_backend("staged")) ==
+          static_cast<int>(kind_cases(Sizes::odd).size()));
+}
+
+TEST_CASE("fused gives them wherever the product is a dot product, and says why elsewhere") {
+    CHECK(check_backend(*find_backend("fused")) > 60);
+}
+
+TEST_CASE("the reference backend keeps its own numbers") {
+    CHECK(check_backend(*find_backend("reference")) ==
+          static_cast<int>(kind_cases(Sizes::odd).size()));
+}
+
+TEST_CASE("auto takes staged where fused does not support the score") {
+    for (const Case& one : kind_cases(Sizes::small))
+        if (one.spec.score == Score::additive) {
+            const Call call = validate(one.inputs, one.spec).value();
+            const StageSet context = StageSet().set(index_of(Stage::context));
+            CHECK(choose_backend("auto", call, context).value()->name() == "staged");
+            CHECK(attend(one.inputs, one.spec, "auto", context));
+        }
+}
+
+TEST_CASE("RoPE makes scores depend on distance alone") {
+    Inputs inputs = some_inputs(6, 8);
+    for (Index i = 1; i < 6; ++i)
+        for (Index c = 0; c < 8; ++c) {
+            inputs.q(0, 0, i, c) = inputs.q(0, 0, 0, c);
+            inputs.k(0, 0, i, c) = inputs.k(0, 0, 0, c);
+        }
+    for (const RopePairs pairs : {RopePairs::half, RopePairs::interleaved}) {
+        AttentionSpec spec;
+        spec.rope = Rope{pairs, 100.0, std::nullopt};
+        const Trace trace = attend(inputs, spec).value();
+        const Tensor& scores = trace[Stage::scores];
+        for (Index i = 1; i < 6; ++i)
+            for (Index j = 1; j < 6; ++j)
+                CHECK(scores(0, 0, i, j) == doctest::Approx(scores(0, 0, i - 1, j - 1)));
+        CHECK(std::abs(scores(0, 0, 0, 0) - scores(0, 0, 0, 1)) > 1e-3);
+    }
+}
+
+TEST_CASE("an offset moves the queries: one query at position 5 sees what row 5 of six saw") {
+    const Inputs six = some_inputs(6, 8);
+    Inputs last = six;
+    last.q = Tensor({1, 1, 1, 8});
+    std::ranges::copy(six.q.matrix(0, 0).row(5), last.q.values().begin());
+    AttentionSpec spec;
+    spec.rope = Rope{};
+    spec.alibi = true;
+    spec.mask.causal = CausalAlign::top_left;
+    spec.mask.window_left = 3;
+    const Trace all = attend(six, spec).value();
+    spec.query_offset = 5;
+    const Trace one = attend(last, spec).value();
+    for (Index j = 0; j < 6; ++j)
+        CHECK(one[Stage::weights](0, 0, 0, j) ==
+              doctest::Approx(all[Stage::weights](0, 0, 5, j)).epsilon(1e-5));
+    CHECK(one[Stage::weights](0, 0, 0, 1) == 0.0F);
+    CHECK(one[Stage::weights](0, 0, 0, 2) > 0.0F);
+}
+
+TEST_CASE("ALiBi's slopes: powers of two, and every other slope of twice the heads in between") {
+    for (Index h = 0; h < 8; ++h)
+        CHECK(alibi_slope(h, 8) == doctest::Approx(std::exp2(-static_cast<double>(h + 1))));
+    // Press et al.'s published code for 12 heads: 8 slopes of 8 heads, then 4 of 16 heads.
+    for (Index h = 0; h < 8; ++h) CHECK(alibi_slope(h, 12) == alibi_slope(h, 8));
+    for (Index h = 8; h < 12; ++h)
+        CHECK(alibi_slope(h, 12) ==
+              doctest::Approx(std::exp2(-0.5 * static_cast<double>(2 * (h - 8) + 1))));
+}
+
+TEST_CASE("scaling queries and keys by d_k to the -1/4 each is scaling scores by 1/sqrt(d_k)") {
+    const Inputs inputs = some_inputs(7, 64);
+    Inputs scaled = inputs;
+    const auto quarter = static_cast<float>(std::pow(64.0, -0.25));
+    for (Tensor* each : {&scaled.q, &scaled.k})
+        for (float& value : each->values()) value *= quarter;
+    AttentionSpec none;
+    none.scale = ScaleKind::none;
+    const Trace a = attend(inputs, {}).value();
+    const Trace b = attend(scaled, none).value();
+    for (std::size_t n = 0; n < a[Stage::weights].values().size(); ++n)
+        CHECK(b[Stage::weights].values()[n] ==
+              doctest::Approx(a[Stage::weights].values()[n]).epsilon(1e-5));
+}
+
+TEST_CASE("cosine: lengths do not count, and a query of zeros attends to all alike") {
+    Inputs inputs = some_inputs(5, 4);
+    AttentionSpec spec;
+    spec.score = Score::cosine;
+    const Trace before = attend(inputs, spec).value();
+    for (Index c = 0; c < 4; ++c) {
+        inputs.k(0, 0, 2, c) *= 100.0F;
+        inputs.q(0, 0, 1, c) = 0.0F;
+    }
+    const Trace after = attend(inputs, spec).value();
+    for (Index j = 0; j < 5; ++j) {
+        CHECK(after[Stage::scores](0, 0, 0, j) ==
+              doctest::Approx(before[Stage::scores](0, 0, 0, j)));
+        CHECK(std::abs(after[Stage::scores](0, 0, 0, j)) < 1.0F + 1e-6F);
+        CHECK(after[Stage::weights](0, 0, 1, j) == doctest::Approx(0.2));
+    }
+}
+
+TEST_CASE("a sink takes weight from every key in the same ratio") {
+    Inputs inputs = some_inputs(5, 4);
+    const Trace without = attend(inputs, {}).value();
+    inputs.params[Param::sinks] = Tensor({1, 1, 1, 1}, 0.5F);
+    const Trace with = attend(inputs, {}).value();
+    for (Index i = 0; i < 5; ++i) {
+        const double left = std::exp(static_cast<double>(without.logsumexp(0, 0, i, 0)) -
+                                     static_cast<double>(with.logsumexp(0, 0, i, 0)));
+        CHECK(left < 0.95);
+        for (Index j = 0; j < 5; ++j)
+            CHECK(with[Stage::weights](0, 0, i, j) ==
+                  doctest::Approx(left * static_cast<double>(without[Stage::weights](0, 0, i, j))));
+    }
+}
+
+TEST_CASE("a key that no query may attend to counts nowhere, even where it is NaN") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const Case& made : kind_cases(Sizes::small)) {
+        if (made.spec.mask.any() || made.spec.dropout > 0.0) continue;
+        Case one = made;
+        const Shape k = one.inputs.k.shape();
+        one.spec.mask.padding.assign(static_cast<std::size_t>(k.b), k.t - 1);
+        const auto run = [&](const Backend& backend) {
+            const Call call = validate(one.inputs, one.spec).value();
+            Trace forward = attend(call, backend).value();
+            Trace d = attend_backward(call, forward, one.upstream, backend).value();
+            return std::pair(std::move(forward), std::move(d));
+        };
+        for (const Backend* backend : backends()) {
+            if (backend->supports(validate(one.inputs, one.spec).value())) continue;
+            const auto [forward, d] = run(*backend);
+            for (Index b = 0; b < k.b; ++b)
+                for (Index g = 0; g < k.h; ++g) {
+                    std::ranges::fill(one.inputs.k.matrix(b, g).row(k.t - 1), nan);
+                    std::ranges::fill(one.inputs.v.matrix(b, g).row(k.t - 1), nan);
+                }
+            const auto [spoilt, d_spoilt] = run(*backend);
+            one.inputs = made.inputs;
+            const std::string name = fmt::format("{}, {}", one.name, backend->name());
+            CHECK(compare(spoilt[Stage::context], cast<double>(forward[Stage::context]), name) ==
+                  "");
+            CHECK(compare(d_spoilt[Stage::q], cast<double>(d[Stage::q]), name) == "");
+            for (const ParamInfo& param : param_table())
+                CHECK(compare(d_spoilt.params[param.param], cast<double>(d.params[param.param]),
+                              fmt::format("{} of {}", param.key, name)) == "");
+        }
+    }
+}
