@@ -137,8 +137,8 @@ void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& p
                  frame.theme.role(grid.role), title);
     if (grid.action.empty()) return;
     const float end = right - frame.text_width(font, title) - frame.px(kGap * 2);
-    const std::string action = fit_text(frame, frame.fonts.small, grid.action + " ↓", end - left);
-    if (end - left < frame.px(40)) return;
+    const std::string action = grid.action + " ↓";
+    if (frame.text_width(frame.fonts.small, action) > end - left) return;
     draw_text_in(frame, frame.fonts.small, {left, head}, {end, foot}, Align::right,
                  frame.theme.muted, action);
 }

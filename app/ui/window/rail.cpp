@@ -21,7 +21,7 @@ void draw_theme_icon(view::Painter& painter, view::Point low, float size, view::
                      float thin) {
     const view::Point middle{low.x + size / 2, low.y + size / 2};
     const float radius = size * 0.4F;
-    painter.ring(middle, radius, color, thin);
+    painter.ring(middle, radius, color, thin * 1.5F);
     std::array<view::Point, kArcSteps + 1> arc;
     for (int n = 0; n <= kArcSteps; ++n) {
         const float angle = 3.14159265F * (static_cast<float>(n) / kArcSteps - 0.5F);
@@ -33,7 +33,7 @@ void draw_theme_icon(view::Painter& painter, view::Point low, float size, view::
 
 void draw_help_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                     float thin) {
-    painter.ring({low.x + size / 2, low.y + size / 2}, size * 0.45F, color, thin);
+    painter.ring({low.x + size / 2, low.y + size / 2}, size * 0.45F, color, thin * 1.5F);
 }
 
 struct RailItem {
