@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/tex.h"
 #include "core/text.h"
 
@@ -11,11 +13,20 @@ enum class Place { line, script };
 std::string text_of_row(const Node& row, Place place);
 
 bool has_space(std::string_view text) { return text.find(' ') != text.npos; }
+std::string of_node(const Node& node, Place place);
 
 std::size_t letters(std::string_view text) {
     std::size_t count = 0;
     for (; !text.empty(); ++count) text.remove_prefix(first_code_point(text).bytes);
     return count;
+}
+
+/// Whether a space parts it that no parentheses hold.
+bool is_loose(const Node& row) {
+    const auto parts_it = [](const Node& node) {
+        return node.kind != Kind::fence && has_space(of_node(node, Place::line));
+    };
+    return std::ranges::any_of(row.parts, parts_it);
 }
 
 /// In parentheses where it would fall apart beside a "/" or under a root.
@@ -27,14 +38,14 @@ std::string guarded(const Node& row, bool product_is_whole) {
     bool apart = false;
     for (const Node& node : row.parts) apart = apart || parts_it(node);
     const bool sum = !row.parts.empty() && row.parts.front().kind == Kind::big_op;
-    if (!product_is_whole && !sum && row.parts.size() > 1 && has_space(text)) apart = true;
+    if (!product_is_whole && !sum && row.parts.size() > 1 && is_loose(row)) apart = true;
     return apart ? "(" + text + ")" : text;
 }
 
 std::string fraction(const Node& node) {
     const std::string above = guarded(node.parts[0], true);
     const std::string below = guarded(node.parts[1], false);
-    const bool spaced = has_space(above) || has_space(below);
+    const bool spaced = is_loose(node.parts[0]) || is_loose(node.parts[1]);
     return above + (spaced ? " / " : "/") + below;
 }
 

@@ -27,7 +27,7 @@ struct Bench {
 
     explicit Bench(view::StepView shown) : view(std::move(shown)) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
-            hovered = ui::draw_canvas(view, editing, frame, out);
+            hovered = ui::draw_canvas(view, editing, frame, out).cell;
         });
         ui.frames(2);
     }

@@ -2,7 +2,9 @@
 #include <imgui_internal.h>
 
 #include "app/ui/step/canvas.h"
+#include "tests/figures/recorder.h"
 #include "tests/ui/app.h"
+#include "tests/ui/sample.h"
 
 using namespace attn;
 using attn::test::App;
@@ -97,4 +99,35 @@ TEST_CASE("Tab and Shift+Tab go through the cells of a row, each with everything
     app.ui.press(Key::escape);
     CHECK_FALSE(app.state.step.editing);
     CHECK(app.state.document().inputs->x(0, 0, 1, 2) == 6.0F);
+}
+
+namespace {
+
+/// How strong the words of a flash are drawn, 0…255; 0 where they are not.
+int flash_strength(const view::StepView& view) {
+    test::Recorder recorder;
+    NullUi ui;
+    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+        recorder.calls.clear();
+        ui::draw_canvas(view, {}, {frame.fonts, frame.theme, frame.scale, recorder, recorder}, out);
+    });
+    ui.frames(2);
+    const test::Call* const words = recorder.find_text("1 → 3");
+    return words ? words->color.a : 0;
+}
+
+}  // namespace
+
+TEST_CASE("old → new stands at the cell, fades, and is gone") {
+    view::StepView view = test::sample_scores();
+    CHECK(flash_strength(view) == 0);
+    view.flash = view::FlashView{{Stage::q, 1, 1}, "1 → 3", 1.0};
+    CHECK(flash_strength(view) == 255);
+    view.flash->left = 0.5;
+    CHECK(flash_strength(view) == 255);
+    view.flash->left = 0.2;
+    const int late = flash_strength(view);
+    view.flash->left = 0.02;
+    CHECK(late < 200);
+    CHECK(flash_strength(view) < late / 4);
 }

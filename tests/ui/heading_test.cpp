@@ -9,6 +9,7 @@
 #include "app/ui/common/figure_painters.h"
 #include "app/ui/common/imgui_compat.h"
 #include "core/text.h"
+#include "tests/ui/app.h"
 #include "tests/ui/null_ui.h"
 #include "tests/view/sample_states.h"
 
@@ -43,14 +44,15 @@ struct Heading {
     NullUi ui;
     view::StepView view;
     std::vector<Text> texts;
+    std::optional<OperandId> lit;  // whose symbol the pointer is on
     float height = 0.0F;
 
     explicit Heading(float width, float scale = 1.0F) : ui({width, 700.0F * scale}, scale) {
-        ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
+        ui.show_in_window([this](const ui::Frame& frame, view::Actions&) {
             texts.clear();
             TextSpy spy(frame.painter, texts);
             const float top = ImGui::GetCursorScreenPos().y;
-            ui::draw_heading(view, {frame.fonts, frame.theme, frame.scale, spy, spy}, out);
+            lit = ui::draw_heading(view, {frame.fonts, frame.theme, frame.scale, spy, spy});
             height = ImGui::GetCursorScreenPos().y - top;
         });
     }
@@ -133,22 +135,57 @@ TEST_CASE("title, formula and sentence of a heading stand clear of each other") 
     }
 }
 
-TEST_CASE("a symbol of the formula under the pointer names its matrix, once") {
+TEST_CASE("a symbol of the formula under the pointer names its matrix") {
     Heading heading(1400.0F);
     view::AppState state = view::after(view::initial_state(), {view::GoToStage{Stage::scores}});
     heading.draw(build_step_view(state));
     const Text* const k = heading.find("k");
     REQUIRE(k);
     const ImVec2 on{(k->low.x + k->high.x) / 2, (k->low.y + k->high.y) / 2};
-    const view::Actions said = heading.ui.move_to(on);
-    const auto* const hover = test::last<view::HoverOperand>(said);
-    REQUIRE(hover);
-    CHECK(hover->operand == OperandId(Stage::k));
-    heading.draw(build_step_view(view::after(state, {*hover})));
-    const view::Actions still = heading.ui.frame();
-    CHECK_FALSE(test::last<view::HoverOperand>(still));
-    const view::Actions away = heading.ui.move_to({5.0F, 290.0F});
-    const auto* const left = test::last<view::HoverOperand>(away);
-    REQUIRE(left);
-    CHECK_FALSE(left->operand);
+    heading.ui.move_to(on);
+    CHECK(heading.lit == OperandId(Stage::k));
+    heading.ui.move_to({5.0F, 290.0F});
+    CHECK_FALSE(heading.lit);
+}
+
+namespace {
+
+/// Every matrix that a symbol of the inspector stands for, found by going over its formula.
+std::vector<OperandId> lit_by_inspector(test::App& app) {
+    std::vector<OperandId> lit;
+    for (float y = 150.0F; y < 240.0F; y += 9.0F)
+        for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
+            app.ui.move_to({x, y});
+            const auto& under = app.state.step.lit;
+            if (under && std::ranges::count(lit, *under) == 0) lit.push_back(*under);
+        }
+    return lit;
+}
+
+bool are_lit(test::App& app, const std::vector<OperandId>& expected) {
+    const std::vector<OperandId> lit = lit_by_inspector(app);
+    return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
+}
+
+}  // namespace
+
+TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and of gradients") {
+    test::App app;
+    view::apply(app.state, view::GoToStage{Stage::q});
+    view::apply(app.state, view::SelectCell{{Stage::q, 1, 0}});
+    app.ui.frames(2);
+    CHECK(are_lit(app, {Stage::x, Param::w_q}));
+    view::apply(app.state, view::ShowGradients{true});
+    app.ui.frames(2);
+    CHECK(are_lit(app, {Stage::scores, Stage::k}));
+    view::apply(app.state, view::ShowGradients{false});
+    for (float y = 150.0F; y < 240.0F && app.state.step.lit != OperandId(Param::w_q); y += 9.0F)
+        for (float x = 1290.0F; x < 1530.0F && app.state.step.lit != OperandId(Param::w_q); x += 6)
+            app.ui.move_to({x, y});
+    REQUIRE(app.state.step.lit == OperandId(Param::w_q));
+    for (const view::GridView& grid : build_step_view(app.state).operands)
+        CHECK((std::ranges::count(grid.lit, 0) == 0) == (grid.id == OperandId(Param::w_q)));
+    CHECK(app.ui.frame().empty());  // the pointer rests: nothing is said again
+    app.ui.move_to({5.0F, 500.0F});
+    CHECK_FALSE(app.state.step.lit);
 }

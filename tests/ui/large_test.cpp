@@ -8,6 +8,7 @@
 #include "app/ui/large/parts.h"
 #include "app/ui/window.h"
 #include "app/view/large/camera.h"
+#include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"
 #include "tests/ui/null_ui.h"
 #include "tests/view/large_sample.h"
@@ -195,6 +196,37 @@ TEST_CASE("the minimap moves the camera to where it is pressed") {
     CHECK(bench.look.camera.row < 25000.0);
     CHECK(bench.look.camera.column < 45000.0);
     CHECK(bench.cells() == doctest::Approx(1.0));
+}
+
+TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what is seen") {
+    view::LargeLook look = test::sample_look(kTokens);
+    view::LargeView view = test::sample_overview(look);
+    test::look_at(look, {65536.0, 65536.0, 1.0});
+    test::Panel panel([&](const ui::Frame& frame, view::Actions& out) {
+        ui::draw_minimap({view, look, frame, out}, {{20.0F, 20.0F}, {180.0F, 180.0F}});
+        for (const view::Action& action : out)
+            if (const auto* moved = std::get_if<view::SetMapCamera>(&action))
+                test::look_at(look, moved->camera);
+    });
+    CHECK_FALSE(has<view::SetMapCamera>(panel.ui.press(view::Key::right)));
+    panel.ui.press(view::Key::tab);
+    panel.ui.frames(2);
+    const int ringed = panel.ui.drawn();
+    const auto moves = [&](view::Key key) {
+        const view::MapCamera before = view::shown_camera(look);
+        panel.ui.press(key);
+        const view::MapCamera after = view::shown_camera(look);
+        return std::pair{after.column - before.column, after.row - before.row};
+    };
+    const double half = view::canvas_of(look).width / 2 * view::cells_per_pixel(look);
+    const double high = view::canvas_of(look).height / 2 * view::cells_per_pixel(look);
+    CHECK(moves(view::Key::right) == std::pair{half, 0.0});
+    CHECK(moves(view::Key::left) == std::pair{-half, 0.0});
+    CHECK(moves(view::Key::down) == std::pair{0.0, high});
+    CHECK(moves(view::Key::up) == std::pair{0.0, -high});
+    panel.ui.press(view::Key::escape);
+    panel.ui.frames(2);
+    CHECK(panel.ui.drawn() < ringed);
 }
 
 TEST_CASE("every control of the side panel answers the mouse") {

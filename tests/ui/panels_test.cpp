@@ -62,7 +62,7 @@ TEST_CASE("a linked number lights its cell under the pointer and selects it on a
     std::optional<view::CellRef> hovered;
     NullUi ui({800.0F, 600.0F});
     ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
-        hovered = ui::draw_inspector(view, frame, out);
+        hovered = ui::draw_inspector(view, frame, out).cell;
     });
     ui.frames(2);
     view::Actions clicked;

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "app/ui/saturation/controls.h"
 #include "app/view/requests.h"
 #include "app/view/saturation/view.h"
@@ -82,6 +84,34 @@ TEST_CASE("arrow keys go from stop to stop, C pins, D opens the details, B shows
     app.ui.press(Key::b);
     CHECK(app.state.saturation().settings.model == SaturationModel::fixed_logits);
     CHECK(app.state.saturation().d_k == 64);
+}
+
+TEST_CASE("Tab reaches the large plot and each small one: ↑ and ↓ move the handle, with a ring") {
+    Saturation app;
+    view::apply(app.state, view::SetSaturationWidth{64});
+    app.ui.frames(2);
+    std::set<std::uint32_t> plots;
+    for (int n = 0; n < 40; ++n) {
+        app.ui.press(Key::tab);
+        app.ui.frames(2);
+        app.ui.press(Key::up);
+        if (app.state.saturation().d_k != 128) {
+            view::apply(app.state, view::SetSaturationWidth{64});
+            continue;
+        }
+        app.ui.press(Key::down);
+        CHECK(app.state.saturation().d_k == 64);
+        plots.insert(app.state.focus.control);
+        app.ui.frames(2);
+        const int ringed = app.ui.drawn();
+        const auto control = app.state.focus.control;
+        app.state.focus.control = 0;
+        app.ui.frames(2);
+        CHECK(ringed > app.ui.drawn());
+        app.state.focus.control = control;
+        app.ui.frames(2);
+    }
+    CHECK(plots.size() == 1 + build_saturation_view(app.state).plots.size());
 }
 
 TEST_CASE("Tab reaches the plots and the pin, whose arrows move it") {

@@ -13,6 +13,7 @@
 #include "app/view/step/workspace.h"
 #include "core/cast.h"
 #include "core/rng.h"
+#include "core/tex.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -155,6 +156,12 @@ TEST_CASE("the chain rule of every stage and parameter gives the gradient, for e
         for_some_gradients(state, [&](const CellRef& cell) {
             const Explanation explanation = explain_gradient(state, cell);
             CAPTURE(explanation.name);
+            CAPTURE(explanation.tex);
+            CHECK(tex::parse(explanation.tex).has_value());
+            CHECK(explanation.formula == tex::plain_text(explanation.tex));
+            if (!explanation.steps.empty())
+                CHECK(copy_as_latex(explanation).find("&= " + explanation.tex) !=
+                      std::string::npos);
             CAPTURE(state.document().title);
             REQUIRE(explanation.value == *gradient_at(state, cell));
             if (explanation.steps.empty()) {
@@ -211,7 +218,8 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
         after(initial_state(), {GoToStage{Stage::scaled}, SetLossCell{{Stage::output, 1, 2}},
                                 SelectCell{{Stage::scaled, 1, 0}}});
     const StepView view = build_step_view(state);
-    CHECK(view.formula == "∂L/∂S, L = output[cat, 2]");
+    CHECK(view.formula ==
+          "∂L/∂S[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0, L = output[cat, 2]");
     CHECK(view.words.starts_with("How fast L grows with each number; L = output[cat, 2] = "));
     CHECK(view.words.find("Largest in size: ∂L/∂S[cat, ") != std::string::npos);
     const InspectorView inspector = step_inspector(state);
@@ -219,9 +227,36 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
     CHECK(inspector.sources.empty());
     CHECK(inspector.gradient.find(", L = output[cat, 2] = ") != std::string::npos);
     const StepView squared = build_step_view(after(state, {SetLoss{LossKind::squared}}));
-    CHECK(squared.formula == "∂L/∂S, L = ½ Σ (output − target)²");
+    CHECK(squared.formula.ends_with(", L = ½ Σ (output − target)²"));
     CHECK(squared.controls.loss.current == 2);
     CHECK(squared.controls.loss.choices[1] == "L = output[cat, 2]");
+}
+
+TEST_CASE("the heading's chain rule is that of this document") {
+    const auto formula = [](AppState state, Stage stage) {
+        state = after(state, {ShowGradients{true}, GoToStage{stage}});
+        const std::string words = build_step_view(state).formula;
+        return words.substr(0, words.rfind(", L = "));
+    };
+    const AppState plain = initial_state();
+    CHECK(formula(plain, Stage::scores) == "∂L/∂scores = ∂L/∂S · 1/√d_k");
+    CHECK(formula(after(plain, {SetScaling{false}}), Stage::scores) == "∂L/∂scores = ∂L/∂S");
+    CHECK(formula(after(plain, {SetTemperature{2.0}}), Stage::scores) ==
+          "∂L/∂scores = ∂L/∂S · 1 / (√d_k · τ)");
+    CHECK(formula(plain, Stage::context) == "∂L/∂context = ∂L/∂Y W_Oᵀ");
+    CHECK(formula(preset_state("three-heads"), Stage::context) == "∂L/∂context = ∂L/∂Y");
+    CHECK(formula(two_heads_state(), Stage::context) == "∂L/∂concat(heads) = ∂L/∂Y W_Oᵀ");
+    CHECK(formula(plain, Stage::output) == "∂L/∂Y = 1");
+    CHECK(formula(after(plain, {SetLoss{LossKind::squared}}), Stage::output) ==
+          "∂L/∂Y = Y − target");
+    const AppState cross = preset_state("cross-attention");
+    CHECK(formula(cross, Stage::x) == "∂L/∂X = ∂L/∂Q W_Qᵀ");
+    CHECK(formula(cross, Stage::x_kv) == "∂L/∂X_kv = ∂L/∂K W_Kᵀ + ∂L/∂V W_Vᵀ");
+    const AppState shown = after(cross, {ShowGradients{true}, GoToStage{Stage::k}});
+    const auto grids = build_step_view(shown).operands;
+    const auto of_w = std::ranges::find(grids, "∂L/∂W_K", &GridView::title);
+    REQUIRE(of_w != grids.end());
+    CHECK(of_w->tooltip.ends_with("\n∂L/∂W_K = X_kvᵀ ∂L/∂K"));
 }
 
 TEST_CASE("of one output, the gradients of other rows are 0 and the sentence says so") {

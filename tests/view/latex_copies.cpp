@@ -5,7 +5,10 @@
 
 #include "app/view/common/sheet.h"
 #include "app/view/step/explain.h"
+#include "app/view/step/explain_backward.h"
+#include "app/view/step/gradient_view.h"
 #include "app/view/step/view.h"
+#include "core/gradient_tex.h"
 #include "core/stages.h"
 #include "tests/view/sample_states.h"
 
@@ -24,15 +27,24 @@ bool is_latin(const std::string& text) {
     return true;
 }
 
+void print_copy(const Explanation& explanation, std::set<std::string>& printed) {
+    const std::string copy = copy_as_latex(explanation);
+    if (copy.size() > 2000 || !is_latin(copy) || !printed.insert(copy).second) return;
+    std::fputs(copy.c_str(), stdout);
+}
+
+void print_formula(const std::string& tex, std::set<std::string>& printed) {
+    if (printed.insert(tex).second) std::printf("\\[ %s \\]\n", tex.c_str());
+}
+
 void print_copies(const AppState& state, Stage stage, std::set<std::string>& printed) {
     std::vector<CellRef> cells{{stage, 0, 0}, {stage, 1, 0}, {stage, 0, 1}};
     for (const auto& operand : info(stage).operands)
         if (operand) cells.push_back({operand->id, 0, 0});
     for (const CellRef& cell : cells) {
         if (!has_cell(state, cell)) continue;
-        const std::string copy = copy_as_latex(explain(state, cell));
-        if (copy.size() > 2000 || !is_latin(copy) || !printed.insert(copy).second) continue;
-        std::fputs(copy.c_str(), stdout);
+        print_copy(explain(state, cell), printed);
+        if (gradient_at(state, cell)) print_copy(explain_gradient(state, cell), printed);
     }
 }
 
@@ -42,18 +54,22 @@ int main() {
     std::puts("\\documentclass{article}\\usepackage{amsmath}\\setlength{\\textwidth}{40in}");
     std::puts("\\allowdisplaybreaks\\begin{document}");
     std::set<std::string> printed;
-    for (const StageInfo& stage : stage_table())
-        std::printf("\\[ %s \\]\n", std::string(stage.tex).c_str());
+    for (const StageInfo& stage : stage_table()) {
+        print_formula(std::string(stage.tex), printed);
+        print_formula(std::string(gradient_tex(stage.stage)), printed);
+    }
+    for (const ParamInfo& param : param_table())
+        print_formula(std::string(gradient_tex(param.param)), printed);
     for (AppState state : sample_states())
         for (const Stage stage : ribbon_stages(state.document())) {
             state = after(state, {GoToStage{stage}});
-            for (const bool gradients : {false, true}) {
-                const std::string tex =
-                    build_step_view(after(state, {ShowGradients{gradients}})).tex;
-                if (printed.insert(tex).second) std::printf("\\[ %s \\]\n", tex.c_str());
+            for (const AppState& shown : {state, after(state, {ShowGradients{true}}),
+                                          after(state, {SetLoss{LossKind::squared}}),
+                                          after(state, {SetLossCell{{Stage::output, 0, 1}}})}) {
+                print_formula(build_step_view(shown).tex, printed);
+                print_copies(shown, stage, printed);
             }
-            print_copies(state, stage, printed);
         }
     std::puts("\\end{document}");
-    std::fprintf(stderr, "%zu formulas and copies\n", printed.size() + kStageCount);
+    std::fprintf(stderr, "%zu formulas and copies\n", printed.size());
 }

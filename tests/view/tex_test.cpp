@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/gradient_tex.h"
 #include "core/stages.h"
 #include "core/tex.h"
 
@@ -18,6 +19,41 @@ TEST_CASE("every stage's formula is TeX that parses, and reads as plain text wit
         CHECK(plain.find_first_of("\\{}$") == plain.npos);
         CHECK(plain.find("  ") == plain.npos);
     }
+}
+
+TEST_CASE(
+    "every gradient's formula is TeX that parses, and begins with what it is the gradient of") {
+    const auto check = [](std::string_view source, const std::string& symbol) {
+        CAPTURE(source);
+        const auto formula = tex::parse(source);
+        REQUIRE_MESSAGE(formula.has_value(), formula.error().sentence);
+        const std::string plain = plain_text(*formula);
+        CAPTURE(plain);
+        CHECK(plain.starts_with("∂L/∂" + symbol));
+        CHECK(plain.find_first_of("\\{}$") == plain.npos);
+        CHECK(plain.find("  ") == plain.npos);
+    };
+    for (const ParamInfo& param : param_table())
+        check(gradient_tex(param.param), std::string(param.symbol));
+    for (const Stage stage : {Stage::x, Stage::x_kv, Stage::masked, Stage::weights, Stage::dropped,
+                              Stage::scaled, Stage::output})
+        check(gradient_tex(stage), std::string(info(stage).symbol));
+    check(gradient_tex(Stage::q), "q_i");
+    check(gradient_tex(Stage::k), "k_j");
+    check(gradient_tex(Stage::v), "v_j");
+    check(gradient_tex(Stage::scores), "scores");
+    check(gradient_tex(Stage::context), "concat(heads)");
+}
+
+TEST_CASE("plain text of gradients keeps what belongs together") {
+    CHECK(plain_text(gradient_tex(Stage::q)) == "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] k_j");
+    CHECK(plain_text(gradient_tex(Stage::x)) == "∂L/∂X = ∂L/∂Q W_Qᵀ + ∂L/∂K W_Kᵀ + ∂L/∂V W_Vᵀ");
+    CHECK(plain_text(gradient_tex(Param::w_q)) == "∂L/∂W_Q = Xᵀ ∂L/∂Q");
+    CHECK(plain_text(gradient_tex(Stage::masked)) ==
+          "∂L/∂M[i,j] = A[i,j] · (∂L/∂A[i,j] − Σ_j′ A[i,j′] · ∂L/∂A[i,j′])");
+    CHECK(plain_text(
+              "\\sum_j \\frac{\\partial L}{\\partial \\mathrm{scores}[\\text{New York}, j]}") ==
+          "Σ_j ∂L/∂scores[New York, j]");
 }
 
 TEST_CASE("plain text is written from the TeX of the stages") {

@@ -165,8 +165,9 @@ TEST_CASE("hand-set weights that are given up are named") {
 
 TEST_CASE("the heads of To be or not to be do what their names say") {
     const AppState state = preset_state("three-heads");
-    const auto& names = build_step_view(state).controls.head_names;
-    REQUIRE(names == std::vector<std::string>{"previous token", "first token", "same word"});
+    const std::vector<std::string> names{"previous token", "first token", "same word"};
+    CHECK(build_step_view(state).controls.heads_words ==
+          "0: previous token, 1: first token, 2: same word");
     const Tensor& a = (*state.trace)[Stage::weights];
     const double fits = std::exp(12.0 / std::sqrt(6.0));  // 12 / √d_k against 0
     for (Index i = 0; i < 6; ++i) {
@@ -196,6 +197,37 @@ TEST_CASE("the sentence of 14 words does what its note says") {
     CHECK(state.document().tokens[7] == "it");
     CHECK(std::ranges::max_element(row) - row.begin() == 1);
     CHECK(state.document().tokens[1] == "animal");
+}
+
+TEST_CASE("a note that speaks of weights is not said under another scaling, temperature or mask") {
+    const AppState state = initial_state();
+    const auto badge = [](const AppState& of) { return build_step_view(of).controls.badge; };
+    REQUIRE(has(badge(state), "sat looks at cat"));
+    for (const Action& action :
+         Actions{SetTemperature{9.0}, SetScaling{false}, SetCausal{true}, SetWindow{0}}) {
+        const AppState changed = after(state, {action});
+        CHECK_FALSE(has(badge(changed), "looks"));
+        CHECK(has(badge(changed), "X given, the hand-set W of “The cat sat down”"));
+        CHECK(has(badge(after(changed, {Undo{}})), "sat looks at cat"));
+        const auto again = session_from_json(session_to_json(changed), "session");
+        REQUIRE(again);
+        CHECK(badge(*again) == badge(changed));
+    }
+    CHECK(has(badge(after(state, {SetTemperature{9.0}, SetTemperature{1.0}})), "sat looks at cat"));
+    const AppState typed = after(state, {SetSentence{"one two"}, SetTemperature{9.0}});
+    CHECK(has(badge(typed), "X from the words"));
+    const AppState edited = after(state, {SetCell{{Param::w_v, 0, 0}, 5.0}, SetTemperature{9.0}});
+    CHECK(badge(edited).ends_with(", edited"));
+    // what heads were built to do holds for the masks that they were built for
+    const AppState heads = after(preset_state("three-heads"), {GoToStage{Stage::weights}});
+    REQUIRE(has(build_step_view(heads).title, "previous token"));
+    const AppState masked = after(heads, {SetWindow{0}});
+    CHECK_FALSE(has(build_step_view(masked).title, "previous token"));
+    CHECK(build_step_view(masked).controls.heads_words.empty());
+    CHECK(build_heads_view(masked).heads[0].name.empty());
+    // a preset that is not scaled, as its file says
+    CHECK(has(badge(preset_state("exercise")), "A = [.5 .5]"));
+    CHECK_FALSE(has(badge(after(preset_state("exercise"), {SetScaling{true}})), "A = [.5 .5]"));
 }
 
 TEST_CASE("a head that was changed is not called by what it was built for") {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command on an X server of its own: on_xvfb.sh COMMAND...  Exit 77 (skipped) where there is none.
+# Runs a command on an X server of its own, whose screen is $SCREEN: on_xvfb.sh COMMAND...  Exit 77 (skipped) where there
+# is none.
 set -euo pipefail
 for tool in xvfb-run xdotool; do
     if ! command -v "$tool" >/dev/null; then
@@ -8,4 +9,4 @@ for tool in xvfb-run xdotool; do
     fi
 done
 # -noreset: without it the server forgets its root properties when the last client leaves.
-exec xvfb-run -a -s "-screen 0 1600x1000x24 +extension GLX -noreset" "$@"
+exec xvfb-run -a -s "-screen 0 ${SCREEN:-1600x1000}x24 +extension GLX -noreset" "$@"

@@ -205,27 +205,29 @@ void draw_loss_button(const CellRef& output, const Frame& frame, view::Actions& 
         out.push_back(view::SetLossCell{output});
 }
 
-void draw_heading(const InspectorView& view, const Frame& frame) {
+/// Returns the symbol of the formula under the pointer.
+std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& frame) {
+    std::optional<OperandId> pointed;
     wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
     wrapped_words(frame, frame.fonts.value, frame.theme.text, view.value);
     wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.edit_hint);
     if (!view.tex.empty())
-        formula_item(frame, view.tex, view.formula, kFormula);
+        pointed = formula_item(frame, view.tex, view.formula, kFormula);
     else
         wrapped_words(frame, frame.fonts.digits, frame.theme.muted, view.formula);
     ImGui::Dummy({0.0F, frame.px(4)});
+    return pointed;
 }
 
 }  // namespace
 
-std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& frame,
-                                      view::Actions& out) {
+Pointed draw_inspector(const InspectorView& view, const Frame& frame, view::Actions& out) {
     if (view.empty) {
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.hint);
-        return std::nullopt;
+        return {};
     }
     std::optional<CellRef> hovered;
-    draw_heading(view, frame);
+    const auto symbol = draw_heading(view, frame);
     draw_lines(view.lines, frame, hovered, out);
     draw_lines(view.geometry, frame, hovered, out);
     wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
@@ -239,7 +241,7 @@ std::optional<CellRef> draw_inspector(const InspectorView& view, const Frame& fr
     }
     ImGui::Dummy({0.0F, frame.px(4)});
     draw_copy_buttons(frame, out);
-    return hovered;
+    return {hovered, symbol};
 }
 
 }  // namespace attn::ui

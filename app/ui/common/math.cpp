@@ -35,15 +35,17 @@ std::optional<OperandId> draw_formula(const Frame& frame, const view::MathBox& b
     return under;
 }
 
-void formula_item(const Frame& frame, const std::string& tex, const std::string& plain,
-                  float units) {
+std::optional<OperandId> formula_item(const Frame& frame, const std::string& tex,
+                                      const std::string& plain, float units) {
     const float room = ImGui::GetContentRegionAvail().x;
     const auto box = fitted_math(frame, tex, units, room);
-    if (!box || box->width > room)
-        return wrapped_words(frame, frame.fonts.body, frame.theme.muted, plain);
+    if (!box || box->width > room) {
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, plain);
+        return std::nullopt;
+    }
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::Dummy({box->width, box->ascent + box->descent + frame.px(4)});
-    draw_formula(frame, *box, {at.x, at.y + box->ascent + frame.px(2)});
+    return draw_formula(frame, *box, {at.x, at.y + box->ascent + frame.px(2)});
 }
 
 }  // namespace attn::ui

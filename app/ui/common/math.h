@@ -20,8 +20,8 @@ std::optional<view::MathBox> fitted_math(const Frame& frame, const std::string& 
 std::optional<OperandId> draw_formula(const Frame& frame, const view::MathBox& box,
                                       ImVec2 baseline);
 
-/// As an item; as wrapped plain text where it does not fit.
-void formula_item(const Frame& frame, const std::string& tex, const std::string& plain,
-                  float units);
+/// As an item; as wrapped plain text where it does not fit. Returns the symbol under the pointer.
+std::optional<OperandId> formula_item(const Frame& frame, const std::string& tex,
+                                      const std::string& plain, float units);
 
 }  // namespace attn::ui

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
 #include "app/ui/large/parts.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/workspace.h"
@@ -41,10 +42,28 @@ void draw_view(const LargeScene& scene, const Area& map) {
                                 scene.frame.px(1.5F));
 }
 
+/// An arrow moves the view by half of what is seen.
+void read_keys(const LargeScene& scene) {
+    const auto step = [&](view::Key back, view::Key on) {
+        const bool forth = take_key(scene.frame, on, true);
+        return (take_key(scene.frame, back, true) ? -0.5 : 0.0) + (forth ? 0.5 : 0.0);
+    };
+    const double across = step(view::Key::left, view::Key::right);
+    const double down = step(view::Key::up, view::Key::down);
+    if (across == 0.0 && down == 0.0) return;
+    const view::MapCanvas room = view::canvas_of(scene.look);
+    const view::MapCamera camera =
+        view::panned(scene.look, -across * room.width, -down * room.height);
+    if (!(camera == view::shown_camera(scene.look)))
+        scene.out.push_back(view::moved_map(scene.look, camera));
+}
+
 void read_hand(const LargeScene& scene, const Area& map) {
     ImGui::SetCursorScreenPos(map.low);
     ImGui::InvisibleButton("minimap", map.size());
-    tooltip(scene.frame, "The whole matrix", "Press or drag to move there.  Key F: all of it.");
+    tooltip(scene.frame, "The whole matrix",
+            "Press or drag to move there; with the keyboard the arrows.  Key F: all of it.");
+    if (focus_stop(scene.frame)) read_keys(scene);
     if (!ImGui::IsItemActive()) return;
     const ImVec2 mouse = ImGui::GetMousePos();
     const auto share = [](float at, float low, float high) {

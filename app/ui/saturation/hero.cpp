@@ -143,7 +143,15 @@ void explain_stop(const PlotCanvas& canvas, const HeroView& hero) {
     tooltip(canvas.frame, fmt::format("d_k = {}", stop.d_k), stop.tooltip);
 }
 
-/// Area and lane are one control; the keyboard's Enter pins. True while it is held.
+/// The arrows move the handle from stop to stop, Enter pins.
+void read_handle_keys(const Frame& frame, Index d_k, view::Actions& out) {
+    const int steps = arrow_steps(frame);
+    const Index next = steps == 0 ? d_k : view::next_stop(d_k, steps);
+    if (next != d_k) out.push_back(view::SetSaturationWidth{next});
+    if (take_key(frame, view::Key::enter)) out.push_back(view::PinSaturation{d_k});
+}
+
+/// Area and lane are one control. True while it is held.
 bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& out) {
     const Frame& frame = canvas.frame;
     const ImVec2 low{canvas.low.x - frame.px(8), canvas.low.y - frame.px(kLane)};
@@ -156,8 +164,7 @@ bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& 
     if (held && static_cast<double>(d_k) != canvas.plot.marker_x)
         out.push_back(view::SetSaturationWidth{d_k});
     if (!held) explain_stop(canvas, hero);
-    if (focus_stop(frame) && take_key(frame, view::Key::enter))
-        out.push_back(view::PinSaturation{static_cast<Index>(canvas.plot.marker_x)});
+    if (focus_stop(frame)) read_handle_keys(frame, static_cast<Index>(canvas.plot.marker_x), out);
     return held;
 }
 

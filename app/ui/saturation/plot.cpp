@@ -30,6 +30,13 @@ std::size_t x_stride(const PlotCanvas& canvas) {
     return static_cast<std::size_t>(std::clamp(needed, 1.0F, 16.0F));
 }
 
+/// A stop on or back; nullopt at the ends of the axis.
+std::optional<Index> moved_marker(const PlotView& plot, int steps) {
+    const auto from = static_cast<Index>(plot.marker_x);
+    const Index to = view::next_stop(from, steps);
+    return to == from ? std::nullopt : std::optional(to);
+}
+
 PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
     ImGui::SetCursorScreenPos(canvas.low);
     ImGui::InvisibleButton(id, {canvas.high.x - canvas.low.x, canvas.high.y - canvas.low.y});
@@ -40,7 +47,8 @@ PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
     const Index at = view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));
     if (ImGui::IsItemActive() && static_cast<double>(at) != canvas.plot.marker_x)
         input.moved_to = at;
-    focus_stop(canvas.frame);
+    const int steps = focus_stop(canvas.frame) ? arrow_steps(canvas.frame) : 0;
+    if (steps != 0) input.moved_to = moved_marker(canvas.plot, steps);
     if (!ImGui::IsItemActive()) tooltip(canvas.frame, canvas.plot.title, canvas.plot.tooltip);
     return input;
 }

@@ -23,6 +23,7 @@ constexpr float kGap = 8.0F;
 constexpr float kTitle = 20.0F;
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
 constexpr float kNarrowestBar = 96.0F;
+constexpr double kFading = 0.4;  // of its time, the end: a flash fades
 constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
@@ -233,6 +234,9 @@ void edit_cells(const Cross& cross, const view::CellEdit& editing, view::Actions
     edit_in(cross, cross.view.result, cross.on_screen(cross.layout.result), editing, out);
 }
 
+/// Whole at first, then it fades: under reduced motion it stays as it is until it is gone.
+double strength_of(const view::FlashView& flash) { return std::min(1.0, flash.left / kFading); }
+
 /// "1 → 3" where a number was just typed, over its neighbours when it is wider than its cell.
 void flash_in(const Cross& cross, const GridView& grid, const GridPlace& place,
               const view::FlashView& flash) {
@@ -244,9 +248,12 @@ void flash_in(const Cross& cross, const GridView& grid, const GridPlace& place,
             if (!(grid.ref(row, column) == flash.cell)) continue;
             const ImVec2 low = cross.canvas(grid, place).corner(row, column);
             const ImVec2 high{low.x + width, low.y + std::max(place.cell.y, font.px + frame.px(6))};
-            frame.painter.rect(low, high, frame.theme.raised, frame.px(2));
-            frame.painter.outline(low, high, frame.theme.accent, frame.px(2), frame.px(2));
-            draw_text_in(frame, font, low, high, Align::center, frame.theme.text, flash.words);
+            const auto ink = [&](view::Color color) {
+                return view::translucent(color, strength_of(flash));
+            };
+            frame.painter.rect(low, high, ink(frame.theme.raised), frame.px(2));
+            frame.painter.outline(low, high, ink(frame.theme.accent), frame.px(2), frame.px(2));
+            draw_text_in(frame, font, low, high, Align::center, ink(frame.theme.text), flash.words);
         }
 }
 
@@ -284,13 +291,12 @@ void draw_reason(const std::string& reason, const Frame& frame) {
 
 }  // namespace
 
-std::optional<CellRef> draw_canvas(const StepView& view,
-                                   const std::optional<view::CellEdit>& editing, const Frame& frame,
-                                   view::Actions& out) {
-    draw_heading(view, frame, out);
+Pointed draw_canvas(const StepView& view, const std::optional<view::CellEdit>& editing,
+                    const Frame& frame, view::Actions& out) {
+    const auto symbol = draw_heading(view, frame);
     if (!view.unavailable.empty()) {
         draw_reason(view.unavailable, frame);
-        return std::nullopt;
+        return {std::nullopt, symbol};
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const CanvasLayout layout = lay_out_canvas(view, frame, room);
@@ -304,7 +310,7 @@ std::optional<CellRef> draw_canvas(const StepView& view,
         edit_cells(cross, *editing, out);
     else if (!frame.quiet)
         draw_lenses(cross, hovered);
-    return hovered;
+    return {hovered, symbol};
 }
 
 }  // namespace attn::ui

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/ui/common/frame.h"
+#include "app/ui/common/pointed.h"
 #include "app/view/actions.h"
 #include "app/view/step/view.h"
 
@@ -30,10 +31,9 @@ void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
                  view::Actions& out);
 
 /// The current stage as operands → result, with its title, formula and one sentence, filling the
-/// current window. `editing`: the cell being typed into. Returns the cell under the pointer.
-std::optional<view::CellRef> draw_canvas(const view::StepView& view,
-                                         const std::optional<view::CellEdit>& editing,
-                                         const Frame& frame, view::Actions& out);
+/// current window. `editing`: the cell being typed into. Returns what is under the pointer.
+Pointed draw_canvas(const view::StepView& view, const std::optional<view::CellEdit>& editing,
+                    const Frame& frame, view::Actions& out);
 
 /// The text field over the cell that is being typed into.
 void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,

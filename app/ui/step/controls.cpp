@@ -93,6 +93,11 @@ void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
     if (next) out.push_back(view::SetTemperature{*next});
 }
 
+Tip head_tip(const ControlsView& view) {
+    return {"The head that is shown",
+            view.heads_words.empty() ? "Key: H" : view.heads_words + "\nKey: H"};
+}
+
 bool is_there(RowItem item, const ControlsView& view) {
     if (item == RowItem::sequence) return view.batches > 1;
     if (item == RowItem::layer) return view.layers > 1;
@@ -179,7 +184,7 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
             return;
         case RowItem::head:
             if (const auto head = place_field("##head", "head", view.head, view.heads,
-                                              {"The head that is shown", "Key: H"}, frame, out))
+                                              head_tip(view), frame, out))
                 out.push_back(view::ShowHead{*head, view.batch});
             return;
         case RowItem::temperature:

@@ -74,14 +74,6 @@ float draw_title(const StepView& view, const Frame& frame, const TitleLine& line
     return end;
 }
 
-/// Returns where it ends.
-float draw_formula_of(const StepView& view, const Frame& frame, const view::MathBox& box,
-                      ImVec2 baseline, view::Actions& out) {
-    const auto lit = draw_formula(frame, box, baseline);
-    if (lit != view.lit) out.push_back(view::HoverOperand{lit});
-    return baseline.x + box.width;
-}
-
 void draw_sentence(const StepView& view, const Frame& frame, const TitleLine& line) {
     const Font& font = frame.fonts.body;
     const ImVec2 at{line.low.x, line.low.y + frame.px(kSentence)};
@@ -93,8 +85,8 @@ void draw_sentence(const StepView& view, const Frame& frame, const TitleLine& li
 
 }  // namespace
 
-void draw_heading(const StepView& view, const Frame& frame, view::Actions& out) {
-    if (has_room_for_matrix_alone(view.queries.size(), frame)) return;
+std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) {
+    if (has_room_for_matrix_alone(view.queries.size(), frame)) return std::nullopt;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
                    std::round(low.y + frame.px(kBaseline))};
@@ -103,8 +95,11 @@ void draw_heading(const StepView& view, const Frame& frame, view::Actions& out) 
     const float room = line.right - low.x - gap - std::max(title, frame.px(kLeastTitle));
     const auto formula = fitted_math(frame, view.tex, kFormula, room);
     line.taken = draw_title(view, frame, line, formula ? formula->width + gap : 0.0F);
-    if (formula)
-        line.taken = draw_formula_of(view, frame, *formula, {line.taken + gap, line.baseline}, out);
+    std::optional<OperandId> pointed;
+    if (formula) {
+        pointed = draw_formula(frame, *formula, {line.taken + gap, line.baseline});
+        line.taken += gap + formula->width;
+    }
     draw_badge(view, frame, line);
     const bool is_low = ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow);
     if (!is_low) draw_sentence(view, frame, line);
@@ -112,6 +107,7 @@ void draw_heading(const StepView& view, const Frame& frame, view::Actions& out) 
     ImGui::SetCursorScreenPos(foot);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(foot);
+    return pointed;
 }
 
 }  // namespace attn::ui

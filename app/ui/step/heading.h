@@ -1,14 +1,15 @@
 #pragma once
 
+#include <optional>
+
 #include "app/ui/common/frame.h"
-#include "app/view/actions.h"
 #include "app/view/step/view.h"
 
 namespace attn::ui {
 
 /// The stage's title and formula with what the numbers are, and one sentence beneath, across the current
-/// window. Equally high at every stage, so that what stands under it does not move. A symbol under the
-/// pointer lights its matrix.
-void draw_heading(const view::StepView& view, const Frame& frame, view::Actions& out);
+/// window. Equally high at every stage, so that what stands under it does not move. Returns the matrix
+/// whose symbol is under the pointer.
+std::optional<OperandId> draw_heading(const view::StepView& view, const Frame& frame);
 
 }  // namespace attn::ui

@@ -37,44 +37,45 @@ float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame
 }
 
 /// The inspector, beside the canvas or over it.
-std::optional<view::CellRef> draw_side(const view::AppState& state, const WorkArea& r, float top,
-                                       const Frame& frame, view::Actions& out) {
+Pointed draw_side(const view::AppState& state, const WorkArea& r, float top, const Frame& frame,
+                  view::Actions& out) {
     const Box box = r.side(top);
-    std::optional<view::CellRef> linked;
+    Pointed pointed;
     panel("side", box, [&] {  // of its own: it covers what is beneath
         fill_side(r, top, frame);
-        panel(
-            "inspector",
-            {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-             {box.high.x - frame.px(4), box.high.y}},
-            [&] { linked = draw_inspector(shown_workspace(state).inspector(state), frame, out); });
+        panel("inspector",
+              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+               {box.high.x - frame.px(4), box.high.y}},
+              [&] {
+                  pointed = draw_inspector(shown_workspace(state).inspector(state), frame, out);
+              });
     });
-    return linked;
+    return pointed;
 }
 
-/// Sentence above, canvas beneath it, the heads at its right; the cell under the pointer.
-std::optional<view::CellRef> draw_middle(const view::AppState& state, const view::StepView& view,
-                                         const Box& box, const Frame& frame, view::Actions& out) {
+/// Sentence above, canvas beneath it, the heads at its right; what is under the pointer.
+Pointed draw_middle(const view::AppState& state, const view::StepView& view, const Box& box,
+                    const Frame& frame, view::Actions& out) {
     const view::SentenceView sentence = build_sentence_view(state);
     const view::HeadsView heads = build_heads_view(state);
     const float strip = heads_width(heads, frame);
     const float foot = box.low.y + sentence_height(sentence, frame, box.size().x);
     const float gap = foot > box.low.y ? frame.px(8) : 0.0F;
-    std::optional<view::CellRef> hovered;
+    Pointed pointed;
     if (gap > 0.0F)
         panel("sentence", {box.low, {box.high.x, foot}},
-              [&] { hovered = draw_sentence(sentence, frame, out); });
+              [&] { pointed.cell = draw_sentence(sentence, frame, out); });
     if (strip > 0.0F)
         panel("heads", {{box.high.x - strip, foot + gap}, box.high},
               [&] { draw_heads(heads, around(frame), out); });
     const float right = box.high.x - strip - (strip > 0.0F ? frame.px(12) : 0.0F);
-    panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}}, [&] {
-        if (view.map) draw_heading(view, frame, out);
-        const auto over = view.map ? draw_stage_map(state, frame, out)
-                                   : draw_canvas(view, state.step.editing, frame, out);
-        if (over) hovered = over;
-    });
-    return hovered;
+    panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}},
+          [&] {
+              if (!view.map) return pointed.add(draw_canvas(view, state.step.editing, frame, out));
+              pointed.symbol = draw_heading(view, frame);
+              if (const auto over = draw_stage_map(state, frame, out)) pointed.cell = over;
+          });
+    return pointed;
 }
 
 }  // namespace
@@ -87,15 +88,13 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
     const float split = work.high.x - r.inspector;
     const float above = std::min(r.margin, frame.px(16));
-    std::optional<view::CellRef> hovered = draw_middle(
+    Pointed pointed = draw_middle(
         state, view, {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}}, frame,
         out);
-    if (r.has_side()) {
-        const auto linked = draw_side(state, r, top + frame.px(1), around(frame), out);
-        if (linked) hovered = linked;
-    }
+    if (r.has_side()) pointed.add(draw_side(state, r, top + frame.px(1), around(frame), out));
     if (r.chrome && state.step.model_open) draw_model(view.controls, model, around(frame), out);
-    if (hovered != state.step.hovered) out.push_back(view::HoverCell{hovered});
+    if (pointed.cell != state.step.hovered) out.push_back(view::HoverCell{pointed.cell});
+    if (pointed.symbol != view.lit) out.push_back(view::HoverOperand{pointed.symbol});
     return view::computed_words(state);
 }
 

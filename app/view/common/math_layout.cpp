@@ -157,9 +157,11 @@ class Setter {
         return box;
     }
 
-    /// W_Q is one matrix; the indices of another belong to it.
+    /// W_Q is one matrix, also transposed; the indices of another belong to it.
     static std::optional<OperandId> operand_of(const Node& script) {
-        if (const auto whole = operand_named(tex::plain_text(script))) return whole;
+        Node upright = script;
+        if (tex::plain_text(script.parts[2]) == "⊤") upright.parts[2] = Node{};
+        if (const auto whole = operand_named(tex::plain_text(upright))) return whole;
         const Node& base = script.parts[0];
         return base.kind == Kind::symbol ? operand_named(base.text) : std::nullopt;
     }

@@ -9,6 +9,7 @@
 #include "app/view/common/words.h"
 #include "app/view/document/actions.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/note.h"
 #include "app/view/document/toy.h"
 #include "app/view/session.h"
 #include "app/view/workspaces.h"
@@ -87,6 +88,11 @@ std::string other_masks_words(const MaskSpec& mask) {
 std::string opened_words(const Document& document) {
     if (is_toy(document)) return fmt::format("{}. {}", document.title, sentence(document.note));
     return fmt::format("{}: {}.", document.title, document.note);
+}
+
+void edit_spec(AppState& state, Document document, const std::string& words) {
+    if (is_toy(document)) settle_note(state, document);
+    edit_document(state, std::move(document), words);
 }
 
 /// "; the hand-set weights of “The cat sat down” are given up: they were made for that sentence"; "" where none are.
@@ -224,16 +230,15 @@ void carry_out(AppState& state, const SetScaling& action) {
     const std::string words = action.on
                                   ? fmt::format("Scaling on: scores are {}", factor_words(document))
                                   : fmt::format("Scaling off: scores are no longer {}", before);
-    edit_document(state, std::move(document), words);
+    edit_spec(state, std::move(document), words);
 }
 
 void carry_out(AppState& state, const SetTemperature& action) {
     Document document = draft(state);
     if (action.temperature == document.spec.temperature) return;
     document.spec.temperature = action.temperature;
-    edit_document(
-        state, std::move(document),
-        fmt::format("Temperature {}: scores are divided by it", number(action.temperature)));
+    edit_spec(state, std::move(document),
+              fmt::format("Temperature {}: scores are divided by it", number(action.temperature)));
 }
 
 void carry_out(AppState& state, const SetCausal& action) {
@@ -241,9 +246,9 @@ void carry_out(AppState& state, const SetCausal& action) {
     if (action.on == document.spec.mask.causal.has_value()) return;
     document.spec.mask.causal.reset();
     if (action.on) document.spec.mask.causal = CausalAlign::top_left;
-    edit_document(state, std::move(document),
-                  action.on ? "Causal mask on: no query sees a key after its own place"
-                            : "Causal mask off" + other_masks_words(state.document().spec.mask));
+    edit_spec(state, std::move(document),
+              action.on ? "Causal mask on: no query sees a key after its own place"
+                        : "Causal mask off" + other_masks_words(state.document().spec.mask));
 }
 
 void carry_out(AppState& state, const SetWindow& action) {
@@ -255,11 +260,11 @@ void carry_out(AppState& state, const SetWindow& action) {
             fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach),
             Severity::error);
     document.spec.mask.window = action.reach;
-    edit_document(state, std::move(document),
-                  action.reach
-                      ? fmt::format("Window {0}: no query sees a key more than {0} places away",
-                                    *action.reach)
-                      : std::string("Window mask off"));
+    edit_spec(state, std::move(document),
+              action.reach
+                  ? fmt::format("Window {0}: no query sees a key more than {0} places away",
+                                *action.reach)
+                  : std::string("Window mask off"));
 }
 
 /// W anew from another seed; X stays. No W_O stays none.

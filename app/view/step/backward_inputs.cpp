@@ -16,7 +16,7 @@ constexpr std::size_t kMostRows = 512;  // of the table of heads
 void explain_query(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const auto keys = contributing_keys(state, {state.batch, state.head}, cell.row);
-    Chain chain = chain_of(Stage::scores, label_of(state, Axis::query, cell.row) + ", j", Stage::k,
+    Chain chain = chain_of(Stage::scores, tex_label(state, Axis::query, cell.row) + ", j", Stage::k,
                            fmt::format("j, {}", cell.column), "key");
     for (Index j = 0; j < state.document().size.tk; ++j)
         if (keys[static_cast<std::size_t>(j)] != 0)
@@ -25,8 +25,7 @@ void explain_query(const AppState& state, Explanation& explanation) {
                       stage_expr(state, From::values, Stage::k, shown_slice(state, Stage::k), j,
                                  cell.column),
                       label_of(state, Axis::key, j));
-    explanation.formula = fmt::format("Σ_j {} · {}", chain.left.name, chain.right.name);
-    add_chain(explanation, std::move(chain));
+    add_chain(explanation, std::move(chain), "j");
 }
 
 std::string query_label(const AppState& state, Index head, Index i) {
@@ -38,7 +37,7 @@ std::string query_label(const AppState& state, Index head, Index i) {
 // forward:  scores = Q Kᵀ  so  d_K[j, c] = Σ_i d_scores[i, j] Q[i, c], over every head that reads K
 void explain_key(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
-    Chain chain = chain_of(Stage::scores, "i, " + label_of(state, Axis::key, cell.row), Stage::q,
+    Chain chain = chain_of(Stage::scores, "i, " + tex_label(state, Axis::key, cell.row), Stage::q,
                            fmt::format("i, {}", cell.column), "query");
     const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
     for (Index h = first; h < end; ++h)
@@ -50,8 +49,7 @@ void explain_key(const AppState& state, Explanation& explanation) {
                       stage_expr(state, From::values, Stage::q, slice, i, cell.column),
                       query_label(state, h, i));
         }
-    explanation.formula = fmt::format("Σ_i {} · {}", chain.left.name, chain.right.name);
-    add_chain(explanation, std::move(chain));
+    add_chain(explanation, std::move(chain), "i");
 }
 
 // forward:  context = Ã V  so  d_V[j, c] = Σ_i Ã[i, j] d_context[i, c], over every head that reads V
@@ -59,7 +57,7 @@ void explain_value(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Stage weights = weight_stage(state.document());
     Chain chain = chain_of(Stage::context, fmt::format("i, {}", cell.column), weights,
-                           "i, " + label_of(state, Axis::key, cell.row), "query");
+                           "i, " + tex_label(state, Axis::key, cell.row), "query");
     const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
     for (Index h = first; h < end; ++h)
         for (Index i = 0; i < state.document().size.tq; ++i) {
@@ -70,8 +68,7 @@ void explain_value(const AppState& state, Explanation& explanation) {
                       stage_expr(state, From::values, weights, slice, i, cell.row),
                       query_label(state, h, i));
         }
-    explanation.formula = fmt::format("Σ_i {} · {}", chain.left.name, chain.right.name);
-    add_chain(explanation, std::move(chain));
+    add_chain(explanation, std::move(chain), "i");
 }
 
 /// One way from X to L: through a projection.
@@ -93,7 +90,7 @@ std::vector<Way> ways_of(const AppState& state, Stage input) {
 Chain through(const AppState& state, const Way& way, Index head, const CellRef& cell) {
     const Stage input = std::get<Stage>(cell.tensor);
     const Index width = (*state.gradients)[way.stage].shape().d;
-    Chain chain = chain_of(way.stage, label_of(state, info(input).rows, cell.row) + ", c",
+    Chain chain = chain_of(way.stage, tex_label(state, info(input).rows, cell.row) + ", c",
                            way.weight, fmt::format("{}, c", cell.column), "c");
     for (Index c = 0; c < width; ++c)
         chain.add(stage_expr(state, From::gradients, way.stage, {state.batch, head}, cell.row, c),
@@ -122,7 +119,7 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
     const CellRef cell = explanation.cell;
     Shares shares;
     std::vector<Expr> sums;
-    std::vector<std::string> names;
+    std::string formula;
     for (const Way& way : ways_of(state, stage)) {
         const Index heads = (*state.gradients)[way.stage].shape().h;
         std::vector<Expr> terms;
@@ -144,10 +141,10 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
                                      "\\text{through }" + name_of(way.stage), std::move(sum), value,
                                      name});
         sums.push_back(plain(value));
-        names.push_back(fmt::format("{}·{}ᵀ", gradient_symbol(way.stage), name_of(way.weight)));
+        formula += fmt::format(R"({}{}\,{}^\top)", formula.empty() ? "" : " + ",
+                               tex_gradient(way.stage), name_of(way.weight));
     }
-    explanation.formula = names[0];
-    for (std::size_t n = 1; n < names.size(); ++n) explanation.formula += " + " + names[n];
+    set_formula(explanation, std::move(formula));
     explanation.table = table_of(shares);
     explanation.steps.push_back(last_step(explanation, combine(Op::sum, std::move(sums))));
 }
@@ -196,8 +193,7 @@ void explain_weights(const AppState& state, Explanation& explanation, Param para
                 stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
                 stage_expr(state, From::values, made.input, {b, head}, i, column),
                 token_label(state, axis, b, i));
-    explanation.formula = fmt::format("Σ_i {} · {}", chain.left.name, chain.right.name);
-    add_chain(explanation, std::move(chain));
+    add_chain(explanation, std::move(chain), "i");
 }
 
 // forward:  Q = X W_Q + b_Q  so  d_b_Q[c] = Σ_i d_Q[i, c]
@@ -211,8 +207,10 @@ void explain_bias(const AppState& state, Explanation& explanation, Param param) 
             chain.add(
                 stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
                 constant(1.0), token_label(state, info(made.output).rows, b, i));
-    explanation.formula = fmt::format("Σ_i {}: the bias is added to every row", chain.left.name);
-    add_chain(explanation, std::move(chain));
+    const std::string summed = chain.left.tex;
+    add_chain(explanation, std::move(chain), "i");
+    set_formula(explanation, R"(\sum_i )" + summed);
+    explanation.notes.emplace_back("The bias is added to every row.");
 }
 
 }  // namespace

@@ -53,6 +53,20 @@ std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, 
 
 std::string gradient_symbol(const OperandId& id) { return "∂L/∂" + name_of(id); }
 
+std::string tex_gradient(const OperandId& id, const std::string& indices) {
+    return fmt::format(R"(\frac{{\partial L}}{{\partial {}{}}})", tex_symbol(id),
+                       indices.empty() ? "" : "[" + indices + "]");
+}
+
+std::string tex_factor(const AttentionSpec& spec) {
+    const bool by_value = spec.scale == ScaleKind::value;
+    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
+    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
+    const std::string above = by_value ? R"(\mathrm{scale})" : "1";
+    if (!below.empty()) return fmt::format(R"(\frac{{{}}}{{{}}})", above, below);
+    return by_value ? above : "";
+}
+
 void Chain::add(Expr l, Expr r, std::string label) {
     left.numbers.push_back(std::move(l));
     right.numbers.push_back(std::move(r));
@@ -62,18 +76,20 @@ void Chain::add(Expr l, Expr r, std::string label) {
 Chain chain_of(const OperandId& left, const std::string& left_index, const OperandId& right,
                const std::string& right_index, std::string counts) {
     Chain chain;
-    chain.left = {"d", fmt::format("{}[{}]", gradient_symbol(left), left_index),
-                  gradient_symbol(left)};
-    chain.right = {"w", fmt::format("{}[{}]", name_of(right), right_index), name_of(right)};
+    chain.left = side_of("d", tex_gradient(left, left_index), gradient_symbol(left));
+    chain.right =
+        side_of("w", fmt::format("{}[{}]", tex_symbol(right), right_index), name_of(right));
     chain.counts = std::move(counts);
     return chain;
 }
 
-void add_chain(Explanation& explanation, Chain chain) {
+void add_chain(Explanation& explanation, Chain chain, std::string_view index) {
     if (chain.labels.empty()) {
-        explanation.formula = "0, the mask leaves nothing to add up";
+        set_formula(explanation, R"(0\text{, the mask leaves nothing to add up})");
         return;
     }
+    set_formula(explanation,
+                fmt::format(R"(\sum_{} {} \cdot {})", index, chain.left.tex, chain.right.tex));
     add_products(explanation, chain.left, chain.right, std::move(chain.labels));
     explanation.dot->counts = std::move(chain.counts);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <utility>
 
 #include "app/view/step/explain_parts.h"
@@ -31,6 +32,10 @@ std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, 
 
 /// "∂L/∂S[" of a stage or parameter without its place: "∂L/∂S".
 std::string gradient_symbol(const OperandId& id);
+/// The same as TeX, at the place that the indices say, "\text{cat}, j"; "": of the whole matrix.
+std::string tex_gradient(const OperandId& id, const std::string& indices = "");
+/// What S is of the scores, as TeX: "\frac{1}{\sqrt{d_k}}", "\mathrm{scale}"; "" where they stay as they are.
+std::string tex_factor(const AttentionSpec& spec);
 /// Of a sum over c of gradients times values: its operands and the labels of its terms.
 struct Chain {
     Side left, right;
@@ -38,11 +43,11 @@ struct Chain {
     std::string counts = {};
     void add(Expr l, Expr r, std::string label);
 };
-/// A chain of gradients of `left` times values of `right`; the names end with what the indices are.
+/// A chain of gradients of `left` times values of `right`; the names end with what the indices are, as TeX.
 Chain chain_of(const OperandId& left, const std::string& left_index, const OperandId& right,
                const std::string& right_index, std::string counts);
-/// Σ over the terms, the last step.
-void add_chain(Explanation& explanation, Chain chain);
+/// Its formula, a sum over `index`, and the last step.
+void add_chain(Explanation& explanation, Chain chain, std::string_view index);
 
 // Parts of explain_gradient(), each with what it reads kept.
 void explain_softmax_gradient(const AppState& state, Explanation& explanation);  // of M

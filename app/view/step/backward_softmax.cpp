@@ -138,16 +138,17 @@ void explain_softmax_gradient(const AppState& state, Explanation& explanation) {
     const WeightRow row = weight_row(state, cell.row);
     const auto at = std::ranges::find(row.keys, cell.column);
     if (at == row.keys.end()) {
-        explanation.formula = "0, the pair is masked";
+        set_formula(explanation, R"(0\text{, the pair is masked})");
         explanation.notes.emplace_back("The mask cuts the pair off: its score reaches no weight.");
         return;
     }
     const auto n = static_cast<std::size_t>(at - row.keys.begin());
-    explanation.formula = "A · (∂L/∂A − mean), mean = Σ_j A · ∂L/∂A of the row";
+    set_formula(explanation, R"(A \cdot (\frac{\partial L}{\partial A} - \mathrm{mean}), )"
+                             R"(\mathrm{mean} = \sum_j A_j \cdot \frac{\partial L}{\partial A_j})");
     explanation.table = table_of(state, row, cell);
     const double mean = evaluate(row.mean);
     explanation.steps.push_back(
-        {"mean", "\\mu", row.mean, mean,
+        {"mean", "\\mathrm{mean}", row.mean, mean,
          fmt::format("Σ_j A[{0}, j]·∂L/∂A[{0}, j]", label_of(state, Axis::query, cell.row))});
     explanation.steps.push_back(last_step(
         explanation,

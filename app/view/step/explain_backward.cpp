@@ -11,6 +11,7 @@
 #include "app/view/step/loss.h"
 #include "core/check.h"
 #include "core/dropout.h"
+#include "core/gradient_tex.h"
 
 namespace attn::view {
 namespace {
@@ -21,13 +22,15 @@ void explain_output(const AppState& state, Explanation& explanation) {
     const Loss loss = loss_of(state);
     if (loss.kind == LossKind::squared) {
         const double target = target_of(state.document(), state.batch, cell.row, cell.column);
-        explanation.formula = "output − target: the derivative of ½ (output − target)²";
+        set_formula(explanation, fmt::format(R"({} - \mathrm{{target}})", latex_name(state, cell)));
+        explanation.notes.emplace_back("The derivative of ½ (output − target)².");
         explanation.steps.push_back(last_step(
             explanation, combine(Op::difference, {cell_expr(state, cell), plain(target)})));
         return;
     }
     const bool counts = explanation.value != 0.0;
-    explanation.formula = "L = " + loss_words(state);
+    set_formula(explanation,
+                fmt::format(R"({}\text{{, since }} L = {})", counts ? 1 : 0, loss_tex(state)));
     explanation.steps.push_back(last_step(explanation, constant(counts ? 1.0 : 0.0)));
     if (loss.kind == LossKind::sum)
         explanation.notes.emplace_back("Every output counts once in the sum.");
@@ -43,19 +46,19 @@ void explain_context(const AppState& state, Explanation& explanation) {
     const Index joined = state.head * document.size.d_v + cell.column;
     const Slice slice{state.batch, 0};
     if (document.inputs->params[Param::w_o].empty()) {
-        explanation.formula = "∂L/∂Y of the same place: there is no W_O";
+        set_formula(explanation,
+                    tex_gradient(Stage::output) + R"(\text{ of the same place: there is no } W_O)");
         explanation.steps.push_back(
             last_step(explanation,
                       stage_expr(state, From::gradients, Stage::output, slice, cell.row, joined)));
         return;
     }
-    Chain chain = chain_of(Stage::output, label_of(state, Axis::query, cell.row) + ", n",
+    Chain chain = chain_of(Stage::output, tex_label(state, Axis::query, cell.row) + ", n",
                            Param::w_o, fmt::format("{}, n", joined), "n");
     for (Index n = 0; n < document.size.d_out; ++n)
         chain.add(stage_expr(state, From::gradients, Stage::output, slice, cell.row, n),
                   param_expr(state, Param::w_o, joined, n), fmt::format("{}", n));
-    explanation.formula = fmt::format("Σ_n {} · {}", chain.left.name, chain.right.name);
-    add_chain(explanation, std::move(chain));
+    add_chain(explanation, std::move(chain), "n");
 }
 
 // forward:  context = Ã V  so  d_Ã[i, j] = Σ_c d_context[i, c] V[j, c]
@@ -63,14 +66,13 @@ void explain_last_weight(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Slice query = shown_slice(state, Stage::context);
     const Slice value = shown_slice(state, Stage::v);
-    Chain chain = chain_of(Stage::context, label_of(state, Axis::query, cell.row) + ", c", Stage::v,
-                           label_of(state, Axis::key, cell.column) + ", c", "c");
+    Chain chain = chain_of(Stage::context, tex_label(state, Axis::query, cell.row) + ", c",
+                           Stage::v, tex_label(state, Axis::key, cell.column) + ", c", "c");
     for (Index c = 0; c < state.document().size.d_v; ++c)
         chain.add(stage_expr(state, From::gradients, Stage::context, query, cell.row, c),
                   stage_expr(state, From::values, Stage::v, value, cell.column, c),
                   fmt::format("{}", c));
-    explanation.formula = fmt::format("Σ_c {} · {}", chain.left.name, chain.right.name);
-    add_chain(explanation, std::move(chain));
+    add_chain(explanation, std::move(chain), "c");
 }
 
 // forward:  Ã = A · keep / (1 − p)  so  d_A = d_Ã · keep / (1 − p)
@@ -82,12 +84,14 @@ void explain_kept_weight(const AppState& state, Explanation& explanation) {
     const Expr after = stage_expr(state, From::gradients, Stage::dropped,
                                   shown_slice(state, Stage::dropped), cell.row, cell.column);
     if (factor == 0.0) {
-        explanation.formula = "∂L/∂Ã · 0, this weight is dropped";
+        set_formula(explanation,
+                    tex_gradient(Stage::dropped) + R"( \cdot 0\text{, this weight is dropped})");
         explanation.steps.push_back(
             last_step(explanation, combine(Op::product, {after, constant(0.0)})));
         return;
     }
-    explanation.formula = "∂L/∂Ã ÷ (1 − p), this weight is kept";
+    set_formula(explanation, tex_gradient(Stage::dropped) +
+                                 R"( \cdot \frac{1}{1 - p}\text{, this weight is kept})");
     Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
     explanation.steps.push_back(
         last_step(explanation, combine(Op::quotient, {after, std::move(kept)})));
@@ -106,7 +110,7 @@ bool is_left_out(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const auto keys = contributing_keys(state, {state.batch, state.head}, cell.row);
     if (keys[static_cast<std::size_t>(cell.column)] != 0) return false;
-    explanation.formula = "0, the pair is masked";
+    set_formula(explanation, R"(0\text{, the pair is masked})");
     explanation.notes.emplace_back("The mask cuts the pair off: its score reaches no weight.");
     return true;
 }
@@ -115,7 +119,7 @@ bool is_left_out(const AppState& state, Explanation& explanation) {
 void explain_scaled(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     if (is_left_out(state, explanation)) return;
-    explanation.formula = "∂L/∂M, the pair is allowed";
+    set_formula(explanation, tex_gradient(Stage::masked) + R"(\text{, the pair is allowed})");
     explanation.steps.push_back(last_step(
         explanation, stage_expr(state, From::gradients, Stage::masked,
                                 shown_slice(state, Stage::masked), cell.row, cell.column)));
@@ -126,7 +130,9 @@ void explain_scores(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     if (is_left_out(state, explanation)) return;
     const AttentionSpec& spec = state.document().spec;
-    explanation.formula = "∂L/∂S" + scaled_words(spec);
+    const std::string factor = tex_factor(spec);
+    set_formula(explanation,
+                tex_gradient(Stage::scaled) + (factor.empty() ? "" : R"( \cdot )" + factor));
     explanation.steps.push_back(last_step(
         explanation,
         scaled_expr(spec, state.document().d_k,
@@ -248,7 +254,8 @@ Explanation explain_gradient(const AppState& state, const CellRef& cell) {
     const Stage* const stage = std::get_if<Stage>(&cell.tensor);
     const Reads reads =
         stage ? reads_of(state, *stage) : reads_of(state, std::get<Param>(cell.tensor));
-    explanation.formula = explanation.name;
+    set_formula(explanation,
+                std::string(std::visit([](auto id) { return gradient_tex(id); }, cell.tensor)));
     if (const std::string missing = missing_of(state, reads); !missing.empty())
         explain_without(state, explanation, missing);
     else if (stage)

@@ -227,14 +227,6 @@ Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
     return score;
 }
 
-std::string scaled_words(const AttentionSpec& spec) {
-    std::string words;
-    if (spec.scale == ScaleKind::sqrt_dk) words += " ÷ √d_k";
-    if (spec.scale == ScaleKind::value) words += " · scale";
-    if (spec.temperature != 1.0) words += " ÷ temperature";
-    return words;
-}
-
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
     switch (stage) {
         case Stage::x:

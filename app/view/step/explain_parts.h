@@ -50,8 +50,6 @@ void explain_weight(const AppState& state, Explanation& explanation);
 void explain_dropped(const AppState& state, Explanation& explanation);
 /// scores ÷ √d_k ÷ temperature of one number, as the document scales.
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
-/// " ÷ √d_k", " · scale", " ÷ temperature": what stands after it in a formula.
-std::string scaled_words(const AttentionSpec& spec);
 /// q·k of one pair.
 Side query_side(const AppState& state, Index row);
 Side key_side(const AppState& state, Index column);

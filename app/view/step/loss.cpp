@@ -96,6 +96,18 @@ std::string loss_tex(const AppState& state) {
     return tex::text_of(loss_words(state));
 }
 
+std::string loss_gradient_tex(const AppState& state) {
+    switch (loss_of(state).kind) {
+        case LossKind::sum:
+            return "1";
+        case LossKind::squared:
+            return R"(Y - \mathrm{target})";
+        case LossKind::cell:
+            break;
+    }
+    return R"(1\text{ at that output, else } 0)";
+}
+
 std::string loss_sentence(const AppState& state) {
     return fmt::format("Gradients of L = {}: how fast L grows with each number.",
                        loss_words(state));

@@ -25,6 +25,8 @@ std::optional<double> loss_value(const AppState& state);
 std::string loss_words(const AppState& state);
 /// The same as TeX.
 std::string loss_tex(const AppState& state);
+/// ∂L/∂Y as TeX: "1", "Y - \mathrm{target}".
+std::string loss_gradient_tex(const AppState& state);
 /// The same of any kind, for a list of choices.
 std::string loss_words(const AppState& state, const Loss& loss);
 

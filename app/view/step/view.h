@@ -58,8 +58,7 @@ struct ControlsView {
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window
     LossView loss = {};
-    std::vector<std::string> head_names =
-        {};  // what each head was built to do; empty: nothing is known
+    std::string heads_words = {};  // "0: same word, 1: first token"; "": nothing is known of them
 };
 
 /// A number that was just edited.
