@@ -41,6 +41,8 @@ const LabRamp& ramp(ColorScale scale, ThemeName name) {
     return (scale == ColorScale::diverging ? diverging : unit)[name == ThemeName::dark ? 0 : 1];
 }
 
+constexpr std::size_t kParts = 4096;
+
 /// From where on light is rounded to the code n + 1: the sRGB curve at (n + ½) / 255.
 std::array<double, 255> make_steps() {
     std::array<double, 255> steps{};
@@ -51,10 +53,23 @@ std::array<double, 255> make_steps() {
     return steps;
 }
 
-/// sRGB of linear light, rounded. A search takes a fraction of a power's time.
+/// The code at the lower end of each of equal parts of the light: for most of a part the code itself.
+std::array<std::uint8_t, kParts + 1> make_starts(const std::array<double, 255>& steps) {
+    std::array<std::uint8_t, kParts + 1> starts{};
+    for (std::size_t n = 0; n < starts.size(); ++n)
+        starts[n] = static_cast<std::uint8_t>(
+            std::ranges::upper_bound(steps, static_cast<double>(n) / kParts) - steps.begin());
+    return starts;
+}
+
+/// sRGB of linear light, rounded. A look-up takes a fraction of a power's time.
 std::uint8_t encode(double linear) {
     static const std::array<double, 255> steps = make_steps();
-    return static_cast<std::uint8_t>(std::ranges::upper_bound(steps, linear) - steps.begin());
+    static const std::array<std::uint8_t, kParts + 1> starts = make_starts(steps);
+    const double light = std::clamp(linear, 0.0, 1.0);
+    std::size_t code = starts[static_cast<std::size_t>(light * kParts)];
+    while (code < steps.size() && steps[code] <= light) ++code;
+    return static_cast<std::uint8_t>(code);
 }
 
 double cube(double x) { return x * x * x; }
