@@ -18,8 +18,11 @@ constexpr std::array<Row<Stage>, kStageCount> kStages{{
     {Stage::q, R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)"},
     {Stage::k, R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)"},
     {Stage::v, R"(\frac{\partial L}{\partial v_j} = \sum_i A_{i,j}\,\frac{\partial L}{\partial \mathrm{context}_i})"},
+    {Stage::q_rot, R"(\frac{\partial L}{\partial q'_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k'_j)"},
+    {Stage::k_rot, R"(\frac{\partial L}{\partial k'_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q'_i)"},
     {Stage::scores, R"(\frac{\partial L}{\partial \mathrm{scores}} = \frac{\partial L}{\partial S} \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})"},
     {Stage::scaled, R"(\frac{\partial L}{\partial S_{i,j}} = \frac{\partial L}{\partial M_{i,j}} \text{ if } i \text{ may attend to } j\text{, else } 0)"},
+    {Stage::biased, R"(\frac{\partial L}{\partial B_{i,j}} = \frac{\partial L}{\partial M_{i,j}} \text{ if } i \text{ may attend to } j\text{, else } 0)"},
     {Stage::masked, R"(\frac{\partial L}{\partial M_{i,j}} = A_{i,j} \cdot (\frac{\partial L}{\partial A_{i,j}} - \sum_{j'} A_{i,j'} \cdot \frac{\partial L}{\partial A_{i,j'}}))"},
     {Stage::weights, R"(\frac{\partial L}{\partial A_{i,j}} = \frac{\partial L}{\partial \mathrm{context}_i} \cdot v_j)"},
     {Stage::dropped, R"(\frac{\partial L}{\partial \tilde{A}_{i,j}} = \frac{\partial L}{\partial \mathrm{context}_i} \cdot v_j)"},
@@ -36,6 +39,11 @@ constexpr std::array<Row<Param>, kParamCount> kParams{{
     {Param::b_k, R"(\frac{\partial L}{\partial b_K} = \sum_j \frac{\partial L}{\partial k_j})"},
     {Param::b_v, R"(\frac{\partial L}{\partial b_V} = \sum_j \frac{\partial L}{\partial v_j})"},
     {Param::b_o, R"(\frac{\partial L}{\partial b_O} = \sum_i \frac{\partial L}{\partial Y_i})"},
+    {Param::w_score, R"(\frac{\partial L}{\partial W_{\mathrm{score}}} = \sum_i q_i^\top \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)"},
+    {Param::w_score_q, R"(\frac{\partial L}{\partial W_{\mathrm{score},q}} = Q^\top\,\frac{\partial L}{\partial (Q\,W_{\mathrm{score},q})})"},
+    {Param::w_score_k, R"(\frac{\partial L}{\partial W_{\mathrm{score},k}} = K^\top\,\frac{\partial L}{\partial (K\,W_{\mathrm{score},k})})"},
+    {Param::w_score_row, R"(\frac{\partial L}{\partial w_{\mathrm{score}}} = \sum_{i,j} \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,\tanh(q_i\,W_{\mathrm{score},q} + k_j\,W_{\mathrm{score},k}))"},
+    {Param::sinks, R"(\frac{\partial L}{\partial \mathrm{sink}_h} = -\sum_i a_{i,\mathrm{sink}} \sum_j A_{i,j} \cdot \frac{\partial L}{\partial A_{i,j}})"},
 }};
 // clang-format on
 

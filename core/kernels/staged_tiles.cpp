@@ -17,9 +17,10 @@
 #include "core/kernels/staged_tiles.h"
 
 #include <hwy/cache_control.h>
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace attn::HWY_NAMESPACE {

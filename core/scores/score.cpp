@@ -18,7 +18,7 @@ constexpr std::array kScores{
               "How well a key matches a query, times how long both are.",
               "Vaswani et al. 2017, arXiv:1706.03762, §3.2", {}, true},
     ScoreInfo{Score::cosine, "cosine", "Cosine",
-              R"(\mathrm{scores}_{i,j} = \frac{q_i \cdot k_j}{\|q_i\| \, \|k_j\|})",
+              R"(\mathrm{scores}_{i,j} = \frac{q_i \cdot k_j}{|q_i| \, |k_j|})",
               "The angle between query and key alone: their lengths do not count.",
               "Henry et al. 2020, arXiv:2010.04245", {}, true},
     ScoreInfo{Score::general, "general", "General (bilinear)",
