@@ -96,7 +96,9 @@ Result<void> compute(AppState& state) {
 Result<void> compute_gradients(AppState& state) {
     const Backend* const backend = find_backend(state.backend_used, state.backends);
     if (backend == nullptr) return {};  // nothing is computed
-    auto gradients = gradients_by(state, *state.trace, *backend);
+    const Result<Call> call = validate(*state.document().inputs, state.document().spec);
+    if (!call) return tl::unexpected(call.error());
+    auto gradients = gradients_by(state, *call, *state.trace, *backend);
     if (!gradients) return tl::unexpected(gradients.error());
     state.gradients = std::make_shared<const Trace>(std::move(gradients->gradients));
     state.gradients_by = gradients->backend;

@@ -4,12 +4,14 @@
 
 #include "core/gradient_tex.h"
 #include "core/stages.h"
+#include "core/scores/score.h"
 #include "core/tex.h"
 
 using namespace attn;
 using tex::plain_text;
 
 TEST_CASE("every stage's formula is TeX that parses, and reads as plain text without a backslash") {
+    for (const ScoreInfo& score : score_table()) CHECK_MESSAGE(tex::parse(score.tex), score.tex);
     for (const StageInfo& stage : stage_table()) {
         CAPTURE(stage.tex);
         const auto formula = tex::parse(stage.tex);
