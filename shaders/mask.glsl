@@ -1,4 +1,4 @@
-// Which keys a query may attend to: key_range() and fill_allowed() of core/masks.cpp for the numbers of Call.
+// Which keys a query may attend to: key_runs() and fill_allowed() of core/masks.cpp for the numbers of Call.
 // b batch entry, h query head, i query row, j key column.
 layout(std430, binding = 5) readonly buffer Padding { int valid_keys[]; };
 layout(std430, binding = 6) readonly buffer Custom { uint custom_words[]; };
@@ -6,8 +6,9 @@ layout(std430, binding = 6) readonly buffer Custom { uint custom_words[]; };
 /// Keys x <= j < y of query i, before the custom mask; none when x >= y. Neither end ever falls as i grows.
 ivec2 key_range(int b, int i) {
     int block_begin = i / call.block * call.block;
-    int begin = max(max(0, i - call.window), block_begin);
-    int end = min(min(i + call.causal_end, i + call.window + 1), block_begin + call.block);
+    int position = i + call.query_offset;
+    int begin = max(max(0, position - call.window), block_begin);
+    int end = min(min(position + call.causal_end, position + call.window + 1), block_begin + call.block);
     return ivec2(begin, min(end, min(valid_keys[b], call.tk)));
 }
 

@@ -15,10 +15,9 @@ int narrow(Index value) { return static_cast<int>(value); }
 
 // What does not narrow anything is as long as the longer side.
 void describe_mask(const MaskSpec& mask, const Dimensions& size, layout::Call& call) {
-    const Index longest = std::max(size.tq, size.tk);
-    call.causal_end = narrow(longest);
-    if (mask.causal == CausalAlign::top_left) call.causal_end = 1;
-    if (mask.causal == CausalAlign::bottom_right) call.causal_end = narrow(1 + size.tk - size.tq);
+    const Index longest = size.tq + size.tk + std::abs(size.query_offset);
+    call.query_offset = narrow(size.query_offset);
+    call.causal_end = narrow(mask.causal ? 1 : longest);
     call.window = narrow(std::min(mask.window.value_or(longest), longest));
     call.block = narrow(std::min(mask.block.value_or(longest), longest));
     if (!mask.custom) return;

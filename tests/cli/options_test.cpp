@@ -24,7 +24,7 @@ TEST_CASE("a value that cannot be is named with what was expected") {
                          "--score is 'cos'; expected dot, cosine, general or additive");
     check_option_refused({"--score", "general"}, "score general needs W_score");
     check_option_refused({"--rope", "both"}, "--rope is 'both'; expected half or interleaved");
-    check_option_refused({"--rope-base", "9"}, "--rope-base is '9' without rope");
+    check_option_refused({"--rope-base", "9"}, "--rope-base is 9 without rope");
     check_option_refused({"--rope", "half", "--rope-base", "0"}, "rope-base is 0");
     check_option_refused({"--rope", "half", "--rope-dims", "3"}, "rope-dims is 3");
     check_option_refused({"--softcap", "0"}, "softcap is 0");

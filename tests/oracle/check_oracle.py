@@ -10,8 +10,8 @@ Every file goes through every backend, forward alone and with --grad; gl, which 
 stage and with context alone, by its other kernel. A backend may refuse a file with one sentence that says what it has
 no part for. For plain dot products a tolerance is no constant: it is the rounding error that float32 arithmetic can
 make on this file's numbers, worked out entry by entry. For the other kinds it is KIND_TOLERANCE of the array's largest
-value. Either way the largest tolerance of an array is checked to be below a thousandth of its largest value, so that
-zeros, or a wrong factor, do not pass.
+value. Either way no tolerance is above a thousandth of its array's largest value, so that zeros, or a wrong factor, do
+not pass.
 """
 import argparse
 import json
@@ -70,7 +70,8 @@ def tolerances(z, options):
     """By array, in its shape."""
     if any(options.get(kind, "dot") not in ("dot", False) for kind in KINDS):
         return {key: np.full(z[key].shape, KIND_TOLERANCE * largest(z[key])) for key in z.files if key not in INPUTS}
-    return plain_tolerances(z, options)
+    return {key: np.minimum(t, SHARPEST * largest(z[key])) if z[key].size > 1 else t
+            for key, t in plain_tolerances(z, options).items()}
 
 
 def plain_tolerances(z, options):
@@ -142,9 +143,6 @@ def check_file(binary, source, backend, scratch, verbose):
     options = json.loads(str(z["options"]))
     target = scratch / "out.npz"
     tol = tolerances(z, options)
-    for key, t in tol.items():
-        if t.max() > SHARPEST * largest(z[key]) and z[key].size > 1:
-            return np.inf, t.max(), f"{key}: the tolerance is {t.max() / largest(z[key]):.1e} of its largest value"
     worst = (0.0, 0.0, "")
     for words in RUNS.get(backend, EVERY_RUN):
         run = trace(binary, source, target, backend, words)

@@ -226,12 +226,12 @@ TEST_CASE("jobs are requested only while the workspace is shown, and once") {
     const AppState probed = after(probing, {MachineProbed{100.0, 10.0}});
     CHECK_FALSE(requested_probe(probed));
     CHECK(requested_map_input(probed));
-    CHECK_FALSE(requested_map_input(after(opened, {SetWorkspace{"step"}})));
+    CHECK_FALSE(requested_map_input(after(opened, {SetWorkspace{"saturation"}})));
     const AppState state = after(planted_state(), {SelectMapCell{{5, 6}}});
     CHECK_FALSE(requested_map_input(state));
     REQUIRE(requested_map_cell(state));
     CHECK(requested_map_cell(state)->cell == large::Cell{5, 6});
-    CHECK_FALSE(requested_map_cell(after(state, {SetWorkspace{"step"}})));
+    CHECK_FALSE(requested_map_cell(after(state, {SetWorkspace{"saturation"}})));
     const AppState answered = after(state, {run(*requested_map_cell(state), {})});
     CHECK_FALSE(requested_map_cell(answered));
     CHECK(requested_map_cell(after(answered, {SelectMapCell{{5, 7}}})));

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "core/gradient_tex.h"
-#include "core/stages.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/tex.h"
 
 using namespace attn;
@@ -35,8 +35,13 @@ TEST_CASE(
         CHECK(plain.find_first_of("\\{}$") == plain.npos);
         CHECK(plain.find("  ") == plain.npos);
     };
-    for (const ParamInfo& param : param_table())
-        check(gradient_tex(param.param), std::string(param.symbol));
+    for (const ParamInfo& param : param_table()) {
+        const bool indexed = param.param == Param::w_score_q || param.param == Param::w_score_k;
+        const bool sinks = param.param == Param::sinks;
+        check(gradient_tex(param.param), indexed ? "W[score,"
+                                         : sinks ? "sink[h]"
+                                                 : std::string(param.symbol));
+    }
     for (const Stage stage : {Stage::x, Stage::x_kv, Stage::masked, Stage::weights, Stage::dropped,
                               Stage::scaled, Stage::output})
         check(gradient_tex(stage), std::string(info(stage).symbol));

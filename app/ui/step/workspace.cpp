@@ -43,12 +43,11 @@ Pointed draw_side(const view::AppState& state, const WorkArea& r, float top, con
     Pointed pointed;
     panel("side", box, [&] {  // of its own: it covers what is beneath
         fill_side(r, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] {
-                  pointed = draw_inspector(shown_workspace(state).inspector(state), frame, out);
-              });
+        panel(
+            "inspector",
+            {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+             {box.high.x - frame.px(4), box.high.y}},
+            [&] { pointed = draw_inspector(shown_workspace(state).inspector(state), frame, out); });
     });
     return pointed;
 }
@@ -69,12 +68,11 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
         panel("heads", {{box.high.x - strip, foot + gap}, box.high},
               [&] { draw_heads(heads, around(frame), out); });
     const float right = box.high.x - strip - (strip > 0.0F ? frame.px(12) : 0.0F);
-    panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}},
-          [&] {
-              if (!view.map) return pointed.add(draw_canvas(view, state.step.editing, frame, out));
-              pointed.symbol = draw_heading(view, frame);
-              if (const auto over = draw_stage_map(state, frame, out)) pointed.cell = over;
-          });
+    panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}}, [&] {
+        if (!view.map) return pointed.add(draw_canvas(view, state.step.editing, frame, out));
+        pointed.symbol = draw_heading(view, frame);
+        if (const auto over = draw_stage_map(state, frame, out)) pointed.cell = over;
+    });
     return pointed;
 }
 
