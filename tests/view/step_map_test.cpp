@@ -39,6 +39,7 @@ InspectorView inspector_of(const AppState& state) {
 TEST_CASE("64 tokens are cells, 65 a map at the stages of the scores' shape") {
     for (const Index tokens : {64, 65})
         for (const Stage stage : ribbon_stages(state_with(tokens).document())) {
+            if (stage == Stage::x) continue;  // of files with X alone
             CAPTURE(info(stage).key);
             const AppState state = after(state_with(tokens), {GoToStage{stage}});
             const StepView view = build_step_view(state);
