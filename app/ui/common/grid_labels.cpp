@@ -125,7 +125,10 @@ void draw_sides(const GridCanvas& canvas, float room) {
     const float head = frame.px(kLabelHeight);
     const float end = canvas.end().x + room;
     float x = canvas.end().x + frame.px(8);
+    const bool readable = side_font(frame, canvas.place.cell.y).px <= canvas.place.cell.y;
     for (const view::SideVector& side : canvas.grid.sides) {
+        if (side.bars.empty() && !readable)
+            continue;  // no room for its numbers, and it has nothing else
         const float right = x + side_width(side, frame, canvas.place.cell.y);
         if (right > end) return;
         const float top = canvas.place.origin.y;

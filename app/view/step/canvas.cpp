@@ -139,6 +139,8 @@ std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
     const bool copied = stage == Stage::output && !mixes(state.document());
     for (const auto& operand : info(stage).operands) {
         if (!operand || (copied && operand->id == OperandId(Param::w_o))) continue;
+        const Param* const param = std::get_if<Param>(&operand->id);
+        if (param != nullptr && state.document().inputs->params[*param].empty()) continue;
         if (!is_kept(state, operand_of(state.document(), stage, operand->id))) continue;
         put(canvas, lit_operand(state, stage, *operand, copied), slot_of(stage, *operand));
     }

@@ -159,7 +159,9 @@ std::string output_words(const Document& document) {
 std::string words_of(const AppState& state, Stage stage) {
     const Document& document = state.document();
     if (state.step.show_gradients) return gradient_words(state, stage);
-    if (is_empty(document) || !is_kept(state, stage)) return std::string(info(stage).words);
+    const bool projected = stage == Stage::q || stage == Stage::k || stage == Stage::v;
+    if (is_empty(document) || (!is_kept(state, stage) && !projected))
+        return std::string(info(stage).words);
     switch (stage) {
         case Stage::x:
         case Stage::x_kv:

@@ -22,16 +22,35 @@ constexpr std::string_view kFirstHint =
 constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 
 /// The formula as it is here, where the table speaks of the general case.
+/// " + b_Q" where there is that bias.
+std::string bias_tex(const Document& document, Param bias) {
+    return document.inputs->params[bias].empty() ? "" : " + " + tex_symbol(bias);
+}
+
+/// Q, K and V: given, or the document's own X times W, and its bias.
+std::string projection_tex(const Document& document, const StageInfo& stage) {
+    const bool toy = is_toy(document);
+    if (!toy && !document.inputs->projects()) return tex_symbol(stage.stage) + R"( = \text{given})";
+    const bool query = stage.stage == Stage::q;
+    const Param bias = query ? Param::b_q : stage.stage == Stage::k ? Param::b_k : Param::b_v;
+    const bool cross = !document.inputs->x_kv.empty() && !query;
+    const std::string product = !cross                    ? std::string(stage.tex)
+                                : stage.stage == Stage::k ? R"(K = X_{kv}\,W_K)"
+                                                          : R"(V = X_{kv}\,W_V)";
+    return product + bias_tex(document, bias);
+}
+
 std::string tex_of(const Document& document, const StageInfo& stage) {
     if (stage.stage == Stage::output) {
         const std::string_view heads =
             document.size.heads == 1 ? R"(\mathrm{context})" : R"(\mathrm{concat}(\mathrm{heads}))";
-        return mixes(document) ? fmt::format(R"(Y = {}\,W_O)", heads)
-                               : fmt::format(R"(Y = {}\text{{, there is no }} W_O)", heads);
+        return mixes(document)
+                   ? fmt::format(R"(Y = {}\,W_O)", heads) + bias_tex(document, Param::b_o)
+                   : fmt::format(R"(Y = {}\text{{, there is no }} W_O)", heads);
     }
     if (stage.stage == Stage::scaled) return "S = " + tex_scaled(document.spec);
-    if (!document.tokens_kv.empty() && stage.stage == Stage::k) return R"(K = X_{kv}\,W_K)";
-    if (!document.tokens_kv.empty() && stage.stage == Stage::v) return R"(V = X_{kv}\,W_V)";
+    if (stage.stage == Stage::q || stage.stage == Stage::k || stage.stage == Stage::v)
+        return projection_tex(document, stage);
     return std::string(stage.tex);
 }
 
