@@ -84,6 +84,11 @@ Result<Tensor> ArrayReader::tensor(std::string_view name, Layout layout) {
 }
 
 Result<std::vector<float>> ArrayReader::floats(std::string_view name, NpyArray array) {
+    if (array.dtype == "uint16")
+        return bad_input(
+            fmt::format("{}: {} is uint16, which is how bfloat16 is often saved; expected numbers: "
+                        "convert it to float32 before saving",
+                        path_, name));
     if (auto* values = std::get_if<std::vector<float>>(&array.values)) return std::move(*values);
     if (const auto* values = std::get_if<std::vector<double>>(&array.values))
         return round(name, array.dtype, *values);

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
+#include "app/files/options.h"
 #include "app/files/words.h"
 #include "core/stages.h"
 
@@ -23,6 +25,44 @@ std::vector<std::string_view> call_arrays() {
 }
 
 constexpr std::string_view kFileArrays[] = {"mask", "tokens", "tokens_kv", "options"};
+
+/// What other programs call what has another name or place here.
+constexpr struct {
+    std::string_view name, remedy;
+} kOtherNames[] = {
+    {"attn_mask", "call it mask, true = may attend"},
+    {"attention_mask", "call it mask, true = may attend"},
+    {"key_padding_mask", "give the valid keys of each batch entry as the option padding"},
+    {"bias_K", "call it b_K"},
+    {"bias_Q", "call it b_Q"},
+    {"bias_V", "call it b_V"},
+    {"is_causal", "give the option causal"},
+};
+
+bool same_letters(std::string_view a, std::string_view b) {
+    return std::ranges::equal(
+        a, b, {}, [](unsigned char c) { return std::tolower(c); },
+        [](unsigned char c) { return std::tolower(c); });
+}
+
+/// "attn_mask: call it mask, true = may attend"; "" where nothing is known of the name.
+std::string remedy_for(std::string_view name) {
+    for (const auto& other : kOtherNames)
+        if (same_letters(other.name, name)) return fmt::format("{}: {}", name, other.remedy);
+    for (const std::string_view known : call_arrays())
+        if (same_letters(known, name)) return fmt::format("{}: call it {}", name, known);
+    for (const AttentionOption& option : attention_options())
+        if (option.name == name)
+            return fmt::format("{}: it is an option, not an array: give --{}", name, option.name);
+    return {};
+}
+
+std::string remedies_for(const std::vector<std::string>& unused) {
+    std::string remedies;
+    for (const std::string& name : unused)
+        if (const std::string remedy = remedy_for(name); !remedy.empty()) remedies += "; " + remedy;
+    return remedies;
+}
 
 /// The parts of "l3.Q".
 struct LayerName {
@@ -90,12 +130,13 @@ std::string unused_note(const Listing& listing, const std::string& path) {
                                  ? ""
                                  : fmt::format(" and {} more", listing.unused.size() - named);
     return fmt::format(
-        "{}: array{} '{}'{} {} not used; known arrays are {} (each alone, or as l<N>. and the name "
-        "in every layer), {}",
+        "{}: array{} '{}'{} {} not used{}; known arrays are {} (each alone, or as l<N>. and the "
+        "name in every layer), {}",
         path, one ? "" : "s",
         fmt::join(listing.unused.begin(), listing.unused.begin() + static_cast<long>(named),
                   "', '"),
-        more, one ? "is" : "are", fmt::join(call_arrays(), ", "), fmt::join(kFileArrays, ", "));
+        more, one ? "is" : "are", remedies_for(listing.unused), fmt::join(call_arrays(), ", "),
+        fmt::join(kFileArrays, ", "));
 }
 
 Result<Index> find_layer(const Listing& listing, Index layer, const std::string& path) {

@@ -225,6 +225,18 @@ Result<void> read_tokens(const ArrayReader& reader, std::string_view name, Index
                                  reader.path(), name, tokens.size(), count, whose));
 }
 
+/// Fewer queries than keys under the causal mask that starts in the corner: most keys are never seen, which decoding
+/// does not mean.
+std::string causal_note(const AttentionSpec& spec, const Dimensions& size) {
+    const bool corner = spec.mask.causal == CausalAlign::top_left && !spec.query_offset;
+    if (!corner || size.tq >= size.tk) return {};
+    return fmt::format(
+        "causal=top-left puts the {} at position{} 0{}, so that keys from {} on are never attended "
+        "to; causal=bottom-right is what decoding means",
+        size.tq == 1 ? "query" : "queries", size.tq == 1 ? "" : "s",
+        size.tq == 1 ? "" : fmt::format(" to {}", size.tq - 1), size.tq);
+}
+
 Result<void> fill(ArrayReader& reader, const Listing& listing, const OptionValues& given,
                   Values values, TensorFile& file) {
     const Result<OptionValues> merged = merge_options(reader, given, file.notes);
@@ -235,6 +247,8 @@ Result<void> fill(ArrayReader& reader, const Listing& listing, const OptionValue
     for (const Index layer : listing.layers)
         if (auto added = add_layer({reader, listing, layer}, {*options, values}, file); !added)
             return added;
+    if (std::string note = causal_note(file.spec, file.size); !note.empty())
+        file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
     if (auto read = read_mask(reader, file.size, file.spec.mask); !read) return read;
     if (auto read = read_tokens(reader, "tokens", file.size.tq, "queries (Tq)", file.tokens); !read)
         return read;

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/files/call.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
@@ -109,12 +111,27 @@ TEST_CASE("a call is one layer: by its number, the first, or the only one") {
     CHECK(read_call(golden("layers_differ.npz"), {}, 1)->size.tq == 4);  // the other is not read
 }
 
+TEST_CASE("names and forms of other programs are met with what to write instead") {
+    const TensorFile other = opened("other_names.npz");
+    REQUIRE(other.notes.size() == 1);
+    for (const char* remedy : {"b_q: call it b_Q", "bias_K: call it b_K",
+                               "causal: it is an option, not an array: give --causal"})
+        CHECK(says(other.notes[0], remedy));
+    CHECK(says(refused("bits.npz"), "Q is uint16, which is how bfloat16 is often saved"));
+    const TensorFile decode = opened("decode.npz");
+    CHECK(std::ranges::any_of(decode.notes, [](const std::string& note) {
+        return says(note,
+                    "causal=top-left puts the query at position 0, so that keys from 1 on are "
+                    "never attended to; causal=bottom-right");
+    }));
+}
+
 TEST_CASE("an array that means nothing is named in a note") {
     const TensorFile file = opened("unused.npz");
     REQUIRE(file.notes.size() == 1);
     CHECK(says(file.notes[0],
-               "unused.npz: arrays 'attn_mask', 'W_extra' are not used; known arrays are "
-               "Q, K, V, X, X_kv, W_Q"));
+               "unused.npz: arrays 'attn_mask', 'W_extra' are not used; attn_mask: call it mask, "
+               "true = may attend; known arrays are Q, K, V, X, X_kv, W_Q"));
     CHECK(says(file.notes[0], "mask, tokens, tokens_kv, options"));
     const Scratch scratch;
     const std::vector<float> values{1, 2};

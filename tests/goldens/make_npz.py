@@ -79,6 +79,10 @@ def main():
     # Too many tokens to compute every stage: Step maps them.
     wave = lambda pace: (2 * np.cos(pace * np.arange(300 * 8).reshape(300, 8))).round(2).astype("<f2")
     np.savez_compressed(FOLDER / "mapped_tokens.npz", Q=wave(0.37), K=wave(0.53), V=wave(0.71))
+    # What other programs write: other names, options as arrays, bfloat16 as its bits, one query that decodes.
+    np.savez(FOLDER / "other_names.npz", b_q=np.zeros(4, "<f4"), causal=np.array(True), bias_K=np.zeros(4, "<f4"), **qkv)
+    np.savez(FOLDER / "bits.npz", Q=x.astype("<u2"), K=x, V=x)
+    np.savez(FOLDER / "decode.npz", Q=x[:1], K=x, V=x, options=np.array('{"causal": true}'))
     np.savez(FOLDER / "unused.npz", attn_mask=np.zeros(2, "<f4"), W_extra=np.eye(4, dtype="<f4"), **qkv)
 
 
