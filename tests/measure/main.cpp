@@ -4,7 +4,8 @@
 //   test_measure              what ./test runs: the limits below, and the words of a part of the cases
 //   test_measure --all        the words of all cases: every stage x {4,12,20,40,64} tokens x {1,4,16} heads x
 //                             d_k {4,16,64} x {1280x720, 1600x1000, 2560x1440} x scale {1, 1.5, 2}, and presenting
-//   test_measure --faults 20 4 1280 720 1.5      the faults of one document in one window, each by itself
+//   test_measure --faults 20 4 1280 720 1.5      the faults of one document in one window, each by itself; a last
+//                                                number is d_k
 //   test_measure --faults 20 4 1280 720 1.5 --stage weights --picture FILE.png     and what it looks like
 //   test_measure --theme light                   the words in the other theme
 //
@@ -57,7 +58,7 @@ Options read(int count, char** arguments) {
 
 Case case_of(const Options& options) {
     std::vector<double> numbers = options.one;
-    numbers.resize(5, 0.0);
+    numbers.resize(6, 0.0);
     Case at;
     at.theme = options.theme;
     at.presenter = options.presenter;
@@ -70,6 +71,7 @@ Case case_of(const Options& options) {
     set(at.width, numbers[2]);
     set(at.height, numbers[3]);
     if (numbers[4] > 0.0) at.scale = numbers[4];
+    set(at.key_width, numbers[5]);
     return at;
 }
 

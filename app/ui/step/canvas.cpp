@@ -22,6 +22,7 @@ using view::StepView;
 constexpr float kGap = 8.0F;
 constexpr float kTitle = 20.0F;
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
+constexpr float kRoomyPitch = 36.0F;  // of columns beside which a row's number has room
 constexpr float kNarrowestBar = 96.0F;
 constexpr double kFading = 0.4;  // of its time, the end: a flash fades
 constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
@@ -83,6 +84,19 @@ bool is_numbered(const Frame& frame, const GridView& grid, const GridPlace& plac
     return counted || !grid.groups.empty();
 }
 
+/// Where the next matrix at the right begins, or the canvas ends.
+float end_of_title(const Cross& cross, const GridPlace& place) {
+    float end = cross.origin.x + cross.room.x;
+    const auto limit = [&](const GridPlace& other) {
+        if (other.origin.x > place.origin.x) end = std::min(end, other.origin.x);
+    };
+    limit(cross.on_screen(cross.layout.result));
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
+        if (cross.view.operands[n].slot != Slot::top)
+            limit(cross.on_screen(cross.layout.operands[n]));
+    return end;
+}
+
 /// Above an arm at the left or right: its symbol, and the numbers of its columns where they have room.
 void draw_side_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
     const Frame& frame = cross.frame;
@@ -91,8 +105,10 @@ void draw_side_title(const Cross& cross, const GridView& grid, const GridPlace& 
     if (numbered) draw_column_labels(GridCanvas{grid, place, frame}, foot);
     if (numbered) foot -= frame.px(kLabelHeight);
     const ImVec2 low{place.origin.x, foot - frame.px(kTitle)};
-    frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), grid.title);
-    const float after = frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
+    const float room = end_of_title(cross, place) - low.x - frame.px(kGap);
+    const std::string title = fit_text(frame, frame.fonts.strong, grid.title, room);
+    frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), title);
+    const float after = frame.text_width(frame.fonts.strong, title) + frame.px(6);
     const float width = place.cell.x * static_cast<float>(grid.columns);
     if (after + frame.text_width(frame.fonts.small, grid.shape) > width) return;
     frame.painter.text(frame.fonts.small, {low.x + after, low.y + frame.px(2)}, frame.theme.muted,
@@ -119,6 +135,19 @@ float roof_of_left(const Cross& cross) {
     return roof;
 }
 
+/// Whether the numbers of a row down at `foot` would stand among narrow columns' numbers of what stands left.
+bool meets_columns(const Cross& cross, float foot) {
+    if (foot <= roof_of_left(cross)) return false;
+    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
+        const GridView& grid = cross.view.operands[n];
+        const GridPlace place = cross.on_screen(cross.layout.operands[n]);
+        if (grid.slot == Slot::left && is_numbered(cross.frame, grid, place) &&
+            place.cell.x < cross.frame.px(kRoomyPitch))
+            return true;
+    }
+    return false;
+}
+
 /// Left of an arm above: its symbol, the numbers of its rows where they have room, and what is done to it.
 void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
     const Frame& frame = cross.frame;
@@ -128,7 +157,8 @@ void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& p
     const float foot = std::min(place.origin.y + height, roof_of_left(cross));
     const float head = std::min(place.origin.y, foot - font.px);
     float right = place.origin.x - frame.px(kGap);
-    if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch)) {
+    if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch) &&
+        !meets_columns(cross, place.origin.y + height)) {
         draw_row_labels(GridCanvas{grid, place, frame}, place.origin.x);
         right -= frame.px(24);
     }

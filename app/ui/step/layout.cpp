@@ -86,9 +86,11 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kGap);
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
-    for (int pass = 0; pass < 3; ++pass) {
+    for (int pass = 0; pass < 4; ++pass) {
+        const float head = column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
+        // Narrower cells turn the labels more: at the end their room does not shrink again.
+        layout.head = pass < 2 ? head : std::max(layout.head, head);
         layout.labels = label_width(view, frame, cell.y);
-        layout.head = column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
         const ImVec2 room{
             std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
             std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
