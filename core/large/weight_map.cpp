@@ -320,7 +320,10 @@ struct WeightMap::Work {
         head.strips[strip] = finished ? HeadState::Strip::done : HeadState::Strip::missing;
         const double now = seconds_now();
         if (--head.strips_running == 0) head.pass_seconds += now - head.pass_resumed;
-        if (!finished) return;
+        if (!finished) {
+            if (head.strips_running == 0) state_.progressed = true;  // who looks sees it run no more
+            return;
+        }
         ++head.strips_done;
         head.rows_done += range.end - range.begin;
         head.settle_fates(source(), range);
