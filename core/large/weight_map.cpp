@@ -321,7 +321,8 @@ struct WeightMap::Work {
         const double now = seconds_now();
         if (--head.strips_running == 0) head.pass_seconds += now - head.pass_resumed;
         if (!finished) {
-            if (head.strips_running == 0) state_.progressed = true;  // who looks sees it run no more
+            if (head.strips_running == 0)
+                state_.progressed = true;  // who looks sees it run no more
             return;
         }
         ++head.strips_done;

@@ -30,7 +30,8 @@ std::string bias_tex(const Document& document, Param bias) {
 /// Q, K and V: given, or the document's own X times W, and its bias.
 std::string projection_tex(const Document& document, const StageInfo& stage) {
     const bool toy = is_toy(document);
-    if (!toy && !document.inputs->projects()) return tex_symbol(stage.stage) + R"( = \text{ given})";
+    if (!toy && !document.inputs->projects())
+        return tex_symbol(stage.stage) + R"( = \text{ given})";
     const bool query = stage.stage == Stage::q;
     const Param bias = query ? Param::b_q : stage.stage == Stage::k ? Param::b_k : Param::b_v;
     const bool cross = !document.inputs->x_kv.empty() && !query;
