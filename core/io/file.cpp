@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <mutex>
@@ -74,7 +75,8 @@ fs::path temporary_beside(const fs::path& path) {
 }
 
 constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP};
-volatile std::sig_atomic_t held_signal = 0;  // the last that came while they were held
+std::atomic<int> held_signal{0};  // the last that came while they were held
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void hold(int signal) { held_signal = signal; }
 
@@ -102,7 +104,7 @@ class HeldSignals {
         for (std::size_t n = 0; n < kEndingSignals.size(); ++n)
             if (actions()[n].sa_handler == SIG_DFL)
                 sigaction(kEndingSignals[n], &actions()[n], nullptr);
-        if (const int signal = std::exchange(held_signal, 0)) ::raise(signal);
+        if (const int signal = held_signal.exchange(0)) ::raise(signal);
     }
     HeldSignals(const HeldSignals&) = delete;
     HeldSignals& operator=(const HeldSignals&) = delete;

@@ -3,7 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 
+#include <nlohmann/json.hpp>
+
+#include "app/view/document/reference.h"
 #include "app/view/document/toy.h"
 #include "app/view/session.h"
 #include "app/view/step/view.h"
@@ -105,6 +109,40 @@ TEST_CASE("a session with any byte changed opens or says why, and never breaks")
         const auto opened = session_from_json(bad, "session");
         if (!opened) CHECK_FALSE(opened.error().sentence.empty());
     }
+}
+
+TEST_CASE("a session of a file keeps the kind of attention that the file says") {
+    auto inputs = std::make_shared<Inputs>();
+    inputs->q = inputs->k = inputs->v = Tensor({1, 1, 3, 4}, 1.0F);
+    inputs->params[Param::sinks] = Tensor({1, 1, 1, 1}, 0.5F);
+    Document file;
+    file.layers = {inputs};
+    file.inputs = inputs;
+    file.origin = FileOrigin{"x.npz"};
+    file.spec.rope = Rope{};
+    file.spec.softcap = 2.0;
+    file.spec.alibi = true;
+    file.spec.query_offset = 1;
+    file.spec.mask.window_left = 1;
+    file.spec.mask.window_right = 2;
+    file.spec.mask.global_tokens = 1;
+    const auto reference = reference_from_json(
+        nlohmann::json::parse(R"({"file": "x.npz", "causal": true, "temperature": 0.5})"),
+        "session");
+    REQUIRE(reference);
+    const auto document = resolved(file, *reference);
+    REQUIRE_MESSAGE(document.has_value(), document.error().sentence);
+    const AttentionSpec& spec = document->spec;
+    CHECK(spec.mask.causal == CausalAlign::top_left);  // the session's
+    CHECK(spec.temperature == 0.5);
+    CHECK(spec.rope.has_value());
+    CHECK(spec.softcap == 2.0);
+    CHECK(spec.alibi);
+    CHECK(spec.query_offset == 1);
+    CHECK(spec.mask.window_left == 1);
+    CHECK(spec.mask.window_right == 2);
+    CHECK(spec.mask.global_tokens == 1);
+    CHECK_FALSE(stages_lack(*document).empty());
 }
 
 TEST_CASE("a session that points outside its document is refused") {

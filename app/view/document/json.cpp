@@ -389,14 +389,31 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     return fields.finish().map([&] { return reference; });
 }
 
+namespace {
+
+/// A session's options over those of its file. It holds what the window can change; the kind of attention and the
+/// mask's own array stay as the file says.
+AttentionSpec with_kind_of(const AttentionSpec& file, AttentionSpec session) {
+    session.score = file.score;
+    session.rope = file.rope;
+    session.softcap = file.softcap;
+    session.alibi = file.alibi;
+    session.query_offset = file.query_offset;
+    session.mask.window_left = file.mask.window_left;
+    session.mask.window_right = file.mask.window_right;
+    session.mask.global_tokens = file.mask.global_tokens;
+    session.mask.custom = file.mask.custom;
+    return session;
+}
+
+}  // namespace
+
 Result<Document> resolved(Document document, const DocumentReference& reference) {
     const Index layers = static_cast<Index>(document.layers.size());
     if (reference.layer < 0 || reference.layer >= layers)
         return bad_input(fmt::format("{} has no layer {}: it has {}, counted from 0",
                                      document.title, reference.layer, layers));
-    const auto mask = document.spec.mask.custom;
-    document.spec = reference.spec;
-    document.spec.mask.custom = mask;
+    document.spec = with_kind_of(document.spec, reference.spec);
     document.layer = reference.layer;
     document.inputs = document.layers[static_cast<std::size_t>(reference.layer)];
     for (const InputEdit& edit : reference.edits) {
