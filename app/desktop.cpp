@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "app/figure.h"
-#include "app/files/open.h"
 #include "app/fonts/fonts.h"
 #include "app/gl/png.h"
 #include "app/gl/window.h"
@@ -70,7 +69,7 @@ bool is_scale_open(const cli::StartOptions& start) { return !start.scale && star
 /// The window with everything around it. One frame: gather actions, carry them out, draw.
 class Desktop {
   public:
-    Desktop(const cli::DesktopOptions& options, cli::Streams io, std::unique_ptr<gl::Window> window,
+    Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
             cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
             Clock::time_point started);
     /// Until the person quits or a signal asks for the end.
@@ -115,15 +114,14 @@ class Desktop {
     int frames_wanted_ = kFramesAfterEvent;
 };
 
-Desktop::Desktop(const cli::DesktopOptions& options, cli::Streams io,
-                 std::unique_ptr<gl::Window> window, cli::Start start,
-                 std::optional<LineFile> journal, std::optional<LineFile> frame_log,
-                 Clock::time_point started)
+Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
+                 cli::Start start, std::optional<LineFile> journal,
+                 std::optional<LineFile> frame_log, Clock::time_point started)
     : options_(options),
       window_(std::move(window)),
       state_(std::move(start.state)),
       screen_(window_->imgui()),
-      jobs_(files::opener(io.backends, io.workspaces), gl::Window::wake),
+      jobs_(start.open, gl::Window::wake),
       script_(start.actions.begin(), start.actions.end()),
       journal_(std::move(journal)),
       frame_log_(std::move(frame_log)),
@@ -194,7 +192,7 @@ bool Desktop::has_settled() const {
 view::Action named_from(const std::string& journal, const view::Action& action) {
     const auto* const open = std::get_if<view::OpenFile>(&action);
     if (open == nullptr || journal == "-") return action;
-    return view::OpenFile{path_from(folder_of(journal), open->path)};
+    return view::OpenFile{path_from(folder_of(journal), open->path), open->text};
 }
 
 void Desktop::dispatch(const view::Action& action) {
@@ -366,7 +364,7 @@ Result<void> run_window(const cli::DesktopOptions& options, cli::Streams io,
     if (!window) return tl::unexpected(std::move(window.error()));
     for (std::optional<LineFile>* lines : {&*journal, &*frame_log})
         if (auto begun = begin_lines(*lines); !begun) return begun;
-    Desktop desktop(options, io, std::move(*window), std::move(*start), std::move(*journal),
+    Desktop desktop(options, std::move(*window), std::move(*start), std::move(*journal),
                     std::move(*frame_log), started);
     desktop.run(ending);
     return desktop.save_at_exit();

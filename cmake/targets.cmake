@@ -18,10 +18,8 @@ target_compile_definitions(attn_paths INTERFACE
   ATTN_VERSION="${PROJECT_VERSION}")
 
 # attn_precompile(TARGET HEADERS...): headers that most files of a target read, compiled once where ATTN_PCH says so.
-option(ATTN_PCH "Precompile the headers that most files read" OFF)
 function(attn_precompile target)
   if(ATTN_PCH)
     target_precompile_headers(${target} PRIVATE ${ARGN})
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
   endif()
 endfunction()

@@ -57,6 +57,11 @@ extern template Result<CallD> validate(const InputsD& inputs, const AttentionSpe
 /// The factor from scores to scaled: scale / temperature.
 double score_factor(const AttentionSpec& spec, Index d_k);
 
+/// How long an axis of a stage is; 0: none of softmax attention's has it.
+Index length(Axis axis, const Dimensions& size);
+/// Whether a call of this spec has what exists so; what only comes with X has width 0 without it.
+bool exists(Exists when, const AttentionSpec& spec);
+
 /// The shape of a stage in this call; count 0 when the call does not have it (StageInfo::exists).
 Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec);
 /// `stage` if this call has it, else what stands in for it: the stage that it would be made from

@@ -9,10 +9,10 @@ namespace attn {
 
 /// Ã = A · keep / (1 − p): the factor of one weight, 0 or 1/(1 − p). Pair (b,h,i,j) is kept when the
 /// uniform number at its flat index in [B,H,Tq,Tk] is at least p, so each pair's fate depends on
-/// nothing but the seed and that index. Without dropout the factor is 1.
+/// nothing but the seed and that index. Without dropout, and outside training, the factor is 1.
 inline double dropout_factor(const AttentionSpec& spec, const Dimensions& size, Index b, Index h,
                              Index i, Index j) {
-    if (spec.dropout == 0.0) return 1.0;
+    if (!spec.drops()) return 1.0;
     const Index flat = ((b * size.heads + h) * size.tq + i) * size.tk + j;
     const bool kept = uniform(spec.seed, static_cast<std::uint64_t>(flat)) >= spec.dropout;
     return kept ? 1.0 / (1.0 - spec.dropout) : 0.0;

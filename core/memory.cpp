@@ -27,12 +27,17 @@ Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& s
     for (const StageInfo& stage : stage_table())
         if (keep[index_of(stage.stage)]) entries += count(stage_shape(stage.stage, size, spec));
     const double needed = entries * static_cast<double>(bytes_per_entry);
+    return check_fits_in_memory(needed, "the stages to keep",
+                                "keep fewer stages or attend over fewer tokens", size);
+}
+
+Result<void> check_fits_in_memory(double bytes, std::string_view what, std::string_view remedy,
+                                  const Dimensions& size) {
     const auto available = static_cast<double>(physical_memory_bytes());
-    if (needed < available) return {};
+    if (bytes < available) return {};
     return failed(fmt::format(
-        "the stages to keep need {:.1f} GB and this machine has {:.1f} GB (B={}, H={}, Tq={}, "
-        "Tk={}): keep fewer stages or attend over fewer tokens",
-        gigabytes(needed), gigabytes(available), size.batch, size.heads, size.tq, size.tk));
+        "{} need {:.1f} GB and this machine has {:.1f} GB (B={}, H={}, Tq={}, Tk={}): {}", what,
+        gigabytes(bytes), gigabytes(available), size.batch, size.heads, size.tq, size.tk, remedy));
 }
 
 }  // namespace attn

@@ -10,6 +10,10 @@ namespace attn {
 Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
                                   Index bytes_per_entry);
 
+/// The same for `bytes` of something: `what` is "the gradients", `remedy` what would need less.
+Result<void> check_fits_in_memory(double bytes, std::string_view what, std::string_view remedy,
+                                  const Dimensions& size);
+
 /// The machine's memory in bytes.
 Index physical_memory_bytes();
 

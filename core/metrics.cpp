@@ -61,7 +61,23 @@ RowMetrics all_nan() {
     return {nan, nan, nan, nan, nan, nan, nan};
 }
 
+/// Reorders values.
+template <class Value>
+double quantile_of(std::span<Value> values, double p) {
+    const double at = p * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::ptrdiff_t>(at);
+    const auto nth = values.begin() + below;
+    std::ranges::nth_element(values, nth);
+    const auto low = static_cast<double>(*nth);
+    const double rest = at - static_cast<double>(below);
+    if (rest == 0.0) return low;
+    return std::lerp(low, static_cast<double>(*std::min_element(nth + 1, values.end())), rest);
+}
+
 }  // namespace
+
+double quantile(std::span<float> values, double p) { return quantile_of(values, p); }
+double quantile(std::span<double> values, double p) { return quantile_of(values, p); }
 
 RowMetrics row_metrics(std::span<const double> a, Index allowed) {
     if (std::any_of(a.begin(), a.end(), [](double weight) { return std::isnan(weight); }))

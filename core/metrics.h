@@ -26,6 +26,11 @@ struct RowMetrics {
 RowMetrics row_metrics(std::span<const double> a, Index allowed);
 RowMetrics row_metrics(std::span<const float> a, Index allowed);
 
+/// Quantile p, 0 ≤ p ≤ 1, linear between order statistics (numpy's default: position p (n − 1)). At least one value, none
+/// NaN; puts them into another order.
+double quantile(std::span<float> values, double p);
+double quantile(std::span<double> values, double p);
+
 /// J = diag(a) − a aᵀ, row-major [n, n].
 std::vector<double> softmax_jacobian(std::span<const double> a);
 

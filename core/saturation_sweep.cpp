@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/metrics.h"
 #include "core/saturation.h"
 #include "core/saturation_draws.h"
 #include "core/softmax.h"
@@ -29,20 +30,11 @@ struct Moments {
     }
 };
 
-/// Quantile p of sorted values, linear between order statistics.
-double quantile(const std::vector<double>& sorted, double p) {
-    const double at = p * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(at);
-    const auto above = std::min(below + 1, sorted.size() - 1);
-    return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
-}
-
 /// `of` picks one number of each trial's metrics.
 template <class Of>
 Band band_of(const std::vector<RowMetrics>& trials, Of of) {
     std::vector<double> values;
     for (const RowMetrics& metrics : trials) values.push_back(of(metrics));
-    std::sort(values.begin(), values.end());
     const double reach = 0.98 / std::sqrt(static_cast<double>(values.size()));
     return {quantile(values, 0.1), quantile(values, 0.5), quantile(values, 0.9),
             quantile(values, std::max(0.5 - reach, 0.0)),

@@ -16,7 +16,6 @@ struct SoftmaxRow {
 /// One row of softmax: a[j] = exp(m[j] − max) / Σ exp(m[j'] − max). `a` may alias `m`.
 /// Edge: a row of −inf follows `policy`; NaN in a row makes the whole row NaN; +inf gives NaN, never
 /// a plausible number. Source: Milakov & Gimelshein 2018, arXiv:1805.02867.
-SoftmaxRow softmax_row(std::span<const float> m, std::span<float> a, EmptyRows policy);
 SoftmaxRow softmax_row(std::span<const double> m, std::span<double> a, EmptyRows policy);
 
 /// The side vectors alone, for a row of masked scores.

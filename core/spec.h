@@ -68,9 +68,14 @@ struct AttentionSpec {
     Index kv_heads = 1;      // GQA: heads / kv_heads queries share one key/value head
     double dropout = 0.0;    // p in [0, 1)
     std::uint64_t seed = 0;  // of dropout
+    bool training = true;    // off (evaluation): dropout does nothing, whatever p
 
     /// Whether a score is more than its product times a factor: then `biased` exists.
     bool biases() const { return softcap || alibi; }
+    /// Whether weights are dropped: then `dropped` exists.
+    bool drops() const { return training && dropout > 0.0; }
+    /// What p is here: 0 outside training.
+    double active_dropout() const { return training ? dropout : 0.0; }
 };
 
 }  // namespace attn

@@ -132,6 +132,42 @@ StageSet pair_stages() {
     return pairs;
 }
 
+std::string_view extent(Axis axis) {
+    switch (axis) {
+        case Axis::query:
+            return "Tq";
+        case Axis::key:
+            return "Tk";
+        case Axis::d_model:
+            return "d_model";
+        case Axis::d_k:
+            return "d_k";
+        case Axis::d_v:
+            return "d_v";
+        case Axis::d_out:
+            return "d_out";
+        case Axis::hidden:
+            return "a";
+        case Axis::head:
+            return "H";
+        case Axis::one:
+            return "1";
+        case Axis::chunk:
+            return "Tk/C";
+        case Axis::chunk_value:
+            return "Tk/C·d_v";
+        case Axis::latent:
+            return "M";
+        case Axis::state:
+            return "N";
+        case Axis::value_state:
+            return "d_v·N";
+        case Axis::key_value:
+            return "d_k·d_v";
+    }
+    return "";
+}
+
 const StageInfo& info(Stage stage) { return kStages[index_of(stage)]; }
 const ParamInfo& info(Param param) { return kParams[index_of(param)]; }
 

@@ -57,7 +57,26 @@ inline constexpr std::size_t kParamCount = 13;
 enum class ParamUse : std::uint8_t { projection, output, score, sink };
 
 /// What a row or column of a stage counts.
-enum class Axis : std::uint8_t { query, key, d_model, d_k, d_v, d_out, hidden, head };
+enum class Axis : std::uint8_t {
+    query,
+    key,
+    d_model,
+    d_k,
+    d_v,
+    d_out,
+    hidden,
+    head,
+    // of operations (operations/operation.h)
+    one,
+    chunk,        // of keys
+    chunk_value,  // chunk · d_v + c
+    latent,
+    state,        // n of N
+    value_state,  // c · N + n
+    key_value,    // a · d_v + c, a a column of K and c one of V
+};
+/// How long it is, as shapes write it: "Tq", "d_v·N".
+std::string_view extent(Axis axis);
 /// Which head axis a stage has: none (joined), the H query heads, or the Hkv key/value heads.
 enum class HeadAxis : std::uint8_t { none, query, key_value };
 /// How values become colours: signed about 0, or a probability in [0, 1].
@@ -80,7 +99,15 @@ struct Operand {
 };
 
 /// When a call has a stage.
-enum class Exists : std::uint8_t { always, with_x, with_x_kv, with_rope, with_bias, with_dropout };
+enum class Exists : std::uint8_t {
+    always,
+    with_x,
+    with_x_kv,
+    with_rope,
+    with_bias,
+    with_dropout,
+    with_causal
+};
 
 struct StageInfo {
     Stage stage;

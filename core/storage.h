@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
@@ -13,7 +14,8 @@
 namespace attn {
 
 /// The numbers of a tensor: an owning array of fixed length on a cache-line boundary, which, unlike std::vector, need not
-/// be cleared before it is filled. Large ones reuse the memory of freed ones (blocks.h).
+/// be cleared before it is filled. Large ones reuse the memory of freed ones (blocks.h). Or numbers that something else owns
+/// and nobody changes (`shared`): copies share them, and who asks to write gets a copy of its own first.
 template <class Scalar>
 class Storage {
     static_assert(std::is_trivially_copyable_v<Scalar>);
@@ -26,17 +28,37 @@ class Storage {
     Storage(const Scalar* from, std::size_t count) : Storage(count) {
         std::copy_n(from, count, data_);
     }
-    Storage(const Storage& other) : Storage(other.data_, other.count_) {}
+    /// `owner` keeps them alive.
+    static Storage shared(const Scalar* data, std::size_t count,
+                          std::shared_ptr<const void> owner) {
+        Storage storage;
+        storage.data_ = const_cast<Scalar*>(data);
+        storage.count_ = count;
+        storage.owner_ = std::move(owner);
+        return storage;
+    }
+    Storage(const Storage& other) {
+        *this = other.owner_ ? shared(other.data_, other.count_, other.owner_)
+                             : Storage(other.data_, other.count_);
+    }
     Storage(Storage&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+        : data_(std::exchange(other.data_, nullptr)),
+          count_(std::exchange(other.count_, 0)),
+          owner_(std::move(other.owner_)) {}
     Storage& operator=(Storage other) noexcept {
         std::swap(data_, other.data_);
         std::swap(count_, other.count_);
+        std::swap(owner_, other.owner_);
         return *this;
     }
-    ~Storage() { free(data_, count_); }
+    ~Storage() {
+        if (!owner_) free(data_, count_);
+    }
 
-    Scalar* data() { return data_; }
+    Scalar* data() {
+        if (owner_) *this = Storage(data_, count_);
+        return data_;
+    }
     const Scalar* data() const { return data_; }
     std::size_t size() const { return count_; }
     bool empty() const { return count_ == 0; }
@@ -66,6 +88,7 @@ class Storage {
 
     Scalar* data_ = nullptr;
     std::size_t count_ = 0;
+    std::shared_ptr<const void> owner_;  // null: this object
 };
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -65,6 +66,17 @@ class TensorOf {
         : shape_(shape), values_(values.data(), values.size()) {
         ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(),
                    "values must fill the shape");
+    }
+    /// The same numbers for every copy of it, without copying: what is large and read by many. Asking one of them for numbers
+    /// to write gives that one its own.
+    static TensorOf shared(Shape shape, std::vector<Scalar> values) {
+        ATTN_CHECK(static_cast<Index>(values.size()) == shape.count(),
+                   "values must fill the shape");
+        const auto owner = std::make_shared<const std::vector<Scalar>>(std::move(values));
+        TensorOf tensor;
+        tensor.shape_ = shape;
+        tensor.values_ = Storage<Scalar>::shared(owner->data(), owner->size(), owner);
+        return tensor;
     }
     /// Of any content, for whoever writes every entry: a large one costs no time.
     static TensorOf uninitialised(Shape shape) {

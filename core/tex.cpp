@@ -208,7 +208,7 @@ class Parser {
         if (name == "|") return fence("‖", "‖", "\\|");
         if (name == "text") return words();
         if (name == "mathrm" || name == "operatorname") return word();
-        if (name == "tilde") return tilde();
+        if (name == "tilde" || name == "hat") return accent(name);
         if (name == "frac") return of_arguments(Kind::fraction, 2);
         if (name == "sqrt") return of_arguments(Kind::root, 1);
         if (const auto* row = find_row(kOperators, name)) {
@@ -244,11 +244,12 @@ class Parser {
         return symbol(inside, Spacing::ordinary, Form::upright);
     }
 
-    Result<Node> tilde() {
+    Result<Node> accent(std::string_view name) {
         auto inside = argument();
         if (!inside) return inside;
-        if (plain_text(*inside) != "A") return wrong("\\tilde is known of A alone");
-        return symbol("Ã", Spacing::ordinary, Form::italic);
+        if (plain_text(*inside) != "A")
+            return wrong("\\" + std::string(name) + " is known of A alone");
+        return symbol(name == "hat" ? "Â" : "Ã", Spacing::ordinary, Form::italic);
     }
 
     /// \text{…}: anything, with its escapes.

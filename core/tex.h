@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@
 namespace attn::tex {
 
 // The subset of TeX's mathematics in which formulas are written: letters, digits, \mathrm{word},
-// \text{any words}, \tilde{A}, _ and ^, \frac{}{}, \sqrt{}, \sum and \max with what stands under them,
+// \text{any words}, \tilde{A}, \hat{A}, _ and ^, \frac{}{}, \sqrt{}, \sum, \prod and \max with what stands under them,
 // ( ) [ ] and \| \|, Greek letters, signs such as \cdot and \partial, and the spaces \, \; \quad.
 
 enum class Kind : std::uint8_t { row, symbol, script, fraction, root, big_op, fence };

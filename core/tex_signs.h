@@ -23,18 +23,18 @@ inline constexpr Command kCommands[] = {
     {"circ", "∘", Spacing::binary}, {"wedge", "∧", Spacing::binary}, {"pm", "±", Spacing::binary},
     {"le", "≤", Spacing::relation}, {"ge", "≥", Spacing::relation}, {"ne", "≠", Spacing::relation},
     {"approx", "≈", Spacing::relation}, {"to", "→", Spacing::relation}, {"in", "∈", Spacing::relation},
-    {"infty", "∞"}, {"partial", "∂"}, {"nabla", "∇"}, {"top", "⊤"}, {"ldots", "…"}, {"_", "_"},
+    {"infty", "∞"}, {"partial", "∂"}, {"nabla", "∇"}, {"top", "⊤"}, {"ldots", "…"}, {"ell", "ℓ"}, {"_", "_"},
     {"alpha", "α", Spacing::ordinary, Form::italic}, {"beta", "β", Spacing::ordinary, Form::italic},
     {"gamma", "γ", Spacing::ordinary, Form::italic}, {"delta", "δ", Spacing::ordinary, Form::italic},
     {"theta", "θ", Spacing::ordinary, Form::italic}, {"lambda", "λ", Spacing::ordinary, Form::italic},
-    {"mu", "μ", Spacing::ordinary, Form::italic}, {"sigma", "σ", Spacing::ordinary, Form::italic},
-    {"tau", "τ", Spacing::ordinary, Form::italic}, {"Delta", "Δ"}, {"Sigma", "Σ"},
+    {"mu", "μ", Spacing::ordinary, Form::italic}, {"phi", "φ", Spacing::ordinary, Form::italic}, {"sigma", "σ", Spacing::ordinary, Form::italic},
+    {"tau", "τ", Spacing::ordinary, Form::italic}, {"ell", "ℓ"}, {"Delta", "Δ"}, {"Sigma", "Σ"},
     {"exp", "exp", Spacing::function}, {"ln", "ln", Spacing::function}, {"log", "log", Spacing::function},
     {"sin", "sin", Spacing::function}, {"cos", "cos", Spacing::function}, {"tanh", "tanh", Spacing::function},
     {"arccos", "arccos", Spacing::function},
 };
 struct Operator { std::string_view name, text; };
-inline constexpr Operator kOperators[] = {{"sum", "Σ"}, {"max", "max"}, {"min", "min"}};
+inline constexpr Operator kOperators[] = {{"sum", "Σ"}, {"prod", "Π"}, {"max", "max"}, {"min", "min"}};
 struct Space { std::string_view name; double em; };
 inline constexpr Space kSpaces[] = {{",", 1.0 / 6.0}, {";", 5.0 / 18.0}, {" ", 0.25}, {"quad", 1.0}};
 // clang-format on

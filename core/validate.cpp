@@ -167,8 +167,11 @@ std::string check_weight(const InputsOf<Scalar>& in, Param param, std::string_vi
     return first_of({
         unless(shape.b == 1 && shape.h == 1, "{} is {}: a weight matrix is [1, 1, in, out]", name,
                to_string(shape)),
-        unless(shape.t == rows, "{} has {} rows but {} has width {} ({} {})", name, shape.t, input,
-               rows, name, to_string(shape)),
+        unless(shape.t == rows || shape.d != rows,
+               "{} is [{}, {}]; expected [{}, …]: is it torch's [out, in]? Transpose it", name,
+               shape.t, shape.d, rows),
+        unless(shape.t == rows, "{} is [{}, {}]; expected [{}, …]: {} has width {}", name, shape.t,
+               shape.d, rows, input, rows),
         unless(shape.d % parts == 0, "{} has {} columns, which do not split into {} heads", name,
                shape.d, parts),
     });
@@ -275,16 +278,13 @@ std::string check_score(const InputsOf<Scalar>& in, Score score, const Dimension
                                         info(score).key);
     }
     const Index hidden = in.params[Param::w_score_q].shape().d;
-    switch (score) {
-        case Score::dot:
-        case Score::cosine:
-            return {};
-        case Score::general:
-            return check_matrix(in, Param::w_score, size.d_k, size.d_k);
-        case Score::additive:
-            return first_of({check_matrix(in, Param::w_score_q, size.d_k, hidden),
-                             check_matrix(in, Param::w_score_k, size.d_k, hidden),
-                             check_row(in, Param::w_score_row, hidden, "column of W_score_q")});
+    const auto extent = [&](Axis axis) { return axis == Axis::hidden ? hidden : size.d_k; };
+    for (const Param param : info(score).params) {
+        const ParamInfo& row = info(param);
+        std::string fault = row.bias
+                                ? check_row(in, param, extent(row.columns), "column of W_score_q")
+                                : check_matrix(in, param, extent(row.rows), extent(row.columns));
+        if (!fault.empty()) return fault;
     }
     return {};
 }
@@ -374,6 +374,8 @@ Result<Dimensions> dimensions_of(const InputsOf<Scalar>& in, const AttentionSpec
     return size;
 }
 
+}  // namespace
+
 Index length(Axis axis, const Dimensions& size) {
     switch (axis) {
         case Axis::query:
@@ -388,15 +390,13 @@ Index length(Axis axis, const Dimensions& size) {
             return size.d_v;
         case Axis::d_out:
             return size.d_out;
-        case Axis::hidden:
-        case Axis::head:
-            break;  // of parameters alone
+        default:
+            return 0;  // of parameters and operations alone
     }
-    return 0;
 }
 
-bool exists(Stage stage, const AttentionSpec& spec) {
-    switch (info(stage).exists) {
+bool exists(Exists when, const AttentionSpec& spec) {
+    switch (when) {
         case Exists::always:
         case Exists::with_x:  // its width is 0 without
         case Exists::with_x_kv:
@@ -406,15 +406,15 @@ bool exists(Stage stage, const AttentionSpec& spec) {
         case Exists::with_bias:
             return spec.biases();
         case Exists::with_dropout:
-            return spec.dropout > 0.0;
+            return spec.drops();
+        case Exists::with_causal:
+            return spec.mask.causal.has_value();
     }
     return true;
 }
 
-}  // namespace
-
 Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec) {
-    if (!exists(stage, spec)) return {};
+    if (!exists(info(stage).exists, spec)) return {};
     const StageInfo& row = info(stage);
     const Index heads = row.heads == HeadAxis::none    ? 1
                         : row.heads == HeadAxis::query ? size.heads
@@ -424,7 +424,7 @@ Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec
 }
 
 Stage stage_or_source(Stage stage, const AttentionSpec& spec) {
-    while (!exists(stage, spec)) stage = std::get<Stage>(info(stage).operands[0]->id);
+    while (!exists(info(stage).exists, spec)) stage = std::get<Stage>(info(stage).operands[0]->id);
     return stage;
 }
 

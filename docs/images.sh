@@ -20,6 +20,16 @@ draw step-light.png '{"action":"go_to_stage","stage":"scores"}
 {"action":"select_cell","cell":{"tensor":"scores","row":2,"column":1}}' --theme light
 draw saturation-dark.png '{"action":"set_workspace","workspace":"saturation"}' --theme dark
 draw saturation-light.png '{"action":"set_workspace","workspace":"saturation"}' --theme light
+draw masks-dark.png '{"action":"set_workspace","workspace":"masks"}
+{"action":"set_causal_mask","causal":"top-left"}
+{"action":"select_pair","row":3,"column":1,"extend":false}' --theme dark
+draw kinds-dark.png '{"action":"set_workspace","workspace":"kinds"}
+{"action":"choose_kinds","pair":"rope"}' --theme dark --preset "$sentence"
+draw numerics-dark.png '{"action":"set_workspace","workspace":"numerics"}' --theme dark
+draw cost-dark.png '{"action":"set_workspace","workspace":"cost"}' --theme dark
+draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
+{"action":"choose_head","layer":0,"head":0}
+{"action":"select_heads_pair","row":4,"column":3}' --theme dark --preset three-heads
 draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
 draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 --size 1440x900
 

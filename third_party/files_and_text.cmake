@@ -1,4 +1,4 @@
-# fmt, libzip.
+# fmt, libzip, utf8proc.
 
 attn_find_package(fmt fmt::fmt fmt 8)
 if(NOT TARGET attn::fmt)
@@ -17,4 +17,12 @@ if(NOT TARGET attn::zip)
   endforeach()
   attn_fetch(libzip https://github.com/nih-at/libzip.git v1.10.1)
   attn_provide(zip libzip::zip "upstream 1.10.1")
+endif()
+
+attn_find_module(utf8proc libutf8proc>=2.6)
+if(NOT TARGET attn::utf8proc)
+  set(UTF8PROC_INSTALL OFF)
+  set(UTF8PROC_ENABLE_TESTING OFF)
+  attn_fetch(utf8proc https://github.com/JuliaStrings/utf8proc.git v2.9.0)
+  attn_provide(utf8proc utf8proc "upstream 2.9.0")
 endif()

@@ -24,7 +24,8 @@ constexpr std::string_view kName = "attnscope bench";
 constexpr std::string_view kFooter =
     "Columns: ms, the median; GF/s, of the matrix products, 4 H n² d forward and 10 H n² d "
     "backward, half of it\n"
-    "causal; of peak, the fraction of the multiply-add rate that is probed before each run; least "
+    "causal, of a window the pairs inside it; of peak, the fraction of the multiply-add rate that "
+    "is probed before each run; least "
     "bytes, what must\n"
     "cross between memory and caches at least; error, max |computed - exact| / max |exact| against "
     "the reference in\n"
@@ -62,9 +63,10 @@ void declare(CLI::App& app, Words& words) {
         sections += fmt::format("\n{}: {}", section.name, section.words);
     app.add_option("--backend", words.backends, "only these (default: all that run here)")
         ->type_name("NAME,..");
-    app.add_option("--shape", words.shapes,
-                   "only these; heads, tokens, width, then c for causal, b for backward: "
-                   "H8N2048d64c")
+    app.add_option(
+           "--shape", words.shapes,
+           "only these; heads, tokens, width, then c for causal, b for backward, w1024 for a "
+           "window, +rope and the like for a kind: H8N2048d64c")
         ->type_name("SHAPE,..");
     app.add_option("--only", words.only, "only these sections:" + sections)->type_name("S,..");
     app.add_option("--threads", words.threads, "at most N threads (default all)")->type_name("N");

@@ -83,6 +83,13 @@ void BenchReport::comparison(const bench::Compared& pair) {
     print(fmt::format("{}  {:.2f} x the time", row_text(pair.second), pair.ratio));
 }
 
+void BenchReport::product(const bench::MeasuredProduct& one) {
+    json_["products"].push_back(
+        {{"n", one.n}, {"ms", one.ms}, {"gflops", one.gflops}, {"fraction_of_peak", one.fraction}});
+    print(fmt::format("{0} x {0} times {0} x {0}: {1:.2f} ms, {2:.1f} GF/s, {3:.2f} of peak", one.n,
+                      one.ms, one.gflops, one.fraction));
+}
+
 void BenchReport::memory(const bench::Workload& work, std::string_view backend,
                          const bench::MemoryUse& use) {
     const double ratio = use.peak_bytes / use.tensor_bytes;

@@ -67,6 +67,34 @@ Result<void> run_trace(const BenchPlan& plan, BenchReport& report) {
     return {};
 }
 
+/// What each kind of attention costs beside plain dot products, forward.
+Result<void> run_kinds(const BenchPlan& plan, BenchReport& report) {
+    report.heading("Kinds of attention, beside plain dot products in turn");
+    const Workload plain{.heads = 8, .n = plan.quick ? 256 : 2048};
+    for (const bench::WorkloadKind& kind : bench::workload_kinds()) {
+        Workload other = plain;
+        other.kind = kind.key;
+        const Backend& fused = *find_backend("fused");
+        const Result<Call> call = validate(make_inputs(other), make_spec(other));
+        if (!call) return tl::unexpected(call.error());
+        if (const auto reason = fused.supports(*call)) {
+            report.note(fmt::format("{}: {}", to_string(other), *reason));
+            continue;
+        }
+        const auto pair = compare(fused, plain, fused, other, plan.effort);
+        if (!pair) return tl::unexpected(pair.error());
+        report.comparison(*pair);
+    }
+    return {};
+}
+
+Result<void> run_matmul(const BenchPlan& plan, BenchReport& report) {
+    report.heading("The matrix product of projections, 2 n³ FLOP");
+    for (const Index n : {256, 1024, 2048})
+        if (!plan.quick || n == 256) report.product(bench::measure_product(n, plan.effort));
+    return {};
+}
+
 Result<void> run_memory(const BenchPlan& plan, BenchReport& report) {
     if (plan.quick) return {};
     const Backend& fused = *find_backend("fused");
@@ -100,6 +128,8 @@ Result<void> run_large(const BenchPlan& plan, BenchReport& report) {
 constexpr auto kSections = std::to_array<BenchSection>({
     {"cases", "backends over shapes, forward and backward", run_cases},
     {"trace", "every stage stored (staged) beside none (fused)", run_trace},
+    {"kinds", "rotations, biases, sinks and scores (fused) beside plain dot products", run_kinds},
+    {"matmul", "square matrix products, as the projections use them", run_matmul},
     {"memory", "peak memory of one head of 131,072 tokens", run_memory},
     {"large", "a map of 131,072 tokens, a minute; only when it is named", run_large, false},
 });

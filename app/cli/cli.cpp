@@ -9,6 +9,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
 #include "app/files/words.h"
+#include "core/io/arrays/array_file.h"
 
 namespace attn::cli {
 namespace {
@@ -17,9 +18,10 @@ constexpr std::string_view kAbout =
     "attnscope: watch attention being computed, every stage, every number, every gradient\n\n";
 
 constexpr std::string_view kExamples =
-    "\nFILE is a saved session, a preset, or tensors (.npz). - is standard input or output. No "
-    "output\n"
-    "is written over an input; only --save-session may name the session that is opened.\n"
+    "\nFILE is a saved session, a preset, or tensors ({}).\n"
+    "- is standard input or output. No output is written over an input; only --save-session may "
+    "name\n"
+    "the session that is opened.\n"
     "Exit codes: 0 done, 1 failure (full disk, no OpenGL), 2 bad usage or input, 128 + N: signal "
     "N\n"
     "ended the window.\n\n"
@@ -42,7 +44,7 @@ std::string help() {
     text += "  attnscope --version | --help\n";
     text += "\nattnscope COMMAND --help lists the options of a command.\n";
     text += desktop_options_help();
-    return text.append(kExamples);
+    return text += fmt::format(kExamples, array_format_words());
 }
 
 const Subcommand* find_subcommand(std::string_view name) {

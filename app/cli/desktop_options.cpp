@@ -1,8 +1,11 @@
 #include "app/cli/desktop_options.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "app/cli/arguments.h"
+#include "core/io/arrays/array_file.h"
 
 namespace attn::cli {
 namespace {
@@ -39,8 +42,10 @@ std::string desktop_options_help() {
 
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
     CLI::App app(
-        "Opens the window. FILE is tensors (.npz) as trace reads them, a saved session or a "
-        "preset (.json).",
+        fmt::format(
+            "Opens the window. FILE is tensors ({}) as trace reads them, a saved session or "
+            "a preset (.json).",
+            array_format_words()),
         "attnscope");
     DesktopOptions options;
     add_options(app, options);

@@ -6,6 +6,7 @@
 #include "app/cli/subcommands.h"
 #include "app/view/document/document.h"
 #include "core/backend.h"
+#include "core/io/arrays/array_file.h"
 
 namespace attn::cli {
 namespace {
@@ -36,6 +37,9 @@ ordered_json gather(BackendList backends) {
              {"available", !reason},
              {"words", reason ? *reason : std::string(backend->description())}});
     }
+    all["formats"] = ordered_json::array();
+    for (const ArrayFormat& format : array_formats())
+        all["formats"].push_back({{"extension", format.extension}, {"words", format.words}});
     all["presets"] = ordered_json::array();
     for (const view::Preset& preset : view::list_presets())
         all["presets"].push_back(preset.path.string());
@@ -55,6 +59,10 @@ std::string as_text(const ordered_json& all) {
         text += fmt::format(
             "  {:<10} {}{}\n", text_of(backend["name"]),
             backend["available"].get<bool>() ? "" : "not available: ", text_of(backend["words"]));
+    text += "\nfiles of tensors\n";
+    for (const ordered_json& format : all["formats"])
+        text +=
+            fmt::format("  {:<12} {}\n", text_of(format["extension"]), text_of(format["words"]));
     text += "\npresets\n";
     for (const ordered_json& preset : all["presets"])
         text += fmt::format("  {}\n", text_of(preset));

@@ -108,7 +108,7 @@ Result<void> render(const RenderOptions& options, Streams io) {
     const bool chrome = options.chrome || options.all || options.is_timed();
     auto studio = io.open_studio({*size, *format, chrome});
     if (!studio) return tl::unexpected(std::move(studio.error()));
-    jobs::Jobs jobs(files::opener(io.backends, io.workspaces), [] {});
+    jobs::Jobs jobs(start->open, [] {});
     view::AppState state = start->state;
     if (auto done = carry_out(*start, state, jobs); !done) return done;
     if (options.full_pass) view::apply(state, view::SetFullPass{true});

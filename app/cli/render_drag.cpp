@@ -22,6 +22,10 @@ view::Action drag(const view::AppState& state, int n, int frames) {
     const double part = static_cast<double>(n) / std::max(frames - 1, 1);
     if (state.workspace == view::Workspace::saturation)
         return view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
+    if (state.workspace == view::Workspace::numerics)
+        return view::SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
+    if (state.workspace == view::Workspace::cost)
+        return view::SetCostTokens{static_cast<Index>(std::exp2(4.0 + 16.0 * part))};
     if (state.workspace == view::Workspace::step)
         return view::SetTemperature{0.25 * std::exp2(4.0 * part)};
     const view::LargeLook& look = state.large;

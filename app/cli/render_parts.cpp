@@ -29,7 +29,7 @@ Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {
     const bool mapped =
         state.workspace == view::Workspace::large || state.large.form != view::MapForm::own;
     if (!state.large.fault.empty() && mapped) return failed(state.large.fault);
-    state.trace_ms = state.curves.elapsed_ms = 0.0;
+    state.trace_ms = state.curves.elapsed_ms = state.numerics_curves.elapsed_ms = 0.0;
     if (!state.large.snapshot) return {};
     large::MapSnapshot timeless = *state.large.snapshot;
     timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;

@@ -4,38 +4,22 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
+#include "app/files/words.h"
 #include "core/backend.h"
+#include "core/operations/operation.h"
 #include "core/stages.h"
 #include "core/tex.h"
 
 namespace attn::cli {
 namespace {
 
-std::string_view extent(Axis axis) {
-    switch (axis) {
-        case Axis::query:
-            return "Tq";
-        case Axis::key:
-            return "Tk";
-        case Axis::d_model:
-            return "d_model";
-        case Axis::d_k:
-            return "d_k";
-        case Axis::d_v:
-            return "d_v";
-        case Axis::d_out:
-            return "d_out";
-        case Axis::hidden:
-        case Axis::head:
-            break;  // of parameters alone
-    }
-    return "";
-}
-
-std::string shape_words(const StageInfo& stage) {
+/// Of a row of softmax attention's table or of an operation's.
+std::string shape_words(const auto& stage) {
     const std::string_view heads = stage.heads == HeadAxis::none    ? ""
                                    : stage.heads == HeadAxis::query ? "H,"
                                                                     : "Hkv,";
+    // One number a row has no columns in a file.
+    if (stage.columns == Axis::one) return fmt::format("[B,{}{}]", heads, extent(stage.rows));
     // K and V are as long as the keys, whatever the row axis of the table says of self-attention.
     return fmt::format("[B,{}{},{}]", heads, extent(stage.rows), extent(stage.columns));
 }
@@ -59,15 +43,10 @@ std::string padded(std::string_view text, std::size_t width) {
     return std::string(text).append(width - std::min(width, columns(text)) + 2, ' ');
 }
 
-std::string table(BackendList backends) {
-    std::vector<std::array<std::string, 5>> rows{{"key", "symbol", "shape", "kept by", "formula"}};
-    for (const StageInfo& stage : stage_table())
-        rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_words(stage),
-                        fmt::format("{}", fmt::join(keepers(stage.stage, backends), ", ")),
-                        plain_formula(stage)});
-    rows.push_back({"logsumexp", "", "[B,H,Tq]", rows.back()[3],
-                    tex::plain_text(R"(m_i + \ln \sum_j \exp(M_{i,j} - m_i))")});
-    std::array<std::size_t, 5> widths{};
+/// Columns as wide as their widest entry, the last one as long as it is.
+template <std::size_t kColumns>
+std::string aligned(const std::vector<std::array<std::string, kColumns>>& rows) {
+    std::array<std::size_t, kColumns> widths{};
     for (const auto& row : rows)
         for (std::size_t c = 0; c < row.size(); ++c)
             widths[c] = std::max(widths[c], columns(row[c]));
@@ -76,7 +55,18 @@ std::string table(BackendList backends) {
         for (std::size_t c = 0; c + 1 < row.size(); ++c) text += padded(row[c], widths[c]);
         text += row.back() + '\n';
     }
-    return text + "\nThe gradient of a stage is d_<key>.\n";
+    return text;
+}
+
+std::string table(BackendList backends) {
+    std::vector<std::array<std::string, 5>> rows{{"key", "symbol", "shape", "kept by", "formula"}};
+    for (const StageInfo& stage : stage_table())
+        rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_words(stage),
+                        fmt::format("{}", fmt::join(keepers(stage.stage, backends), ", ")),
+                        plain_formula(stage)});
+    rows.push_back({"logsumexp", "", "[B,H,Tq]", rows.back()[3],
+                    tex::plain_text(R"(m_i + \ln \sum_j \exp(M_{i,j} - m_i))")});
+    return aligned<5>(rows) + "\nThe gradient of a stage is d_<key>.\n";
 }
 
 nlohmann::ordered_json table_as_json(BackendList backends) {
@@ -94,6 +84,63 @@ nlohmann::ordered_json table_as_json(BackendList backends) {
     return rows;
 }
 
+std::string param_shape(const OperationParam& param) {
+    return fmt::format("[H,{},{}]", extent(param.rows), extent(param.columns));
+}
+
+std::string table_of(const OperationInfo& operation) {
+    std::vector<std::array<std::string, 4>> rows{{"key", "symbol", "shape", "formula"}};
+    for (const OperationStage& stage : operation.stages)
+        rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_words(stage),
+                        tex::plain_text(stage.tex)});
+    std::string text = fmt::format("{}: {}\n{}\n{}\n\n{}", operation.key, operation.title,
+                                   operation.words, operation.source, aligned<4>(rows));
+    if (!operation.params.empty()) {
+        std::vector<std::array<std::string, 4>> params{{"array", "symbol", "shape", "parameter"}};
+        for (const OperationParam& param : operation.params)
+            params.push_back({std::string(param.npz), std::string(param.symbol), param_shape(param),
+                              std::string(param.words)});
+        text += '\n' + aligned<4>(params);
+    }
+    return text +
+           "\nThe gradient of a stage is d_<key>, that of an array d_<array in lower case>.\n";
+}
+
+nlohmann::ordered_json json_of(const OperationInfo& operation) {
+    nlohmann::ordered_json stages = nlohmann::ordered_json::array(), params = stages;
+    for (const OperationStage& stage : operation.stages)
+        stages.push_back({{"key", stage.key},
+                          {"symbol", stage.symbol},
+                          {"title", stage.title},
+                          {"formula", tex::plain_text(stage.tex)},
+                          {"tex", stage.tex},
+                          {"shape", shape_words(stage)},
+                          {"gradient", stage.gradient},
+                          {"words", stage.words},
+                          {"source", stage.source}});
+    for (const OperationParam& param : operation.params)
+        params.push_back({{"key", param.key},
+                          {"array", param.npz},
+                          {"symbol", param.symbol},
+                          {"shape", param_shape(param)},
+                          {"words", param.words}});
+    return {{"key", operation.key},
+            {"title", operation.title},
+            {"formula", tex::plain_text(operation.tex)},
+            {"tex", operation.tex},
+            {"words", operation.words},
+            {"source", operation.source},
+            {"exact", operation.exact},
+            {"stages", std::move(stages)},
+            {"parameters", std::move(params)}};
+}
+
+std::vector<std::string> operation_keys() {
+    std::vector<std::string> keys;
+    for (const OperationInfo& row : operation_table()) keys.emplace_back(row.key);
+    return keys;
+}
+
 }  // namespace
 
 int run_stages(Args args, Streams io) {
@@ -101,7 +148,22 @@ int run_stages(Args args, Streams io) {
                  "attnscope stages");
     bool as_json = false;
     app.add_flag("--json", as_json, "as a JSON array");
+    std::string operation;
+    app.add_option(
+           "--operation", operation,
+           "the stages of " + files::choices(operation_keys()) + " instead of softmax attention's")
+        ->type_name("NAME");
     if (const std::optional<int> code = parse(app, args, io)) return *code;
+    if (!operation.empty()) {
+        const std::optional<Operation> known = find_operation(operation);
+        if (!known)
+            return report({fmt::format("--operation is '{}'{}; expected {}", operation,
+                                       files::did_you_mean(operation, operation_keys()),
+                                       files::choices(operation_keys()))},
+                          app.get_name(), io);
+        io.out << (as_json ? json_of(info(*known)).dump(2) + '\n' : table_of(info(*known)));
+        return kSuccess;
+    }
     if (as_json)
         io.out << table_as_json(io.backends).dump(2) << '\n';
     else

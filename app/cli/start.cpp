@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <span>
 
 #include "app/files/open.h"
@@ -13,7 +14,9 @@
 #include "app/view/common/sheet.h"
 #include "app/view/large/camera.h"
 #include "app/view/workspaces.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
+#include "core/models/model.h"
 
 namespace attn::cli {
 namespace {
@@ -114,6 +117,17 @@ Result<std::string> one_file(const StartOptions& options) {
     return named;
 }
 
+/// --text is for a model's folder.
+Result<void> check_text(const StartOptions& options) {
+    const auto path = one_file(options);
+    if (!path) return tl::unexpected(path.error());
+    if (!options.text || is_model_folder(*path)) return {};
+    const std::string given =
+        path->empty() ? "no file is given" : fmt::format("'{}' is none", *path);
+    return bad_input(fmt::format(
+        "--text is for a trained model, a folder whose config.json has a model_type; {}", given));
+}
+
 /// Standard input can be read once.
 Result<void> check_standard_input(std::span<const files::NamedFile> inputs) {
     const auto standard = [](const files::NamedFile& file) {
@@ -131,27 +145,44 @@ Result<void> check_files(const StartOptions& options, std::span<const files::Nam
                                        {"--replay", options.replay}};
     if (auto fine = check_standard_input(inputs); !fine) return fine;
     if (auto fine = files::check_outputs({}, outputs); !fine) return fine;
+    std::vector<files::NamedFile> read;  // with what stands behind them
+    for (const files::NamedFile& input : inputs)
+        std::ranges::copy(files::files_of(input), std::back_inserter(read));
     const bool session_first = options.file.empty() || !files::holds_tensors(options.file);
     for (const files::NamedFile& output : outputs) {
         const bool saves = output.name == "--save-session" && session_first;
-        const std::size_t first = saves ? 2 : 0;
-        if (auto fine = files::check_outputs(std::span(inputs).subspan(first), {&output, 1}); !fine)
-            return fine;
+        const auto session = [&](const files::NamedFile& input) {
+            return saves && (input.name == "FILE" || input.name == "--session");
+        };
+        std::vector<files::NamedFile> kept;
+        std::ranges::remove_copy_if(read, std::back_inserter(kept), session);
+        if (auto fine = files::check_outputs(kept, {&output, 1}); !fine) return fine;
     }
     return {};
 }
 
-Result<void> append_file(const StartOptions& options, Streams io, Start& start) {
+/// Of a file, or of all that it stands for; 0 where nothing can be read.
+std::uintmax_t bytes_behind(const std::string& path) {
+    std::uintmax_t bytes = 0;
+    for (const auto& file : files_behind(path)) {
+        std::error_code fault;
+        const auto size = std::filesystem::file_size(file, fault);
+        if (!fault) bytes += size;
+    }
+    return bytes;
+}
+
+Result<void> append_file(const StartOptions& options, Streams, Start& start) {
     const auto path = one_file(options);
     if (!path) return tl::unexpected(path.error());
     if (path->empty()) return {};
-    start.actions.push_back(view::OpenFile{*path});
-    std::error_code fault;
-    const auto bytes = std::filesystem::file_size(*path, fault);
-    const bool whole = *path == "-" || fault || bytes <= kPromptBytes;
+    start.actions.push_back(view::OpenFile{*path, options.text});
+    const bool whole = *path == "-" || bytes_behind(*path) <= kPromptBytes;
     view::DocumentReady ready{*path, "", nullptr};
     if (whole) {
-        auto opened = files::opener(io.backends, io.workspaces)({*path, 0}, {});
+        view::OpenRequest request{*path, 0};
+        if (options.text) request.what = view::ModelText{{*path, *options.text}};
+        auto opened = start.open(request, {});
         if (!opened) return tl::unexpected(opened.error());
         if (!opened->notes.empty()) start.warnings.push_back(*path + ": " + opened->notes);
         ready.opened = std::make_shared<const view::Opened>(*std::move(opened));
@@ -214,20 +245,24 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
     if (options.scale && !(*options.scale >= kLeastScale && *options.scale <= kMostScale))
         return bad_input(fmt::format("--scale is {}; expected {} to {}", *options.scale,
                                      kLeastScale, kMostScale));
-    if (const auto one = one_file(options); !one) return tl::unexpected(one.error());
+    if (auto fine = check_text(options); !fine) return fine;
     return check_files(options, outputs);
 }
 
 void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option(
         "FILE", options.files,
-        "tensors (.npz, as trace reads them), a saved session or a preset (.json); - for "
-        "standard input");
+        fmt::format(
+            "tensors ({}, as trace reads them), a model's folder, a saved session or a preset "
+            "(.json); - for standard input",
+            array_format_words()));
     app.add_option("--session", options.session, "a saved session: the same as FILE")
         ->type_name("FILE");
     app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
     app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
     app.add_option("--sentence", options.sentence, "a sentence with toy vectors")
+        ->type_name("TEXT");
+    app.add_option("--text", options.text, "what a model reads; FILE is its folder")
         ->type_name("TEXT");
     app.add_option("--workspace", options.workspace, view::workspace_keys(view::workspaces()))
         ->type_name("W");
@@ -250,6 +285,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
 Result<Start> read_start(const StartOptions& options, Streams io) {
     Start start;
     start.state = view::initial_state();
+    start.open = files::opener(io.backends, io.workspaces);
     start.state.backends = io.backends;
     start.state.workspaces = io.workspaces;
     for (const auto part : {append_file, append_planted, append_window_options, append_step_options,

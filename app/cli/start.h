@@ -13,6 +13,7 @@
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"
 #include "app/view/actions.h"
+#include "app/view/document/requests.h"
 
 namespace attn::cli {
 
@@ -25,6 +26,7 @@ struct StartOptions {
     std::string replay;              // a file
     std::string preset;
     std::string sentence;
+    std::optional<std::string> text;  // what a model reads
     std::string workspace;
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"
@@ -44,6 +46,7 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
 /// A first state and what is to be done to it, so that a journal of it can be played again.
 struct Start {
     view::AppState state;
+    view::Opener open;      // has opened the files of `actions`
     view::Actions actions;  // of the options: each must be possible
     view::Actions replay;   // of the journal: what a person did may have failed then, too
     std::vector<std::string> warnings;  // one sentence each

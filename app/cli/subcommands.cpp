@@ -6,11 +6,13 @@ namespace attn::cli {
 namespace {
 
 constexpr auto kSubcommands = std::to_array<Subcommand>({
-    {"trace", "IN.npz -o OUT.npz [options]", "one attention call: every stage saved", run_trace},
+    {"trace", "IN -o OUT.npz [options]", "one attention call: every stage saved", run_trace},
+    {"diff", "A [B] [--json] [options]", "checks results, and says what went wrong", run_diff},
     {"saturate", "[options] [-o FILE.csv]", "softmax saturation over d_k: table or CSV",
      run_saturate},
     {"render", "[FILE] [options] -o OUT.png", "a picture of the window, without one", run_render},
-    {"stages", "[--json]", "the table of stages: key, formula, shape, backends", run_stages},
+    {"stages", "[--operation NAME] [--json]", "the table of stages: key, formula, shape, backends",
+     run_stages},
     {"info", "[--json]", "version, backends, presets", run_info},
     {"bench", "[--quick] [--json FILE]", "how fast and how right the backends are here", run_bench},
 });

@@ -4,15 +4,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <map>
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
+#include "app/cli/trace_model.h"
+#include "app/cli/trace_operation.h"
 #include "app/cli/trace_output.h"
 #include "app/files/call.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/backend.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 #include "core/threads.h"
 
@@ -22,34 +27,46 @@ namespace {
 constexpr std::string_view kName = "attnscope trace";
 
 constexpr std::string_view kFooter =
-    "Arrays of IN.npz:\n"
-    "  Q, K, V           [T,d], [H,T,d] or [B,H,T,d]; or\n"
+    "IN is a file of arrays: {}.\n\n"
+    "Arrays of IN:\n"
+    "  Q, K, V           [T,d], [H,T,d] or [B,H,T,d], or as --layout says; or\n"
+    "  qkv               [T,3,H,d], [B,T,3,H,d], or [T,3·H·d] with --layout joined; or\n"
+    "  q, k, v           of a trace's output; or\n"
     "  X, W_Q, W_K, W_V  [T,d_model] or [B,T,d_model], [in,out]; X_kv for cross-attention\n"
     "  W_O, b_Q, b_K, b_V, b_O   optional\n"
     "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
+    "  latents, W_latent of operation latents; A_log, W_B, W_C, W_delta, b_delta, D_skip of "
+    "state-space:\n"
+    "                    [H,rows,columns]; fresh ones of --seed if absent\n"
     "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
     "  W_score, W_score_q, W_score_k, w_score   of the score functions general and additive\n"
     "  sinks             one logit a query head\n"
     "  mask              bool or uint8, true = may attend, [Tq,Tk] or 4-D broadcastable to "
     "[B,H,Tq,Tk]\n"
     "  dO or dY          upstream gradient of context or of output; ones at output if absent\n"
-    "  options           JSON text with the options above as keys; the command line wins\n"
-    "Arrays of OUT.npz: the keys of `attnscope stages`, logsumexp, and with --grad d_<key>, d_w_q, "
-    "...\n\n"
+    "  options           JSON text with the options above as keys; the command line wins.\n"
+    "                    tokens and options may be texts of __metadata__ of .safetensors too\n"
+    "Arrays of OUT.npz: the keys of `attnscope stages` (with --operation, of that operation), "
+    "logsumexp, and with\n"
+    "  --grad d_<key>, d_w_q, ...\n\n"
     "Examples:\n"
     "  attnscope trace qkv.npz -o out.npz --causal --grad\n"
     "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
     "  attnscope trace qkv.npz -o exact.npz --backend reference\n"
+    "  attnscope trace layers/*.npz -o traces/ --causal\n"
     "  make_tensors | attnscope trace - -o - --layer 3 | plot\n";
 
 /// The command line, as it was written.
 struct Words {
-    std::string input;
-    std::string output;
+    std::vector<std::string> inputs;
+    std::string input;   // the one of `inputs` that is computed
+    std::string output;  // a file, or of several inputs a folder
     std::string backend = "auto";
     std::string keep;
     std::string threads;  // "": all
     std::string layer;    // "": the only one
+    std::string model;    // a folder; "": files of tensors are computed
+    std::string text;     // what the model reads
     bool grad = false;
     std::map<std::string, std::string> attention;  // by option name
 };
@@ -62,8 +79,11 @@ std::string backend_names(BackendList backends) {
 
 // What is typed for an option lands in `words`.
 void declare(CLI::App& app, Words& words, BackendList backends) {
-    app.add_option("IN.npz", words.input, "the tensors of the call; - for standard input");
-    app.add_option("-o,--output", words.output, "the file to write; - for standard output")
+    app.add_option("IN", words.inputs,
+                   "the tensors of a call; - for standard input. Several are a call each");
+    app.add_option("-o,--output", words.output,
+                   "the file to write; - for standard output. A folder (of several files, or with "
+                   "/ at its end) gets a file of each input's name")
         ->type_name("OUT.npz");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
     app.add_option("--backend", words.backend,
@@ -78,6 +98,12 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
         ->type_name("N");
     app.add_option("--layer", words.layer, "the layer of a file with arrays l<N>.Q, ...")
         ->type_name("N");
+    app.add_option(
+           "--model", words.model,
+           "a trained model's folder (config.json, *.safetensors, tokenizer): every layer of "
+           "what it computes for --text")
+        ->type_name("FOLDER");
+    app.add_option("--text", words.text, "the text that the model reads")->type_name("TEXT");
     for (const files::AttentionOption& option : files::attention_options()) {
         std::string& value = words.attention[std::string(option.name)];
         const std::string flag = fmt::format("--{}", option.name);
@@ -88,7 +114,7 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
                 : app.add_flag(fmt::format("{}{{{}}}", flag, option.alone), value, help);
         declared->group(std::string(option.group));
     }
-    app.footer(std::string(kFooter));
+    app.footer(fmt::format(kFooter, array_format_words()));
 }
 
 files::OptionValues given_options(const CLI::App& app, const Words& words) {
@@ -171,7 +197,18 @@ Result<Computed> compute(const files::FileCall& call, const Words& words, StageS
     return computed;
 }
 
-std::string summary(const Words& words, const files::FileCall& call, const Computed& computed,
+std::string backend_summary(const files::FileCall& call, const Computed& computed) {
+    std::string text =
+        fmt::format("backend {}, forward {:.2f} ms", computed.backend, computed.forward_ms);
+    if (computed.gradient)
+        text += fmt::format(", backward {:.2f} ms from {} at {}", computed.backward_ms,
+                            call.upstream.gradient.empty() ? "ones" : "the given gradient",
+                            info(call.upstream.stage).key);
+    return text + '\n';
+}
+
+/// Files and sizes, what is said of the computation, and the arrays.
+std::string summary(const Words& words, const files::FileCall& call, const std::string& computed,
                     std::span<const NpzEntry> entries) {
     const Dimensions& size = call.size;
     std::string text =
@@ -179,12 +216,7 @@ std::string summary(const Words& words, const files::FileCall& call, const Compu
                     files::is_standard(words.output) ? "standard output" : words.output);
     text += fmt::format("B {}, H {}, Hkv {}, Tq {}, Tk {}, d_k {}, d_v {}\n", size.batch,
                         size.heads, size.kv_heads, size.tq, size.tk, size.d_k, size.d_v);
-    text += fmt::format("backend {}, forward {:.2f} ms", computed.backend, computed.forward_ms);
-    if (computed.gradient)
-        text += fmt::format(", backward {:.2f} ms from {} at {}", computed.backward_ms,
-                            call.upstream.gradient.empty() ? "ones" : "the given gradient",
-                            info(call.upstream.stage).key);
-    text += '\n';
+    text += computed;
     for (const NpzEntry& entry : entries) {
         const auto nans = std::count_if(entry.values.begin(), entry.values.end(),
                                         [](float value) { return std::isnan(value); });
@@ -212,14 +244,62 @@ std::optional<std::string> left_out(const Words& words, const files::FileCall& c
         call.size.batch * call.size.heads * call.size.tq * call.size.tk, kMostStagedPairs);
 }
 
-Result<void> check_usage(const Words& words) {
-    if (words.input.empty())
-        return bad_input("expected an input file: attnscope trace IN.npz -o OUT.npz");
+bool writes_folder(const Words& words) {
+    return words.inputs.size() > 1 || words.output.ends_with('/');
+}
+
+/// "a.npz" of a.npz, a.safetensors or the folder a/: what the input is called, as what the output is.
+std::string output_name(const std::string& input) {
+    const std::filesystem::path path(input);
+    const std::string name = (path.has_filename() ? path : path.parent_path()).filename().string();
+    const ArrayFormat* const format = find_format(path);
+    if (!format) return name;
+    const bool ends = name.ends_with(format->extension);
+    return name.substr(0, name.size() - (ends ? format->extension.size() : 0)) + ".npz";
+}
+
+/// Each input with its output.
+std::vector<Words> calls_of(const Words& words) {
+    std::vector<Words> calls;
+    for (const std::string& input : words.inputs) {
+        Words& call = calls.emplace_back(words);
+        call.input = input;
+        if (writes_folder(words))
+            call.output = (std::filesystem::path(words.output) / output_name(input)).string();
+    }
+    return calls;
+}
+
+Result<void> check_usage(const Words& words, const std::vector<Words>& calls) {
+    if (words.inputs.empty())
+        return bad_input("expected an input file: attnscope trace IN -o OUT.npz");
     if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
-    const files::NamedFile input{"the input", words.input};
-    const files::NamedFile output{"-o", words.output};
-    if (auto fine = files::check_extension(output, ".npz"); !fine) return fine;
-    return files::check_outputs({&input, 1}, {&output, 1});
+    if (words.inputs.size() > 1 &&
+        (files::is_standard(words.output) || words.output.ends_with(".npz")))
+        return bad_input(
+            fmt::format("-o is {} for {} inputs; expected a folder", words.output, calls.size()));
+    std::vector<files::NamedFile> inputs, outputs;
+    std::map<std::string_view, std::string_view> by_output;
+    for (const Words& call : calls) {
+        if (writes_folder(words) && files::is_standard(call.input))
+            return bad_input("the input is - and -o a folder; expected a file of a name");
+        std::ranges::copy(files::files_of({"the input", call.input}), std::back_inserter(inputs));
+        outputs.push_back({"-o", call.output});
+        if (auto fine = files::check_extension(outputs.back(), ".npz"); !fine) return fine;
+        const auto [same, is_new] = by_output.emplace(call.output, call.input);
+        if (!is_new)
+            return bad_input(fmt::format("{} and {} would both be written to {}", same->second,
+                                         call.input, call.output));
+    }
+    return files::check_outputs(inputs, outputs);
+}
+
+Result<void> make_folder(const Words& words) {
+    if (!writes_folder(words)) return {};
+    std::error_code fault;
+    std::filesystem::create_directories(words.output, fault);
+    if (!fault) return {};
+    return failed(fmt::format("cannot make the folder {}: {}", words.output, fault.message()));
 }
 
 Result<void> write(const std::string& path, std::span<const NpzEntry> entries, Streams io) {
@@ -229,46 +309,117 @@ Result<void> write(const std::string& path, std::span<const NpzEntry> entries, S
     });
 }
 
-Result<void> trace(const CLI::App& app, const Words& words, Streams io) {
-    std::vector<std::string> notes;
-    if (auto fine = check_usage(words); !fine) return fine;
-    const Result<int> threads = parse_threads(words.threads);
-    if (!threads) return tl::unexpected(threads.error());
-    const ThreadLimit limit(*threads);
+/// The notes and the summary, when the file has been written.
+void say(const Words& words, const std::vector<std::string>& notes, const std::string& summary,
+         Streams io) {
+    const bool many = words.inputs.size() > 1;
+    const std::string of = many ? words.input + ": " : "";
+    for (const std::string& note : notes)
+        io.err << fmt::format("{}: note: {}{}\n", kName, of, note);
+    if (many) return;
+    // On `attnscope trace IN.npz -o - | ...` the bytes of the file own the output.
+    const bool output_is_taken = files::is_standard(words.output) || writes_in_place(words.output);
+    (output_is_taken ? io.err : io.out) << summary;
+}
+
+Result<void> trace_operation(const Words& words, const files::FileCall& call, Streams io) {
+    const auto run = run_operation_of(call, {words.backend, words.keep, words.grad});
+    if (!run) return tl::unexpected(run.error());
+    const std::vector<NpzEntry> entries = operation_entries(call, *run);
+    if (auto written = write(words.output, entries, io); !written) return written;
+    say(words, call.notes, summary(words, call, operation_summary(call, *run), entries), io);
+    return {};
+}
+
+Result<void> trace_attention(const Words& words, const files::FileCall& call, Streams io) {
     const Result<StageSet> keep = parse_keep(words.keep);
     if (!keep) return tl::unexpected(keep.error());
+    const Result<Computed> computed = compute(call, words, *keep, io.backends);
+    if (!computed) return tl::unexpected(computed.error());
+    const std::vector<NpzEntry> entries = trace_entries(
+        call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
+    if (auto written = write(words.output, entries, io); !written) return written;
+    std::vector<std::string> notes = call.notes;
+    if (auto note = left_out(words, call, *keep, *computed)) notes.push_back(*std::move(note));
+    if (!words.keep.empty())
+        for (const std::string& note : missing_stages(computed->forward, *keep))
+            notes.push_back(note);
+    say(words, notes, summary(words, call, backend_summary(call, *computed), entries), io);
+    return {};
+}
+
+Result<void> trace_one(const CLI::App& app, const Words& words, Streams io) {
     const Result<Index> layer = parse_layer(words.layer);
     if (!layer) return tl::unexpected(layer.error());
     const Result<files::FileCall> call =
         files::read_call(words.input, given_options(app, words), *layer);
     if (!call) return tl::unexpected(call.error());
-    const Result<Computed> computed = compute(*call, words, *keep, io.backends);
-    if (!computed) return tl::unexpected(computed.error());
-    const std::vector<NpzEntry> entries = trace_entries(
-        *call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
-    if (auto written = write(words.output, entries, io); !written) return written;
-    notes.insert(notes.end(), call->notes.begin(), call->notes.end());
-    if (auto note = left_out(words, *call, *keep, *computed)) notes.push_back(*std::move(note));
-    if (!words.keep.empty())
-        for (const std::string& note : missing_stages(computed->forward, *keep))
-            notes.push_back(note);
-    for (const std::string& note : notes) io.err << fmt::format("{}: note: {}\n", kName, note);
-    // On `attnscope trace IN.npz -o - | ...` the bytes of the file own the output.
-    const bool output_is_taken = files::is_standard(words.output) || writes_in_place(words.output);
-    (output_is_taken ? io.err : io.out) << summary(words, *call, *computed, entries);
-    return {};
+    return call->operation ? trace_operation(words, *call, io) : trace_attention(words, *call, io);
+}
+
+/// A model says what attention it computes: options of a call would be ignored.
+Result<void> check_model_usage(const CLI::App& app, const Words& words) {
+    if (!words.inputs.empty())
+        return bad_input(fmt::format("'{}' is given beside --model; expected one of them",
+                                     words.inputs.front()));
+    if (app.count("--text") == 0)
+        return bad_input("--model has no --text; expected the text it reads");
+    if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
+    for (const char* flag : {"--layer", "--grad"})
+        if (app.count(flag) > 0)
+            return bad_input(fmt::format("{} does not apply to --model", flag));
+    for (const auto& [option, value] : given_options(app, words))
+        return bad_input(
+            fmt::format("--{} does not apply to --model: its config.json says", option));
+    const files::NamedFile output{"-o", words.output};
+    return files::check_extension(output, ".npz");
+}
+
+Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
+    if (auto fine = check_model_usage(app, words); !fine) return tl::unexpected(fine.error());
+    const Result<StageSet> keep = parse_keep(words.keep);
+    if (!keep) return tl::unexpected(keep.error());
+    const Result<int> threads = parse_threads(words.threads);
+    if (!threads) return tl::unexpected(threads.error());
+    const ThreadLimit limit(*threads);
+    const ModelTrace request{words.model, words.text, words.output, words.backend, *keep};
+    return trace_model(request, io).map([] { return kSuccess; });
+}
+
+/// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
+Result<int> trace(const CLI::App& app, const Words& words, Streams io) {
+    if (app.count("--model") > 0) return trace_text(app, words, io);
+    if (app.count("--text") > 0) return bad_input("--text has no --model; expected its folder");
+    const std::vector<Words> calls = calls_of(words);
+    if (auto fine = check_usage(words, calls); !fine) return tl::unexpected(fine.error());
+    const Result<int> threads = parse_threads(words.threads);
+    if (!threads) return tl::unexpected(threads.error());
+    const ThreadLimit limit(*threads);
+    if (auto made = make_folder(words); !made) return tl::unexpected(made.error());
+    int status = kSuccess;
+    std::size_t failures = 0;
+    for (const Words& call : calls)
+        if (const Result<void> traced = trace_one(app, call, io); !traced) {
+            const int code = report(traced.error(), kName, io);
+            if (failures++ == 0) status = code;
+        }
+    if (calls.size() > 1)
+        io.out << fmt::format("{} files -> {}", calls.size() - failures, words.output)
+               << (failures > 0 ? fmt::format(", {} failed\n", failures) : "\n");
+    return status;
 }
 
 }  // namespace
 
 int run_trace(Args args, Streams io) {
-    CLI::App app("Computes one attention call and saves every stage as an array of an .npz file.",
-                 std::string(kName));
+    CLI::App app(
+        "Computes one attention call a file and saves every stage as an array of an .npz file.",
+        std::string(kName));
     Words words;
     declare(app, words, io.backends);
     if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const Result<void> traced = trace(app, words, io);
-    return traced ? kSuccess : report(traced.error(), kName, io);
+    const Result<int> traced = trace(app, words, io);
+    return traced ? *traced : report(traced.error(), kName, io);
 }
 
 }  // namespace attn::cli

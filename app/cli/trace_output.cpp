@@ -31,21 +31,31 @@ void add_stages(const Trace& trace, StageSet keep, std::string_view prefix,
 
 }  // namespace
 
+std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep) {
+    std::vector<NpzEntry> entries;
+    add_stages(trace, keep, "", entries);
+    const Shape rows = trace.logsumexp.shape();
+    entries.push_back({"logsumexp", {rows.b, rows.h, rows.t}, trace.logsumexp.values()});
+    return entries;
+}
+
 std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
                                     const Trace* gradient, StageSet keep) {
-    std::vector<NpzEntry> entries;
-    add_stages(forward, keep, "", entries);
-    const Shape rows = forward.logsumexp.shape();
-    entries.push_back({"logsumexp", {rows.b, rows.h, rows.t}, forward.logsumexp.values()});
+    std::vector<NpzEntry> entries = stage_entries(forward, keep);
     if (!gradient) return entries;
     add_stages(*gradient, keep, "d_", entries);
+    add_param_gradients(call, gradient->params, entries);
+    return entries;
+}
+
+void add_param_gradients(const files::FileCall& call, const Params& gradients,
+                         std::vector<NpzEntry>& entries) {
     for (const ParamInfo& param : param_table()) {
-        const Tensor& tensor = gradient->params[param.param];
+        const Tensor& tensor = gradients[param.param];
         if (tensor.empty()) continue;
         entries.push_back({fmt::format("d_{}", lower_case(param.npz)),
                            call.param_extents[index_of(param.param)], tensor.values()});
     }
-    return entries;
 }
 
 std::vector<std::string> missing_stages(const Trace& forward, StageSet keep) {

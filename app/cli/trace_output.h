@@ -16,6 +16,13 @@ namespace attn::cli {
 std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
                                     const Trace* gradient, StageSet keep);
 
+/// The kept stages and logsumexp alone.
+std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep);
+
+/// d_<param> of every parameter of the call that `gradients` has.
+void add_param_gradients(const files::FileCall& call, const Params& gradients,
+                         std::vector<NpzEntry>& entries);
+
 /// A sentence for each stage of `keep` that this call does not have.
 std::vector<std::string> missing_stages(const Trace& forward, StageSet keep);
 

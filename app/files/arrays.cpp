@@ -12,31 +12,6 @@
 namespace attn::files {
 namespace {
 
-std::string_view expected_axes(Layout layout) {
-    switch (layout) {
-        case Layout::heads:
-            return "[T, d], [H, T, d] or [B, H, T, d]";
-        case Layout::tokens:
-            return "[T, d], [B, T, d] or [B, 1, T, d]";
-        case Layout::weight:
-            return "[in, out]";
-        case Layout::bias:
-            return "[n] or [1, n]";
-    }
-    return "";
-}
-
-std::optional<Shape> shape_of(const std::vector<Index>& axes, Layout layout) {
-    const std::size_t n = axes.size();
-    const bool stacked = layout == Layout::heads || layout == Layout::tokens;
-    if (layout == Layout::bias && n == 1) return Shape{1, 1, 1, axes[0]};
-    if (n == 2 && (layout != Layout::bias || axes[0] == 1)) return Shape{1, 1, axes[0], axes[1]};
-    if (n == 3 && layout == Layout::heads) return Shape{1, axes[0], axes[1], axes[2]};
-    if (n == 3 && layout == Layout::tokens) return Shape{axes[0], 1, axes[1], axes[2]};
-    if (n == 4 && stacked) return Shape{axes[0], axes[1], axes[2], axes[3]};
-    return std::nullopt;
-}
-
 /// nullopt: not a JSON array of strings.
 std::optional<std::vector<std::string>> strings_of(const nlohmann::json& list) {
     if (!list.is_array()) return std::nullopt;
@@ -56,31 +31,42 @@ std::string described(const NpyArray& array) {
 
 Result<ArrayReader> ArrayReader::open(const std::string& path) {
     const std::string shown = shown_input(path);
-    const auto opened = [&]() -> Result<NpzFile> {
-        if (!is_standard(path)) return NpzFile::open(path);
+    const auto opened = [&]() -> Result<Arrays> {
+        if (!is_standard(path)) return open_arrays(path);
         const Result<std::string>& bytes = standard_input();
         if (!bytes) return tl::unexpected(bytes.error());
-        return NpzFile::open(*bytes, shown);
+        return parse_arrays(*bytes, shown);
     };
-    return opened().map([&](NpzFile&& file) { return ArrayReader(std::move(file), shown); });
+    return opened().map([&](Arrays&& file) { return ArrayReader(std::move(file), shown); });
 }
 
-Result<Tensor> ArrayReader::tensor(std::string_view name, Layout layout) {
-    if (!has(name)) return Tensor{};
-    Result<NpyArray> array = file_.read(name);
+Result<std::vector<Index>> ArrayReader::axes_of(std::string_view name) const {
+    const auto info = file_->about(name);
+    if (!info) return tl::unexpected(info.error());
+    if (std::ranges::count(info->extents, 0) == 0) return info->extents;
+    return bad_input(fmt::format("{}: {} is {}; every axis must be at least 1", path_, name,
+                                 to_string(info->extents)));
+}
+
+Result<std::vector<float>> ArrayReader::numbers(std::string_view name) {
+    Result<NpyArray> array = file_->read(name, held_);
     if (!array) return tl::unexpected(std::move(array.error()));
-    const std::vector<Index>& axes =
-        extents_.insert_or_assign(std::string(name), array->extents).first->second;
-    const std::optional<Shape> shape = shape_of(axes, layout);
-    if (!shape)
-        return bad_input(fmt::format("{}: {} is {}; expected {}", path_, name, to_string(axes),
-                                     expected_axes(layout)));
-    if (std::ranges::count(axes, 0) > 0)
-        return bad_input(fmt::format("{}: {} is {}; every axis must be at least 1", path_, name,
-                                     to_string(axes)));
-    return floats(name, *std::move(array)).map([&](std::vector<float>&& values) {
-        return Tensor(*shape, std::move(values));
-    });
+    extents_.insert_or_assign(std::string(name), array->extents);
+    auto values = floats(name, *std::move(array));
+    if (values) held_ += static_cast<double>(values->size()) * sizeof(float);
+    return values;
+}
+
+Result<Tensor> ArrayReader::tensor(std::string_view name, const Axes& axes) {
+    if (!has(name)) return Tensor{};
+    const auto extents = axes_of(name);
+    if (!extents) return tl::unexpected(extents.error());
+    const std::optional<Placement> placement = place(*extents, axes);
+    if (!placement)
+        return bad_input(fmt::format("{}: {} is {}; expected {}", path_, name, to_string(*extents),
+                                     expected_axes(axes)));
+    return numbers(name).map(
+        [&](std::vector<float>&& values) { return gather(*placement, std::move(values)); });
 }
 
 Result<std::vector<float>> ArrayReader::floats(std::string_view name, NpyArray array) {
@@ -116,25 +102,36 @@ std::vector<float> ArrayReader::round(std::string_view name, std::string_view dt
     return rounded;
 }
 
+/// The array of that name, or the text beside the arrays as if it were one.
+Result<std::optional<NpyArray>> ArrayReader::find_text(std::string_view name) const {
+    if (has(name))
+        return array(name).map([](NpyArray&& array) { return std::optional(std::move(array)); });
+    return file_->text(name).map([](std::optional<std::string>&& text) {
+        if (!text) return std::optional<NpyArray>();
+        return std::optional(NpyArray{"text", {}, *std::move(text)});
+    });
+}
+
 Result<std::optional<std::string>> ArrayReader::text(std::string_view name,
                                                      std::string_view what) const {
-    if (!has(name)) return std::nullopt;
-    Result<NpyArray> array = file_.read(name);
+    auto array = find_text(name);
     if (!array) return tl::unexpected(std::move(array.error()));
-    if (auto* text = std::get_if<std::string>(&array->values)) return std::move(*text);
-    auto* const list = std::get_if<std::vector<std::string>>(&array->values);
+    if (!*array) return std::nullopt;
+    if (auto* text = std::get_if<std::string>(&(*array)->values)) return std::move(*text);
+    auto* const list = std::get_if<std::vector<std::string>>(&(*array)->values);
     if (list && list->size() == 1) return std::move(list->front());
     return bad_input(fmt::format("{}: {} is {}; expected a text scalar with {}", path_, name,
-                                 described(*array), what));
+                                 described(**array), what));
 }
 
 Result<std::optional<std::vector<std::string>>> ArrayReader::texts(std::string_view name) const {
-    if (!has(name)) return std::nullopt;
-    Result<NpyArray> array = file_.read(name);
+    auto array = find_text(name);
     if (!array) return tl::unexpected(std::move(array.error()));
-    if (auto* list = std::get_if<std::vector<std::string>>(&array->values)) return std::move(*list);
-    std::string found = described(*array);
-    if (const auto* text = std::get_if<std::string>(&array->values)) {
+    if (!*array) return std::nullopt;
+    if (auto* list = std::get_if<std::vector<std::string>>(&(*array)->values))
+        return std::move(*list);
+    std::string found = described(**array);
+    if (const auto* text = std::get_if<std::string>(&(*array)->values)) {
         const auto json = parse_json(*text, fmt::format("{}: {}", path_, name));
         if (!json) return tl::unexpected(json.error());
         if (auto list = strings_of(*json)) return list;

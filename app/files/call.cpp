@@ -6,9 +6,13 @@ namespace attn::files {
 
 Result<FileCall> read_call(const std::string& path, const OptionValues& given, Index layer) {
     return read_layer(path, given, layer).map([](TensorFile&& file) {
+        OperationParams params;
+        if (file.operation) params = std::move(file.operation_params.front());
         return FileCall{std::move(file.layers.front()),
                         std::move(file.spec),
                         file.size,
+                        file.operation,
+                        std::move(params),
                         std::move(file.upstreams.front()),
                         std::move(file.param_extents.front()),
                         std::move(file.notes)};

@@ -9,6 +9,8 @@ struct FileCall {
     Inputs inputs;
     AttentionSpec spec;
     Dimensions size;
+    std::optional<OperationSpec> operation;  // in place of softmax attention
+    OperationParams operation_params;
     Upstream upstream;               // dO, dY, or empty: ones
     ParamExtents param_extents;      // the parameters' axes as they were given
     std::vector<std::string> notes;  // what a person should know, one line each

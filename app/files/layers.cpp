@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <initializer_list>
+#include <map>
 #include <optional>
 
 #include "app/files/options.h"
@@ -24,6 +26,7 @@ std::vector<std::string_view> call_arrays() {
     return names;
 }
 
+constexpr std::string_view kPacked = "qkv";
 constexpr std::string_view kFileArrays[] = {"mask", "tokens", "tokens_kv", "options"};
 
 /// What other programs call what has another name or place here.
@@ -51,10 +54,25 @@ std::string remedy_for(std::string_view name) {
         if (same_letters(other.name, name)) return fmt::format("{}: {}", name, other.remedy);
     for (const std::string_view known : call_arrays())
         if (same_letters(known, name)) return fmt::format("{}: call it {}", name, known);
+    for (const OperationInfo& operation : operation_table())
+        for (const OperationParam& param : operation.params)
+            if (param.npz == name)
+                return fmt::format("{0}: a parameter of operation {1}: give --operation {1}", name,
+                                   operation.key);
     for (const AttentionOption& option : attention_options())
         if (option.name == name)
             return fmt::format("{}: it is an option, not an array: give --{}", name, option.name);
     return {};
+}
+
+/// "'a', 'b' and 3 more"
+std::string quoted(const std::vector<std::string>& names) {
+    const std::size_t named = std::min(names.size(), kMostNamed);
+    const std::string more =
+        named == names.size() ? "" : fmt::format(" and {} more", names.size() - named);
+    return fmt::format(
+        "'{}'{}",
+        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), "', '"), more);
 }
 
 std::string remedies_for(const std::vector<std::string>& unused) {
@@ -81,6 +99,56 @@ std::optional<LayerName> parse_layer_name(std::string_view name) {
     return LayerName{layer, name.substr(dot + 1)};
 }
 
+/// What stands for the inputs of a call in a file that has none of them by name.
+constexpr struct {
+    std::string_view name, means;
+} kStandIns[] = {
+    {"qkv", kPacked}, {"QKV", kPacked}, {"q", "Q"},       {"k", "K"},
+    {"v", "V"},       {"x", "X"},       {"x_kv", "X_kv"},
+};
+
+/// What names mean in a file: most themselves.
+using Meanings = std::map<std::string_view, std::string_view>;
+
+Meanings meanings_in(std::span<const std::string> names) {
+    const auto has = [&](std::initializer_list<std::string_view> wanted) {
+        return std::ranges::any_of(names, [&](const std::string& name) {
+            return std::ranges::count(wanted, array_part(name)) > 0;
+        });
+    };
+    Meanings meanings;
+    for (const std::string_view name : call_arrays()) meanings.emplace(name, name);
+    if (has({"Q", "K", "V", "X"})) return meanings;
+    const bool packed = has({"qkv", "QKV"});
+    const bool heads = !packed && has({"q", "k", "v"});
+    for (const auto& [name, means] : kStandIns) {
+        const bool of_heads = means == "Q" || means == "K" || means == "V";
+        const bool of_tokens = means == "X" || means == "X_kv";
+        if (means == kPacked ? packed : of_heads ? heads : of_tokens && !packed && !heads)
+            meanings.emplace(name, means);
+    }
+    return meanings;
+}
+
+/// A stage of a trace, or the gradient of a stage or parameter.
+bool is_result(std::string_view name) {
+    std::string_view key = array_part(name);
+    const bool gradient = key.starts_with("d_");
+    if (gradient) key.remove_prefix(2);
+    const auto is_key = [&](const ParamInfo& param) { return same_letters(param.npz, key); };
+    return key == "logsumexp" || find_stage(key).has_value() ||
+           (gradient && std::ranges::any_of(param_table(), is_key));
+}
+
+/// What stands beside the stages q, k, v of a trace is no array that somebody forgot.
+void part_results(Listing& listing) {
+    if (listing.stand_ins.empty() || listing.packed) return;
+    const auto rest = std::ranges::stable_partition(
+        listing.unused, [](const std::string& name) { return !is_result(name); });
+    listing.computed.assign(rest.begin(), rest.end());
+    listing.unused.erase(rest.begin(), rest.end());
+}
+
 std::vector<std::string> words_of(std::span<const Index> layers) {
     std::vector<std::string> words;
     for (const Index layer : layers) words.push_back(std::to_string(layer));
@@ -91,16 +159,22 @@ std::vector<std::string> words_of(std::span<const Index> layers) {
 
 Result<Listing> list_layers(std::span<const std::string> names, const std::string& path) {
     Listing listing;
-    const std::vector<std::string_view> of_call = call_arrays();
+    const Meanings meanings = meanings_in(names);
     const std::string* plain = nullptr;
     const std::string* numbered = nullptr;
     for (const std::string& name : names) {
         const auto part = parse_layer_name(name);
-        if (std::ranges::count(of_call, name) > 0) {
+        const auto whole = meanings.find(name);
+        const auto of_layer = part ? meanings.find(part->array) : meanings.end();
+        if (whole != meanings.end()) {
             plain = &name;
-        } else if (part && std::ranges::count(of_call, part->array) > 0) {
+            if (whole->second != name) listing.stand_ins.emplace(whole->second, name);
+        } else if (of_layer != meanings.end()) {
             numbered = &name;
             listing.layers.push_back(part->layer);
+            if (of_layer->second != part->array)
+                listing.stand_ins.emplace(fmt::format("l{}.{}", part->layer, of_layer->second),
+                                          name);
         } else if (std::ranges::count(kFileArrays, name) == 0) {
             listing.unused.push_back(name);
         }
@@ -114,29 +188,50 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
     const auto twice = std::ranges::unique(listing.layers);
     listing.layers.erase(twice.begin(), twice.end());
     listing.numbered = numbered != nullptr;
+    listing.packed = meanings.contains(kPacked);
+    part_results(listing);
     if (!listing.numbered) listing.layers = {0};
     return listing;
 }
 
+std::string_view array_part(std::string_view name) {
+    const auto part = parse_layer_name(name);
+    return part ? part->array : name;
+}
+
 std::string layer_name(const Listing& listing, Index layer, std::string_view array) {
-    return listing.numbered ? fmt::format("l{}.{}", layer, array) : std::string(array);
+    std::string name = listing.numbered ? fmt::format("l{}.{}", layer, array) : std::string(array);
+    const auto stand_in = listing.stand_ins.find(name);
+    return stand_in == listing.stand_ins.end() ? name : stand_in->second;
+}
+
+std::string stand_in_note(const Listing& listing, const std::string& path) {
+    std::vector<std::string> given, meant;
+    for (const auto& [means, name] : listing.stand_ins) {
+        const std::string_view array = array_part(means);
+        if (array == kPacked || std::ranges::count(meant, array) > 0) continue;
+        given.emplace_back(array_part(name));
+        meant.emplace_back(array);
+    }
+    if (given.empty()) return {};
+    return fmt::format(
+        "{}: {} {} read as {}, as the stages of a trace{}; the mask, scale and positions of that "
+        "call are not in the file",
+        path, fmt::join(given, ", "), given.size() == 1 ? "is" : "are", fmt::join(meant, ", "),
+        listing.computed.empty()
+            ? ""
+            : fmt::format(", and {} {} computed anew", quoted(listing.computed),
+                          listing.computed.size() == 1 ? "is" : "are"));
 }
 
 std::string unused_note(const Listing& listing, const std::string& path) {
     if (listing.unused.empty()) return {};
-    const std::size_t named = std::min(listing.unused.size(), kMostNamed);
     const bool one = listing.unused.size() == 1;
-    const std::string more = named == listing.unused.size()
-                                 ? ""
-                                 : fmt::format(" and {} more", listing.unused.size() - named);
     return fmt::format(
-        "{}: array{} '{}'{} {} not used{}; known arrays are {} (each alone, or as l<N>. and the "
+        "{}: array{} {} {} not used{}; known arrays are {} (each alone, or as l<N>. and the "
         "name in every layer), {}",
-        path, one ? "" : "s",
-        fmt::join(listing.unused.begin(), listing.unused.begin() + static_cast<long>(named),
-                  "', '"),
-        more, one ? "is" : "are", remedies_for(listing.unused), fmt::join(call_arrays(), ", "),
-        fmt::join(kFileArrays, ", "));
+        path, one ? "" : "s", quoted(listing.unused), one ? "is" : "are",
+        remedies_for(listing.unused), fmt::join(call_arrays(), ", "), fmt::join(kFileArrays, ", "));
 }
 
 Result<Index> find_layer(const Listing& listing, Index layer, const std::string& path) {

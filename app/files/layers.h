@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,15 +16,25 @@ namespace attn::files {
 
 /// What a file holds, by its names alone.
 struct Listing {
-    std::vector<Index> layers;        // ascending; {0} where the names are plain
-    bool numbered = false;            // the names of layers begin with l<N>.
-    std::vector<std::string> unused;  // names that mean nothing here
+    std::vector<Index> layers;                     // ascending; {0} where the names are plain
+    bool numbered = false;                         // the names of layers begin with l<N>.
+    std::vector<std::string> unused;               // names that mean nothing here
+    bool packed = false;                           // Q, K and V are one array `qkv`
+    std::map<std::string, std::string> stand_ins;  // "l0.Q": the name that stands for it, "l0.q"
+    std::vector<std::string> computed;             // results of a trace that came with such inputs
 };
+/// A file without Q, K, V and X may have a packed `qkv`, or the stages q, k, v or x of a trace: they stand for them.
 /// Refuses a call under plain names beside numbered ones. `path` names the file in the error.
 Result<Listing> list_layers(std::span<const std::string> names, const std::string& path);
 
-/// "l3.Q", or "Q" where the names are plain.
+/// "l3.Q", or "Q" where the names are plain; or what stands for it.
 std::string layer_name(const Listing& listing, Index layer, std::string_view array);
+
+/// "in.npz: q, k and v are read as Q, K and V ..."; "" where nothing stands for another.
+std::string stand_in_note(const Listing& listing, const std::string& path);
+
+/// "Q" of "l3.Q".
+std::string_view array_part(std::string_view name);
 
 /// "in.npz: array 'foo' is not used; known arrays are ..."; "" when every array is used.
 std::string unused_note(const Listing& listing, const std::string& path);

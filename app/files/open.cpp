@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/files/model.h"
 #include "app/files/standard.h"
 #include "app/view/common/format.h"
 #include "app/view/session.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
 
 namespace attn::files {
@@ -30,6 +32,11 @@ std::string sizes_words(const Dimensions& size) {
 Result<Opened> open_tensors(const std::string& path) {
     auto file = read_tensors(path, {}, Values::optional);
     if (!file) return tl::unexpected(file.error());
+    if (file->operation)
+        file->notes.push_back(
+            fmt::format("operation {} is for trace: the window shows softmax "
+                        "attention of the same tokens",
+                        info(file->operation->operation).key));
     const std::string notes = fmt::format("{}", fmt::join(file->notes, "; "));
     return document_of(*std::move(file), path).map([&](Document document) {
         return alone(std::move(document), notes);
@@ -78,16 +85,17 @@ Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& co
 }  // namespace
 
 bool holds_tensors(const std::string& path) {
-    if (!is_standard(path)) return std::filesystem::path(path).extension() == ".npz";
+    if (!is_standard(path)) return find_format(path) != nullptr;
     const Result<std::string>& bytes = standard_input();
-    return bytes && bytes->starts_with("PK");  // a zip
+    return bytes && find_format_of(*bytes) != nullptr;
 }
 
 Result<Document> document_of(TensorFile file, const std::filesystem::path& path) {
     Document document;
     document.origin = view::FileOrigin{path.string()};
-    document.name = path.stem().string();
-    document.title = path.filename().string();
+    const std::filesystem::path named = path.has_filename() ? path : path.parent_path();
+    document.name = named.stem().string();
+    document.title = named.filename().string();
     document.note = sizes_words(file.size);
     if (file.layers.size() > 1)
         document.note = fmt::format("{} layers, {}", file.layers.size(), document.note);
@@ -103,17 +111,31 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
     return with_size(std::move(document));
 }
 
-view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
+namespace {
+
+view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList backends,
+                         view::WorkspaceList workspaces) {
     return [=](const view::OpenRequest& request, const RunControl& control) -> Result<Opened> {
         if (const auto* spec = std::get_if<large::PlantedSpec>(&request.what))
             return open_planted(*spec, control);
+        if (const auto* text = std::get_if<view::ModelText>(&request.what))
+            return open_text(*models, text->model, control);
         const auto& path = std::get<std::string>(request.what);
+        if (is_model_folder(path))
+            return open_text(*models, {path, std::string(kModelText)}, control);
         if (holds_tensors(path)) return open_tensors(path);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
-            return open_json(path, {backends, workspaces, opener(backends, workspaces), {}});
-        return bad_input(
-            fmt::format("{}; expected tensors (.npz), a session or a preset (.json)", path));
+            return open_json(path,
+                             {backends, workspaces, opener_over(models, backends, workspaces), {}});
+        return bad_input(fmt::format("{}; expected tensors ({}), a session or a preset (.json)",
+                                     path, array_format_words()));
     };
+}
+
+}  // namespace
+
+view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
+    return opener_over(std::make_shared<ModelCache>(), backends, workspaces);
 }
 
 }  // namespace attn::files

@@ -9,7 +9,7 @@ namespace attn::files {
 bool holds_tensors(const std::string& path);
 
 /// Whatever a person opens: tensors (.npz) or a generated matrix become a document, a session brings everything, a
-/// preset is a document. What cannot be read is an error that names the file. For app/jobs and the command line.
+/// preset is a document, a model's folder one over a text. The model that was opened last is kept. What cannot be read is an error that names the file. For app/jobs and the command line.
 view::Opener opener(BackendList backends, view::WorkspaceList workspaces = view::workspaces());
 
 /// The document that a file's attention calls are, one a layer.

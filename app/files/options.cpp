@@ -49,6 +49,19 @@ Result<void> set_kv_heads(CallOptions& call, const Value& value) {
     return store(value, call.kv_heads);
 }
 
+/// In the order of HeadAxes: the name, and the axes as PyTorch's documents write them.
+constexpr std::pair<std::string_view, std::string_view> kHeadAxes[] = {
+    {"heads-first", "bhtd"}, {"tokens-first", "bthd"}, {"joined", "bte"}};
+
+Result<void> set_layout(CallOptions& call, const Value& value) {
+    for (std::size_t n = 0; n < std::size(kHeadAxes); ++n)
+        if (value.text == kHeadAxes[n].first || value.text == kHeadAxes[n].second) {
+            call.layout = static_cast<HeadAxes>(n);
+            return {};
+        }
+    return expected(value, "heads-first (bhtd), tokens-first (bthd) or joined (bte)");
+}
+
 Result<void> set_score(CallOptions& call, const Value& value) {
     std::vector<std::string> keys;
     for (const ScoreInfo& row : score_table()) {
@@ -159,9 +172,41 @@ Result<void> set_seed(CallOptions& call, const Value& value) {
     return {};
 }
 
+/// JSON says true or false.
+Result<void> set_training(CallOptions& call, const Value& value) {
+    const bool on = value.text == "on" || value.text == "true";
+    if (!on && value.text != "off" && value.text != "false") return expected(value, "on or off");
+    call.spec.training = on;
+    return {};
+}
+
 Result<void> set_empty_rows(CallOptions& call, const Value& value) {
     if (value.text != "zero" && value.text != "nan") return expected(value, "zero or nan");
     call.spec.empty_rows = value.text == "nan" ? EmptyRows::nan : EmptyRows::zero;
+    return {};
+}
+
+Result<void> set_operation(CallOptions& call, const Value& value) {
+    call.which_operation = find_operation(value.text);
+    if (call.which_operation) return {};
+    std::vector<std::string> keys;
+    for (const OperationInfo& row : operation_table()) keys.emplace_back(row.key);
+    return expected(value, choices(keys));
+}
+Result<void> set_chunk(CallOptions& call, const Value& value) {
+    return store(value, call.operation_settings.chunk);
+}
+Result<void> set_latents(CallOptions& call, const Value& value) {
+    call.latents_given = true;
+    return store(value, call.operation_settings.latents);
+}
+Result<void> set_state(CallOptions& call, const Value& value) {
+    call.state_given = true;
+    return store(value, call.operation_settings.state);
+}
+Result<void> set_discretise(CallOptions& call, const Value& value) {
+    if (value.text != "zoh" && value.text != "euler") return expected(value, "zoh or euler");
+    call.operation_settings.discretise = value.text == "zoh" ? Discretise::zoh : Discretise::euler;
     return {};
 }
 
@@ -171,12 +216,16 @@ constexpr std::string_view kMask = "Masks (combined by AND, also with the array 
 constexpr std::string_view kPositions =
     "Positions (query i stands at i + query-offset, key j at j)";
 constexpr std::string_view kDropout = "Dropout";
+constexpr std::string_view kOperation = "Operations (in place of softmax attention)";
 
 constexpr auto kOptions = std::to_array<AttentionOption>({
     {"heads", "H", "", kHeads, "query heads (default 1)", set_heads},
     {"kv-heads", "G", "", kHeads, "key/value heads, a divisor of H (default H)", set_kv_heads},
-    {"score", "S", "", kScore,
-     "dot (default), cosine, general (array W_score), additive (W_score_q, W_score_k, w_score)",
+    {"layout", "L", "", kHeads,
+     "axes of Q, K, V and dO: heads-first [B,H,T,d] (default), tokens-first [B,T,H,d], or joined "
+     "[B,T,H·d]",
+     set_layout},
+    {"score", "S", "", kScore, "how a pair is scored (default dot); `--score ?` names the others",
      set_score},
     {"scale", "C", "", kScore,
      "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number", set_scale},
@@ -205,7 +254,18 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"empty-rows", "P", "", kMask, "weights of a row with no key left: zero (default) or nan",
      set_empty_rows},
     {"dropout", "P", "", kDropout, "drop weights with probability P in [0, 1)", set_dropout},
-    {"seed", "S", "", kDropout, "of dropout (default 0)", set_seed},
+    {"seed", "S", "", kDropout, "of dropout, and of an operation's parameters (default 0)",
+     set_seed},
+    {"training", "on|off", "", kDropout,
+     "on (default), or off: dropout does nothing, as in evaluation", set_training, "off"},
+    {"operation", "NAME", "", kOperation, "chunked, linear, latents or state-space", set_operation},
+    {"chunk", "C", "", kOperation, "of chunked: keys a chunk (default 4)", set_chunk},
+    {"latents", "M", "", kOperation,
+     "of latents: how many (default: as the array `latents` has, or 4)", set_latents},
+    {"state", "N", "", kOperation,
+     "of state-space: states a column (default: as the array A_log has, or 4)", set_state},
+    {"discretise", "RULE", "", kOperation,
+     "of state-space: zoh (default) or euler, what Mamba runs", set_discretise},
 });
 
 const AttentionOption* find_option(std::string_view name) {
@@ -232,7 +292,7 @@ std::string text_of(const json& value) {
     return text;
 }
 
-// One pair of the object into `values`; false and null leave an option unset.
+// One pair of the object into `values`; null leaves an option unset, and so does false where it is no value.
 Result<void> add_json_option(std::string_view what, std::string key, const json& value,
                              OptionValues& values) {
     std::replace(key.begin(), key.end(), '_', '-');
@@ -241,7 +301,7 @@ Result<void> add_json_option(std::string_view what, std::string key, const json&
         return bad_input(fmt::format("{}: options has the unknown key '{}'{}; expected {}", what,
                                      shortened(key), did_you_mean(key, option_names()),
                                      choices(option_names())));
-    if (value.is_null() || value == false) return {};
+    if (value.is_null() || (value == false && option->off.empty())) return {};
     const bool bare = value == true && !option->alone.empty();
     values[key] = {fmt::format("{}: options: {}", what, key),
                    bare ? std::string(option->alone) : text_of(value)};
@@ -264,7 +324,32 @@ Result<void> set_rope_of(CallOptions& call, const OptionValues& values) {
     return {};
 }
 
+/// Which operation each setting belongs to.
+constexpr std::pair<std::string_view, Operation> kSettings[] = {
+    {"chunk", Operation::chunked},
+    {"latents", Operation::latents},
+    {"state", Operation::state_space},
+    {"discretise", Operation::state_space},
+};
+
+/// A setting without its operation is refused.
+Result<void> set_operation_of(CallOptions& call, const OptionValues& values) {
+    for (const auto& [name, operation] : kSettings)
+        if (const auto given = values.find(name);
+            given != values.end() && call.which_operation != operation)
+            return bad_input(fmt::format("{} is {} without operation {}; expected that as well",
+                                         given->second.shown, shortened(given->second.text),
+                                         info(operation).key));
+    if (!call.which_operation) return {};
+    call.operation = call.operation_settings;
+    call.operation->operation = *call.which_operation;
+    call.operation->seed = call.spec.seed;
+    return {};
+}
+
 }  // namespace
+
+std::string_view key_of(HeadAxes axes) { return kHeadAxes[static_cast<std::size_t>(axes)].first; }
 
 std::span<const AttentionOption> attention_options() { return kOptions; }
 
@@ -293,6 +378,7 @@ Result<CallOptions> call_options(const OptionValues& values) {
         if (auto set = find_option(name)->set(call, value); !set)
             return tl::unexpected(set.error());
     if (auto turned = set_rope_of(call, values); !turned) return tl::unexpected(turned.error());
+    if (auto made = set_operation_of(call, values); !made) return tl::unexpected(made.error());
     call.spec.heads = call.heads.value_or(1);
     call.spec.kv_heads = call.kv_heads.value_or(call.spec.heads);
     return call;

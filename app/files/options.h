@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -7,21 +8,38 @@
 #include <string>
 #include <string_view>
 
+#include "core/operations/operation.h"
 #include "core/result.h"
 #include "core/spec.h"
 
 namespace attn::files {
+
+/// The axes of Q, K, V and dO, which their shapes alone cannot tell.
+enum class HeadAxes : std::uint8_t {
+    heads_first,   // [T,d], [H,T,d] or [B,H,T,d]
+    tokens_first,  // [T,d], [T,H,d] or [B,T,H,d]
+    joined,        // [T,H·d] or [B,T,H·d]
+};
+/// "heads-first"
+std::string_view key_of(HeadAxes axes);
 
 /// What the options say about one attention call. Head counts are unset unless given.
 struct CallOptions {
     AttentionSpec spec;
     std::optional<Index> heads;
     std::optional<Index> kv_heads;
+    std::optional<HeadAxes> layout;
     // Of RoPE, together spec.rope.
     std::optional<RopePairs> rope_pairs;
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
     bool sinks = false;  // the file is said to hold the array
+    // Of operations, together `operation`.
+    std::optional<Operation> which_operation;
+    OperationSpec operation_settings;
+    bool latents_given = false;
+    bool state_given = false;
+    std::optional<OperationSpec> operation;  // not set: softmax attention
 };
 
 /// A value as it was written, and how to name it in an error: "--window" or "IN.npz: options: window".
@@ -39,6 +57,7 @@ struct AttentionOption {
     std::string_view group;
     std::string_view words;
     Result<void> (*set)(CallOptions& call, const Value& value);
+    std::string_view off = {};  // the value that JSON's false stands for; "": none, unset
 };
 std::span<const AttentionOption> attention_options();
 

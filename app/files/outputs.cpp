@@ -1,13 +1,17 @@
 #include "app/files/outputs.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "app/files/standard.h"
 #include "app/files/words.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 
 namespace attn::files {
@@ -34,17 +38,13 @@ fs::path real_path(const std::string& path, Use use) {
     return path;
 }
 
-/// A device can be read and written at once; two regular files are one by device and inode, two that are not
-/// there yet by their path.
-bool same_file(const fs::path& a, const fs::path& b) {
-    std::error_code fault;
-    const fs::file_status status = fs::status(a, fault);
-    if (fs::is_regular_file(status)) return fs::equivalent(a, b, fault);
-    return !fs::exists(status) && !fs::exists(b, fault) && followed(a) == followed(b);
-}
-
-bool both_standard(const NamedFile& a, const NamedFile& b) {
-    return is_standard(a.path) && is_standard(b.path);
+/// The same for two names of one file: a regular file's device and inode, or where the path of one leads that is not there
+/// yet. nullopt for devices and pipes, which can be read and written at once.
+std::optional<std::string> identity_of(const fs::path& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) return followed(path).string();
+    if (!S_ISREG(found.st_mode)) return std::nullopt;
+    return fmt::format("{}:{}", found.st_dev, found.st_ino);
 }
 
 tl::unexpected<Error> lost(const NamedFile& output, const NamedFile& other) {
@@ -55,18 +55,27 @@ tl::unexpected<Error> lost(const NamedFile& output, const NamedFile& other) {
 
 }  // namespace
 
+std::vector<NamedFile> files_of(const NamedFile& input) {
+    std::vector<NamedFile> files;
+    for (const fs::path& path : files_behind(input.path))
+        files.push_back({input.name, path.string()});
+    return files;
+}
+
 Result<void> check_outputs(std::span<const NamedFile> inputs, std::span<const NamedFile> outputs) {
-    for (auto output = outputs.begin(); output != outputs.end(); ++output) {
-        if (output->path.empty()) continue;
-        const fs::path written = real_path(output->path, Use::written);
-        for (const NamedFile& input : inputs)
-            if (!input.path.empty() && same_file(written, real_path(input.path, Use::read)))
-                return lost(*output, input);
-        for (const NamedFile& other :
-             outputs.first(static_cast<std::size_t>(output - outputs.begin())))
-            if (!other.path.empty() && (both_standard(*output, other) ||
-                                        same_file(written, real_path(other.path, Use::written))))
-                return lost(*output, other);
+    std::map<std::string, const NamedFile*> read, written;
+    for (const NamedFile& input : inputs)
+        if (!input.path.empty())
+            if (const auto identity = identity_of(real_path(input.path, Use::read)))
+                read.try_emplace(*identity, &input);
+    for (const NamedFile& output : outputs) {
+        if (output.path.empty()) continue;
+        auto identity = identity_of(real_path(output.path, Use::written));
+        if (identity && read.contains(*identity)) return lost(output, *read[*identity]);
+        if (is_standard(output.path)) identity.emplace(1, '-');
+        if (!identity) continue;
+        if (const auto [other, is_new] = written.try_emplace(*identity, &output); !is_new)
+            return lost(output, *other->second);
     }
     return {};
 }

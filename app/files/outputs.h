@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 
@@ -13,6 +14,9 @@ struct NamedFile {
     std::string_view name;
     std::string path;
 };
+
+/// The files behind an input: itself, the shards of a model, the files of a folder.
+std::vector<NamedFile> files_of(const NamedFile& input);
 
 /// Refuses an output that is an input or another output, under whatever name, through symbolic and hard links,
 /// and as standard input or output too: what is written there first would be lost. Devices and pipes are no

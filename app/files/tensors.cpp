@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "app/files/arrays.h"
+#include "app/files/inputs.h"
 #include "core/masks.h"
 
 namespace attn::files {
@@ -27,92 +27,6 @@ Result<OptionValues> merge_options(const ArrayReader& reader, const OptionValues
         notes.push_back(fmt::format("options from {}: {}", reader.path(), fmt::join(used, ", ")));
     for (const auto& [name, value] : given) merged->insert_or_assign(name, value);
     return merged;
-}
-
-/// One layer of one file: where each of its arrays stands.
-struct LayerReader {
-    ArrayReader& reader;
-    const Listing& listing;
-    Index layer;
-
-    std::string name(std::string_view array) const { return layer_name(listing, layer, array); }
-    /// "in.npz", or "in.npz: layer 3".
-    std::string shown() const {
-        return listing.numbered ? fmt::format("{}: layer {}", reader.path(), layer) : reader.path();
-    }
-    Result<void> read(std::string_view array, Layout layout, Tensor& into) const {
-        return reader.tensor(name(array), layout).map([&](Tensor&& tensor) {
-            into = std::move(tensor);
-        });
-    }
-};
-
-Result<Inputs> read_inputs(const LayerReader& layer) {
-    Inputs in;
-    struct Array {
-        std::string_view name;
-        Layout layout;
-        Tensor& tensor;
-    };
-    for (const Array& array : {Array{"X", Layout::tokens, in.x},
-                               {"X_kv", Layout::tokens, in.x_kv},
-                               {"Q", Layout::heads, in.q},
-                               {"K", Layout::heads, in.k},
-                               {"V", Layout::heads, in.v}})
-        if (auto read = layer.read(array.name, array.layout, array.tensor); !read)
-            return tl::unexpected(std::move(read.error()));
-    for (const ParamInfo& param : param_table())
-        if (auto read = layer.read(param.npz, param.bias ? Layout::bias : Layout::weight,
-                                   in.params[param.param]);
-            !read)
-            return tl::unexpected(std::move(read.error()));
-    return in;
-}
-
-ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in) {
-    ParamExtents extents;
-    for (const ParamInfo& param : param_table())
-        if (!in.params[param.param].empty())
-            extents[index_of(param.param)] = layer.reader.extents(layer.name(param.npz));
-    return extents;
-}
-
-// dO is given at context, dY at output; neither: ones at output.
-Result<Upstream> read_upstream(const LayerReader& layer) {
-    Upstream upstream;
-    const bool at_context = layer.reader.has(layer.name("dO"));
-    if (at_context && layer.reader.has(layer.name("dY")))
-        return bad_input(fmt::format(
-            "{}: both dO (gradient of context) and dY (gradient of output) are given; give one",
-            layer.shown()));
-    upstream.stage = at_context ? Stage::context : Stage::output;
-    return layer
-        .read(at_context ? "dO" : "dY", at_context ? Layout::heads : Layout::tokens,
-              upstream.gradient)
-        .map([&] { return std::move(upstream); });
-}
-
-Result<void> check_heads(const CallOptions& options, const Inputs& in) {
-    if (in.projects()) return {};
-    const auto differs = [](std::optional<Index> heads, const Tensor& tensor) {
-        return heads && !tensor.empty() && *heads != tensor.shape().h;
-    };
-    if (differs(options.heads, in.q))
-        return bad_input(fmt::format("heads is {}, but Q is {} and brings {}", *options.heads,
-                                     to_string(in.q.shape()), in.q.shape().h));
-    if (differs(options.kv_heads, in.k))
-        return bad_input(fmt::format("kv-heads is {}, but K is {} and brings {}", *options.kv_heads,
-                                     to_string(in.k.shape()), in.k.shape().h));
-    return {};
-}
-
-// For a file that lacks a tensor; perhaps it has it by another name.
-std::string what_it_holds(const Inputs& in, const ArrayReader& reader) {
-    const bool given = !in.q.empty() && !in.k.empty() && !in.v.empty();
-    if (in.projects() || given) return {};
-    const auto& names = reader.names();
-    return names.empty() ? "; it holds nothing"
-                         : fmt::format("; it holds {}", fmt::join(names, ", "));
 }
 
 constexpr struct {
@@ -158,26 +72,20 @@ Result<Dimensions> sizes_of(Inputs& in, const AttentionSpec& spec, Values values
     return size;
 }
 
-/// How a file is read.
-struct Wanted {
-    CallOptions options;
-    Values values;
-};
-
-Result<void> add_layer(const LayerReader& layer, const Wanted& wanted, TensorFile& file) {
-    const CallOptions& options = wanted.options;
-    Result<Inputs> inputs = read_inputs(layer);
+Result<void> add_layer(const LayerReader& layer, Values values, TensorFile& file) {
+    const CallOptions& options = layer.options;
+    Result<Inputs> inputs = read_inputs(layer, file.notes);
     if (!inputs) return tl::unexpected(std::move(inputs.error()));
-    if (auto fits = check_heads(options, *inputs); !fits) return fits;
+    if (auto given = check_given(layer, *inputs, values); !given) return given;
     if (options.sinks && inputs->params[Param::sinks].empty())
         return bad_input(
             fmt::format("{}: options say sinks but there is no array sinks; expected one "
                         "number for each query head",
                         layer.shown()));
-    const Result<Dimensions> size = sizes_of(*inputs, options.spec, wanted.values);
+    const Result<Dimensions> size = sizes_of(*inputs, options.spec, values);
     if (!size)
         return bad_input(fmt::format("{}: {}{}", layer.shown(), size.error().sentence,
-                                     what_it_holds(*inputs, layer.reader)));
+                                     layout_hint(layer, *inputs)));
     if (file.layers.empty()) file.size = *size;
     if (!file.layers.empty() && file.layers.front().v.empty() != inputs->v.empty())
         return bad_input(fmt::format("{} {} V, layer {} {}; expected V in every layer or in none",
@@ -194,6 +102,73 @@ Result<void> add_layer(const LayerReader& layer, const Wanted& wanted, TensorFil
     file.layers.push_back(*std::move(inputs));
     file.upstreams.push_back(*std::move(upstream));
     file.numbers.push_back(layer.layer);
+    return {};
+}
+
+/// [1,H,rows,columns] of a parameter that the file gives as [H,rows,columns], or without H where there is one head, or
+/// without rows where there is one row; empty: there is none.
+Result<Tensor> read_operation_param(const LayerReader& layer, const OperationParam& param,
+                                    const Dimensions& size) {
+    Tensor read;
+    if (auto done = layer.read(param.npz, {}, read); !done)
+        return tl::unexpected(std::move(done.error()));
+    const Shape shape = read.shape();
+    const bool flat = param.rows == Axis::one && shape.h == 1 && shape.t == size.heads;
+    if (!flat || read.empty()) return read;
+    return Tensor({1, size.heads, 1, shape.d},
+                  std::vector<float>(read.values().begin(), read.values().end()));
+}
+
+/// M and N are what the arrays have unless they are given as options.
+void adopt_extents(const CallOptions& options, const OperationParams& params,
+                   OperationSpec& operation) {
+    const Tensor* const first = params.tensors.empty() ? nullptr : &params.tensors.front();
+    if (first == nullptr || first->empty()) return;
+    if (operation.operation == Operation::latents && !options.latents_given)
+        operation.latents = first->shape().t;
+    if (operation.operation == Operation::state_space && !options.state_given)
+        operation.state = first->shape().d;
+}
+
+/// The operation's parameters of one layer, fresh ones where the file has none, and what that was as a note.
+Result<OperationParams> read_operation_params(const LayerReader& layer, const CallOptions& options,
+                                              TensorFile& file) {
+    OperationParams params;
+    std::vector<std::string_view> fresh;
+    for (const OperationParam& param : info(file.operation->operation).params) {
+        Result<Tensor> read = read_operation_param(layer, param, file.size);
+        if (!read) return tl::unexpected(std::move(read.error()));
+        if (read->empty()) fresh.push_back(param.npz);
+        params.tensors.push_back(*std::move(read));
+    }
+    adopt_extents(options, params, *file.operation);
+    if (fresh.empty()) return params;
+    if (file.operation->latents < 1 || file.operation->state < 1) return params;  // refused later
+    OperationParams made = initial_params(*file.operation, file.size);
+    for (std::size_t p = 0; p < params.tensors.size(); ++p)
+        if (params.tensors[p].empty()) params.tensors[p] = std::move(made.tensors[p]);
+    file.notes.push_back(fmt::format("{}: {} not given: fresh ones of seed {}, untrained",
+                                     layer.shown(), fmt::join(fresh, ", "), file.operation->seed));
+    return params;
+}
+
+/// Whether the operation can compute the call, asked when the mask is known.
+Result<void> read_operation(ArrayReader& reader, Listing& listing, const CallOptions& options,
+                            TensorFile& file) {
+    if (!options.operation) return {};
+    file.operation = options.operation;
+    const CallForm form{file.size, file.spec, !file.layers.front().x_kv.empty(),
+                        !file.layers.front().params[Param::sinks].empty()};
+    if (auto reason = unsupported(*file.operation, form))
+        return bad_input(fmt::format("{}: {}", reader.path(), *reason));
+    for (const Index number : listing.layers) {
+        const LayerReader layer{reader, listing, number, options};
+        auto params = read_operation_params(layer, options, file);
+        if (!params) return tl::unexpected(std::move(params.error()));
+        file.operation_params.push_back(*std::move(params));
+        for (const OperationParam& param : info(file.operation->operation).params)
+            std::erase(listing.unused, layer.name(param.npz));
+    }
     return {};
 }
 
@@ -237,29 +212,39 @@ std::string causal_note(const AttentionSpec& spec, const Dimensions& size) {
         size.tq == 1 ? "" : fmt::format(" to {}", size.tq - 1), size.tq);
 }
 
-Result<void> fill(ArrayReader& reader, const Listing& listing, const OptionValues& given,
-                  Values values, TensorFile& file) {
+Result<void> fill(ArrayReader& reader, Listing& listing, const OptionValues& given, Values values,
+                  TensorFile& file) {
     const Result<OptionValues> merged = merge_options(reader, given, file.notes);
     if (!merged) return tl::unexpected(merged.error());
     const Result<CallOptions> options = call_options(*merged);
     if (!options) return tl::unexpected(options.error());
     file.spec = options->spec;
     for (const Index layer : listing.layers)
-        if (auto added = add_layer({reader, listing, layer}, {*options, values}, file); !added)
+        if (auto added = add_layer({reader, listing, layer, *options}, values, file); !added)
             return added;
     if (std::string note = causal_note(file.spec, file.size); !note.empty())
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
     if (auto read = read_mask(reader, file.size, file.spec.mask); !read) return read;
+    if (auto read = read_operation(reader, listing, *options, file); !read) return read;
     if (auto read = read_tokens(reader, "tokens", file.size.tq, "queries (Tq)", file.tokens); !read)
-        return read;
+        return read.map_error([&](Error error) {
+            const bool as_heads = std::ssize(file.tokens) == file.size.heads && !options->layout;
+            if (as_heads && !file.layers.front().projects())
+                error.sentence +=
+                    ", as there are heads: is Q [T, H, d]? Then give --layout "
+                    "tokens-first";
+            return error;
+        });
     return read_tokens(reader, "tokens_kv", file.size.tk, "keys (Tk)", file.tokens_kv);
 }
 
-Result<TensorFile> read_listed(ArrayReader& reader, const Listing& listing,
-                               const OptionValues& given, Values values) {
+Result<TensorFile> read_listed(ArrayReader& reader, Listing listing, const OptionValues& given,
+                               Values values) {
     TensorFile file;
     if (auto filled = fill(reader, listing, given, values, file); !filled)
         return tl::unexpected(std::move(filled.error()));
+    if (std::string note = stand_in_note(listing, reader.path()); !note.empty())
+        file.notes.push_back(std::move(note));
     const std::vector<std::string> notes = reader.notes();
     file.notes.insert(file.notes.end(), notes.begin(), notes.end());
     if (std::string note = unused_note(listing, reader.path()); !note.empty())
@@ -277,7 +262,8 @@ Result<TensorFile> read_tensors(const std::string& path, const OptionValues& giv
     return read_listed(*reader, *listing, given, values);
 }
 
-Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer) {
+Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer,
+                              Values values) {
     auto reader = ArrayReader::open(path);
     if (!reader) return tl::unexpected(std::move(reader.error()));
     auto listing = list_layers(reader->names(), reader->path());
@@ -285,7 +271,7 @@ Result<TensorFile> read_layer(const std::string& path, const OptionValues& given
     const auto number = find_layer(*listing, layer, reader->path());
     if (!number) return tl::unexpected(number.error());
     listing->layers = {*number};
-    return read_listed(*reader, *listing, given, Values::needed);
+    return read_listed(*reader, *listing, given, values);
 }
 
 }  // namespace attn::files

@@ -16,15 +16,17 @@ using ParamExtents = std::array<std::vector<Index>, kParamCount>;
 
 /// What a file of tensors (.npz) holds: one attention call a layer, all of the same sizes.
 struct TensorFile {
-    std::vector<Inputs> layers;               // at least one, in the order of `numbers`
-    std::vector<Index> numbers;               // N of l<N>.Q, ascending; {0} for plain names
-    std::vector<Upstream> upstreams;          // of each layer: dO, dY, or empty: ones
-    std::vector<ParamExtents> param_extents;  // of each layer
-    AttentionSpec spec;                       // of every layer, the file's mask in it
-    Dimensions size;                          // of every layer
-    std::vector<std::string> tokens;          // Tq of them; empty: the file has none
-    std::vector<std::string> tokens_kv;       // Tk of them; empty: the file has none
-    std::vector<std::string> notes;           // what a person should know, one line each
+    std::vector<Inputs> layers;                     // at least one, in the order of `numbers`
+    std::vector<Index> numbers;                     // N of l<N>.Q, ascending; {0} for plain names
+    std::vector<Upstream> upstreams;                // of each layer: dO, dY, or empty: ones
+    std::vector<ParamExtents> param_extents;        // of each layer
+    AttentionSpec spec;                             // of every layer, the file's mask in it
+    std::optional<OperationSpec> operation;         // in place of softmax attention, of every layer
+    std::vector<OperationParams> operation_params;  // of each layer: given, or fresh ones
+    Dimensions size;                                // of every layer
+    std::vector<std::string> tokens;                // Tq of them; empty: the file has none
+    std::vector<std::string> tokens_kv;             // Tk of them; empty: the file has none
+    std::vector<std::string> notes;                 // what a person should know, one line each
 };
 
 /// Whether V may be missing beside Q and K: weights can be looked at without it.
@@ -33,11 +35,12 @@ enum class Values : std::uint8_t { needed, optional };
 /// Reads every layer and checks it against the options. `given` are the options of the command line; those in
 /// the file's array `options` fill the gaps. "-" is standard input.
 /// Shapes: Q, K, V, dO [T,d], [H,T,d] or [B,H,T,d]; X, X_kv, dY [T,d], [B,T,d] or [B,1,T,d]; weights [in,out];
-/// biases [n] or [1,n]; mask bool or uint8, [Tq,Tk] or 4-D; tokens and tokens_kv an array of Tq or Tk strings,
+/// biases [n] or [1,n]; parameters of an operation [H,rows,columns]; mask bool or uint8, [Tq,Tk] or 4-D; tokens and tokens_kv an array of Tq or Tk strings,
 /// or a text scalar with a JSON array of them. Arrays that mean nothing are named in a note.
 Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given = {},
                                 Values values = Values::needed);
 /// The same with one layer only; nothing of the others is read. `layer`: a number, kFirstLayer or kOnlyLayer.
-Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer);
+Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer,
+                              Values values = Values::needed);
 
 }  // namespace attn::files

@@ -77,22 +77,16 @@ std::string ComputeBackend::renderer() const {
 }
 
 std::optional<std::string> ComputeBackend::supports(const Call& call) const {
-    const AttentionSpec& spec = call.spec();
-    const std::pair<bool, std::string_view> refused[] = {
-        {spec.score != Score::dot, info(spec.score).key},
-        {spec.rope.has_value(), "rope"},
-        {spec.softcap.has_value(), "softcap"},
-        {spec.alibi, "alibi"},
-        {!call.inputs().params[Param::sinks].empty(), "sinks"},
-        {spec.mask.window_left.has_value(), "window-left"},
-        {spec.mask.window_right.has_value(), "window-right"},
-        {spec.mask.global_tokens > 0, "global-tokens"},
-        {call.size().query_offset > (Index{1} << 28), "query-offset above 2^28"},
-    };
-    for (const auto& [is_on, name] : refused)
-        if (is_on)
-            return fmt::format(
-                "its shaders have no {}; expected backend staged, fused or reference", name);
+    constexpr Index kMostOffset = Index{1} << 28;
+    std::string_view missing;
+    if (const auto found = features(call.spec(), call.inputs().params, {"query-offset"});
+        !found.empty())
+        missing = found.front().key;
+    else if (call.size().query_offset > kMostOffset)
+        missing = "query-offset above 2^28";
+    if (!missing.empty())
+        return fmt::format("its shaders have no {}; expected backend staged, fused or reference",
+                           missing);
     return std::nullopt;
 }
 

@@ -34,8 +34,8 @@ void describe_mask(const MaskSpec& mask, const Dimensions& size, layout::Call& c
 
 // A weight is kept when the 53 bits of its number are at least p · 2^53: uniform() of rng.h in whole numbers.
 void describe_dropout(const AttentionSpec& spec, layout::Call& call) {
-    const auto threshold = static_cast<std::uint64_t>(std::ceil(spec.dropout * kTwoTo53));
-    call.kept = static_cast<float>(1.0 / (1.0 - spec.dropout));
+    const auto threshold = static_cast<std::uint64_t>(std::ceil(spec.active_dropout() * kTwoTo53));
+    call.kept = static_cast<float>(1.0 / (1.0 - spec.active_dropout()));
     call.seed_low = static_cast<std::uint32_t>(spec.seed);
     call.seed_high = static_cast<std::uint32_t>(spec.seed >> 32);
     call.drop_low = static_cast<std::uint32_t>(threshold);

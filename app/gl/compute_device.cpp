@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/gl/compute_shaders.h"
+#include "core/rounding.h"
 
 namespace attn::gl {
 namespace {
@@ -21,7 +22,10 @@ constexpr Index kMostGroups = 65535;
 // Mesa's software renderer stops the loops of an invocation after 65,535 rounds in all: fused.comp says how many it makes.
 constexpr Index kMostRounds = 60000;
 
-Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
+/// Rounds that an invocation of fused.comp makes for one tile of keys.
+constexpr Index rounds_of_tile(Index width) { return 2 * round_up(width, layout::kDepth) + 256; }
+static_assert(rounds_of_tile(kMostFusedWidth) <= kMostRounds &&
+              rounds_of_tile(kMostFusedWidth + 1) > kMostRounds);
 
 [[noreturn]] void fail(std::string sentence) {
     throw ComputeFailure{{std::move(sentence), ErrorKind::failure}, true};
@@ -59,6 +63,11 @@ GLint integer(GLenum name) {
     GLint value = 0;
     glGetIntegerv(name, &value);
     return value;
+}
+
+std::string_view string_of(GLenum name) {
+    const GLubyte* const found = glGetString(name);
+    return found ? reinterpret_cast<const char*>(found) : "";
 }
 
 constexpr GLsizei kLongestLog = 4096;
@@ -183,9 +192,7 @@ Buffer Device::upload(std::string_view what, std::span<const std::int32_t> value
 // ---- the context
 
 Device::Device(std::unique_ptr<Offscreen> context, double dispatch_ms)
-    : context_(std::move(context)),
-      renderer_(reinterpret_cast<const char*>(glGetString(GL_RENDERER))),
-      dispatch_ms_(dispatch_ms) {}
+    : context_(std::move(context)), renderer_(string_of(GL_RENDERER)), dispatch_ms_(dispatch_ms) {}
 
 Result<std::unique_ptr<Device>> Device::open(double dispatch_ms) {
     auto context = Offscreen::open({1, 1}, Renderer::hardware_first);
@@ -195,6 +202,10 @@ Result<std::unique_ptr<Device>> Device::open(double dispatch_ms) {
     if (version < 43)
         return failed(fmt::format("it needs OpenGL 4.3, and {} offers {}.{}", device->renderer_,
                                   version / 10, version % 10));
+    const std::string_view language = string_of(GL_SHADING_LANGUAGE_VERSION);
+    if (language < "4.30")  // "4.60", "4.30 NVIDIA …"
+        return failed(fmt::format("it needs GLSL 4.30, and {} offers {}", device->renderer_,
+                                  language.empty() ? "none" : language));
     // Entries are counted in 32 bits on the card.
     GLint64 largest = 0;
     glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &largest);
@@ -291,8 +302,8 @@ void Device::run_fused(const Kernel& kernel, layout::Call call, Index tasks,
     Program& used = program(kernel);
     bind(kernel, used);
     const Index tile_units = (call.q_stride + call.columns) / 4;
-    const Index rounds = 2 * divide_up(call.q_stride, layout::kDepth) * layout::kDepth + 256;
-    const Index most = std::min<Index>(kMostRounds / rounds, divide_up(call.tk, layout::kKeys));
+    const Index most = std::min<Index>(kMostRounds / rounds_of_tile(call.q_stride),
+                                       divide_up(call.tk, layout::kKeys));
     for (Index task = 0, together = 0; task < tasks; task += together) {
         together = std::clamp<Index>(used.pace.allowance() / (most * tile_units), 1, kMostGroups);
         together = std::min(together, tasks - task);

@@ -48,10 +48,13 @@ struct Kernel {
     std::string defines;  // "#define PAIRWISE\n"
 };
 
+/// The most columns of Q that run_fused() takes: see kMostRounds.
+inline constexpr Index kMostFusedWidth = 29'856;
+
 /// OpenGL for computing, on the thread that opened it. Every function may throw ComputeFailure.
 class Device {
   public:
-    /// Fails where there is no OpenGL 4.3, or a shader does not compile.
+    /// Fails where there is no OpenGL 4.3 with GLSL 4.30, or a shader does not compile.
     /// Dispatches are cut to take about `dispatch_ms`.
     static Result<std::unique_ptr<Device>> open(double dispatch_ms);
     ~Device();

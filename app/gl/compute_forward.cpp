@@ -13,6 +13,7 @@
 #include "app/gl/compute_call.h"
 #include "core/kernels/projections.h"
 #include "core/masks.h"
+#include "core/rounding.h"
 
 namespace attn::gl {
 namespace {
@@ -113,15 +114,19 @@ class Forward {
         Index all_rows() const { return heads * rows; }
     };
 
-    void attend_staged() {
-        if (size_.tk > kMostStagedKeys)
+    static void check_at_most(Index count, Index most, std::string_view what,
+                              std::string_view remedy) {
+        if (count > most)
             throw ComputeFailure{
-                {fmt::format(
-                     "the gl backend stores scores and weights of at most {} keys, and here "
-                     "are {}: keep only context and output",
-                     kMostStagedKeys, size_.tk),
+                {fmt::format("the gl backend {} of at most {}, and here are {}: {}", what, most,
+                             count, remedy),
                  ErrorKind::failure},
                 false};
+    }
+
+    void attend_staged() {
+        check_at_most(size_.tk, kMostStagedKeys, "stores scores and weights for keys",
+                      "keep only context and output");
         for (const Stage stage : kPairStages)
             if (keeps(stage)) trace_[stage] = Tensor(shape_of(stage));
         const Index most = std::min(kSlabBytes / 4, device_.largest_count());
@@ -129,7 +134,7 @@ class Forward {
         const Index heads =
             std::clamp<Index>(most / (size_.tq * size_.tk), 1, size_.batch * size_.heads);
         for (const Stage stage : kPairStages)
-            if (stage != Stage::dropped || spec_.dropout > 0.0)
+            if (stage != Stage::dropped || spec_.drops())
                 slab_[index_of(stage)] =
                     device_.allocate(info(stage).title, heads * rows * size_.tk);
         sides_ = device_.allocate("maxima and sums", heads * rows * 2);
@@ -150,12 +155,12 @@ class Forward {
         call.depth = call.d_k;
         device_.run_product(kernel("scores", {&q_, &k_, slab(Stage::scores)}), call, part.heads,
                             control_);
-        const Index runs = (size_.tk + layout::kRowGroup - 1) / layout::kRowGroup;
+        const Index runs = divide_up(size_.tk, layout::kRowGroup);
         device_.run(kernel("mask", {slab(Stage::scores), slab(Stage::scaled), slab(Stage::masked)}),
                     call, part.all_rows() * runs, 1, control_);
         device_.run(kernel("softmax", {slab(Stage::masked), slab(Stage::weights), &sides_}), call,
                     part.all_rows(), runs, control_);
-        const bool drops = spec_.dropout > 0.0;
+        const bool drops = spec_.drops();
         if (drops)
             device_.run(kernel("dropout", {slab(Stage::weights), slab(Stage::dropped)}), call,
                         part.all_rows() * runs, 1, control_);
@@ -196,14 +201,17 @@ class Forward {
     // ---- one kernel for all
 
     void attend_fused() {
+        check_at_most(size_.d_k, kMostFusedWidth,
+                      "attends without storing weights to queries of d_k",
+                      "keep scores or weights as well, or choose another backend");
         const Index rows = size_.batch * size_.heads * size_.tq;
-        const Index runs = (size_.tq + layout::kQueries - 1) / layout::kQueries;
+        const Index runs = divide_up(size_.tq, layout::kQueries);
         sides_ = device_.allocate("maxima and sums", rows * 2);
         Kernel fused = kernel("fused", {&q_, &k_, &v_, &context_, &sides_});
         const int quads = call_.v_stride > layout::kValueColumns ? 2 : 1;
         fused.defines = fmt::format("#define VALUE_QUADS {}\n", quads);
         if (pairwise_) fused.defines += "#define PAIRWISE\n";
-        if (spec_.dropout > 0.0) fused.defines += "#define DROPOUT\n";
+        if (spec_.drops()) fused.defines += "#define DROPOUT\n";
         layout::Call call = call_;
         call.columns = quads * layout::kValueColumns;
         for (; call.column_first < call.v_stride; call.column_first += call.columns)

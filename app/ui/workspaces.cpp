@@ -7,10 +7,15 @@ namespace {
 
 using view::Workspace;
 
-constexpr std::array<WorkspacePanel, 3> kPanels{{
+constexpr std::array<WorkspacePanel, view::kWorkspaceCount> kPanels{{
     {Workspace::step, draw_step_icon, draw_step_workspace},
     {Workspace::saturation, draw_saturation_icon, draw_saturation_workspace},
     {Workspace::large, draw_large_icon, draw_large_workspace},
+    {Workspace::masks, draw_masks_icon, draw_masks_workspace},
+    {Workspace::kinds, draw_kinds_icon, draw_kinds_workspace},
+    {Workspace::numerics, draw_numerics_icon, draw_numerics_workspace},
+    {Workspace::cost, draw_cost_icon, draw_cost_workspace},
+    {Workspace::heads, draw_heads_icon, draw_heads_workspace},
 }};
 
 consteval bool in_order() {

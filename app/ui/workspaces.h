@@ -67,6 +67,16 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
                                       const Frame& frame, view::Actions& out);
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& area,
                                  const Frame& frame, view::Actions& out);
+std::string draw_masks_workspace(const view::AppState& state, const WorkArea& area,
+                                 const Frame& frame, view::Actions& out);
+std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& area,
+                                 const Frame& frame, view::Actions& out);
+std::string draw_cost_workspace(const view::AppState& state, const WorkArea& area,
+                                const Frame& frame, view::Actions& out);
+std::string draw_heads_workspace(const view::AppState& state, const WorkArea& area,
+                                 const Frame& frame, view::Actions& out);
+std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& area,
+                                    const Frame& frame, view::Actions& out);
 /// What Step shows where its stage is a map, filling the current window: the map that Large has. Returns the cell under
 /// the pointer where Step has its number. In large/stage_map.cpp: a room knows no other.
 std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const Frame& frame,
@@ -77,5 +87,15 @@ void draw_saturation_icon(view::Painter& painter, view::Point low, float size, v
                           float thin);
 void draw_large_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                      float thin);
+void draw_masks_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                     float thin);
+void draw_kinds_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                     float thin);
+void draw_cost_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                    float thin);
+void draw_heads_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                     float thin);
+void draw_numerics_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                        float thin);
 
 }  // namespace attn::ui

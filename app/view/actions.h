@@ -7,8 +7,13 @@
 #include <variant>
 #include <vector>
 
+#include "app/view/cost/actions.h"
 #include "app/view/document/actions.h"
+#include "app/view/heads/actions.h"
+#include "app/view/kinds/actions.h"
 #include "app/view/large/actions.h"
+#include "app/view/masks/actions.h"
+#include "app/view/numerics/actions.h"
 #include "app/view/saturation/actions.h"
 #include "app/view/step/actions.h"
 #include "app/view/window/actions.h"
@@ -20,7 +25,8 @@ namespace attn::view {
 // the clock or of a list's order, so that a replay gives the same state. It holds the new value, not a difference,
 // where it can.
 using AnyAction =
-    Joined<WindowActions, DocumentActions, StepActions, SaturationActions, LargeActions>::Variant;
+    Joined<WindowActions, DocumentActions, StepActions, SaturationActions, LargeActions,
+           MasksActions, KindsActions, NumericsActions, CostActions, HeadsActions>::Variant;
 
 /// What copies, moves and ends it stands in apply.cpp alone: every other file compiles in half the time.
 struct Action : AnyAction {

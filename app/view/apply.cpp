@@ -2,6 +2,8 @@
 
 #include "app/view/actions.h"
 #include "app/view/document/edits.h"
+#include "app/view/heads/compute.h"
+#include "app/view/kinds/compute.h"
 #include "app/view/step/edit_cell.h"
 #include "app/view/step_map.h"
 
@@ -13,20 +15,33 @@ struct Present {
     std::size_t now, steps;
     std::shared_ptr<const Document> document;
     SaturationControls saturation;
+    KindsControls kinds;
+    NumericsControls numerics;
+    CostControls cost;
 
     explicit Present(const AppState& state)
         : now(state.now),
           steps(state.history.size()),
           document(state.shared_document()),
-          saturation(state.saturation()) {}
+          saturation(state.saturation()),
+          kinds(state.kinds()),
+          numerics(state.numerics()),
+          cost(state.cost()) {}
     bool operator==(const Present&) const = default;
 };
 
-/// Within a gesture the edits of one kind of action are one step; anything else but what happens beside it ends it.
+bool is_typing(const AppState& state) {
+    static const std::size_t typing = Action(TypeText{}).index();
+    return state.gesture && state.gesture->action == typing;
+}
+
+/// Within a gesture the edits of one kind of action are one step; anything else but what happens beside it ends it. Typing
+/// is a gesture without a mouse: anything else ends it too.
 void settle_gesture(AppState& state, const Action& action) {
     const Kind kind = kind_of(action);
     if (kind == Kind::moment || kind == Kind::answer) return;
-    if (kind != Kind::drag) return state.gesture.reset();
+    const bool types = std::holds_alternative<TypeText>(action);
+    if (kind != Kind::drag || (is_typing(state) && !types)) return state.gesture.reset();
     if (state.gesture) state.gesture->joins = state.gesture->action == action.index();
 }
 
@@ -53,15 +68,20 @@ void apply(AppState& state, const Action& action) {
     const Present before(state);
     std::visit([&](const auto& kind) { carry_out(state, kind); }, action);
     const bool edited = !(Present(state) == before);
-    if (state.gesture && kind_of(action) == Kind::drag && edited)
+    const bool types = std::holds_alternative<TypeText>(action);
+    if (state.gesture && kind_of(action) == Kind::drag && (edited || types))
         state.gesture->action = action.index();
     if (state.gesture) state.gesture->joins = false;
     follow_map(state);
+    follow_kinds(state);
+    follow_heads(state);
     warn_of_backend(state);
 }
 
 Actions due_actions(const AppState& state) {
     constexpr double kSecondsPerStage = 1.2;
+    const KindsLook& kinds = state.kinds_look;
+    if (kinds.playing && kinds.clock_s >= kSecondsPerStage) return {StepOnline{1}};
     if (!state.step.playing || state.step.play_clock_s < kSecondsPerStage) return {};
     return {StepBy{1}};
 }

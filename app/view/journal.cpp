@@ -25,13 +25,28 @@ constexpr std::span<const std::string_view> names_of(Type<ThemeName>) { return k
 constexpr std::span<const std::string_view> names_of(Type<SaturationModel>) { return kModelNames; }
 constexpr std::span<const std::string_view> names_of(Type<LossKind>) { return kLossNames; }
 constexpr std::span<const std::string_view> names_of(Type<CopyAs>) { return kCopyAsNames; }
+constexpr std::span<const std::string_view> names_of(Type<SoftmaxAlgorithm>) {
+    return kAlgorithmNames;
+}
+constexpr std::span<const std::string_view> names_of(Type<CostSize>) { return kCostSizeNames; }
+constexpr std::span<const std::string_view> names_of(Type<CostPass>) { return kCostPassNames; }
+constexpr std::span<const std::string_view> names_of(Type<CostItem>) { return kCostItemNames; }
+constexpr std::span<const std::string_view> names_of(Type<FloatFormat>) { return kFormatNames; }
+constexpr std::span<const std::string_view> names_of(Type<LogitRow>) { return kLogitRowNames; }
 constexpr std::span<const std::string_view> names_of(Type<MapPictureOf>) {
     return kMapPictureNames;
 }
 
+constexpr std::span<const std::string_view> names_of(Type<MasksTab>) { return kMasksTabNames; }
+constexpr std::span<const std::string_view> names_of(Type<CausalChoice>) { return kCausalNames; }
+constexpr std::span<const std::string_view> names_of(Type<PaintShape>) { return kPaintShapeNames; }
+constexpr std::span<const std::string_view> names_of(Type<MaskCode>) { return kMaskCodeNames; }
+constexpr std::span<const std::string_view> names_of(Type<KindsSide>) { return kKindsSideNames; }
+
 template <class Value>
 constexpr bool kScalarOrNone =
-    std::is_same_v<Value, std::optional<Index>> || std::is_same_v<Value, std::optional<bool>>;
+    std::is_same_v<Value, std::optional<Index>> || std::is_same_v<Value, std::optional<bool>> ||
+    std::is_same_v<Value, std::optional<std::string>>;
 
 template <class Value>
 ordered_json written(const Value& value) {
@@ -43,6 +58,8 @@ ordered_json written(const Value& value) {
         return info(value).key;
     else if constexpr (std::is_same_v<Value, double>)
         return number_to(value);
+    else if constexpr (std::is_same_v<Value, std::vector<double>>)
+        return numbers_to(value);
     else if constexpr (kScalarOrNone<Value>)
         return value ? ordered_json(*value) : ordered_json(nullptr);
     else if constexpr (std::is_enum_v<Value>)
@@ -70,9 +87,11 @@ void read_value(Fields& fields, std::string_view key, Value& value) {
         value = cell_from(fields, key, *found);
     else if constexpr (std::is_same_v<Value, Stage>)
         read_stage(fields, key, value);
-    else if constexpr (kScalarOrNone<Value>)
-        fields.read(key, value.emplace());
-    else if constexpr (std::is_enum_v<Value>)
+    else if constexpr (kScalarOrNone<Value>) {
+        typename Value::value_type one{};
+        fields.read(key, one);
+        value = std::move(one);
+    } else if constexpr (std::is_enum_v<Value>)
         fields.read_name(key, value, names_of(Type<Value>{}));
     else
         fields.read(key, value);

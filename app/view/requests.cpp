@@ -22,6 +22,8 @@ void answer_all(AppState& state, const Opener& open) {
         view::apply(state, run(*request, open ? open : no_files, {}));
     while (const auto request = requested_trace(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_sweep(state)) view::apply(state, run(*request, {}));
+    if (const auto request = requested_cost(state)) view::apply(state, run(*request, {}));
+    if (const auto request = requested_numerics(state)) view::apply(state, run(*request, {}));
 }
 
 void play(AppState& state, const Actions& actions, const Opener& open) {

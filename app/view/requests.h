@@ -1,7 +1,9 @@
 #pragma once
 
+#include "app/view/cost/requests.h"
 #include "app/view/document/requests.h"
 #include "app/view/large/requests.h"
+#include "app/view/numerics/requests.h"
 #include "app/view/saturation/requests.h"
 
 namespace attn::view {

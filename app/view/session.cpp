@@ -5,6 +5,8 @@
 #include "app/view/common/json.h"
 #include "app/view/document/edits.h"
 #include "app/view/document/reference.h"
+#include "app/view/heads/compute.h"
+#include "app/view/kinds/compute.h"
 #include "app/view/step_map.h"
 #include "app/view/workspaces.h"
 #include "core/io/json.h"
@@ -91,7 +93,8 @@ Result<Document> open_reference(const json& value, const std::string& where,
     if (!reference) return tl::unexpected(reference.error());
     if (!context.open)
         return failed(where + " stands in a file of its own, which cannot be opened here");
-    auto* const named = std::get_if<std::string>(&reference->what);
+    auto* const text = std::get_if<ModelText>(&reference->what);
+    auto* const named = text ? &text->model.path : std::get_if<std::string>(&reference->what);
     if (named && !context.folder.empty()) {
         auto found = find_named(context.folder, *named, reference->absolute);
         if (!found) return bad_input(where + ": " + found.error().sentence);
@@ -135,7 +138,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     read.backends = context.backends;
     read.workspaces = context.workspaces;
     read.presets = list_presets();
-    read.step.sentence_draft = document->sentence;
+    read.step.sentence_draft = text_of(*document);
     read.history.emplace_back().document = std::make_shared<const Document>(*std::move(document));
     read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
     read_object(fields, "place", [&](Fields& inner) { read_place(inner, read); });
@@ -147,6 +150,8 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
         read_object(fields, workspace->key, [&](Fields& inner) { workspace->read(inner, read); });
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
     follow_map(read);
+    follow_kinds(read);
+    follow_heads(read);
     warn_of_backend(read);
     return read;
 }
@@ -187,6 +192,11 @@ void restore(AppState& state, const AppState& session) {
     const bool same_loss = state.step.loss == session.step.loss;
     state.step = session.step;
     state.effect.reset();
+    state.masks = session.masks;
+    state.kinds_look = session.kinds_look;
+    state.heads = session.heads;
+    state.numerics_look = session.numerics_look;
+    state.cost_look.item = session.cost_look.item;
     const LargeLook before = state.large;
     state.large = session.large;
     state.large.canvas = before.canvas;

@@ -108,10 +108,10 @@ Result<void> compute_gradients(AppState& state) {
 Result<AppState> state_of(Document document) {
     AppState state;
     state.presets = list_presets();
-    state.step.sentence_draft = document.sentence;
+    state.step.sentence_draft = text_of(document);
     auto sized = with_size(std::move(document));
     if (!sized) return tl::unexpected(sized.error());
-    state.history.push_back({std::make_shared<const Document>(*std::move(sized)), {}, ""});
+    state.history.emplace_back().document = std::make_shared<const Document>(*std::move(sized));
     return compute(state).map([&] {
         settle(state);
         return std::move(state);

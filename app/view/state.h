@@ -10,9 +10,15 @@
 
 #include "app/view/common/focus.h"
 #include "app/view/common/theme.h"
+#include "app/view/cost/controls.h"
 #include "app/view/document/document.h"
 #include "app/view/document/opened.h"
+#include "app/view/heads/look.h"
+#include "app/view/kinds/controls.h"
+#include "app/view/kinds/look.h"
 #include "app/view/large/look.h"
+#include "app/view/masks/look.h"
+#include "app/view/numerics/controls.h"
 #include "app/view/saturation/controls.h"
 #include "app/view/step/look.h"
 #include "core/backend.h"
@@ -24,8 +30,17 @@ namespace attn::view {
 inline constexpr std::string_view kAuto = "auto";
 
 /// In the order of the rail. A workspace is a row of the table in workspaces.h.
-enum class Workspace : std::uint8_t { step, saturation, large };
-inline constexpr std::size_t kWorkspaceCount = 3;
+enum class Workspace : std::uint8_t {
+    step,
+    saturation,
+    large,
+    masks,
+    kinds,
+    numerics,
+    cost,
+    heads
+};
+inline constexpr std::size_t kWorkspaceCount = 8;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -36,8 +51,12 @@ WorkspaceList workspaces();
 struct Edit {
     std::shared_ptr<const Document> document;
     SaturationControls saturation;
+    KindsControls kinds;
+    NumericsControls numerics;
+    CostControls cost;
     std::string words;   // "scaling off": what the edit did, for the status line and undo's tooltip
     bool opens = false;  // another document than the step before
+    bool typed = false;  // a model's text; what is typed on, in the same gesture, is the same step
 };
 
 enum class Severity : std::uint8_t { info, warning, error };
@@ -116,6 +135,12 @@ struct AppState {
     SaturationLook saturation_look;
     SaturationCurves curves;
     LargeLook large;
+    MasksLook masks;
+    KindsLook kinds_look;
+    NumericsLook numerics_look;
+    NumericsCurves numerics_curves;
+    CostLook cost_look;
+    HeadsLook heads;
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
@@ -140,6 +165,9 @@ struct AppState {
     const Document& document() const { return *history[now].document; }
     const std::shared_ptr<const Document>& shared_document() const { return history[now].document; }
     const SaturationControls& saturation() const { return history[now].saturation; }
+    const KindsControls& kinds() const { return history[now].kinds; }
+    const NumericsControls& numerics() const { return history[now].numerics; }
+    const CostControls& cost() const { return history[now].cost; }
     /// Of the batch entry and head shown, in a tensor with that head axis.
     Index head_in(HeadAxis axis) const;
 };

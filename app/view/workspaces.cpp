@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "app/view/cost/workspace.h"
+#include "app/view/heads/workspace.h"
+#include "app/view/kinds/workspace.h"
 #include "app/view/large/workspace.h"
+#include "app/view/masks/workspace.h"
+#include "app/view/numerics/workspace.h"
 #include "app/view/saturation/workspace.h"
 #include "app/view/step/workspace.h"
 #include "app/view/step_map.h"
@@ -18,7 +23,9 @@ constexpr WorkspaceInfo with_map(WorkspaceInfo step) {
     return step;
 }
 constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
-constexpr std::array kWorkspaces{&kStepWithMap, &kSaturationWorkspace, &kLargeWorkspace};
+constexpr std::array kWorkspaces{&kStepWithMap,    &kSaturationWorkspace, &kLargeWorkspace,
+                                 &kMasksWorkspace, &kKindsWorkspace,      &kNumericsWorkspace,
+                                 &kCostWorkspace,  &kHeadsWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

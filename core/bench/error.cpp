@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "core/cast.h"
-#include "core/masks.h"
 
 namespace attn::bench {
 namespace {
@@ -45,26 +45,22 @@ Tensor spread_rows(const Tensor& from, const std::vector<Index>& rows, Index n) 
     return to;
 }
 
-/// The call with the sampled queries alone: their rows of the mask are a mask of its own.
+/// The call with query `row` alone, where it stands.
 struct Sample {
-    std::vector<Index> rows;
     InputsD inputs;
     AttentionSpec spec;
 };
 
-Sample sample_of(const Workload& work, const Inputs& inputs) {
-    Sample sample{sampled_rows(work.n), {}, make_spec(work)};
-    sample.inputs.q = cast<double>(take_rows(inputs.q, sample.rows));
-    sample.inputs.k = cast<double>(inputs.k);
-    sample.inputs.v = cast<double>(inputs.v);
-    if (!work.causal) return sample;
-    Mask mask({1, 1, static_cast<Index>(sample.rows.size()), work.n});
-    for (std::size_t s = 0; s < sample.rows.size(); ++s)
-        std::fill_n(mask.matrix(0, 0).row(static_cast<Index>(s)).begin(), sample.rows[s] + 1,
-                    std::uint8_t{1});
-    sample.spec.mask.causal.reset();
-    sample.spec.mask.custom = std::make_shared<const Mask>(std::move(mask));
+Sample sample_of(const Workload& work, const Inputs& inputs, Index row) {
+    Sample sample{cast<double>(inputs), make_spec(work)};
+    sample.inputs.q = cast<double>(take_rows(inputs.q, {row}));
+    sample.spec.query_offset = row;
     return sample;
+}
+
+void add(TensorD& sum, const TensorD& other) {
+    if (sum.empty()) sum = TensorD(other.shape());
+    std::ranges::transform(sum.values(), other.values(), sum.values().begin(), std::plus<>());
 }
 
 /// NaN where it is computed and not exact, or the other way round.
@@ -80,40 +76,58 @@ double error_between(const Tensor& computed, const TensorD& exact) {
     return top > 0.0 ? worst / top : worst;
 }
 
+/// The largest of some errors; NaN where one is NaN.
+class Worst {
+  public:
+    void add(double error) {
+        if (std::isnan(error) || error > worst_) worst_ = error;
+    }
+    double value() const { return worst_; }
+
+  private:
+    double worst_ = 0.0;
+};
+
 Result<double> forward_error(const Backend& backend, const Workload& work, const Inputs& inputs) {
-    const Sample sample = sample_of(work, inputs);
     const StageSet keep = work.pass == Pass::trace ? all_stages() : only(Stage::context);
     const auto computed = attend(inputs, make_spec(work), backend, keep);
     if (!computed) return tl::unexpected(computed.error());
-    const auto exact = attend_exact(sample.inputs, sample.spec);
-    if (!exact) return tl::unexpected(exact.error());
-    return error_between(take_rows((*computed)[Stage::context], sample.rows),
-                         (*exact)[Stage::context]);
+    Worst worst;
+    for (const Index row : sampled_rows(work.n)) {
+        const Sample sample = sample_of(work, inputs, row);
+        const auto exact = attend_exact(sample.inputs, sample.spec);
+        if (!exact) return tl::unexpected(exact.error());
+        worst.add(
+            error_between(take_rows((*computed)[Stage::context], {row}), (*exact)[Stage::context]));
+    }
+    return worst.value();
 }
 
 Result<double> backward_error(const Backend& backend, const Workload& work, const Inputs& inputs) {
-    const Sample sample = sample_of(work, inputs);
-    const Tensor upstream = take_rows(inputs.v, sample.rows);  // any numbers of that shape
+    const std::vector<Index> rows = sampled_rows(work.n);
+    const Tensor upstream = take_rows(inputs.v, rows);  // any numbers of that shape
     const auto forward = attend(inputs, make_spec(work), backend);
     if (!forward) return tl::unexpected(forward.error());
-    const auto d =
-        attend_backward(inputs, make_spec(work), *forward,
-                        {Stage::context, spread_rows(upstream, sample.rows, work.n)}, backend);
+    const auto d = attend_backward(inputs, make_spec(work), *forward,
+                                   {Stage::context, spread_rows(upstream, rows, work.n)}, backend);
     if (!d) return tl::unexpected(d.error());
-    const auto exact = attend_exact(sample.inputs, sample.spec);
-    if (!exact) return tl::unexpected(exact.error());
-    const auto d_exact = attend_exact_backward(sample.inputs, sample.spec, *exact,
-                                               {Stage::context, cast<double>(upstream)});
-    if (!d_exact) return tl::unexpected(d_exact.error());
-    double worst = 0.0;
-    for (const double error :
-         {error_between(take_rows((*d)[Stage::q], sample.rows), (*d_exact)[Stage::q]),
-          error_between((*d)[Stage::k], (*d_exact)[Stage::k]),
-          error_between((*d)[Stage::v], (*d_exact)[Stage::v])}) {
-        if (std::isnan(error)) return error;
-        worst = std::max(worst, error);
+    Worst worst;
+    TensorD d_k, d_v;
+    for (const Index row : rows) {
+        const Sample sample = sample_of(work, inputs, row);
+        const auto exact = attend_exact(sample.inputs, sample.spec);
+        if (!exact) return tl::unexpected(exact.error());
+        const auto d_exact =
+            attend_exact_backward(sample.inputs, sample.spec, *exact,
+                                  {Stage::context, cast<double>(take_rows(inputs.v, {row}))});
+        if (!d_exact) return tl::unexpected(d_exact.error());
+        worst.add(error_between(take_rows((*d)[Stage::q], {row}), (*d_exact)[Stage::q]));
+        add(d_k, (*d_exact)[Stage::k]);
+        add(d_v, (*d_exact)[Stage::v]);
     }
-    return worst;
+    worst.add(error_between((*d)[Stage::k], d_k));
+    worst.add(error_between((*d)[Stage::v], d_v));
+    return worst.value();
 }
 
 }  // namespace

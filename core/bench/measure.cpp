@@ -8,6 +8,7 @@
 
 #include "core/bench/error.h"
 #include "core/blocks.h"
+#include "core/kernels/matmul.h"
 #include "core/kernels/peak.h"
 #include "core/threads.h"
 
@@ -111,6 +112,24 @@ Result<void> Bench::call() {
     return {};
 }
 
+MeasuredProduct measure_product(Index n, const Effort& effort) {
+    const Inputs inputs = make_inputs({.heads = 1, .n = n, .d = n});
+    Tensor out({1, 1, n, n});
+    const auto factors = [&](const Tensor& tensor) { return Factor{tensor.matrix(0, 0)}; };
+    const double work = 2e-9 * static_cast<double>(n) * static_cast<double>(n * n);
+    std::vector<double> seconds, fractions;
+    for (int run = 0; run <= std::max(effort.repeat, 1); ++run) {  // the first is not counted
+        const double peak = fma_peak_gflops(thread_count(), kProbeMs);
+        const Clock::time_point start = Clock::now();
+        multiply(factors(inputs.q), factors(inputs.k), out.matrix(0, 0));
+        const std::chrono::duration<double> elapsed = Clock::now() - start;
+        if (run == 0) continue;
+        seconds.push_back(elapsed.count());
+        fractions.push_back(work / elapsed.count() / peak);
+    }
+    return {n, 1e3 * median(seconds), work / median(seconds), median(fractions)};
+}
+
 Result<Measured> measure(const Backend& backend, const Workload& work, const Inputs& inputs,
                          const Effort& effort) {
     auto bench = Bench::make(backend, work, inputs);
@@ -123,9 +142,10 @@ Result<Measured> measure(const Backend& backend, const Workload& work, const Inp
 Result<Compared> compare(const Backend& first, const Workload& first_work, const Backend& second,
                          const Workload& second_work, const Effort& effort) {
     const Inputs inputs = make_inputs(first_work);
+    const Inputs other_inputs = make_inputs(second_work);
     auto one = Bench::make(first, first_work, inputs);
     if (!one) return tl::unexpected(one.error());
-    auto other = Bench::make(second, second_work, inputs);
+    auto other = Bench::make(second, second_work, other_inputs);
     if (!other) return tl::unexpected(other.error());
     std::vector<double> ratios;
     while (!one->enough(effort) || !other->enough(effort)) {

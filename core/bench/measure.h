@@ -28,6 +28,15 @@ struct Measured {
     int runs = 0;
 };
 
+/// A product of two square matrices by kernels/matmul.h, as Measured says: 2 n³ FLOP.
+struct MeasuredProduct {
+    Index n = 0;
+    double ms = 0.0;
+    double gflops = 0.0;
+    double fraction = 0.0;
+};
+MeasuredProduct measure_product(Index n, const Effort& effort);
+
 /// One workload made ready, to be run again and again. `backend` and `inputs` must outlive it.
 class Bench {
   public:

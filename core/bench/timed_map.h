@@ -23,13 +23,15 @@ class TimedMap {
     explicit TimedMap(std::shared_ptr<const MapInput> input)
         : map_(std::move(input), {}, [this] { news_.notify_all(); }) {}
 
+    /// A failure where the map ended before: nothing more would come.
     template <class Condition>
-    double seconds_until(const ViewRequest& request, const Condition& fulfilled) {
+    Result<double> seconds_until(const ViewRequest& request, const Condition& fulfilled) {
         const auto start = std::chrono::steady_clock::now();
         map_.want(request);
         std::unique_lock lock(mutex_);
         while (true) {
             last_ = map_.snapshot();
+            if (last_ && !last_->fault.empty()) return failed(last_->fault);
             if (last_ && last_->request == request && fulfilled(*last_))
                 return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
                     .count();

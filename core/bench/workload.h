@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/cost.h"
 #include "core/engine.h"
 
 namespace attn::bench {
@@ -21,17 +23,31 @@ struct Workload {
     Index d = 64;
     bool causal = false;
     Pass pass = Pass::forward;
+    std::string_view kind =
+        {};            // key of a row of workload_kinds(); "": dot products under the mask
+    Index window = 0;  // query i sees keys j with |i − j| ≤ window alone; 0: all
 
     bool operator==(const Workload&) const = default;
 };
 
-/// "H8N2048d64", with "c" for a causal mask and "b" for the backward pass; H is 1 and d is 64 where they are left out.
+/// What a workload may have beyond that, with parameters of its own.
+struct WorkloadKind {
+    std::string_view key;  // after the shape: "H8N2048d64+rope"
+    void (*set)(const Workload& work, AttentionSpec& spec, Inputs& inputs);
+};
+std::span<const WorkloadKind> workload_kinds();
+
+/// "H8N2048d64", with "c" for a causal mask, "b" for the backward pass, "w1024" for a window and "+rope" for a kind; H is
+/// 1 and d is 64 where they are left out.
 Result<Workload> parse_workload(std::string_view text);
 std::string to_string(const Workload& work);
 
-/// 10⁹ floating-point operations of the matrix products, n pairs of each query: forward 4·H·n²·d (Q Kᵀ and A V, a
+/// The same sizes, to be counted with.
+CostSizes sizes_of(const Workload& work);
+
+/// 10⁹ floating-point operations of the matrix products (product_flop() of cost.h), n pairs of each query: forward 4·H·n²·d (Q Kᵀ and A V, a
 /// multiplication and an addition each), backward 10·H·n²·d (the scores again, d_A, d_V, d_Q, d_K). Half of it under a
-/// causal mask. Softmax is not counted.
+/// causal mask; of a window the pairs inside it in place of n². Softmax and what a kind adds are not counted.
 double gflop(const Workload& work);
 
 /// The least that must cross the border between memory and caches: every input read once, every result written once.

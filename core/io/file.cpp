@@ -7,7 +7,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -124,6 +126,63 @@ class HeldSignals {
     }
 };
 
+/// Waits until what `path` holds, a file's bytes or a folder's names, is on the disk. 0, or errno.
+int flush_to_disk(const fs::path& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    const int code = ::fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+    ::close(fd);
+    return code;
+}
+
+/// The target's name in a name that temporary_beside() made for a process that has ended; "": it is none.
+std::string target_of_stale(const std::string& name) {
+    constexpr std::string_view kEnd = ".tmp";
+    const std::string_view text = name;
+    if (!text.starts_with('.') || !text.ends_with(kEnd)) return {};
+    const std::string_view inner = text.substr(1, text.size() - 1 - kEnd.size());
+    const std::size_t dot = inner.rfind('.');
+    if (dot == inner.npos || dot == 0) return {};
+    pid_t process = 0;
+    const std::string_view digits = inner.substr(dot + 1);
+    const auto [end, fault] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), process);
+    if (fault != std::errc{} || end != digits.data() + digits.size() || process <= 0) return {};
+    const bool ended = ::kill(process, 0) != 0 && errno == ESRCH;
+    return ended ? std::string(inner.substr(0, dot)) : std::string();
+}
+
+/// What a killed program left for the name of `target`. The folder is read once, when the first file is written there.
+void remove_stale(const fs::path& target) {
+    using Found = std::multimap<std::string, fs::path>;  // by target
+    static std::mutex mutex;
+    static std::map<fs::path, Found> folders;
+    const std::lock_guard lock(mutex);
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    const auto [at, is_new] = folders.try_emplace(folder);
+    std::error_code ignored;
+    if (is_new)
+        for (const auto& entry : fs::directory_iterator(folder, ignored))
+            if (std::string of = target_of_stale(entry.path().filename().string()); !of.empty())
+                at->second.emplace(std::move(of), entry.path());
+    const auto [first, last] = at->second.equal_range(target.filename().string());
+    for (auto stale = first; stale != last; ++stale) fs::remove(stale->second, ignored);
+    at->second.erase(first, last);
+}
+
+/// The temporary file becomes `target`.
+Result<void> put_in_place(const fs::path& temporary, const fs::path& target, const fs::path& shown,
+                          Flush flush) {
+    if (flush == Flush::to_disk)
+        if (const int code = flush_to_disk(temporary)) return cannot_write(shown, code);
+    std::error_code fault;
+    fs::rename(temporary, target, fault);
+    if (fault) return cannot_write(shown, fault.value());
+    if (flush == Flush::to_disk)  // the file is there: a folder that cannot be flushed is no error
+        static_cast<void>(flush_to_disk(target.has_parent_path() ? target.parent_path() : "."));
+    return {};
+}
+
 // Where the bytes really go: a symbolic link is followed, so that it stays a link.
 fs::path followed(const fs::path& path) {
     std::error_code ignored;
@@ -165,23 +224,23 @@ bool writes_in_place(const fs::path& path) {
 
 Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
     if (writes_in_place(path)) return write_whole(path, path, O_WRONLY, bytes);
-    return replace_file(path, [&](const fs::path& temporary) {
+    const auto write = [&](const fs::path& temporary) {
         return write_whole(temporary, path, O_WRONLY | O_CREAT | O_TRUNC, bytes);
-    });
+    };
+    return replace_file(path, write, Flush::to_disk);
 }
 
 Result<void> replace_file(const fs::path& path,
-                          const std::function<Result<void>(const fs::path&)>& write) {
+                          const std::function<Result<void>(const fs::path&)>& write, Flush flush) {
     std::error_code ignored;
     if (path.empty()) return failed("cannot write to a file with an empty name");
     if (fs::is_directory(path, ignored)) return cannot_write(path, EISDIR);
     const fs::path target = followed(path);
     const fs::path temporary = temporary_beside(target);
     const HeldSignals held;
-    Result<void> written = write(temporary);
-    std::error_code rename_error;
-    if (written) fs::rename(temporary, target, rename_error);
-    if (written && rename_error) written = cannot_write(path, rename_error.value());
+    remove_stale(target);
+    const Result<void> written =
+        write(temporary).and_then([&] { return put_in_place(temporary, target, path, flush); });
     if (!written) fs::remove(temporary, ignored);
     return written;
 }

@@ -14,7 +14,6 @@ namespace attn {
 namespace {
 
 using nlohmann::json;
-using Event = json::parse_event_t;
 
 // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..." -> the part
 // from "syntax error" on.
@@ -48,34 +47,53 @@ std::string bounded(std::string_view message) {
 }
 
 /// The keys of the objects that are open, to find one that is there twice: what the second one means
-/// nobody can know.
-struct Keys {
+/// nobody can know. A pass of its own: a callback of the parser takes time quadratic in the keys of an object.
+class Keys final : public nlohmann::json_sax<json> {
+  public:
+    std::string twice;  // "the key 'row' twice in 'step' 'selected'", of the first one
+
+    bool start_object(std::size_t) override {
+        open_.emplace_back();
+        return true;
+    }
+    bool end_object() override {
+        open_.pop_back();
+        return true;
+    }
+    bool key(std::string& name) override {
+        open_.back().last = name;
+        if (open_.back().keys.insert(std::move(name)).second) return true;
+        twice = words();
+        return false;
+    }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(json::number_integer_t) override { return true; }
+    bool number_unsigned(json::number_unsigned_t) override { return true; }
+    bool number_float(json::number_float_t, const std::string&) override { return true; }
+    bool string(std::string&) override { return true; }
+    bool binary(json::binary_t&) override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_array() override { return true; }
+    bool parse_error(std::size_t, const std::string&, const json::exception&) override {
+        return false;
+    }
+
+  private:
     struct Object {
         std::unordered_set<std::string> keys;
         std::string last;  // the key that is being read
     };
-    std::vector<Object> open;
-    std::string twice;  // "the key 'row' twice in 'step' 'selected'", of the first one
-
-    void note(std::size_t depth, Event event, const json& value) {
-        if (event == Event::object_start) {
-            open.resize(depth);  // lists between two objects have no keys
-            open.emplace_back();
-        }
-        if (event == Event::object_end && open.size() > depth) open.resize(depth);
-        if (event != Event::key) return;
-        Object& object = open.back();
-        object.last = value.get<std::string>();
-        if (!object.keys.insert(object.last).second && twice.empty()) twice = words();
-    }
 
     std::string words() const {
         std::string place;
-        for (std::size_t n = 0; n + 1 < open.size(); ++n)
-            if (!open[n].last.empty()) place += fmt::format(" '{}'", shortened(open[n].last));
-        return fmt::format("the key '{}' twice{}{}", shortened(open.back().last),
+        for (std::size_t n = 0; n + 1 < open_.size(); ++n)
+            if (!open_[n].last.empty()) place += fmt::format(" '{}'", shortened(open_[n].last));
+        return fmt::format("the key '{}' twice{}{}", shortened(open_.back().last),
                            place.empty() ? "" : " in", place);
     }
+
+    std::vector<Object> open_;
 };
 
 /// Levels of [ and { outside of strings: the recursion that walking the parsed value can take.
@@ -107,12 +125,10 @@ Result<nlohmann::json> parse_json(std::string_view text, std::string_view what) 
     if (depth_of(text) > kMaxJsonDepth)
         return bad_input(
             fmt::format("{} is JSON nested deeper than {} levels", what, kMaxJsonDepth));
-    Keys keys;
     try {
-        auto parsed = nlohmann::json::parse(text, [&](int depth, Event event, json& value) {
-            keys.note(static_cast<std::size_t>(depth), event, value);
-            return true;
-        });
+        auto parsed = nlohmann::json::parse(text);
+        Keys keys;
+        json::sax_parse(text, &keys);
         if (!keys.twice.empty()) return bad_input(fmt::format("{} has {}", what, keys.twice));
         return parsed;
     } catch (const json::parse_error& error) {

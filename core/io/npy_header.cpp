@@ -154,19 +154,6 @@ std::optional<NpyType> parse_type(std::string_view descr) {
     return NpyType{kind, bytes, descr[0] == kForeign, type_name(kind, bytes)};
 }
 
-// items and total_bytes; false when they don't fit 63 bits.
-bool measure(NpyHeader& header) {
-    Index items = 1;
-    Index bytes = 0;
-    for (const Index extent : header.extents)
-        if (__builtin_mul_overflow(items, extent, &items)) return false;
-    if (__builtin_mul_overflow(items, static_cast<Index>(header.type.bytes), &bytes)) return false;
-    if (__builtin_add_overflow(bytes, static_cast<Index>(header.data_offset), &bytes)) return false;
-    header.items = static_cast<std::uint64_t>(items);
-    header.total_bytes = static_cast<std::uint64_t>(bytes);
-    return true;
-}
-
 std::uint64_t little_endian(std::string_view bytes) {
     std::uint64_t value = 0;
     for (std::size_t i = bytes.size(); i-- > 0;)
@@ -196,7 +183,40 @@ Result<Frame> find_literal(std::string_view bytes, std::string_view what) {
     return Frame{bytes.substr(8 + width, length), 8 + width + length};
 }
 
+/// numpy writes the two and one bytes of ml_dtypes' numbers as nameless void.
+std::string words_of_void(std::string_view descr) {
+    const std::string_view type = descr.substr(std::min<std::size_t>(1, descr.size()));
+    if (type == "V2")
+        return ", as numpy saves bfloat16, whose name it loses: save it as .astype(np.float32), or "
+               "a "
+               ".safetensors file, which has BF16";
+    if (type == "V1")
+        return ", as numpy saves 8-bit floats, whose name it loses: save it as .astype(np.float32)";
+    return {};
+}
+
 }  // namespace
+
+bool measure(NpyHeader& header) {
+    Index items = 1;
+    Index bytes = 0;
+    for (const Index extent : header.extents)
+        if (__builtin_mul_overflow(items, extent, &items)) return false;
+    if (__builtin_mul_overflow(items, static_cast<Index>(header.type.bytes), &bytes)) return false;
+    if (__builtin_add_overflow(bytes, static_cast<Index>(header.data_offset), &bytes)) return false;
+    header.items = static_cast<std::uint64_t>(items);
+    header.total_bytes = static_cast<std::uint64_t>(bytes);
+    return true;
+}
+
+std::uint64_t items_of(const NpyArray& array) {
+    return std::visit(
+        [](const auto& values) -> std::uint64_t {
+            if constexpr (requires { values.c_str(); }) return 1;
+            return values.size();
+        },
+        array.values);
+}
 
 std::string to_string(std::span<const Index> extents) {
     return fmt::format("[{}]", fmt::join(extents, ", "));
@@ -214,8 +234,8 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what
             what));
     const std::optional<NpyType> type = parse_type(*fields->descr);
     if (!type)
-        return bad_input(
-            fmt::format("{} has dtype '{}'; {}", what, shortened(*fields->descr), kWanted));
+        return bad_input(fmt::format("{} has dtype '{}'{}; {}", what, shortened(*fields->descr),
+                                     words_of_void(*fields->descr), kWanted));
     NpyHeader header{*type, *fields->fortran_order, *fields->shape, frame->data_offset, 0, 0};
     if (!measure(header))
         return bad_input(fmt::format("{} claims the shape {}, more than 2^63 bytes", what,
@@ -223,11 +243,11 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what
     return header;
 }
 
-std::string npy_header(std::span<const Index> extents) {
+std::string npy_header(std::span<const Index> extents, std::string_view dtype) {
     std::string shape = fmt::format("{}", fmt::join(extents, ", "));
     if (extents.size() == 1) shape += ',';
     std::string literal =
-        fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", shape);
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype, shape);
     const std::size_t unpadded = 10 + literal.size() + 1;
     literal.append((64 - unpadded % 64) % 64, ' ').push_back('\n');
     const auto length = static_cast<std::uint16_t>(literal.size());

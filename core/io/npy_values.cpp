@@ -5,8 +5,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "core/io/npy.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -25,6 +27,9 @@ float from_half(std::uint16_t half) {
     return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
+/// The upper half of a float; exact.
+float from_bfloat16(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
+
 template <class Raw>
 Raw load(const char* from, bool swapped) {
     std::array<char, sizeof(Raw)> bytes;
@@ -33,36 +38,51 @@ Raw load(const char* from, bool swapped) {
     return std::bit_cast<Raw>(bytes);
 }
 
-// Every item of a file, each one through `convert`.
-template <class To, class Raw, class Convert>
-std::vector<To> load_all(std::string_view data, bool swapped, Convert convert) {
-    std::vector<To> values(data.size() / sizeof(Raw));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = convert(load<Raw>(data.data() + i * sizeof(Raw), swapped));
-    return values;
+/// Every item of `data`, each one through `convert`, to `to` and on.
+template <class Raw, class To, class Convert>
+void decode(std::string_view data, bool swapped, To* to, Convert convert) {
+    for (std::size_t at = 0; at < data.size(); at += sizeof(Raw))
+        *to++ = convert(load<Raw>(data.data() + at, swapped));
 }
 
-template <class To, class Raw>
-std::vector<To> load_all(std::string_view data, bool swapped) {
-    return load_all<To, Raw>(data, swapped, [](Raw raw) { return static_cast<To>(raw); });
+template <class Raw, class To>
+void decode(std::string_view data, bool swapped, To* to) {
+    decode<Raw>(data, swapped, to, [](Raw raw) { return static_cast<To>(raw); });
 }
 
-std::vector<float> load_floats(const NpyType& type, std::string_view data) {
-    if (type.bytes == 2) return load_all<float, std::uint16_t>(data, type.swapped, from_half);
-    return load_all<float, float>(data, type.swapped);
+void decode(const NpyType& type, std::string_view data, std::uint8_t* to) {
+    const bool truth = type.kind == 'b';
+    decode<std::uint8_t>(data, false, to, [truth](std::uint8_t raw) {
+        return truth ? static_cast<std::uint8_t>(raw != 0) : raw;
+    });
 }
 
-std::vector<double> load_signed(const NpyType& type, std::string_view data) {
-    if (type.bytes == 1) return load_all<double, std::int8_t>(data, type.swapped);
-    if (type.bytes == 2) return load_all<double, std::int16_t>(data, type.swapped);
-    if (type.bytes == 4) return load_all<double, std::int32_t>(data, type.swapped);
-    return load_all<double, std::int64_t>(data, type.swapped);
+void decode(const NpyType& type, std::string_view data, float* to) {
+    if (type.kind == 'f' && type.bytes == 2)
+        decode<std::uint16_t>(data, type.swapped, to, from_half);
+    else if (type.kind == 'B')
+        decode<std::uint16_t>(data, type.swapped, to, from_bfloat16);
+    else if (type.kind == 'f')
+        decode<float>(data, type.swapped, to);
+    else if (type.kind == 'u')
+        decode<std::uint16_t>(data, type.swapped, to);
+    else if (type.bytes == 2)
+        decode<std::int16_t>(data, type.swapped, to);
+    else
+        decode<std::int8_t>(data, type.swapped, to);
 }
 
-std::vector<double> load_unsigned(const NpyType& type, std::string_view data) {
-    if (type.bytes == 2) return load_all<double, std::uint16_t>(data, type.swapped);
-    if (type.bytes == 4) return load_all<double, std::uint32_t>(data, type.swapped);
-    return load_all<double, std::uint64_t>(data, type.swapped);
+void decode(const NpyType& type, std::string_view data, double* to) {
+    if (type.kind == 'f')
+        decode<double>(data, type.swapped, to);
+    else if (type.kind == 'i' && type.bytes == 4)
+        decode<std::int32_t>(data, type.swapped, to);
+    else if (type.kind == 'i')
+        decode<std::int64_t>(data, type.swapped, to);
+    else if (type.bytes == 4)
+        decode<std::uint32_t>(data, type.swapped, to);
+    else
+        decode<std::uint64_t>(data, type.swapped, to);
 }
 
 void append_utf8(std::string& text, std::uint32_t c) {
@@ -120,7 +140,9 @@ Result<std::string> load_text(const NpyType& type, std::string_view data, std::s
             return bad_input(fmt::format("{} holds bytes that are not UTF-8", what));
         text = data;
     } else {
-        for (const std::uint32_t c : load_all<std::uint32_t, std::uint32_t>(data, type.swapped)) {
+        std::vector<std::uint32_t> points(data.size() / sizeof(std::uint32_t));
+        decode<std::uint32_t>(data, type.swapped, points.data());
+        for (const std::uint32_t c : points) {
             if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
                 return bad_input(fmt::format("{} holds U+{:X}, which is not a character", what, c));
             append_utf8(text, c);
@@ -153,17 +175,18 @@ Result<std::vector<std::string>> load_texts(const NpyHeader& header, std::string
     return texts;
 }
 
-/// Into `array`: a text of its own for a scalar, else a list.
-Result<void> load_text_values(const NpyHeader& header, std::string_view data, std::string_view what,
-                              NpyArray& array) {
-    if (auto fine = check_texts(header, what); !fine) return fine;
+/// A text of its own for a scalar, else a list.
+Result<NpyArray> load_text_array(const NpyHeader& header, std::string_view data,
+                                 std::string_view what) {
+    if (auto fine = check_texts(header, what); !fine) return tl::unexpected(fine.error());
     auto texts = load_texts(header, data, what);
     if (!texts) return tl::unexpected(std::move(texts.error()));
+    NpyArray array{header.type.name, header.extents, {}};
     if (header.extents.empty())
         array.values = std::move(texts->front());
     else
         array.values = *std::move(texts);
-    return {};
+    return array;
 }
 
 // Column-major to row-major: walks the row-major order and keeps the offset in the other.
@@ -188,31 +211,63 @@ std::vector<T> to_c_order(const std::vector<T>& from, const std::vector<Index>& 
     return to;
 }
 
-std::string to_c_order(const std::string& text, const std::vector<Index>&) { return text; }
-
-Result<NpyArray> load_values(const NpyHeader& header, std::string_view data,
-                             std::string_view what) {
+/// Of bool and uint8 uint8; of float16, bfloat16, float32 and integers of up to 16 bits, which it holds exactly, float; else double.
+NpyArray empty_array(const NpyHeader& header) {
     const NpyType& type = header.type;
     NpyArray array{type.name, header.extents, {}};
-    if (type.kind == 'U' || type.kind == 'S') {
-        if (auto loaded = load_text_values(header, data, what, array); !loaded)
-            return tl::unexpected(std::move(loaded.error()));
-    } else if (type.kind == 'f' && type.bytes == 8) {
-        array.values = load_all<double, double>(data, type.swapped);
-    } else if (type.kind == 'f') {
-        array.values = load_floats(type, data);
-    } else if (type.kind == 'b') {
-        array.values = load_all<std::uint8_t, std::uint8_t>(
-            data, false, [](std::uint8_t raw) { return static_cast<std::uint8_t>(raw != 0); });
-    } else if (type.kind == 'u' && type.bytes == 1) {
-        array.values = load_all<std::uint8_t, std::uint8_t>(data, false);
-    } else {
-        array.values = type.kind == 'i' ? load_signed(type, data) : load_unsigned(type, data);
-    }
+    const std::size_t bytes = bytes_of_value(type);
+    if (bytes == 1)
+        array.values = std::vector<std::uint8_t>(header.items);
+    else if (bytes == sizeof(float))
+        array.values = std::vector<float>(header.items);
+    else
+        array.values = std::vector<double>(header.items);
     return array;
 }
 
 }  // namespace
+
+bool is_text(const NpyType& type) { return type.kind == 'U' || type.kind == 'S'; }
+
+std::size_t bytes_of_value(const NpyType& type) {
+    if (type.kind == 'b' || (type.kind == 'u' && type.bytes == 1)) return 1;
+    const std::uint64_t exact_in_float = type.kind == 'f' ? 4 : 2;
+    return type.bytes <= exact_in_float ? sizeof(float) : sizeof(double);
+}
+
+NpyNumbers::NpyNumbers(const NpyHeader& header) : header_(header), array_(empty_array(header)) {}
+
+void NpyNumbers::add(std::string_view bytes) {
+    const std::size_t item = header_.type.bytes;
+    while (!rest_.empty() && !bytes.empty()) {
+        const std::size_t missing = std::min(item - rest_.size(), bytes.size());
+        rest_ += bytes.substr(0, missing);
+        bytes.remove_prefix(missing);
+        if (rest_.size() < item) return;
+        add_whole(std::exchange(rest_, {}));
+    }
+    const std::size_t whole = bytes.size() / item * item;
+    add_whole(bytes.substr(0, whole));
+    rest_ = bytes.substr(whole);
+}
+
+void NpyNumbers::add_whole(std::string_view bytes) {
+    const auto into = [&](auto& values) {
+        if constexpr (requires { decode(header_.type, bytes, values.data()); })
+            decode(header_.type, bytes, values.data() + done_);
+    };
+    std::visit(into, array_.values);
+    done_ += bytes.size() / header_.type.bytes;
+}
+
+NpyArray NpyNumbers::finish() {
+    const auto order = [&](auto& values) {
+        if constexpr (requires { decode(header_.type, {}, values.data()); })
+            values = to_c_order(values, array_.extents);
+    };
+    if (header_.fortran_order) std::visit(order, array_.values);
+    return std::move(array_);
+}
 
 Result<NpyArray> parse_npy(std::string_view bytes, std::string_view what) {
     const Result<NpyHeader> header = parse_npy_header(bytes, what);
@@ -221,11 +276,33 @@ Result<NpyArray> parse_npy(std::string_view bytes, std::string_view what) {
         return bad_input(fmt::format("{} has {} bytes, but its header of {} {} promises {}", what,
                                      bytes.size(), header->type.name, to_string(header->extents),
                                      header->total_bytes));
-    Result<NpyArray> array = load_values(*header, bytes.substr(header->data_offset), what);
-    if (array && header->fortran_order)
-        std::visit([&](auto& values) { values = to_c_order(values, array->extents); },
-                   array->values);
-    return array;
+    const std::string_view data = bytes.substr(header->data_offset);
+    if (is_text(header->type)) return load_text_array(*header, data, what);
+    NpyNumbers numbers(*header);
+    numbers.add(data);
+    return numbers.finish();
+}
+
+std::string npy_of_texts(std::span<const std::string> texts) {
+    std::vector<std::u32string> points(texts.size());
+    std::size_t longest = 1;
+    for (std::size_t n = 0; n < texts.size(); ++n) {
+        for (std::string_view rest = texts[n]; !rest.empty();) {
+            const CodePoint c = first_code_point(rest);
+            points[n].push_back(c.value);
+            rest.remove_prefix(c.bytes);
+        }
+        longest = std::max(longest, points[n].size());
+    }
+    const Index extent = std::ssize(texts);
+    std::string file = npy_header(std::span(&extent, 1), fmt::format("<U{}", longest));
+    for (std::u32string& text : points) {
+        text.resize(longest, U'\0');
+        for (const char32_t c : text)
+            for (int shift = 0; shift < 32; shift += 8)
+                file += static_cast<char>(c >> shift & 0xFF);
+    }
+    return file;
 }
 
 }  // namespace attn

@@ -34,14 +34,17 @@ class NpzFile {
     /// Of everything in the file, in its order, without ".npy".
     const std::vector<std::string>& names() const { return names_; }
     bool contains(std::string_view name) const;
-    /// One of names(). Refuses an encrypted or damaged entry (CRC), one whose size is not what its shape
+    /// Of one of names(), without its numbers.
+    Result<NpyHeader> header(std::string_view name) const;
+    /// One of names(), beside `held` bytes of what was read before. Refuses an encrypted or damaged entry (CRC), one whose size is not what its shape
     /// makes, and more than kMaxArrayBytes, before it allocates. Stored and deflated entries of any
     /// zip64 size are read.
-    Result<NpyArray> read(std::string_view name) const;
+    Result<NpyArray> read(std::string_view name, double held = 0.0) const;
 
   private:
     struct Zip;
     NpzFile(std::unique_ptr<Zip> zip, std::string what);
+    Result<std::size_t> find(std::string_view name, const std::string& what) const;
     static Result<NpzFile> list(std::unique_ptr<Zip> zip, std::string what);
 
     std::unique_ptr<Zip> zip_;
@@ -56,15 +59,16 @@ Result<Npz> read_npz(const std::filesystem::path& path,
 /// The same from memory; `what` names the bytes in errors.
 Result<Npz> parse_npz(std::string_view bytes, std::string_view what);
 
-/// One float32 array to write; the values stay with the caller.
+/// One array to write: float32, or a list of texts. The values stay with the caller.
 struct NpzEntry {
     std::string name;  // without ".npy"
     std::vector<Index> extents;
     std::span<const float> values;
+    std::vector<std::string> texts = {};  // in place of the values where there are any
 };
 
 /// Stored, not compressed; no time stamps, so equal arrays make equal bytes. Atomic as
-/// write_file_atomically is. numpy.load reads it.
+/// replace_file() is, without waiting for the disk. numpy.load reads it.
 Result<void> write_npz(const std::filesystem::path& path, std::span<const NpzEntry> entries);
 /// The bytes of that file, for where no file can be; `what` names their target in errors.
 Result<std::string> npz_bytes(std::span<const NpzEntry> entries, std::string_view what);

@@ -2,12 +2,12 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
-#include <new>
 #include <set>
-#include <stdexcept>
 #include <system_error>
 
+#include "core/io/array_memory.h"
 #include "core/io/npz.h"
 
 namespace attn {
@@ -40,23 +40,33 @@ std::string array_name(std::string_view entry) {
 struct Reading {
     zip_file_t* entry;
     std::string what;
-    std::string bytes;
 
-    /// Appends up to `size` bytes; less only at the end of the entry.
-    Result<void> more(std::uint64_t size) {
-        constexpr std::uint64_t kChunk = 1 << 20;
-        while (size > 0) {
-            const std::size_t before = bytes.size();
-            const std::uint64_t step = std::min(size, kChunk);
-            bytes.resize(before + step);
-            const zip_int64_t got = zip_fread(entry, bytes.data() + before, step);
-            bytes.resize(before + static_cast<std::size_t>(std::max<zip_int64_t>(got, 0)));
+    /// Up to `size` bytes; less only at the end of the entry.
+    Result<std::string> next(std::uint64_t size) {
+        std::string bytes(size, '\0');
+        std::size_t done = 0;
+        while (done < size) {
+            const zip_int64_t got = zip_fread(entry, bytes.data() + done, size - done);
             if (got < 0)
                 return bad_input(fmt::format("{} is damaged: {}", what, zip_file_strerror(entry)));
-            if (got == 0) return {};
-            size -= static_cast<std::uint64_t>(got);
+            if (got == 0) break;
+            done += static_cast<std::size_t>(got);
         }
-        return {};
+        bytes.resize(done);
+        return bytes;
+    }
+
+    /// What is left, in pieces, at most `size` bytes; then the end, where libzip checks the CRC.
+    Result<void> rest(std::uint64_t size, const std::function<void(std::string_view)>& take) {
+        constexpr std::uint64_t kPiece = 1 << 20;
+        while (true) {
+            const std::uint64_t wanted = std::min(size + 1, kPiece);
+            const auto piece = next(wanted);
+            if (!piece) return tl::unexpected(piece.error());
+            take(*piece);
+            if (piece->size() < wanted) return {};
+            size -= std::min<std::uint64_t>(piece->size(), size);
+        }
     }
 };
 
@@ -72,45 +82,74 @@ Result<void> check_size(std::string_view what, const NpyHeader& header, std::uin
     return {};
 }
 
-Result<NpyArray> read_entry(zip_t* zip, zip_uint64_t index, std::string_view what) {
+Result<NpyArray> read_texts(Reading& reading, std::string bytes, std::uint64_t declared) {
+    const std::uint64_t rest = declared - std::min<std::uint64_t>(declared, bytes.size());
+    return reading.rest(rest, [&](std::string_view piece) { bytes += piece; }).and_then([&] {
+        return parse_npy(bytes, reading.what);
+    });
+}
+
+Result<NpyArray> read_numbers(Reading& reading, const NpyHeader& header, std::string_view begin) {
+    NpyNumbers numbers(header);
+    std::uint64_t missing = header.total_bytes - header.data_offset;
+    bool too_long = false;
+    const auto take = [&](std::string_view piece) {
+        too_long = too_long || piece.size() > missing;
+        piece = piece.substr(0, missing);
+        missing -= piece.size();
+        numbers.add(piece);
+    };
+    take(begin.substr(header.data_offset));
+    const std::uint64_t rest = missing;
+    if (auto read = reading.rest(rest, take); !read) return tl::unexpected(read.error());
+    if (missing > 0 || too_long)
+        return bad_input(
+            fmt::format("{} is damaged: it ends elsewhere than its header says", reading.what));
+    return numbers.finish();
+}
+
+/// An entry whose header was read.
+struct Begun {
+    ZipEntry entry;
+    std::uint64_t size;  // as the zip declares it
+    std::string begin;   // its first bytes
+    NpyHeader header;
+};
+
+Result<Begun> begin_entry(zip_t* zip, zip_uint64_t index, std::string_view what) {
     zip_stat_t stat;
     if (zip_stat_index(zip, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0)
         return bad_input(fmt::format("{} is damaged: {}", what, zip_strerror(zip)));
-    const ZipEntry entry(zip_fopen_index(zip, index, 0));
+    ZipEntry entry(zip_fopen_index(zip, index, 0));
     if (!entry) return bad_input(fmt::format("{} cannot be read: {}", what, zip_strerror(zip)));
-    Reading reading{entry.get(), std::string(what), {}};
-    if (auto read = reading.more(kMaxNpyHeader); !read) return tl::unexpected(read.error());
-    const Result<NpyHeader> header = parse_npy_header(reading.bytes, what);
+    auto begin = Reading{entry.get(), std::string(what)}.next(kMaxNpyHeader);
+    if (!begin) return tl::unexpected(begin.error());
+    const Result<NpyHeader> header = parse_npy_header(*begin, what);
     if (!header) return tl::unexpected(header.error());
     if (auto fits = check_size(what, *header, stat.size); !fits)
         return tl::unexpected(fits.error());
-    reading.bytes.reserve(stat.size);
-    // One byte more than there is: libzip checks the CRC when it meets the end.
-    if (auto read = reading.more(stat.size + 1 - std::min(stat.size, reading.bytes.size())); !read)
-        return tl::unexpected(read.error());
-    return parse_npy(reading.bytes, what);
+    return Begun{std::move(entry), stat.size, *std::move(begin), *header};
 }
 
-/// `read`, with a sentence where the memory ends.
-template <class Read>
-auto within_memory(std::string_view what, Read read) -> decltype(read()) {
-    try {
-        return read();
-    } catch (const std::bad_alloc&) {
-        return failed(fmt::format("there is not enough memory to read {}", what));
-    } catch (const std::length_error&) {
-        return failed(fmt::format("there is not enough memory to read {}", what));
-    }
+/// `held`: bytes of what was read before.
+Result<NpyArray> read_entry(Begun begun, std::string_view what, double held) {
+    Reading reading{begun.entry.get(), std::string(what)};
+    if (is_text(begun.header.type)) return read_texts(reading, std::move(begun.begin), begun.size);
+    if (auto fits = check_array_memory(what, begun.header, held); !fits)
+        return tl::unexpected(fits.error());
+    return read_numbers(reading, begun.header, begun.begin);
 }
 
 Result<Npz> read_arrays(const Result<NpzFile>& file, std::span<const std::string_view> wanted) {
     if (!file) return tl::unexpected(file.error());
     Npz npz;
     npz.names = file->names();
+    double held = 0.0;
     for (const std::string& name : npz.names) {
         if (!wanted.empty() && std::ranges::count(wanted, name) == 0) continue;
-        Result<NpyArray> array = file->read(name);
+        Result<NpyArray> array = file->read(name, held);
         if (!array) return tl::unexpected(std::move(array.error()));
+        held += static_cast<double>(items_of(*array)) * sizeof(float);
         npz.arrays.emplace(name, *std::move(array));
     }
     return npz;
@@ -179,12 +218,27 @@ bool NpzFile::contains(std::string_view name) const {
     return std::ranges::find(names_, name) != names_.end();
 }
 
-Result<NpyArray> NpzFile::read(std::string_view name) const {
-    const std::string what = fmt::format("{}: {}", what_, name);
+Result<std::size_t> NpzFile::find(std::string_view name, const std::string& what) const {
     const auto at = std::ranges::find(names_, name);
     if (at == names_.end()) return bad_input(fmt::format("{} is not there", what));
-    const auto index = static_cast<zip_uint64_t>(at - names_.begin());
-    return within_memory(what, [&] { return read_entry(zip_->zip, index, what); });
+    return static_cast<std::size_t>(at - names_.begin());
+}
+
+Result<NpyHeader> NpzFile::header(std::string_view name) const {
+    const std::string what = fmt::format("{}: {}", what_, name);
+    return find(name, what)
+        .and_then([&](std::size_t index) { return begin_entry(zip_->zip, index, what); })
+        .map([](const Begun& begun) { return begun.header; });
+}
+
+Result<NpyArray> NpzFile::read(std::string_view name, double held) const {
+    const std::string what = fmt::format("{}: {}", what_, name);
+    const auto read = [&](Begun&& begun) {
+        return within_memory(what, [&] { return read_entry(std::move(begun), what, held); });
+    };
+    return find(name, what)
+        .and_then([&](std::size_t index) { return begin_entry(zip_->zip, index, what); })
+        .and_then(read);
 }
 
 Result<Npz> read_npz(const fs::path& path, std::span<const std::string_view> wanted) {

@@ -23,9 +23,9 @@ tl::unexpected<Error> cannot_write(const fs::path& path, zip_error_t* error) {
     return failed(fmt::format("cannot write {}: {}", path.string(), zip_error_strerror(error)));
 }
 
-// Header and data as they lie in memory: nothing is copied. `header` must live until the zip closes.
+// Header and data as they lie in memory: no number is copied. `header` must live until the zip closes.
 bool add_entry(zip_t* zip, const NpzEntry& entry, std::string& header) {
-    header = npy_header(entry.extents);
+    header = entry.texts.empty() ? npy_header(entry.extents) : npy_of_texts(entry.texts);
     const auto bytes = std::as_bytes(entry.values);
     const std::array<zip_buffer_fragment_t, 2> parts{{
         {reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},

@@ -31,10 +31,10 @@ class FusedBackend final : public Backend {
     StageSet stages() const override { return fused_stages(); }
 
     std::optional<std::string> supports(const Call& call) const override {
-        const ScoreInfo& score = info(call.spec().score);
-        if (score.is_dot) return std::nullopt;
+        const Score score = call.spec().score;
+        if (is_dot(score)) return std::nullopt;
         return fmt::format("score {} is no dot product; expected backend staged or reference",
-                           score.key);
+                           info(score).key);
     }
 
     Result<Trace> forward(const Call& call, StageSet keep,
@@ -44,8 +44,13 @@ class FusedBackend final : public Backend {
 
     Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
                            const RunControl& control) const override {
-        return fits(call).and_then(
-            [&] { return fused_backward(call, forward, upstream, control); });
+        return fits(call)
+            .and_then([&] {
+                return check_fits_in_memory(backward_bytes(call.size()), "the gradients",
+                                            "use fewer threads or attend over fewer tokens",
+                                            call.size());
+            })
+            .and_then([&] { return fused_backward(call, forward, upstream, control); });
     }
 
   private:

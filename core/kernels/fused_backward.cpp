@@ -120,7 +120,7 @@ HWY_INLINE void add_to(const Pair& sum, float* to) {
     hn::Store(hn::Add(hn::Load(kTag, to + n), sum.b), kTag, to + n);
 }
 
-constexpr Index kSumKeys = 6;
+static_assert(kSumKeys == 6, "add_panel has a sum for each");
 
 /// Six keys' sums over one panel, added to `to`, whose rows are `width` apart.
 HWY_INLINE void add_panel(const KeySums& in, Index key, const float* HWY_RESTRICT panel, float* to,
@@ -157,7 +157,7 @@ HWY_INLINE void add_panel(const KeySums& in, Index key, const float* HWY_RESTRIC
 
 void add_over_queries_now(const KeySums& in) {
     const Index columns = panel_columns_now();
-    const Index width = (in.width + columns - 1) / columns * columns;
+    const Index width = round_up(in.width, columns);
     for (Index c = 0; c < width; c += columns)
         for (Index key = 0; key < in.keys; key += kSumKeys)
             add_panel(in, key, in.panels + c / columns * in.panel_stride, in.sums + key * width + c,
@@ -183,10 +183,7 @@ void differentiate_block(const KeyBlock& block, const GroupGradient& group, cons
 
 Index panel_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns_now)(); }
 
-Index panel_width(Index width) {
-    const Index columns = panel_columns();
-    return (width + columns - 1) / columns * columns;
-}
+Index panel_width(Index width) { return round_up(width, panel_columns()); }
 
 void pack_panels(const float* rows, Index count, Index width, float* panels) {
     HWY_DYNAMIC_DISPATCH(pack_panels_now)(rows, count, width, panels);

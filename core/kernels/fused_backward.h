@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/kernels/fused_forward.h"
+#include "core/rounding.h"
 
 namespace attn {
 
@@ -36,6 +37,9 @@ Index panel_width(Index width);
 /// rows [count, width] without gaps -> panels [panel][count][panel_columns()], padded with 0.
 void pack_panels(const float* rows, Index count, Index width, float* panels);
 
+/// Keys that the sums over queries take together.
+constexpr Index kSumKeys = 6;
+
 /// sums[key][c] += Σ_i pairs[key][i] · rows[i][c] for `keys` keys; i < queries.
 struct KeySums {
     const float* pairs = nullptr;  // key j at pairs + j · pair_stride: P or d_S
@@ -45,7 +49,7 @@ struct KeySums {
     Index panel_stride = 0;         // floats from panel to panel
     Index queries = 0;
     Index width = 0;
-    float* sums = nullptr;  // [keys up to a multiple of 6, panel_width(width)], aligned
+    float* sums = nullptr;  // [keys up to a multiple of kSumKeys, panel_width(width)], aligned
 };
 void add_over_queries(const KeySums& sums);
 

@@ -8,6 +8,8 @@
 
 #include <hwy/aligned_allocator.h>
 
+#include "core/check.h"
+#include "core/rounding.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -32,13 +34,19 @@ class AlignedFloats {
 /// Hands out runs of one allocation, each on a cache-line boundary.
 class Carve {
   public:
-    explicit Carve(float* from) : from_(from) {}
-    float* next(Index count) { return std::exchange(from_, from_ + rounded(count)); }
-    static Index rounded(Index count) { return (count + kLine - 1) / kLine * kLine; }
+    /// At least `count` of `floats`, which next() may not pass.
+    Carve(AlignedFloats& floats, Index count) : from_(floats.at_least(count)), left_(count) {}
+    float* next(Index count) {
+        ATTN_CHECK(count <= left_, "what is handed out lies in what was allocated");
+        left_ -= rounded(count);
+        return std::exchange(from_, from_ + rounded(count));
+    }
+    static Index rounded(Index count) { return round_up(count, kLine); }
 
   private:
     static constexpr Index kLine = 32;  // floats: two cache lines
     float* from_;
+    Index left_;
 };
 
 /// Whether no entry is NaN or inf: their exponent bits are all set.

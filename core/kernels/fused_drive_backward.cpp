@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "core/kernels/fused_head_gradient.h"
+#include "core/rounding.h"
 
 namespace attn {
 namespace {
 
-Index key_blocks(const Dimensions& size) {
-    return (size.tk + HeadGradient::kBlockKeys - 1) / HeadGradient::kBlockKeys;
-}
+Index key_blocks(const Dimensions& size) { return divide_up(size.tk, HeadGradient::kBlockKeys); }
 
 /// The fewest parts that divide the tasks evenly among the threads.
 Index key_parts(const Dimensions& size) {
@@ -104,8 +103,8 @@ class BackwardRun {
     }
 
     double row_sum(Index b, Index h, Index i) const {
-        return dot(in_.d_context.matrix(b, h).row(i),
-                   in_.forward[Stage::context].matrix(b, h).row(i));
+        return attn::row_sum(in_.d_context.matrix(b, h).row(i),
+                             in_.forward[Stage::context].matrix(b, h).row(i));
     }
 
     /// An empty row's NaN weights reach all its keys, in value and in gradient.
@@ -148,6 +147,15 @@ class BackwardRun {
 };
 
 }  // namespace
+
+double backward_bytes(const Dimensions& size) {
+    const auto real = [](Index count) { return static_cast<double>(count); };
+    const double d_q = real(size.batch * size.heads) * real(size.tq) * real(size.d_k);
+    const double d_k_d_v =
+        real(size.batch * size.kv_heads) * real(size.tk) * real(size.d_k + size.d_v);
+    const double working = real(HeadGradient::working_floats(size));
+    return sizeof(float) * (real(key_parts(size)) * d_q + d_k_d_v + real(thread_slots()) * working);
+}
 
 std::optional<HeadGradients> differentiate_fused(const BackwardInputs& in,
                                                  const RunControl& control) {

@@ -22,6 +22,9 @@ struct HeadGradients {
     Tensor d_sinks;
 };
 
+/// What differentiate_fused() allocates: d_Q once a part of the keys, d_K, d_V, and what each worker works in.
+double backward_bytes(const Dimensions& size);
+
 /// Gradients of attention alone, on every thread; nullopt when it was stopped. The same numbers in
 /// every run on the same number of threads.
 std::optional<HeadGradients> differentiate_fused(const BackwardInputs& in,

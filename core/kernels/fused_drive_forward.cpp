@@ -11,6 +11,7 @@
 
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
+#include "core/rounding.h"
 #include "core/scores/score.h"
 
 namespace attn {
@@ -22,8 +23,6 @@ constexpr Index kTaskQueries = 384;
 // So many tasks a thread even out threads that are not equally fast, but none smaller than this.
 constexpr Index kTasksPerThread = 16;
 constexpr Index kLeastGroups = 3;
-
-Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
 /// How the queries of a head split into tasks: as many as keep every thread busy to the end.
 Index groups_per_task(const Dimensions& size, Index lanes) {
@@ -100,8 +99,8 @@ class ForwardRun {
         const Index tile = (kBlockKeys + kTileKeys) * lanes_;
         const Index state = Carve::rounded(size_.d_k * lanes_) +
                             Carve::rounded(padded_d_v() * lanes_) + 2 * Carve::rounded(lanes_);
-        Carve carve(scratch.floats.at_least(3 * Carve::rounded(tile) + Carve::rounded(lanes_) +
-                                            task_groups_ * state));
+        Carve carve(scratch.floats,
+                    3 * Carve::rounded(tile) + Carve::rounded(lanes_) + task_groups_ * state);
         scratch.scores = carve.next(tile);
         scratch.allow = carve.next(tile);
         scratch.keep = carve.next(tile);

@@ -1,6 +1,7 @@
 // b batch entry, h query head, g its key/value head, i query row, j key row, c column; n group.
 
 #include "core/kernels/fused_head_gradient.h"
+#include "core/rounding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +12,7 @@ namespace attn {
 namespace {
 
 constexpr Index kChunkQueries = 96;  // P and d_S of a chunk and a block: 36 KiB each
-constexpr Index kSumKeys = 6;        // fused_backward.cpp
-
-Index padded(Index width) { return (width + kTileKeys - 1) / kTileKeys * kTileKeys; }
+Index padded(Index width) { return round_up(width, kTileKeys); }
 
 /// `to` += from · factor, row by row.
 void add_rows(const float* from, Index stride, float factor, MatrixView<float> to) {
@@ -30,6 +29,11 @@ double dot(std::span<const float> x, std::span<const float> y) {
     return sum;
 }
 
+double row_sum(std::span<const float> d_context, std::span<const float> context) {
+    return all_finite(d_context) ? dot(d_context, context)
+                                 : std::numeric_limits<double>::quiet_NaN();
+}
+
 HeadGradient::HeadGradient(const BackwardInputs& in, bool pairwise)
     : in_(in),
       spec_(in.call.spec()),
@@ -44,36 +48,45 @@ HeadGradient::HeadGradient(const BackwardInputs& in, bool pairwise)
     lay_out();
 }
 
+HeadGradient::Runs HeadGradient::runs_of(const Dimensions& size) {
+    const Index lanes = query_group_lanes();
+    const Index chunk = std::max<Index>(kChunkQueries / lanes, 1) * lanes;
+    Runs runs;
+    runs.groups = divide_up(size.tq, lanes);
+    runs.d_k = size.d_k * lanes;
+    runs.d_v = size.d_v * lanes;
+    runs.d_q = padded(size.d_k) * lanes;
+    runs.q_panels = panel_width(size.d_k) * size.tq;
+    runs.d_o_panels = panel_width(size.d_v) * size.tq;
+    runs.pairs = (kBlockKeys + kTileKeys) * chunk;
+    runs.tile = (kBlockKeys + kTileKeys) * lanes;
+    runs.k_sums = (kBlockKeys + kSumKeys) * panel_width(size.d_k);
+    runs.v_sums = (kBlockKeys + kSumKeys) * panel_width(size.d_v);
+    for (const Index once : {runs.q_panels, runs.d_o_panels, runs.pairs, runs.pairs, runs.tile,
+                             runs.tile, lanes, runs.k_sums, runs.v_sums})
+        runs.total += Carve::rounded(once);
+    for (const Index each : {runs.d_k, runs.d_v, runs.d_q, lanes, lanes, lanes})
+        runs.total += runs.groups * Carve::rounded(each);
+    return runs;
+}
+
+Index HeadGradient::working_floats(const Dimensions& size) { return runs_of(size).total; }
+
 void HeadGradient::lay_out() {
-    const Index groups = (size_.tq + lanes_ - 1) / lanes_;
-    const Index d_k = size_.d_k * lanes_;
-    const Index d_v = size_.d_v * lanes_;
-    const Index d_q = padded(size_.d_k) * lanes_;
-    const Index q_panels = panel_width(size_.d_k) * size_.tq;
-    const Index d_o_panels = panel_width(size_.d_v) * size_.tq;
-    const Index pairs = (kBlockKeys + kTileKeys) * chunk_;
-    const Index tile = (kBlockKeys + kTileKeys) * lanes_;
-    const Index k_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_k);
-    const Index v_sums = (kBlockKeys + kSumKeys) * panel_width(size_.d_v);
-    Index total = 0;
-    for (const Index once :
-         {q_panels, d_o_panels, pairs, pairs, tile, tile, lanes_, k_sums, v_sums})
-        total += Carve::rounded(once);
-    for (const Index each : {d_k, d_v, d_q, lanes_, lanes_, lanes_})
-        total += groups * Carve::rounded(each);
-    Carve carve(floats_.at_least(total));
-    q_panels_ = carve.next(q_panels);
-    d_o_panels_ = carve.next(d_o_panels);
-    p_ = carve.next(pairs);
-    d_s_ = carve.next(pairs);
-    allow_ = carve.next(tile);
-    keep_ = carve.next(tile);
+    const Runs runs = runs_of(size_);
+    Carve carve(floats_, runs.total);
+    q_panels_ = carve.next(runs.q_panels);
+    d_o_panels_ = carve.next(runs.d_o_panels);
+    p_ = carve.next(runs.pairs);
+    d_s_ = carve.next(runs.pairs);
+    allow_ = carve.next(runs.tile);
+    keep_ = carve.next(runs.tile);
     distance_ = carve.next(lanes_);
-    k_sums_ = carve.next(k_sums);
-    v_sums_ = carve.next(v_sums);
-    for (Index n = 0; n < groups; ++n)
-        gradients_.push_back({carve.next(d_k), carve.next(d_v), carve.next(lanes_),
-                              carve.next(lanes_), carve.next(lanes_), carve.next(d_q)});
+    k_sums_ = carve.next(runs.k_sums);
+    v_sums_ = carve.next(runs.v_sums);
+    for (Index n = 0; n < runs.groups; ++n)
+        gradients_.push_back({carve.next(runs.d_k), carve.next(runs.d_v), carve.next(lanes_),
+                              carve.next(lanes_), carve.next(lanes_), carve.next(runs.d_q)});
 }
 
 MatrixView<const float> HeadGradient::head_of(const Tensor& tensor) const {
@@ -98,6 +111,7 @@ void HeadGradient::start_group(std::size_t n) {
     const QueryGroup& group = groups_[n];
     const GroupGradient& to = gradients_[n];
     const auto d_o = head_of(in_.d_context);
+    const auto context = head_of(in_.forward[Stage::context]);
     if (group.count < lanes_) {
         std::fill_n(to.qt, size_.d_k * lanes_, 0.0F);
         std::fill_n(to.d_ot, size_.d_v * lanes_, 0.0F);
@@ -117,8 +131,7 @@ void HeadGradient::start_group(std::size_t n) {
             to.max[lane] = in_.forward.row_max(b_, h_, i, 0);
             to.log_sum[lane] = in_.forward.row_log2_sum(b_, h_, i, 0);
         }
-        to.row_sum[lane] =
-            static_cast<float>(dot(d_o.row(i), head_of(in_.forward[Stage::context]).row(i)));
+        to.row_sum[lane] = static_cast<float>(row_sum(d_o.row(i), context.row(i)));
     }
 }
 

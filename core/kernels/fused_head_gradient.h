@@ -11,6 +11,9 @@ namespace attn {
 
 /// x · y, summed in double.
 double dot(std::span<const float> x, std::span<const float> y);
+/// D = Σ_j P_j d_P_j of a row as d_context · context. NaN where d_context has a NaN or inf: every d_P of the row is then
+/// ±inf or NaN, and so every d_S = P (d_P − D) is NaN.
+double row_sum(std::span<const float> d_context, std::span<const float> context);
 
 /// The backward pass of one head against some of its key blocks, with all the memory it works in.
 class HeadGradient {
@@ -25,8 +28,16 @@ class HeadGradient {
     void write_d_q(MatrixView<float> d_q) const;
 
     static constexpr Index kBlockKeys = 96;
+    /// Floats that one of them works in.
+    static Index working_floats(const Dimensions& size);
 
   private:
+    /// Floats of each run of its memory; `total` of all.
+    struct Runs {
+        Index groups = 0, d_k = 0, d_v = 0, d_q = 0, q_panels = 0, d_o_panels = 0, pairs = 0,
+              tile = 0, k_sums = 0, v_sums = 0, total = 0;
+    };
+    static Runs runs_of(const Dimensions& size);
     void lay_out();
     void start_group(std::size_t n);
     bool is_empty_row(Index i) const;

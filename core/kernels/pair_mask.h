@@ -48,7 +48,7 @@ class PairMask {
     void fill(const QueryGroup& group, KeyRange keys, Index tile, Index lanes, float* allow) const;
 
     /// Whether dropout is on; then the factor of each pair, 0 or 1/(1 − p), laid out as `fill` does.
-    bool drops() const { return spec_.dropout > 0.0; }
+    bool drops() const { return spec_.drops(); }
     void fill_dropout(const QueryGroup& group, KeyRange keys, Index lanes, float* keep) const;
 
   private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/kernels/eigen_view.h"
+#include "core/kernels/matmul.h"
 
 namespace attn {
 namespace {
@@ -25,9 +26,10 @@ Source source_of(const Inputs& in, Stage stage) {
 }
 
 /// The columns of a joined matrix or bias that one head owns.
-auto head_columns(auto& joined, Index h, Index width) {
-    return eigen(joined.matrix(0, 0).column_block(h * width, width));
+auto head_view(auto& joined, Index h, Index width) {
+    return joined.matrix(0, 0).column_block(h * width, width);
 }
+auto head_columns(auto& joined, Index h, Index width) { return eigen(head_view(joined, h, width)); }
 
 // forward:  Q = X W_Q + b_Q  so  d_X += d_Q W_Qᵀ,  d_W_Q = Xᵀ d_Q,  d_b_Q = column sums of d_Q
 void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
@@ -38,12 +40,14 @@ void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
     Tensor& d_bias = d.params[from.bias] = Tensor(in.params[from.bias].shape());
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h) {
-            const auto d_head = eigen(d_heads.matrix(b, h));
-            eigen(d_x.matrix(b, 0)).noalias() +=
-                d_head * head_columns(in.params[from.weight], h, shape.d).transpose();
-            head_columns(d_weight, h, shape.d).noalias() +=
-                eigen(from.x.matrix(b, 0)).transpose() * d_head;
-            if (!d_bias.empty()) head_columns(d_bias, h, shape.d).row(0) += d_head.colwise().sum();
+            multiply({d_heads.matrix(b, h)},
+                     transposed(head_view(in.params[from.weight], h, shape.d)), d_x.matrix(b, 0),
+                     Into::add);
+            multiply(transposed(from.x.matrix(b, 0)), {d_heads.matrix(b, h)},
+                     head_view(d_weight, h, shape.d), Into::add);
+            if (!d_bias.empty())
+                head_columns(d_bias, h, shape.d).row(0) +=
+                    eigen(d_heads.matrix(b, h)).colwise().sum();
         }
 }
 
@@ -103,10 +107,10 @@ Tensor project(const Inputs& in, Stage stage, const Shape& shape) {
     Tensor heads(shape);
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h) {
-            auto out = eigen(heads.matrix(b, h));
-            out.noalias() =
-                eigen(from.x.matrix(b, 0)) * head_columns(in.params[from.weight], h, shape.d);
-            if (!bias.empty()) out.rowwise() += head_columns(bias, h, shape.d).row(0);
+            multiply({from.x.matrix(b, 0)}, {head_view(in.params[from.weight], h, shape.d)},
+                     heads.matrix(b, h));
+            if (!bias.empty())
+                eigen(heads.matrix(b, h)).rowwise() += head_columns(bias, h, shape.d).row(0);
         }
     return heads;
 }
@@ -118,12 +122,12 @@ Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& contex
     for (Index b = 0; b < size.batch; ++b) {
         const MatrixView<float> y = output.matrix(b, 0);
         for (Index h = 0; h < size.heads; ++h) {
-            const auto head = eigen(context.matrix(b, h));
             const Index first = h * size.d_v;
             if (w_o.empty())
-                eigen(y.column_block(first, size.d_v)) = head;
+                eigen(y.column_block(first, size.d_v)) = eigen(context.matrix(b, h));
             else
-                eigen(y).noalias() += head * eigen(w_o.matrix(0, 0).row_block(first, size.d_v));
+                multiply({context.matrix(b, h)}, {w_o.matrix(0, 0).row_block(first, size.d_v)}, y,
+                         Into::add);
         }
         if (!b_o.empty()) eigen(y).rowwise() += eigen(b_o.matrix(0, 0)).row(0);
     }
@@ -140,16 +144,15 @@ void output_backward(const Inputs& in, const Dimensions& size, const Tensor& con
     for (Index b = 0; b < size.batch; ++b) {
         const MatrixView<const float> d_y = std::as_const(d)[Stage::output].matrix(b, 0);
         for (Index h = 0; h < size.heads; ++h) {
-            auto d_context = eigen(d[Stage::context].matrix(b, h));
+            const MatrixView<float> d_context = d[Stage::context].matrix(b, h);
             const Index first = h * size.d_v;
             if (w_o.empty()) {
-                d_context = eigen(d_y.column_block(first, size.d_v));
+                eigen(d_context) = eigen(d_y.column_block(first, size.d_v));
                 continue;
             }
-            const auto w_o_h = eigen(w_o.matrix(0, 0).row_block(first, size.d_v));
-            d_context.noalias() = eigen(d_y) * w_o_h.transpose();
-            eigen(d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v)).noalias() +=
-                eigen(context.matrix(b, h)).transpose() * eigen(d_y);
+            multiply({d_y}, transposed(w_o.matrix(0, 0).row_block(first, size.d_v)), d_context);
+            multiply(transposed(context.matrix(b, h)), {d_y},
+                     d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v), Into::add);
         }
         if (!in.params[Param::b_o].empty())
             eigen(d.params[Param::b_o].matrix(0, 0)).row(0) += eigen(d_y).colwise().sum();

@@ -6,7 +6,7 @@
 
 namespace attn {
 
-// What every float backend does around attention itself, products by Eigen: X to Q, K and V before it,
+// What every float backend does around attention itself, products by matmul.h: X to Q, K and V before it,
 // the joined heads to the output after it, and the gradients of both.
 
 /// Q [B,H,Tq,d_k], K [B,Hkv,Tk,d_k], both turned where RoPE is on, V [B,Hkv,Tk,d_v], wherever they came from.

@@ -9,6 +9,7 @@
 #include "core/dropout.h"
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
+#include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
 
@@ -22,7 +23,7 @@ TensorD upstream_or_ones(const UpstreamD& upstream, const Shape& shape) {
 
 // forward:  Y = concat(heads) W_O + b_O
 // so        d_context_h = d_Y W_O,hᵀ,  d_W_O,h = context_hᵀ d_Y,  d_b_O = column sums of d_Y
-void output_backward(const InputsD& in, const Dimensions& size, const TraceD& forward, TraceD& d) {
+void output_backward(const InputsD& in, const Dimensions& size, const TensorD& context, TraceD& d) {
     const TensorD& w_o = in.params[Param::w_o];
     if (!w_o.empty()) d.params[Param::w_o] = TensorD(w_o.shape());
     if (!in.params[Param::b_o].empty())
@@ -39,7 +40,7 @@ void output_backward(const InputsD& in, const Dimensions& size, const TraceD& fo
                 continue;
             }
             add_product_transposed(d_y, w_o.matrix(0, 0).row_block(first, size.d_v), d_context);
-            add_transposed_product(forward[Stage::context].matrix(b, h), d_y,
+            add_transposed_product(context.matrix(b, h), d_y,
                                    d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v));
         }
         if (!in.params[Param::b_o].empty()) add_column_sums(d_y, d.params[Param::b_o].matrix(0, 0));
@@ -55,7 +56,6 @@ class RowBackward {
           sinks_(call.inputs().params[Param::sinks]),
           forward_(forward),
           d_(d),
-          factor_(score_factor(spec_, size_.d_k)),
           contributes_(static_cast<std::size_t>(size_.tk)) {}
 
     void run(Index b, Index h, Index i) {
@@ -83,19 +83,16 @@ class RowBackward {
                 if (contributes(j)) d_v(j, c) += a(i, j) * d_context(i, c);
             }
             d_[last](b, h, i, j) = d_a;
-            if (spec_.dropout > 0.0)
+            if (spec_.drops())
                 d_[Stage::weights](b, h, i, j) = d_a * dropout_factor(spec_, size_, b, h, i, j);
         }
     }
 
     // forward:  A = softmax(M)  so  d_M = A ∘ (d_A − Σ_j d_A ∘ A);  a sink weighs exp(sink − logsumexp) and has no value
-    // forward:  M = B where allowed, B = cap tanh(S / cap) − slope |p − j|, S = scores · factor
-    // so        d_B = d_M,  d_S = d_B (1 − tanh²(S / cap)),  d_scores = d_S · factor
     void softmax(Index b, Index h, Index i, bool empty) {
         const ConstViewD a = forward_[Stage::weights].matrix(b, h);
         const ViewD d_a = d_[Stage::weights].matrix(b, h);
         const double nan = std::numeric_limits<double>::quiet_NaN();
-        const PairRule rule = pair_rule(spec_, size_, h);
         double row_sum = 0.0;
         for (Index j = 0; j < size_.tk; ++j)
             if (contributes(j)) row_sum += d_a(i, j) * a(i, j);
@@ -106,11 +103,6 @@ class RowBackward {
             double d_m = 0.0;
             if (contributes(j)) d_m = empty ? nan : a(i, j) * (d_a(i, j) - row_sum);
             d_[Stage::masked](b, h, i, j) = d_m;
-            if (spec_.biases()) d_[Stage::biased](b, h, i, j) = d_m;
-            const double d_s =
-                d_m == 0.0 ? 0.0 : d_m * rule.derivative(forward_[Stage::scaled](b, h, i, j));
-            d_[Stage::scaled](b, h, i, j) = d_s;
-            d_[Stage::scores](b, h, i, j) = d_s * factor_;
         }
     }
 
@@ -119,9 +111,25 @@ class RowBackward {
     const TensorD& sinks_;
     const TraceD& forward_;
     TraceD& d_;
-    double factor_;
     std::vector<std::uint8_t> contributes_;
 };
+
+// forward:  M = B where allowed, B = cap tanh(S / cap) − slope |p − j|, S = scores · factor
+// so        d_B = d_M,  d_S = d_B (1 − tanh²(S / cap)),  d_scores = d_S · factor
+void masked_backward(const CallD& call, const TraceD& forward, TraceD& d, Index b, Index h) {
+    const Dimensions& size = call.size();
+    const double factor = score_factor(call.spec(), size.d_k);
+    const PairRule rule = pair_rule(call.spec(), size, h);
+    for (Index i = 0; i < size.tq; ++i)
+        for (Index j = 0; j < size.tk; ++j) {
+            const double d_m = d[Stage::masked](b, h, i, j);
+            if (call.spec().biases()) d[Stage::biased](b, h, i, j) = d_m;
+            const double d_s =
+                d_m == 0.0 ? 0.0 : d_m * rule.derivative(forward[Stage::scaled](b, h, i, j));
+            d[Stage::scaled](b, h, i, j) = d_s;
+            d[Stage::scores](b, h, i, j) = d_s * factor;
+        }
+}
 
 /// From d_scores back to d_Q and d_K, through the product, the operands and the rotation.
 class ScoresBackward {
@@ -155,7 +163,7 @@ class ScoresBackward {
         const ConstViewD k = k_hat().matrix(b, g);
         const ViewD d_q = d.q.matrix(b, h);
         const ViewD d_k = d.k.matrix(b, g);
-        if (!info(call_.spec().score).is_dot)
+        if (!is_dot(call_.spec().score))
             return pair_products_backward(call_, q, k, d_scores, d_q, d_k, d_.params);
         std::vector<std::uint8_t> contributes(static_cast<std::size_t>(k.rows));
         for (Index i = 0; i < q.rows; ++i) {
@@ -202,6 +210,24 @@ void project_backward(const TensorD& x, const ParamsD& params, Param weight, Par
         }
 }
 
+}  // namespace
+
+void begin_backward(const CallD& call, const TensorD& context, const UpstreamD& upstream,
+                    TraceD& d) {
+    const Dimensions& size = call.size();
+    d[Stage::context] = TensorD(stage_shape(Stage::context, size, call.spec()));
+    d[upstream.stage] = upstream_or_ones(upstream, stage_shape(upstream.stage, size, call.spec()));
+    if (upstream.stage == Stage::output) output_backward(call.inputs(), size, context, d);
+}
+
+void logits_backward(const CallD& call, const TraceD& forward, TraceD& d) {
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased})
+        d[stage] = TensorD(stage_shape(stage, call.size(), call.spec()));
+    for (Index b = 0; b < call.size().batch; ++b)
+        for (Index h = 0; h < call.size().heads; ++h) masked_backward(call, forward, d, b, h);
+    ScoresBackward(call, forward, d).run();
+}
+
 void inputs_backward(const InputsD& in, TraceD& d) {
     if (!in.projects()) return;
     const bool cross = !in.x_kv.empty();
@@ -214,18 +240,14 @@ void inputs_backward(const InputsD& in, TraceD& d) {
     project_backward(x_kv, in.params, Param::w_v, Param::b_v, d[Stage::v], d_x_kv, d.params);
 }
 
-}  // namespace
-
 Result<TraceD> reference_backward(const CallD& call, const TraceD& forward,
                                   const UpstreamD& upstream, const RunControl& control) {
     const Dimensions& size = call.size();
     TraceD d;
-    for (const Stage stage : {Stage::v, Stage::scores, Stage::scaled, Stage::biased, Stage::masked,
-                              Stage::weights, Stage::dropped, Stage::context})
+    for (const Stage stage : {Stage::v, Stage::masked, Stage::weights, Stage::dropped})
         d[stage] = TensorD(stage_shape(stage, size, call.spec()));
     d.params[Param::sinks] = TensorD(call.inputs().params[Param::sinks].shape());
-    d[upstream.stage] = upstream_or_ones(upstream, stage_shape(upstream.stage, size, call.spec()));
-    if (upstream.stage == Stage::output) output_backward(call.inputs(), size, forward, d);
+    begin_backward(call, forward[Stage::context], upstream, d);
     RowBackward row(call, forward, d);
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h)
@@ -233,7 +255,7 @@ Result<TraceD> reference_backward(const CallD& call, const TraceD& forward,
                 if (control.stop.stop_requested()) return failed("the attention call was stopped");
                 row.run(b, h, i);
             }
-    ScoresBackward(call, forward, d).run();
+    logits_backward(call, forward, d);
     inputs_backward(call.inputs(), d);
     return d;
 }

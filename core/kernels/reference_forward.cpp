@@ -8,6 +8,7 @@
 #include "core/dropout.h"
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
+#include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
@@ -31,6 +32,8 @@ TensorD project(const TensorD& x, const TensorD& weight, const TensorD& bias, co
     return heads;
 }
 
+}  // namespace
+
 void fill_q_k_v(const CallD& call, TraceD& trace) {
     const InputsD& in = call.inputs();
     if (!in.projects()) {
@@ -51,6 +54,8 @@ void fill_q_k_v(const CallD& call, TraceD& trace) {
     trace[Stage::v] = projected(x_kv, Param::w_v, Param::b_v, Stage::v);
 }
 
+namespace {
+
 void rotate_q_k(const CallD& call, TraceD& trace) {
     if (!call.spec().rope) return;
     const Rope& rope = *call.spec().rope;
@@ -67,17 +72,33 @@ void fill_scores(const CallD& call, const TensorD& q, const TensorD& k, TensorD&
         for (Index h = 0; h < call.size().heads; ++h) {
             const ConstViewD queries = q_hat.matrix(b, h);
             const ConstViewD keys = k_hat.matrix(b, h / sharing);
-            if (info(call.spec().score).is_dot)
+            if (is_dot(call.spec().score))
                 add_product_transposed(queries, keys, scores.matrix(b, h));
             else
                 pair_products(call, queries, keys, scores.matrix(b, h));
         }
 }
 
-/// The pairs of one head, row by row: from q_i and every k_j to Ã[i,·].
-struct HeadRows {
-    ViewD scores, scaled, biased, masked, weights, dropped;
-};
+// forward:  S = scores · factor,  B = cap tanh(S / cap) − slope |p − j|,  M = B where allowed, else −∞
+void fill_masked_row(const CallD& call, TraceD& trace, Index b, Index h, Index i) {
+    const AttentionSpec& spec = call.spec();
+    const Dimensions& size = call.size();
+    const double factor = score_factor(spec, size.d_k);
+    const PairRule rule = pair_rule(spec, size, h);
+    const auto view = [&](Stage stage) {
+        return trace[stage_or_source(stage, spec)].matrix(b, h).row(i);
+    };
+    const auto scores = view(Stage::scores), scaled = view(Stage::scaled);
+    const auto biased = view(Stage::biased), masked = view(Stage::masked);
+    std::vector<std::uint8_t> allowed(scores.size());
+    fill_allowed(spec.mask, size, b, h, i, allowed);
+    for (std::size_t j = 0; j < scores.size(); ++j) {
+        scaled[j] = scores[j] * factor;
+        if (spec.biases())
+            biased[j] = rule.biased(scaled[j], i + size.query_offset, static_cast<Index>(j));
+        masked[j] = allowed[j] != 0 ? biased[j] : kMinusInfinity;
+    }
+}
 
 /// Weights of row i, `sink` one more logit in the denominator (−∞: none). A forbidden pair weighs 0 whatever the scores
 /// hold; a row without an allowed key follows the empty-row policy unless there is a sink, which then takes all, and
@@ -117,7 +138,6 @@ class HeadForward {
           size_(call.size()),
           sinks_(call.inputs().params[Param::sinks]),
           trace_(trace),
-          factor_(score_factor(spec_, size_.d_k)),
           allowed_(static_cast<std::size_t>(size_.tk)),
           contributes_(allowed_.size()) {}
 
@@ -125,9 +145,7 @@ class HeadForward {
         const auto view = [&](Stage stage) {
             return trace_[stage_or_source(stage, spec_)].matrix(b, h);
         };
-        row(b, h, i,
-            {view(Stage::scores), view(Stage::scaled), view(Stage::biased), view(Stage::masked),
-             view(Stage::weights), view(Stage::dropped)});
+        row(b, h, i, view(Stage::masked).row(i), view(Stage::weights), view(Stage::dropped));
         const TraceD& trace = trace_;
         fill_context_row(view(Stage::dropped).row(i), contributes_,
                          trace[Stage::v].matrix(b, h / (size_.heads / size_.kv_heads)),
@@ -135,36 +153,42 @@ class HeadForward {
     }
 
   private:
-    void row(Index b, Index h, Index i, const HeadRows& rows) {
+    void row(Index b, Index h, Index i, std::span<const double> masked, ViewD weights,
+             ViewD dropped) {
         const bool sinks = !sinks_.empty();
         const Index count = fill_allowed(spec_.mask, size_, b, h, i, allowed_);
         fill_contributing(spec_, size_, b, h, i, contributes_);
-        const PairRule rule = pair_rule(spec_, size_, h);
-        for (Index j = 0; j < size_.tk; ++j) {
-            rows.scaled(i, j) = rows.scores(i, j) * factor_;
-            if (spec_.biases())
-                rows.biased(i, j) = rule.biased(rows.scaled(i, j), i + size_.query_offset, j);
-            const bool allowed = allowed_[static_cast<std::size_t>(j)] != 0;
-            rows.masked(i, j) = allowed ? rows.biased(i, j) : kMinusInfinity;
-        }
-        trace_.logsumexp(b, h, i, 0) = softmax_allowed(rows.masked.row(i), allowed_, count == 0,
+        trace_.logsumexp(b, h, i, 0) = softmax_allowed(masked, allowed_, count == 0,
                                                        sinks ? sinks_(0, 0, 0, h) : kMinusInfinity,
-                                                       spec_.empty_rows, rows.weights.row(i));
-        if (spec_.dropout > 0.0)
+                                                       spec_.empty_rows, weights.row(i));
+        if (spec_.drops())
             for (Index j = 0; j < size_.tk; ++j)
-                rows.dropped(i, j) = rows.weights(i, j) * dropout_factor(spec_, size_, b, h, i, j);
+                dropped(i, j) = weights(i, j) * dropout_factor(spec_, size_, b, h, i, j);
     }
 
     const AttentionSpec& spec_;
     const Dimensions& size_;
     const TensorD& sinks_;
     TraceD& trace_;
-    double factor_;
     std::vector<std::uint8_t> allowed_;
     std::vector<std::uint8_t> contributes_;
 };
 
-/// Y = concat(heads) W_O + b_O, or the joined heads when there is no W_O.
+}  // namespace
+
+void fill_logits(const CallD& call, TraceD& trace) {
+    const Dimensions& size = call.size();
+    fill_q_k_v(call, trace);
+    rotate_q_k(call, trace);
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked})
+        trace[stage] = TensorD(stage_shape(stage, size, call.spec()));
+    fill_scores(call, trace[stage_or_source(Stage::q_rot, call.spec())],
+                trace[stage_or_source(Stage::k_rot, call.spec())], trace[Stage::scores]);
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index i = 0; i < size.tq; ++i) fill_masked_row(call, trace, b, h, i);
+}
+
 TensorD join_heads(const InputsD& in, const Dimensions& size, const TensorD& context) {
     const TensorD& w_o = in.params[Param::w_o];
     const TensorD& b_o = in.params[Param::b_o];
@@ -185,6 +209,8 @@ TensorD join_heads(const InputsD& in, const Dimensions& size, const TensorD& con
     return output;
 }
 
+namespace {
+
 void drop_unkept(TraceD& trace, StageSet keep) {
     for (std::size_t s = 0; s < kStageCount; ++s)
         if (!keep[s]) trace.stages[s] = {};
@@ -195,14 +221,10 @@ void drop_unkept(TraceD& trace, StageSet keep) {
 Result<TraceD> reference_forward(const CallD& call, StageSet keep, const RunControl& control) {
     const Dimensions& size = call.size();
     TraceD trace;
-    fill_q_k_v(call, trace);
-    rotate_q_k(call, trace);
-    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked,
-                              Stage::weights, Stage::dropped, Stage::context})
+    fill_logits(call, trace);
+    for (const Stage stage : {Stage::weights, Stage::dropped, Stage::context})
         trace[stage] = TensorD(stage_shape(stage, size, call.spec()));
     trace.logsumexp = TensorD(Shape{size.batch, size.heads, size.tq, 1});
-    fill_scores(call, trace[stage_or_source(Stage::q_rot, call.spec())],
-                trace[stage_or_source(Stage::k_rot, call.spec())], trace[Stage::scores]);
     HeadForward head(call, trace);
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h)

@@ -43,7 +43,7 @@ class HeadBackward {
         eigen(d_[last_].matrix(b, h)).noalias() =
             eigen(d_context) * eigen(forward_[Stage::v].matrix(b, g)).transpose();
         for (Index i = 0; i < size_.tq; ++i) {
-            if (spec_.dropout > 0.0)
+            if (spec_.drops())
                 apply_dropout(spec_, size_, b, h, i, d_row(Stage::dropped, b, h, i),
                               d_row(Stage::weights, b, h, i));
             softmax(b, h, i);
@@ -51,7 +51,7 @@ class HeadBackward {
         const MatrixView<const float> d_scores = d_[Stage::scores].matrix(b, h);
         const auto q = operands_.q.matrix(b, h);
         const auto k = operands_.k.matrix(b, g);
-        if (!info(spec_.score).is_dot)
+        if (!is_dot(spec_.score))
             return pair_products_backward(call_, q, k, d_scores, d_operands_.q.matrix(b, h),
                                           d_operands_.k.matrix(b, g), params_);
         pairs.add_over_keys(d_scores, k, d_operands_.q.matrix(b, h));

@@ -13,6 +13,7 @@
 #include "core/kernels/staged.h"
 #include "core/kernels/staged_tiles.h"
 #include "core/masks.h"
+#include "core/rounding.h"
 #include "core/scores/score.h"
 
 namespace attn {
@@ -54,7 +55,7 @@ class StagedRun {
           size_(call.size()),
           trace_(trace),
           control_(control),
-          is_dot_(info(spec_.score).is_dot),
+          is_dot_(is_dot(spec_.score)),
           factor_(static_cast<float>(score_factor(spec_, size_.d_k))),
           width_(panel_width()),
           stride_(panel_count(size_.tk) * width_ + kRowGap),
@@ -78,7 +79,7 @@ class StagedRun {
         const Index kv_heads = size_.batch * size_.kv_heads;
         if (!parallel_for(kv_heads, {control_.stop, {}}, [&](Index n, int) { pack(n); }))
             return false;
-        const Index blocks = (size_.tq + kBlockRows - 1) / kBlockRows;
+        const Index blocks = divide_up(size_.tq, kBlockRows);
         return parallel_for(size_.batch * size_.heads * blocks, control_, [&](Index n, int slot) {
             const Index head = n / blocks;
             const Index first = n % blocks * kBlockRows;
@@ -110,7 +111,7 @@ class StagedRun {
         if (scratch.rows != nullptr) return;
         const Index rows = Carve::rounded(kBlockRows * stride_);
         const Index context = Carve::rounded(kBlockRows * context_stride_);
-        Carve carve(scratch.floats.at_least(rows + context + Carve::rounded(stride_)));
+        Carve carve(scratch.floats, rows + context + Carve::rounded(stride_));
         scratch.rows = carve.next(rows);
         scratch.context = carve.next(context);
         scratch.allow = carve.next(stride_);
@@ -129,7 +130,7 @@ class StagedRun {
         for (Index i = first; i < first + count; ++i) {
             const std::span<float> row = rows.row(i - first);
             trace_.logsumexp(b, h, i, 0) = weigh(b, h, i, row, scratch);
-            if (spec_.dropout > 0.0) drop(b, h, i, row);
+            if (spec_.drops()) drop(b, h, i, row);
         }
         const MatrixView<float> context =
             trace_[Stage::context].matrix(b, h).row_block(first, count);

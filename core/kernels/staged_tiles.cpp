@@ -84,6 +84,13 @@ HWY_INLINE Tile multiply(const RowStarts& rows, Index depth, const float* HWY_RE
 }
 
 template <Index... r>
+HWY_INLINE void add_stored(Tile& tile, const float* from, Index stride,
+                           std::integer_sequence<Index, r...>) {
+    ((tile.rows[r].a = hn::Add(hn::Load(kTag, from + r * stride), tile.rows[r].a)), ...);
+    ((tile.rows[r].b = hn::Add(hn::Load(kTag, from + r * stride + lanes()), tile.rows[r].b)), ...);
+}
+
+template <Index... r>
 HWY_INLINE void store(const Tile& tile, float* to, Index stride,
                       std::integer_sequence<Index, r...>) {
     (hn::Store(tile.rows[r].a, kTag, to + r * stride), ...);
@@ -91,12 +98,32 @@ HWY_INLINE void store(const Tile& tile, float* to, Index stride,
 }
 
 void multiply_panels_now(const MatrixView<const float>& a, const float* panels, Index count,
-                         const MatrixView<float>& out) {
+                         const MatrixView<float>& out, Into into) {
     const Index width = panel_width_now();
     for (Index p = 0; p < count; ++p)
-        for (Index i = 0; i < a.rows; i += kTileRows)
-            store(multiply(row_starts(a, i, TileRows()), a.columns, panels + p * a.columns * width),
-                  out.data + i * out.stride + p * width, out.stride, TileRows());
+        for (Index i = 0; i < a.rows; i += kTileRows) {
+            float* const to = out.data + i * out.stride + p * width;
+            Tile tile =
+                multiply(row_starts(a, i, TileRows()), a.columns, panels + p * a.columns * width);
+            if (into == Into::add) add_stored(tile, to, out.stride, TileRows());
+            store(tile, to, out.stride, TileRows());
+        }
+}
+
+void pack_columns_now(const MatrixView<const float>& from, float* to) {
+    const Index width = panel_width_now();
+    Index first = 0;
+    for (; first + width <= from.columns; first += width)
+        for (Index t = 0; t < from.rows; ++t, to += width) {
+            const float* const row = from.data + t * from.stride + first;
+            hn::StoreU(hn::LoadU(kTag, row), kTag, to);
+            hn::StoreU(hn::LoadU(kTag, row + lanes()), kTag, to + lanes());
+        }
+    const Index rest = from.columns - first;
+    for (Index t = 0; rest > 0 && t < from.rows; ++t, to += width) {
+        std::copy_n(from.row(t).data() + first, rest, to);
+        std::fill(to + rest, to + width, 0.0F);
+    }
 }
 
 // --- sweeps over a row
@@ -254,6 +281,7 @@ namespace attn {
 
 HWY_EXPORT(panel_width_now);
 HWY_EXPORT(multiply_panels_now);
+HWY_EXPORT(pack_columns_now);
 HWY_EXPORT(scale_and_mask_now);
 HWY_EXPORT(exponentials_now);
 HWY_EXPORT(normalise_now);
@@ -261,8 +289,8 @@ HWY_EXPORT(normalise_now);
 Index panel_width() { return HWY_DYNAMIC_DISPATCH(panel_width_now)(); }
 
 void multiply_panels(MatrixView<const float> a, const float* panels, Index count,
-                     MatrixView<float> out) {
-    HWY_DYNAMIC_DISPATCH(multiply_panels_now)(a, panels, count, out);
+                     MatrixView<float> out, Into into) {
+    HWY_DYNAMIC_DISPATCH(multiply_panels_now)(a, panels, count, out, into);
 }
 
 ScoreRange scale_and_mask(const ScoreRow& row) {
@@ -280,14 +308,7 @@ void normalise(float* values, Index n, float factor, float* weights, bool past_c
 void finish_writes() { hwy::FlushStream(); }
 
 void pack_columns(MatrixView<const float> from, float* to) {
-    const Index width = panel_width();
-    for (Index first = 0; first < from.columns; first += width) {
-        const Index columns = std::min(width, from.columns - first);
-        for (Index t = 0; t < from.rows; ++t, to += width) {
-            std::copy_n(from.row(t).data() + first, columns, to);
-            std::fill(to + columns, to + width, 0.0F);
-        }
-    }
+    HWY_DYNAMIC_DISPATCH(pack_columns_now)(from, to);
 }
 
 void pack_rows(MatrixView<const float> from, float* to) {

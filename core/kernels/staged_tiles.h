@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/kernels/matmul.h"
+#include "core/rounding.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -13,17 +15,17 @@ Index panel_width();
 constexpr Index kMostTileRows = 8;
 
 /// How many panels hold `columns` columns, the last one filled up with zeros.
-inline Index panel_count(Index columns) { return (columns + panel_width() - 1) / panel_width(); }
+inline Index panel_count(Index columns) { return divide_up(columns, panel_width()); }
 
 /// to[p][t][c] = from(t, p·W + c): the columns of `from` in panels of [from.rows, W].
 void pack_columns(MatrixView<const float> from, float* to);
 /// to[p][t][c] = from(p·W + c, t): its rows in panels of [from.columns, W].
 void pack_rows(MatrixView<const float> from, float* to);
 
-/// out(i, p·W + c) = Σ_t a(i, t) · panels[p][t][c]; a.rows at least 1, out.stride a multiple of W, out.data aligned and
+/// out(i, p·W + c) = Σ_t a(i, t) · panels[p][t][c], or += of it; a.rows at least 1, out.stride a multiple of W, out.data aligned and
 /// with room for whole tiles. out.columns is not looked at.
 void multiply_panels(MatrixView<const float> a, const float* panels, Index count,
-                     MatrixView<float> out);
+                     MatrixView<float> out, Into into = Into::replace);
 
 /// One row of scores on its way through the stages. A stage that is not kept is nullptr.
 struct ScoreRow {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/large/map_state.h"
+#include "core/rounding.h"
 
 namespace attn::large {
 namespace {
@@ -96,7 +97,7 @@ std::shared_ptr<TileJob> start_job(const MapState& state, const TileId& id) {
     auto job = std::make_shared<TileJob>();
     job->tile = std::make_shared<Tile>();
     job->tile->id = id;
-    job->part_rows = (texel_rows + parts - 1) / parts;
+    job->part_rows = divide_up(texel_rows, parts);
     job->parts = (texel_rows + job->part_rows - 1) / job->part_rows;
     return job;
 }

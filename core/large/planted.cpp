@@ -26,6 +26,7 @@
 #include "core/large/planted_layout.h"
 #include "core/normals.h"
 #include "core/rng.h"
+#include "core/rounding.h"
 
 namespace attn::large {
 namespace {
@@ -123,7 +124,7 @@ class Planter {
   private:
     template <class Body>
     bool each_task(const Body& body) {
-        const Index tasks = (spec_.tokens + kTaskRows - 1) / kTaskRows;
+        const Index tasks = divide_up(spec_.tokens, kTaskRows);
         return parallel_for(tasks, control_, [&](Index task, int) {
             body(task * kTaskRows, std::min((task + 1) * kTaskRows, spec_.tokens));
         });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/metrics.h"
 #include "core/rng.h"
 
 namespace attn::large {
@@ -44,14 +45,6 @@ std::vector<RowPart> parts_of_band(const PreviewPlan& plan, const std::vector<Te
     for (std::size_t n = begin; n < end; ++n)
         parts.push_back({sampled[n].get(), 0, plan.heights[n]});
     return parts;
-}
-
-double percentile(std::vector<float>& values, double fraction) {
-    if (values.empty()) return 0.0;
-    const auto nth =
-        values.begin() + static_cast<Index>(fraction * static_cast<double>(values.size() - 1));
-    std::ranges::nth_element(values, nth);
-    return static_cast<double>(*nth);
 }
 
 std::vector<TexelRow> folded(const std::vector<TexelRow>& below, const TexelAxis& queries,
@@ -111,8 +104,10 @@ Preview finish_preview(const PreviewPlan& plan, const std::vector<TexelRow>& sam
         rows.push_back(std::make_shared<const Texels>(join_rows(parts, {side, size.tk}, 1)));
         add_relative_errors(parts, *rows.back(), errors);
     }
-    preview.relative_error_median = percentile(errors, 0.5);
-    preview.relative_error_95 = percentile(errors, 0.95);
+    if (!errors.empty()) {
+        preview.relative_error_median = quantile(errors, 0.5);
+        preview.relative_error_95 = quantile(errors, 0.95);
+    }
     preview.levels.push_back(std::move(rows));
     for (int level = plan.level; level + 1 < level_count(size); ++level) {
         const Index below = Index{1} << level;

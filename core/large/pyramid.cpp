@@ -1,4 +1,5 @@
 #include "core/large/pyramid.h"
+#include "core/rounding.h"
 
 #include <algorithm>
 #include <array>
@@ -25,8 +26,6 @@ int finest_that_fits(const WeightSource& source, int top, std::size_t budget_byt
         ++base;
     return base;
 }
-
-Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
 }  // namespace
 

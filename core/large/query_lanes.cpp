@@ -18,7 +18,7 @@ QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups)
                static_cast<float>(score_factor(source.spec, size_.d_k) * std::numbers::log2e)),
       rows_(static_cast<std::size_t>(lanes_ * size_.d_k)) {
     const Index allow = kBlockKeys * lanes_;
-    Carve carve(floats_.at_least(groups * Carve::rounded(size_.d_k * lanes_) + allow));
+    Carve carve(floats_, groups * Carve::rounded(size_.d_k * lanes_) + allow);
     qt_ = carve.next(groups * Carve::rounded(size_.d_k * lanes_));
     allow_ = carve.next(allow);
 }

@@ -1,4 +1,5 @@
 #include "core/large/texel_rows.h"
+#include "core/rounding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +61,7 @@ Texels join_rows(std::span<const RowPart> parts, const TexelAxis& keys, Index jo
     const Index columns = keys.texels();
     const bool masked =
         std::ranges::any_of(parts, [](const RowPart& p) { return !p.texels->allowed.empty(); });
-    Texels out = empty_texels(1, (columns + joined - 1) / joined, masked);
+    Texels out = empty_texels(1, divide_up(columns, joined), masked);
     for (Index c = 0; c < out.columns; ++c) {
         Pool pool;
         for (const RowPart& part : parts)

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/large/weight_rows.h"
+#include "core/rounding.h"
 
 namespace attn::large {
 
@@ -22,7 +23,7 @@ struct TexelAxis {
     Index side = 1;
     Index cells = 0;
 
-    Index texels() const { return (cells + side - 1) / side; }
+    Index texels() const { return divide_up(cells, side); }
     Index extent(Index texel) const { return std::min(side, cells - texel * side); }
 };
 

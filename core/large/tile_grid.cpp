@@ -1,4 +1,5 @@
 #include "core/large/tile_grid.h"
+#include "core/rounding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,7 @@ bool is_empty(const CellBox& box) {
 
 /// Tiles begin … end along an axis.
 KeyRange tiles_along(KeyRange cells, Index tile_cells) {
-    return {cells.begin / tile_cells, (cells.end + tile_cells - 1) / tile_cells};
+    return {cells.begin / tile_cells, divide_up(cells.end, tile_cells)};
 }
 
 Index tiles_needed(const CellBox& box, int level) {

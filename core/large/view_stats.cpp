@@ -5,6 +5,8 @@
 
 #include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
+#include "core/metrics.h"
+#include "core/rounding.h"
 
 namespace attn::large {
 namespace {
@@ -14,7 +16,7 @@ constexpr Index kMostSamples = 200'000;
 /// Texels begin … end of one axis of a tile that lie in some cells.
 KeyRange texels_in(KeyRange cells, Index first_cell, Index side, Index texels) {
     const Index begin = std::clamp<Index>((cells.begin - first_cell) / side, 0, texels);
-    const Index end = std::clamp<Index>((cells.end - first_cell + side - 1) / side, begin, texels);
+    const Index end = std::clamp<Index>(divide_up(cells.end - first_cell, side), begin, texels);
     return {begin, end};
 }
 
@@ -43,13 +45,6 @@ void sample(const Tile& tile, const TexelBox& box, Index step, Pooling pooling,
     }
 }
 
-double percentile(std::vector<float>& values, double percent) {
-    const double at = percent / 100.0 * static_cast<double>(values.size() - 1);
-    const auto nth = values.begin() + static_cast<Index>(at + 0.5);
-    std::ranges::nth_element(values, nth);
-    return static_cast<double>(*nth);
-}
-
 }  // namespace
 
 ColorStats color_stats(std::span<const std::shared_ptr<const Tile>> tiles,
@@ -63,8 +58,8 @@ ColorStats color_stats(std::span<const std::shared_ptr<const Tile>> tiles,
     for (const auto& tile : tiles)
         sample(*tile, shown(*tile, cells), step, request.pooling, values);
     if (values.empty()) return {};
-    return {percentile(values, std::clamp(request.low_percentile, 0.0, 100.0)),
-            percentile(values, std::clamp(request.high_percentile, 0.0, 100.0))};
+    return {quantile(values, std::clamp(request.low_percentile / 100.0, 0.0, 1.0)),
+            quantile(values, std::clamp(request.high_percentile / 100.0, 0.0, 1.0))};
 }
 
 void describe_scores(const ViewRequest& request, const Dimensions& size, ScorePicture& scores) {
@@ -146,8 +141,8 @@ Profiles profiles_of(std::span<const std::shared_ptr<const Tile>> tiles, const M
     profiles.side = side;
     profiles.first_row = place.first_row * side;
     profiles.first_column = place.first_column * side;
-    const Index end_row = (cells.rows.end + side - 1) / side;
-    const Index end_column = (cells.columns.end + side - 1) / side;
+    const Index end_row = divide_up(cells.rows.end, side);
+    const Index end_column = divide_up(cells.columns.end, side);
     profiles.rows.resize(static_cast<std::size_t>(end_row - place.first_row));
     profiles.columns.resize(static_cast<std::size_t>(end_column - place.first_column));
     profiles.keys = std::min(end_column * side, size.tk) - profiles.first_column;

@@ -12,6 +12,7 @@
 
 #include "core/large/query_lanes.h"
 #include "core/large/texel_sums.h"
+#include "core/rounding.h"
 
 namespace attn::large {
 namespace {
@@ -20,8 +21,6 @@ constexpr Index kVectors = 3;      // of a group
 constexpr Index kStripGroups = 8;  // meet a block of keys while it is in the second-level cache
 constexpr Index kMostTexels =
     256;  // on a side of what is pooled at once: the pools stay in a cache
-
-Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
 /// Which row each lane of each vector takes. Where there are enough texel rows each lane is one of them,
 /// and `side` vectors one after another hold their rows: pooling over rows needs nothing across lanes. The
@@ -89,8 +88,8 @@ class CellTile {
           listed_(static_cast<std::size_t>(lanes_)),
           out_(out) {
         const Index pools = (map_.pools() + 1) * pool_floats_;  // the last: of vectors past the end
-        Carve carve(floats_.at_least(Carve::rounded(pools) + Carve::rounded(groups_ * lanes_) +
-                                     Carve::rounded(pool_scratch(kBlockKeys))));
+        Carve carve(floats_, Carve::rounded(pools) + Carve::rounded(groups_ * lanes_) +
+                                 Carve::rounded(pool_scratch(kBlockKeys)));
         pools_ = carve.next(pools);
         logsumexp_ = carve.next(groups_ * lanes_);
         scratch_ = carve.next(pool_scratch(kBlockKeys));

@@ -12,6 +12,7 @@
 #include "core/large/query_lanes.h"
 #include "core/large/texel_sums.h"
 #include "core/large/weight_cells.h"
+#include "core/rounding.h"
 
 namespace attn::large {
 namespace {
@@ -23,8 +24,6 @@ constexpr Index kStripRows = 192;
 constexpr Index kMostRecordFloats = Index{16} << 20;
 // Shorter runs leave more bytes of records than a second pass over the keys would cost time.
 constexpr Index kLeastRun = 8;
-
-Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
 /// One pass over the keys for some rows at a time.
 class RowPass {
@@ -45,9 +44,9 @@ class RowPass {
           texel_rows_(listed_.size()),
           out_(out) {
         const Index totals = Carve::rounded(most_groups_ * lanes_);
-        Carve carve(floats_.at_least(2 * totals + Carve::rounded(lanes_) +
-                                     Carve::rounded(pool_scratch(kBlockKeys)) +
-                                     most_groups_ * record_floats_));
+        Carve carve(floats_, 2 * totals + Carve::rounded(lanes_) +
+                                 Carve::rounded(pool_scratch(kBlockKeys)) +
+                                 most_groups_ * record_floats_);
         max_ = carve.next(most_groups_ * lanes_);
         sum_ = carve.next(most_groups_ * lanes_);
         logsumexp_ = carve.next(lanes_);

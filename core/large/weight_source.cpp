@@ -33,23 +33,15 @@ Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
 
 /// A map shows exp(q·k · factor − logsumexp) before dropout and nothing else.
 Result<void> check_shown(const AttentionSpec& spec, const Params& params) {
-    if (spec.dropout != 0.0)
+    if (spec.drops())
         return bad_input(fmt::format(
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
-    const std::pair<bool, std::string_view> refused[] = {
-        {spec.score != Score::dot, info(spec.score).key},
-        {spec.rope.has_value(), "rope"},
-        {spec.softcap.has_value(), "softcap"},
-        {spec.alibi, "alibi"},
-        {!params[Param::sinks].empty(), "sinks"},
-        {spec.mask.global_tokens > 0, "global-tokens"},
-    };
-    for (const auto& [is_on, name] : refused)
-        if (is_on)
-            return bad_input(fmt::format(
-                "{}: a map of weights shows plain dot products of Q and K, so a call without it is "
-                "expected",
-                name));
+    const auto refused = features(spec, params, {"window-left", "window-right", "query-offset"});
+    if (!refused.empty())
+        return bad_input(fmt::format(
+            "{}: a map of weights shows plain dot products of Q and K, so a call without it is "
+            "expected",
+            refused.front().key));
     return {};
 }
 

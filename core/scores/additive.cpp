@@ -4,7 +4,9 @@
 #include "core/scores/functions.h"
 
 namespace attn::score {
+namespace {
 
+/// scores(i,j) = Σ_c w_c tanh(q_ic + k_jc); w [1,1,1,a].
 template <class Scalar>
 void tanh_sums(MatrixView<const Scalar> q, MatrixView<const Scalar> k, const TensorOf<Scalar>& w,
                MatrixView<Scalar> scores) {
@@ -14,6 +16,7 @@ void tanh_sums(MatrixView<const Scalar> q, MatrixView<const Scalar> k, const Ten
             scores(i, j) = ((eigen(q.row(i)) + eigen(k.row(j))).tanh() * weights).sum();
 }
 
+/// With t = tanh(q_ic + k_jc): d_q_ic += Σ_j d_s w_c (1 − t²), d_k_jc the same over i, d_w_c += Σ_ij d_s t.
 template <class Scalar>
 void tanh_sums_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
                         const TensorOf<Scalar>& w, MatrixView<const Scalar> d_scores,
@@ -33,15 +36,37 @@ void tanh_sums_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
         }
 }
 
-template void tanh_sums(MatrixView<const float>, MatrixView<const float>, const Tensor&,
-                        MatrixView<float>);
-template void tanh_sums(MatrixView<const double>, MatrixView<const double>, const TensorD&,
-                        MatrixView<double>);
-template void tanh_sums_backward(MatrixView<const float>, MatrixView<const float>, const Tensor&,
-                                 MatrixView<const float>, MatrixView<float>, MatrixView<float>,
-                                 Tensor&);
-template void tanh_sums_backward(MatrixView<const double>, MatrixView<const double>, const TensorD&,
-                                 MatrixView<const double>, MatrixView<double>, MatrixView<double>,
-                                 TensorD&);
+}  // namespace
+
+template <class Scalar>
+Function<Scalar> additive() {
+    using F = Function<Scalar>;
+    F function;
+    function.operands = [](const typename F::P& params, const typename F::T& q,
+                           const typename F::T& k) {
+        return OperandsOf<Scalar>{rows_times(q, params[Param::w_score_q]),
+                                  rows_times(k, params[Param::w_score_k])};
+    };
+    function.operands_backward = [](const typename F::P& params, const typename F::T& q,
+                                    const typename F::T& k, OperandsOf<Scalar>& d,
+                                    typename F::P& d_params) {
+        d.q = rows_times_backward(q, params[Param::w_score_q], d.q, d_params[Param::w_score_q]);
+        d.k = rows_times_backward(k, params[Param::w_score_k], d.k, d_params[Param::w_score_k]);
+    };
+    function.products = [](const typename F::P& params, typename F::In q, typename F::In k,
+                           typename F::Out scores) {
+        tanh_sums(q, k, params[Param::w_score_row], scores);
+    };
+    function.products_backward = [](const typename F::P& params, typename F::In q, typename F::In k,
+                                    typename F::In d_scores, typename F::Out d_q,
+                                    typename F::Out d_k, typename F::P& d_params) {
+        tanh_sums_backward(q, k, params[Param::w_score_row], d_scores, d_q, d_k,
+                           d_params[Param::w_score_row]);
+    };
+    return function;
+}
+
+template Function<float> additive();
+template Function<double> additive();
 
 }  // namespace attn::score

@@ -38,8 +38,7 @@ void for_each_row(const TensorOf<Scalar>& x, const Row& row) {
             for (Index t = 0; t < x.shape().t; ++t) row(b, h, t);
 }
 
-}  // namespace
-
+/// x_t / ‖x_t‖. Edge: a row of zeros has no direction and stays 0, so that its cosines are 0.
 template <class Scalar>
 TensorOf<Scalar> unit_rows(const TensorOf<Scalar>& x) {
     TensorOf<Scalar> unit(x.shape());
@@ -54,6 +53,7 @@ TensorOf<Scalar> unit_rows(const TensorOf<Scalar>& x) {
     return unit;
 }
 
+/// With u = x / ‖x‖: d_x = (d_u − u (u · d_u)) / ‖x‖; 0 for a row of zeros.
 template <class Scalar>
 TensorOf<Scalar> unit_rows_backward(const TensorOf<Scalar>& x, const TensorOf<Scalar>& d_unit) {
     TensorOf<Scalar> d_x(x.shape());
@@ -72,9 +72,24 @@ TensorOf<Scalar> unit_rows_backward(const TensorOf<Scalar>& x, const TensorOf<Sc
     return d_x;
 }
 
-template TensorOf<float> unit_rows(const TensorOf<float>&);
-template TensorOf<double> unit_rows(const TensorOf<double>&);
-template TensorOf<float> unit_rows_backward(const TensorOf<float>&, const TensorOf<float>&);
-template TensorOf<double> unit_rows_backward(const TensorOf<double>&, const TensorOf<double>&);
+}  // namespace
+
+template <class Scalar>
+Function<Scalar> cosine() {
+    using F = Function<Scalar>;
+    F function;
+    function.operands = [](const typename F::P&, const typename F::T& q, const typename F::T& k) {
+        return OperandsOf<Scalar>{unit_rows(q), unit_rows(k)};
+    };
+    function.operands_backward = [](const typename F::P&, const typename F::T& q,
+                                    const typename F::T& k, OperandsOf<Scalar>& d, typename F::P&) {
+        d.q = unit_rows_backward(q, d.q);
+        d.k = unit_rows_backward(k, d.k);
+    };
+    return function;
+}
+
+template Function<float> cosine();
+template Function<double> cosine();
 
 }  // namespace attn::score

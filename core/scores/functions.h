@@ -1,22 +1,31 @@
 #pragma once
 
-#include "core/tensor.h"
+#include "core/scores/score.h"
 
 namespace attn::score {
 
-// The parts that score.cpp's switches put together, for float and double. Sums are taken in double.
-// x_t rows of a tensor [B,H,T,d]; d_ = gradient of.
+// The functions of the table, each in the file of its name, for float and double; sums are taken in double.
+// q [B,H,Tq,d_k], k [B,Hkv,Tk,d_k]; q̂, k̂ the operands; x_t rows of a tensor [B,H,T,d]; d_ = gradient of.
 
-// ---- cosine.cpp
-
-/// x_t / ‖x_t‖. Edge: a row of zeros has no direction and stays 0, so that its cosines are 0.
+/// What a score function computes. nullptr: as for the dot product of q and k themselves.
 template <class Scalar>
-TensorOf<Scalar> unit_rows(const TensorOf<Scalar>& x);
-/// With u = x / ‖x‖: d_x = (d_u − u (u · d_u)) / ‖x‖; 0 for a row of zeros.
-template <class Scalar>
-TensorOf<Scalar> unit_rows_backward(const TensorOf<Scalar>& x, const TensorOf<Scalar>& d_unit);
+struct Function {
+    using T = TensorOf<Scalar>;
+    using In = MatrixView<const Scalar>;
+    using Out = MatrixView<Scalar>;
+    using P = ParamsOf<Scalar>;
 
-// ---- general.cpp
+    /// make_operands() and operands_backward() of score.h.
+    OperandsOf<Scalar> (*operands)(const P& params, const T& q, const T& k) = nullptr;
+    void (*operands_backward)(const P& params, const T& q, const T& k, OperandsOf<Scalar>& d,
+                              P& d_params) = nullptr;
+    /// pair_products() and pair_products_backward().
+    void (*products)(const P& params, In q, In k, Out scores) = nullptr;
+    void (*products_backward)(const P& params, In q, In k, In d_scores, Out d_q, Out d_k,
+                              P& d_params) = nullptr;
+};
+
+// ---- general.cpp, for every function that multiplies by a matrix
 
 /// x_t W for every row of every head; W [1,1,d,a].
 template <class Scalar>
@@ -25,17 +34,5 @@ TensorOf<Scalar> rows_times(const TensorOf<Scalar>& x, const TensorOf<Scalar>& w
 template <class Scalar>
 TensorOf<Scalar> rows_times_backward(const TensorOf<Scalar>& x, const TensorOf<Scalar>& weight,
                                      const TensorOf<Scalar>& d_y, TensorOf<Scalar>& d_weight);
-
-// ---- additive.cpp
-
-/// scores(i,j) = Σ_c w_c tanh(q_ic + k_jc); w [1,1,1,a].
-template <class Scalar>
-void tanh_sums(MatrixView<const Scalar> q, MatrixView<const Scalar> k, const TensorOf<Scalar>& w,
-               MatrixView<Scalar> scores);
-/// With t = tanh(q_ic + k_jc): d_q_ic += Σ_j d_s w_c (1 − t²), d_k_jc the same over i, d_w_c += Σ_ij d_s t.
-template <class Scalar>
-void tanh_sums_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
-                        const TensorOf<Scalar>& w, MatrixView<const Scalar> d_scores,
-                        MatrixView<Scalar> d_q, MatrixView<Scalar> d_k, TensorOf<Scalar>& d_w);
 
 }  // namespace attn::score

@@ -34,6 +34,24 @@ TensorOf<Scalar> rows_times_backward(const TensorOf<Scalar>& x, const TensorOf<S
     return d_x;
 }
 
+template <class Scalar>
+Function<Scalar> general() {
+    using F = Function<Scalar>;
+    F function;
+    function.operands = [](const typename F::P& params, const typename F::T& q,
+                           const typename F::T&) {
+        return OperandsOf<Scalar>{rows_times(q, params[Param::w_score]), {}};
+    };
+    function.operands_backward = [](const typename F::P& params, const typename F::T& q,
+                                    const typename F::T&, OperandsOf<Scalar>& d,
+                                    typename F::P& d_params) {
+        d.q = rows_times_backward(q, params[Param::w_score], d.q, d_params[Param::w_score]);
+    };
+    return function;
+}
+
+template Function<float> general();
+template Function<double> general();
 template TensorOf<float> rows_times(const TensorOf<float>&, const TensorOf<float>&);
 template TensorOf<double> rows_times(const TensorOf<double>&, const TensorOf<double>&);
 template TensorOf<float> rows_times_backward(const TensorOf<float>&, const TensorOf<float>&,

@@ -1,11 +1,24 @@
 #include "core/scores/score.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "core/scores/functions.h"
 
 namespace attn {
+
+// Each in the file of its name.
+namespace score {
+template <class Scalar>
+Function<Scalar> cosine();
+template <class Scalar>
+Function<Scalar> general();
+template <class Scalar>
+Function<Scalar> additive();
+}  // namespace score
+
 namespace {
 
 constexpr std::array kGeneralParams{Param::w_score};
@@ -16,19 +29,19 @@ constexpr std::array kScores{
     ScoreInfo{Score::dot, "dot", "Dot product",
               R"(\mathrm{scores}_{i,j} = q_i \cdot k_j)",
               "How well a key matches a query, times how long both are.",
-              "Vaswani et al. 2017, arXiv:1706.03762, §3.2", {}, true},
+              "Vaswani et al. 2017, arXiv:1706.03762, §3.2", {}},
     ScoreInfo{Score::cosine, "cosine", "Cosine",
               R"(\mathrm{scores}_{i,j} = \frac{q_i \cdot k_j}{|q_i| \, |k_j|})",
               "The angle between query and key alone: their lengths do not count.",
-              "Henry et al. 2020, arXiv:2010.04245", {}, true},
+              "Henry et al. 2020, arXiv:2010.04245", {}},
     ScoreInfo{Score::general, "general", "General (bilinear)",
               R"(\mathrm{scores}_{i,j} = q_i \, W_{\mathrm{score}} \, k_j)",
               "A learned matrix says which direction of a query looks for which direction of a key.",
-              "Luong et al. 2015, arXiv:1508.04025, §3.1", kGeneralParams, true},
+              "Luong et al. 2015, arXiv:1508.04025, §3.1", kGeneralParams},
     ScoreInfo{Score::additive, "additive", "Additive",
               R"(\mathrm{scores}_{i,j} = w_{\mathrm{score}} \cdot \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
               "A small network with one hidden layer rates each pair.",
-              "Bahdanau et al. 2015, arXiv:1409.0473, A.1.2", kAdditiveParams, false},
+              "Bahdanau et al. 2015, arXiv:1409.0473, A.1.2", kAdditiveParams},
 };
 // clang-format on
 
@@ -39,64 +52,67 @@ constexpr bool table_is_in_enum_order() {
 }
 static_assert(table_is_in_enum_order());
 
+template <class Scalar>
+score::Function<Scalar> function_of(Score score) {
+    switch (score) {
+        case Score::dot:
+            return {};
+        case Score::cosine:
+            return score::cosine<Scalar>();
+        case Score::general:
+            return score::general<Scalar>();
+        case Score::additive:
+            return score::additive<Scalar>();
+    }
+    return {};
+}
+
 }  // namespace
 
 std::span<const ScoreInfo> score_table() { return kScores; }
 const ScoreInfo& info(Score score) { return kScores[static_cast<std::size_t>(score)]; }
+bool is_dot(Score score) { return function_of<float>(score).products == nullptr; }
+
+std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
+                              std::initializer_list<std::string_view> but) {
+    const std::pair<bool, Feature> all[] = {
+        {spec.score != Score::dot, {info(spec.score).key, info(spec.score).title}},
+        {spec.rope.has_value(), {"rope", "RoPE"}},
+        {spec.softcap.has_value(), {"softcap", "Soft cap"}},
+        {spec.alibi, {"alibi", "ALiBi"}},
+        {!params[Param::sinks].empty(), {"sinks", "Sinks"}},
+        {spec.mask.window_left.has_value(), {"window-left", "A window with sides"}},
+        {spec.mask.window_right.has_value(), {"window-right", "A window with sides"}},
+        {spec.mask.global_tokens > 0, {"global-tokens", "Global tokens"}},
+        {spec.query_offset.has_value(), {"query-offset", "A query offset"}},
+    };
+    std::vector<Feature> found;
+    for (const auto& [is_on, feature] : all)
+        if (is_on && std::ranges::find(but, feature.key) == but.end()) found.push_back(feature);
+    return found;
+}
 
 template <class Scalar>
 OperandsOf<Scalar> make_operands(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
                                  const TensorOf<Scalar>& k) {
-    const ParamsOf<Scalar>& params = call.inputs().params;
-    switch (call.spec().score) {
-        case Score::dot:
-            return {};
-        case Score::cosine:
-            return {score::unit_rows(q), score::unit_rows(k)};
-        case Score::general:
-            return {score::rows_times(q, params[Param::w_score]), {}};
-        case Score::additive:
-            return {score::rows_times(q, params[Param::w_score_q]),
-                    score::rows_times(k, params[Param::w_score_k])};
-    }
-    return {};
+    const auto make = function_of<Scalar>(call.spec().score).operands;
+    return make ? make(call.inputs().params, q, k) : OperandsOf<Scalar>{};
 }
 
 template <class Scalar>
 void operands_backward(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
                        const TensorOf<Scalar>& k, OperandsOf<Scalar>& d,
                        ParamsOf<Scalar>& d_params) {
-    const ParamsOf<Scalar>& params = call.inputs().params;
-    const auto through = [&](const TensorOf<Scalar>& x, Param weight, TensorOf<Scalar>& d_x) {
-        d_x = score::rows_times_backward(x, params[weight], d_x, d_params[weight]);
-    };
-    switch (call.spec().score) {
-        case Score::dot:
-            return;
-        case Score::cosine:
-            d.q = score::unit_rows_backward(q, d.q);
-            d.k = score::unit_rows_backward(k, d.k);
-            return;
-        case Score::general:
-            return through(q, Param::w_score, d.q);
-        case Score::additive:
-            through(q, Param::w_score_q, d.q);
-            return through(k, Param::w_score_k, d.k);
-    }
+    if (const auto back = function_of<Scalar>(call.spec().score).operands_backward)
+        back(call.inputs().params, q, k, d, d_params);
 }
 
 template <class Scalar>
 void pair_products(const CallOf<Scalar>& call, MatrixView<const Scalar> q,
                    MatrixView<const Scalar> k, MatrixView<Scalar> scores) {
-    switch (call.spec().score) {
-        case Score::dot:
-        case Score::cosine:
-        case Score::general:
-            break;
-        case Score::additive:
-            return score::tanh_sums(q, k, call.inputs().params[Param::w_score_row], scores);
-    }
-    ATTN_CHECK(false, "a score whose product is the dot product goes through the kernels' own");
+    const auto products = function_of<Scalar>(call.spec().score).products;
+    ATTN_CHECK(products, "dot products go through the kernels' own");
+    products(call.inputs().params, q, k, scores);
 }
 
 template <class Scalar>
@@ -104,16 +120,9 @@ void pair_products_backward(const CallOf<Scalar>& call, MatrixView<const Scalar>
                             MatrixView<const Scalar> k, MatrixView<const Scalar> d_scores,
                             MatrixView<Scalar> d_q, MatrixView<Scalar> d_k,
                             ParamsOf<Scalar>& d_params) {
-    switch (call.spec().score) {
-        case Score::dot:
-        case Score::cosine:
-        case Score::general:
-            break;
-        case Score::additive:
-            return score::tanh_sums_backward(q, k, call.inputs().params[Param::w_score_row],
-                                             d_scores, d_q, d_k, d_params[Param::w_score_row]);
-    }
-    ATTN_CHECK(false, "a score whose product is the dot product goes through the kernels' own");
+    const auto back = function_of<Scalar>(call.spec().score).products_backward;
+    ATTN_CHECK(back, "dot products go through the kernels' own");
+    back(call.inputs().params, q, k, d_scores, d_q, d_k, d_params);
 }
 
 double PairRule::biased(double scaled, Index p, Index j) const {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/call.h"
 
@@ -19,12 +21,22 @@ struct ScoreInfo {
     std::string_view tex;           // scores[i,j], in the subset that tex.h reads
     std::string_view words;         // one plain sentence
     std::string_view source;        // where the mathematics comes from
-    std::span<const Param> params;  // what it needs; shapes in validate.cpp
-    bool is_dot;  // its product is the dot product of the operands: any kernel can take it
+    std::span<const Param> params;  // what it needs; their shapes follow from their axes
 };
 
 std::span<const ScoreInfo> score_table();
 const ScoreInfo& info(Score score);
+/// Whether its product is the dot product of the operands: any kernel can take it.
+bool is_dot(Score score);
+
+/// What a call may have beyond softmax of scaled dot products under a mask.
+struct Feature {
+    std::string_view key;    // of its option, or of the score
+    std::string_view title;  // a heading
+};
+/// Those that this call has, less the options in `but`.
+std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
+                              std::initializer_list<std::string_view> but = {});
 
 /// What the product is taken of. An empty tensor: what it was made from serves as it is.
 template <class Scalar>

@@ -8,6 +8,7 @@
 #include "core/blocks.h"
 #include "core/engine.h"
 #include "tests/support/random.h"
+#include "tests/support/tolerance.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -86,6 +87,8 @@ TEST_CASE("a trace too large for the caches has the numbers of its rows computed
     for (const Index n : {1024, 1021}) {  // with rows on a vector boundary, and without
         const Inputs inputs = one_head(n);
         const Trace trace = attend(inputs, {}, "staged").value();
+        for (const Stage stage : {Stage::scores, Stage::weights, Stage::context})
+            CHECK(largest_of(trace[stage]) > 0.0);
         for (const Index i : {Index{0}, n / 2, n - 1}) {
             const Trace alone = row_alone(inputs, i);
             for (const Stage stage :

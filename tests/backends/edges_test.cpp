@@ -89,6 +89,21 @@ TEST_CASE("a NaN query leaves the gradients of keys it may not attend to alone")
     }
 }
 
+TEST_CASE("an infinite upstream gradient makes NaN of all gradients of its row's scores") {
+    for (const Backend* backend : backends())
+        for (const float bad : {kInf, -kInf, kNan}) {
+            if (!backend->has_backward()) continue;
+            CAPTURE(backend->name());
+            const Inputs inputs = column_inputs({1, 1}, {0, 0}, {2, -1});
+            const Trace trace = attend(inputs, {}, backend->name()).value();
+            Upstream upstream{Stage::context, Tensor({1, 1, 2, 1}, {bad, 0})};
+            const Trace d = attend_backward(inputs, {}, trace, upstream, backend->name()).value();
+            CHECK(all_nan(d[Stage::k].values()));
+            CHECK(std::isnan(d[Stage::q](0, 0, 0, 0)));
+            CHECK(d[Stage::q](0, 0, 1, 0) == 0.0F);
+        }
+}
+
 TEST_CASE("an empty row is 0 without gradient under zero, and NaN that travels under nan") {
     for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Inputs inputs = column_inputs({1, 2}, {1, 2}, {1, 2});

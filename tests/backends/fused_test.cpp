@@ -166,6 +166,7 @@ TEST_CASE("fused gives the same forward numbers on one thread and on several") {
     Case one = long_case("threads", 24, 24);
     one.spec.mask.causal = CausalAlign::bottom_right;
     const Trace several = attend(one.inputs, one.spec, "fused").value();
+    CHECK(largest_of(several[Stage::context]) > 0.1);
     const ThreadLimit limit(1);
     CHECK(thread_count() == 1);
     const Trace single = attend(one.inputs, one.spec, "fused").value();

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/cast.h"
 #include "core/scores/score.h"
 #include "tests/support/cases.h"
 #include "tests/support/random.h"
+#include "tests/support/tolerance.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -26,9 +28,7 @@ std::string compare(const Tensor& got, const TensorD& expected, const std::strin
     if (got.shape() != expected.shape())
         return fmt::format("{} is {}, expected {}", what, to_string(got.shape()),
                            to_string(expected.shape()));
-    double largest = 0.0;
-    for (const double value : expected.values())
-        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    const double largest = largest_of(expected);
     for (std::size_t n = 0; n < got.values().size(); ++n) {
         const auto value = static_cast<double>(got.values()[n]);
         const double wanted = expected.values()[n];
@@ -105,8 +105,7 @@ TEST_CASE(
     for (const Case& one : kind_cases(Sizes::odd)) {
         const Exact exact = exact_of(one);
         CHECK(check_backend(*find_backend("staged"), one, exact));
-        CHECK(check_backend(*find_backend("fused"), one, exact) ==
-              (one.spec.score != Score::additive));
+        CHECK(check_backend(*find_backend("fused"), one, exact) == is_dot(one.spec.score));
     }
 }
 
@@ -117,12 +116,42 @@ TEST_CASE("the reference backend keeps its own numbers") {
 
 TEST_CASE("auto takes staged where fused does not support the score") {
     for (const Case& one : kind_cases(Sizes::small))
-        if (one.spec.score == Score::additive) {
+        if (!is_dot(one.spec.score)) {
             const Call call = validate(one.inputs, one.spec).value();
             const StageSet context = StageSet().set(index_of(Stage::context));
             CHECK(choose_backend("auto", call, context).value()->name() == "staged");
             CHECK(attend(one.inputs, one.spec, "auto", context));
         }
+}
+
+TEST_CASE("every score function has the score that its formula has on paper") {
+    const std::map<std::string_view, double> on_paper{
+        {"dot", 1.0},               // 1·3 + 2·(−1)
+        {"cosine", 0.1414213562},   // 1 / √(5 · 10)
+        {"general", 1.1},           // (0.7, 1) · k
+        {"additive", -1.0629414},   // tanh 0.7 − 2 tanh 1.2
+    };
+    Inputs inputs;
+    inputs.q = Tensor({1, 1, 1, 2}, {1, 2});
+    inputs.k = Tensor({1, 1, 1, 2}, {3, -1});
+    inputs.v = Tensor({1, 1, 1, 1}, {1});
+    for (const ScoreInfo& score : score_table()) {
+        CAPTURE(score.key);
+        REQUIRE(on_paper.contains(score.key));
+        AttentionSpec spec;
+        spec.score = score.score;
+        Inputs call = inputs;
+        for (const Param param : score.params) {
+            const bool row = info(param).bias;
+            call.params[param] = row ? Tensor({1, 1, 1, 2}, {1, -2})
+                                     : Tensor({1, 1, 2, 2}, {0.1F, 0.2F, 0.3F, 0.4F});
+        }
+        for (const Backend* backend : backends())
+            if (backend->supports(validate(call, spec).value()) == std::nullopt &&
+                backend->stages()[index_of(Stage::scores)])
+                CHECK(attend(call, spec, backend->name()).value()[Stage::scores](0, 0, 0, 0) ==
+                      doctest::Approx(on_paper.at(score.key)).epsilon(1e-6));
+    }
 }
 
 TEST_CASE("RoPE makes scores depend on distance alone") {
@@ -184,6 +213,7 @@ TEST_CASE("scaling queries and keys by d_k to the -1/4 each is scaling scores by
     none.scale = ScaleKind::none;
     const Trace a = attend(inputs, {}).value();
     const Trace b = attend(scaled, none).value();
+    CHECK(largest_of(a[Stage::weights]) > 1.0 / 7.0);
     for (std::size_t n = 0; n < a[Stage::weights].values().size(); ++n)
         CHECK(b[Stage::weights].values()[n] ==
               doctest::Approx(a[Stage::weights].values()[n]).epsilon(1e-5));
@@ -238,6 +268,8 @@ TEST_CASE("a key that no query may attend to counts nowhere, even where it is Na
         for (const Backend* backend : backends()) {
             if (backend->supports(validate(one.inputs, one.spec).value())) continue;
             const auto [forward, d] = run(*backend);
+            CHECK(largest_of(forward[Stage::context]) > 0.1);
+            CHECK(largest_of(d[Stage::q]) > 1e-3);
             for (Index b = 0; b < k.b; ++b)
                 for (Index g = 0; g < k.h; ++g) {
                     std::ranges::fill(one.inputs.k.matrix(b, g).row(k.t - 1), nan);

@@ -67,6 +67,8 @@ TEST_CASE("causal weights do not depend on later tokens") {
                 inputs.v(0, h, 8, c) = NAN;
             }
         const Trace after = attend(inputs, causal_spec(), backend->name()).value();
+        CHECK(largest_of(before[Stage::context]) > 0.1);
+        CHECK(row_sum(before[Stage::weights], 0, 0, 7) == doctest::Approx(1.0));
         for (Index h = 0; h < 2; ++h)
             for (Index i = 0; i < 8; ++i) {
                 CHECK(std::ranges::equal(before[Stage::weights].matrix(0, h).row(i),
@@ -89,6 +91,8 @@ TEST_CASE("permuting keys with their values permutes weights and leaves the cont
     for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Trace a = attend(inputs, {}, backend->name()).value();
         const Trace b = attend(turned, {}, backend->name()).value();
+        CHECK(largest_of(a[Stage::context]) > 0.1);
+        CHECK(row_sum(a[Stage::weights], 0, 0, 0) == doctest::Approx(1.0));
         for (Index i = 0; i < 6; ++i)
             for (Index j = 0; j < 6; ++j)
                 CHECK(b[Stage::weights](0, 0, i, (j + 1) % 6) ==
@@ -113,6 +117,7 @@ TEST_CASE("grouped keys give what repeating each key head for its group gives") 
     for (const Backend* backend : backends()) {
         const Trace a = attend(grouped, {}, backend->name()).value();
         const Trace b = attend(repeated, {}, backend->name()).value();
+        CHECK(largest_of(a[Stage::context]) > 0.1);
         CHECK(a[Stage::context] == b[Stage::context]);
     }
 }
@@ -131,9 +136,31 @@ TEST_CASE("a later batch entry or head does not change an earlier one's dropout"
     for (const Backend* backend : backends_keeping(Stage::weights)) {
         const Trace a = attend(two, spec, backend->name()).value();
         const Trace b = attend(one, spec, backend->name()).value();
+        CHECK(largest_of(a[Stage::dropped]) > 0.1);
         for (Index i = 0; i < 5; ++i)
             CHECK(std::ranges::equal(a[Stage::dropped].matrix(0, 0).row(i),
                                      b[Stage::dropped].matrix(0, 0).row(i)));
+    }
+}
+
+TEST_CASE("outside training dropout does nothing, forward and backward, by every backend") {
+    AttentionSpec off;
+    off.dropout = 0.5;
+    off.seed = 3;
+    off.training = false;
+    AttentionSpec on = off;
+    on.training = true;
+    const Inputs inputs = random_inputs(2, 9, 4);
+    for (const Backend* backend : backends()) {
+        const Trace none = attend(inputs, {}, backend->name()).value();
+        const Trace trace = attend(inputs, off, backend->name()).value();
+        CHECK(trace[Stage::context] == none[Stage::context]);
+        CHECK(trace[Stage::dropped].empty());
+        CHECK(attend(inputs, on, backend->name()).value()[Stage::context] != none[Stage::context]);
+        const Trace d = attend_backward(inputs, off, trace, {}, backend->name()).value();
+        const Trace d_none = attend_backward(inputs, {}, none, {}, backend->name()).value();
+        CHECK(d[Stage::q] == d_none[Stage::q]);
+        CHECK(d[Stage::v] == d_none[Stage::v]);
     }
 }
 

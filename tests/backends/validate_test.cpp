@@ -61,7 +61,10 @@ TEST_CASE("weights and biases that do not fit X are named") {
     CHECK(complaint(projected()) == "");
     Inputs inputs = projected();
     inputs.params[Param::w_q] = ones({1, 1, 5, 6});
-    CHECK(complaint(inputs) == "W_Q has 5 rows but X has width 4 (W_Q [1, 1, 5, 6])");
+    CHECK(complaint(inputs) == "W_Q is [5, 6]; expected [4, …]: X has width 4");
+    inputs.params[Param::w_q] = ones({1, 1, 6, 4});
+    CHECK(complaint(inputs) ==
+          "W_Q is [6, 4]; expected [4, …]: is it torch's [out, in]? Transpose it");
     inputs = projected();
     AttentionSpec heads;
     heads.heads = heads.kv_heads = 4;
@@ -72,8 +75,7 @@ TEST_CASE("weights and biases that do not fit X are named") {
           "b_K is [1, 1, 1, 5]: expected one number per column of W_K, [1, 1, 1, 6]");
     inputs = projected();
     inputs.params[Param::w_o] = ones({1, 1, 7, 4});
-    CHECK(complaint(inputs) ==
-          "W_O has 7 rows but the joined heads has width 6 (W_O [1, 1, 7, 4])");
+    CHECK(complaint(inputs) == "W_O is [7, 4]; expected [6, …]: the joined heads has width 6");
     inputs = projected();
     inputs.params[Param::w_v] = {};
     CHECK(complaint(inputs) == "X is given without W_V: W_Q, W_K and W_V are all needed");

@@ -94,7 +94,8 @@ void time_views(TimedMap& map, Index tokens) {
         std::vector<double> seconds;
         const bool fits = kViewColumns * cells_per_texel(level) < tokens_wide;
         for (int view = 0; view < (fits ? kViewsPerLevel : 1); ++view)
-            seconds.push_back(map.seconds_until(somewhere(tokens, level, n++), is_complete));
+            seconds.push_back(
+                map.seconds_until(somewhere(tokens, level, n++), is_complete).value());
         fmt::print("view, {:5} cells a texel: {:6.0f} ms median, {:6.0f} ms slowest\n",
                    Index{1} << level, 1e3 * median(seconds), 1e3 * std::ranges::max(seconds));
         slowest = std::max(slowest, median(seconds));
@@ -106,10 +107,10 @@ void measure(Index tokens) {
     const double before = fused_gflops();
     TimedMap map(generate(tokens));
     ViewRequest request = whole(tokens);
-    const double preview = map.seconds_until(request, has_preview);
+    const double preview = map.seconds_until(request, has_preview).value();
     print_preview(preview, map.last());
     request.full_pass = true;
-    map.seconds_until(request, is_complete);
+    map.seconds_until(request, is_complete).value();
     const PassState pass = map.last().pass;
     const double fused = 0.5 * (before + fused_gflops());
     const auto n = static_cast<double>(tokens);
@@ -128,10 +129,10 @@ void measure(Index tokens) {
 
 void measure_long(Index tokens) {
     TimedMap map(generate(tokens));
-    const double preview = map.seconds_until(whole(tokens), has_preview);
+    const double preview = map.seconds_until(whole(tokens), has_preview).value();
     print_preview(preview, map.last());
     fmt::print("zoomed in {:8.2f} s   single cells, exact\n",
-               map.seconds_until(somewhere(tokens, 0, 1), is_complete));
+               map.seconds_until(somewhere(tokens, 0, 1), is_complete).value());
     fmt::print("pass      {:8.0f} s   estimated\n", map.last().pass.seconds_left);
     fmt::print("memory    {:8.0f} MiB at its peak\n", peak_mib());
 }

@@ -83,7 +83,8 @@ TEST_CASE("start options that cannot be carried out name what was expected") {
                "--go-to is 'here'; expected a query and a key"));
     CHECK(says(start_fault({golden("qkv.npz"), "--planted", "512"}), "expected one of the two"));
     CHECK(says(start_fault({"--workspace", "huge"}),
-               "--workspace is 'huge'; expected step, saturation or large"));
+               "--workspace is 'huge'; expected step, saturation, large, masks, kinds, numerics, "
+               "cost or heads"));
 }
 
 TEST_CASE("a file that is no matrix is refused by name") {

@@ -1,4 +1,5 @@
 // Options of `trace`, from the command line and from the file.
+#include "core/scores/score.h"
 #include "tests/cli/command.h"
 
 using namespace attn;
@@ -20,8 +21,9 @@ TEST_CASE("a value that cannot be is named with what was expected") {
     check_option_refused({"--temperature", "nan"}, "temperature is nan");
     check_option_refused({"--scale", "sqrt"},
                          "--scale is 'sqrt'; expected sqrt_dk, none or a number");
-    check_option_refused({"--score", "cos"},
-                         "--score is 'cos'; expected dot, cosine, general or additive");
+    for (const ScoreInfo& score : score_table())
+        check_option_refused({"--score", "cos"}, std::string(score.key));
+    check_option_refused({"--score", "cos"}, "--score is 'cos'; expected dot, cosine, general");
     check_option_refused({"--score", "general"}, "score general needs W_score");
     check_option_refused({"--rope", "both"}, "--rope is 'both'; expected half or interleaved");
     check_option_refused({"--rope-base", "9"}, "--rope-base is 9 without rope");

@@ -56,6 +56,30 @@ TEST_CASE("the output never replaces the input, under whatever name") {
     CHECK(scratch.files() == 3);
 }
 
+TEST_CASE("several inputs are a call each, into a folder, and one that fails leaves the others") {
+    const Scratch scratch;
+    const std::string folder = (scratch / "out").string();
+    const std::string twin = (scratch / "qkv.npz").string();
+    std::filesystem::copy_file(golden("qkv.npz"), twin);
+    const Ran ran = command({"trace", golden("cat_sat_mat.npz"), golden("complex.npz"),
+                             golden("qkv.npz"), "-o", folder, "--keep", "context"});
+    CHECK(ran.code == attn::cli::kBadInput);
+    CHECK(says(ran.out, "2 files -> " + folder + ", 1 failed"));
+    CHECK(says(ran.err, "complex.npz"));
+    const Npz alone = traced("qkv.npz", {"--keep", "context"});
+    const Npz together = read_npz(folder + "/qkv.npz").value();
+    CHECK(floats(together, "context") == floats(alone, "context"));
+    CHECK(std::filesystem::exists(folder + "/cat_sat_mat.npz"));
+    CHECK(!std::filesystem::exists(folder + "/complex.npz"));
+    CHECK(command({"trace", twin, "-o", folder + "/new/"}).code == 0);
+    CHECK(std::filesystem::exists(folder + "/new/qkv.npz"));
+    check_refused({"trace", golden("qkv.npz"), twin, "-o", folder}, "would both be written to");
+    check_refused({"trace", golden("qkv.npz"), golden("complex.npz"), "-o", "-"},
+                  "-o is - for 2 inputs; expected a folder");
+    check_refused({"trace", twin, "-o", scratch.path().string() + "/"},
+                  "the same file as the input");
+}
+
 TEST_CASE("an extension that is not the format's is refused, and nothing is written") {
     const Scratch scratch;
     const auto at = [&](const char* name) { return (scratch / name).string(); };

@@ -49,7 +49,7 @@ TEST_CASE("words that are missing or too many are named") {
     check_refused({"trace", golden("qkv.npz"), "-o", "x.npz", "--scale", "2", "--scale", "3"},
                   "--scale is given 2 times; expected once");
     check_refused({"trace", golden("qkv.npz"), "other.npz", "-o", "x.npz"},
-                  "'other.npz' is one argument too many");
+                  "-o is x.npz for 2 inputs; expected a folder");
 }
 
 TEST_CASE("a value with line breaks is still refused in one line") {

@@ -6,9 +6,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/view/document/actions.h"
 #include "app/view/large/requests.h"
 #include "app/view/session.h"
 #include "app/view/workspaces.h"
+#include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
 
@@ -110,4 +112,35 @@ TEST_CASE("a session finds its file where both were moved to, and where it was")
     const std::string fault = refused(scratch / "other/s.json");
     CHECK(says(fault, (scratch / "other/data/in.npz").string()));
     CHECK(says(fault, (scratch / "old/data/in.npz").string()));
+}
+
+TEST_CASE("a model's folder opens with every layer over a sentence, also where widths differ") {
+    const Scratch scratch;
+    const fs::path folder = scratch / "sentences";
+    fs::create_directories(folder);
+    for (const char* name : {"config.json", "model.safetensors"})
+        fs::copy_file(fs::path(ATTN_TEST_DATA) / "models/use_lite" / name, folder / name);
+    std::ofstream(folder / "tokenizer.json")
+        << R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["?",0],["The animal didn't cross ",-1],["the",-1],["t",-2]]}})";
+    view::AppState state = opened_state(folder);
+    const view::Document& first = state.document();
+    CHECK(first.title == "sentences");
+    CHECK(first.note == "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads");
+    CHECK(view::text_of(first) == "The animal didn't cross the street because it was too tired");
+    CHECK(state.step.sentence_draft == view::text_of(first));
+    REQUIRE(first.tokens.size() > 4);
+    CHECK(first.tokens[0] == "The animal didn't cross ");
+    CHECK(first.tokens[1] == "the");
+    CHECK(first.tokens[2] == " s");
+    CHECK(first.layers.size() == 2);
+    CHECK(first.size.d_model == 16);
+    CHECK(first.size.d_k == 4);
+    view::apply(state, view::ShowLayer{1});
+    CHECK(state.document().layer == 1);
+    CHECK(state.document().size.d_model == 32);
+    CHECK(state.document().size.d_k == 8);
+    CHECK(state.document().size.heads == 4);
+    CHECK((*state.trace)[Stage::q].shape().d == 8);
+    fs::remove(folder / "tokenizer.json");
+    CHECK(refused(folder) == "this model's folder has no tokenizer.json, vocab.json or vocab.txt");
 }

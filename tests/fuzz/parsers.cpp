@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/io/arrays/formats.h"
 #include "core/io/json.h"
 #include "core/io/npz.h"
 
@@ -19,6 +20,17 @@ void check_filled(const NpyArray& array) {
     if (values != items) std::abort();
 }
 
+/// What a file says of an array is what it gives.
+void check_arrays(const ArrayFile& file) {
+    for (const std::string& name : file.names()) {
+        const Result<ArrayInfo> info = file.about(name);
+        const Result<NpyArray> array = file.read(name);
+        if (!array) continue;
+        check_filled(*array);
+        if (!info || info->extents != array->extents || info->dtype != array->dtype) std::abort();
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -26,6 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const Result<NpyArray> array = parse_npy(bytes, "fuzz")) check_filled(*array);
     if (const Result<Npz> npz = parse_npz(bytes, "fuzz"))
         for (const auto& [name, array] : npz->arrays) check_filled(array);
+    if (const auto file = parse_safetensors(bytes, "fuzz")) check_arrays(**file);
+    if (const auto file = parse_npy_file(bytes, "fuzz")) check_arrays(**file);
     if (const auto json = parse_json(bytes, "fuzz")) static_cast<void>(json->dump());
     return 0;
 }

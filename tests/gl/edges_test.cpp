@@ -122,6 +122,24 @@ TEST_CASE("gradients are refused with the names of the backends that compute the
           "backend gl computes no gradients: choose one of reference, staged, fused");
 }
 
+TEST_CASE("queries wider than the fused kernel takes fail alone, and their scores are stored") {
+    Inputs inputs;
+    inputs.q = inputs.k = Tensor({1, 1, 2, 29'857}, 1e-3F);
+    inputs.v = Tensor({1, 1, 2, 1}, {1.0F, 3.0F});
+    const auto refused =
+        attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
+    REQUIRE(!refused);
+    CHECK(refused.error().sentence.find("d_k of at most 29856, and here are 29857") !=
+          std::string::npos);
+    const auto stored = attend(inputs, {}, the_backend());
+    REQUIRE(stored);
+    CHECK((*stored)[Stage::context](0, 0, 0, 0) == doctest::Approx(2.0));
+    inputs.q = inputs.k = Tensor({1, 1, 2, 29'856}, 1e-3F);
+    const auto fused = attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
+    REQUIRE(fused);
+    CHECK((*fused)[Stage::context](0, 0, 1, 0) == doctest::Approx(2.0));
+}
+
 TEST_CASE("a tensor that is larger than a buffer may be fails alone, by name") {
     constexpr Index kTokens = 34'000'000;  // of width 1, four floats each: past 128 MiB
     if (the_backend().renderer().find("llvmpipe") == std::string::npos) return;

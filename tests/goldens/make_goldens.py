@@ -48,7 +48,10 @@ def attention(inputs, options):
         tq, tk = allowed.shape[-2:]
         allowed &= allowed.tril(0 if options["causal"] == "top-left" else tk - tq)
     if "mask" in options:
-        allowed &= torch.tensor(options["mask"], dtype=torch.bool)
+        mask = torch.tensor(options["mask"], dtype=torch.bool)
+        allowed &= mask if mask.dim() == 2 else mask.unsqueeze(1)  # [Tq, Tk] or [B, Tq, Tk]
+    if "padding" in options:
+        allowed &= torch.arange(k.shape[2]) < torch.tensor(options["padding"])[:, None, None, None]
     s["masked"] = s["scaled"].masked_fill(~allowed, -math.inf)
     s["weights"] = torch.softmax(s["masked"], -1)
     s["context"] = s["weights"] @ v
@@ -79,10 +82,10 @@ def given(generator, b, h, hkv, tq, tk, d_k, d_v):
             "v": normal(generator, b, hkv, tk, d_v)}
 
 
-def projected(generator, h, hkv, tq, tk, d_model, d_head):
-    inputs = {"x": normal(generator, 1, 1, tq, d_model)}
+def projected(generator, h, hkv, tq, tk, d_model, d_head, b=1):
+    inputs = {"x": normal(generator, b, 1, tq, d_model)}
     if tq != tk:
-        inputs["x_kv"] = normal(generator, 1, 1, tk, d_model)
+        inputs["x_kv"] = normal(generator, b, 1, tk, d_model)
     for letter, heads in (("q", h), ("k", hkv), ("v", hkv)):
         inputs[f"w_{letter}"] = normal(generator, d_model, heads * d_head)
         inputs[f"b_{letter}"] = normal(generator, heads * d_head)
@@ -94,6 +97,7 @@ def projected(generator, h, hkv, tq, tk, d_model, d_head):
 def main():
     g = torch.Generator().manual_seed(2017)
     mask = [[True, False, True], [True, True, False], [False, False, True]]
+    masks = [[[True, True, False], [False, True, True]], [[False, True, True], [True, False, True]]]
     cases = [
         case("cross, wider values", given(g, 2, 1, 1, 2, 3, 2, 3), {}, "context", g),
         case("causal, grouped keys", given(g, 1, 4, 2, 3, 3, 2, 2), {"causal": "top-left"}, "context", g),
@@ -104,6 +108,10 @@ def main():
              "output", g),
         case("multi-head cross-attention", projected(g, 2, 1, 2, 3, 3, 2), {"heads": 2, "kv_heads": 1},
              "output", g),
+        case("two sequences, padding of their own, causal", projected(g, 4, 2, 3, 3, 4, 2, b=2),
+             {"heads": 4, "kv_heads": 2, "padding": [3, 2], "causal": "top-left"}, "output", g),
+        case("two sequences, masks of their own, cross-attention", projected(g, 4, 2, 2, 3, 3, 2, b=2),
+             {"heads": 4, "kv_heads": 2, "mask": masks, "padding": [2, 3]}, "output", g),
     ]
     text = ",\n".join(json.dumps(c, ensure_ascii=False) for c in cases)
     pathlib.Path(__file__).with_name("attention.json").write_text(f"[\n{text}\n]\n")

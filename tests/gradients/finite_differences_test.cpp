@@ -11,6 +11,7 @@
 #include "core/cast.h"
 #include "core/masks.h"
 #include "tests/support/cases.h"
+#include "tests/support/differences.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -34,40 +35,13 @@ CaseD exact(const Case& one) {
     return made;
 }
 
-/// L = Σ upstream ∘ stage.
-double loss(const CaseD& one) {
-    const TraceD trace = attend_exact(one.inputs, one.spec).value();
-    const TensorD& stage = trace[one.upstream.stage];
-    double sum = 0.0;
-    for (std::size_t n = 0; n < stage.values().size(); ++n)
-        sum += stage.values()[n] *
-               (one.upstream.gradient.empty() ? 1.0 : one.upstream.gradient.values()[n]);
-    return sum;
-}
-
-/// (L(t + h) − L(t − h)) / 2h is wrong by about h² f''' / 6 + ε L / h: h = 1e-5 leaves 1e-10 of each.
-constexpr double kStep = 1e-5;
-constexpr double kTolerance = 1e-7;
-
-/// The entry of `tensor` (a part of one.inputs) whose difference and gradient disagree most.
+/// Of the gradient of `tensor`, a part of one.inputs.
 std::string check(CaseD& one, TensorD& tensor, const TensorD& gradient, std::string_view key) {
-    if (tensor.empty()) return gradient.empty() ? "" : fmt::format("d_{} of nothing", key);
-    if (gradient.shape() != tensor.shape())
-        return fmt::format("d_{} is {} in {}", key, to_string(gradient.shape()), one.name);
-    for (std::size_t n = 0; n < tensor.values().size(); ++n) {
-        const double value = tensor.values()[n];
-        tensor.values()[n] = value + kStep;
-        const double above = loss(one);
-        tensor.values()[n] = value - kStep;
-        const double below = loss(one);
-        tensor.values()[n] = value;
-        const double difference = (above - below) / (2.0 * kStep);
-        const double given = gradient.values()[n];
-        if (!(std::abs(given - difference) <= kTolerance * (1.0 + std::abs(difference))))
-            return fmt::format("d_{} entry {} is {:.12g}, difference {:.12g}, in {}", key, n, given,
-                               difference, one.name);
-    }
-    return {};
+    const auto loss = [&] {
+        return loss_of(attend_exact(one.inputs, one.spec).value()[one.upstream.stage],
+                       one.upstream.gradient);
+    };
+    return gradient_mismatch(tensor, gradient, loss, fmt::format("d_{} of {}", key, one.name));
 }
 
 TraceD gradients(const CaseD& one) {

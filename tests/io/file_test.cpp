@@ -1,11 +1,13 @@
 #include "core/io/file.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "tests/io/scratch.h"
@@ -98,6 +100,32 @@ TEST_CASE("it waits too when it reaches another thread of the program") {
     CHECK(WIFSIGNALED(status));
     CHECK(read_text_file(scratch / "f").value() == "whole");
     CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("what a killed program left for a name goes with the next write of that name") {
+    const Scratch scratch;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
+            static_cast<void>(write_file_atomically(path, "half"));
+            ::raise(SIGKILL);
+            return Result<void>{};
+        }));
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    const std::string alive = fmt::format(".f.{}.tmp", ::getppid());
+    REQUIRE(scratch.files() == 1);
+    std::ofstream(scratch / alive) << "of a process that runs";
+    std::ofstream(scratch / fmt::format(".g.{}.tmp", child)) << "of another name";
+    std::ofstream(scratch / ".f.x.tmp") << "of another program";
+    REQUIRE(write_file_atomically(scratch / "f", "whole"));
+    CHECK(read_text_file(scratch / "f").value() == "whole");
+    CHECK(scratch.files() == 4);
+    CHECK(std::filesystem::exists(scratch / alive));
+    CHECK(!std::filesystem::exists(scratch / fmt::format(".f.{}.tmp", child)));
 }
 
 TEST_CASE("what cannot be written is a failure that names the file and the reason") {

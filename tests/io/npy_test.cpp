@@ -114,6 +114,21 @@ TEST_CASE("texts are read from either kind and byte order, their padding cut off
     CHECK(std::get<std::string>(scalar->values) == "ab");
 }
 
+TEST_CASE("the first and last characters of one to four bytes of UTF-8 are read") {
+    const char32_t characters[] = {1,      0x7F,   0x80,   0x7FF,   0x800,
+                                   0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF};
+    const std::vector<std::string> expected{"\1",         "\x7f",      "\u0080", "\u07ff",
+                                            "\u0800",     "\ud7ff",    "\ue000", "\uffff",
+                                            "\U00010000", "\U0010ffff"};
+    std::string bytes;
+    for (const char32_t c : characters)
+        for (const int shift : {0, 8, 16, 24}) bytes += static_cast<char>((c >> shift) & 0xFF);
+    const Result<NpyArray> array = parse_npy(npy(header("<U1", "(10,)"), bytes), "tokens");
+    REQUIRE(array);
+    CHECK(std::get<std::vector<std::string>>(array->values) == expected);
+    CHECK(says(complaint(npy(header("<U1", "(1,)"), std::string("\0\0\x11\0", 4))), "U+110000"));
+}
+
 TEST_CASE("texts that cannot be tokens are refused") {
     CHECK(says(complaint(npy(header("<U1", "(2, 1)"), std::string(8, '\0'))),
                "Q is text of shape [2, 1]; expected"));

@@ -213,11 +213,26 @@ TEST_CASE("settle waits for the last request, and for nothing where there is non
     CHECK(rig.worker.take().empty());
 }
 
-TEST_CASE("a worker ends while it computes") {
+TEST_CASE("a worker ends while it computes: its sweep is cancelled among its draws") {
     view::SweepRequest request = with_seed(1);
-    request.settings.trials = 1'000'000;
-    jobs::Worker<view::SweepRequest> worker("test", view::requested_sweep, sweep, [] {});
-    worker.update(request);
+    request.settings.trials = kMaxSaturationTrials;  // half a minute
+    std::binary_semaphore begun{0};
+    view::SweepReady given;
+    {
+        const auto run = [&](const view::SweepRequest& asked,
+                             const RunControl& control) -> view::Action {
+            begun.release();
+            given = std::get<view::SweepReady>(sweep(asked, control));
+            return given;
+        };
+        jobs::Worker<view::SweepRequest> worker("test", view::requested_sweep, run, [] {});
+        worker.update(request);
+        REQUIRE(begun.try_acquire_for(std::chrono::minutes(1)));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it draws
+    }
+    CHECK(given.settings == request.settings);
+    CHECK(given.sweep == nullptr);
+    CHECK(given.fault == "the sweep was cancelled");
 }
 
 }  // namespace attn

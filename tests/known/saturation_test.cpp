@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace attn;
@@ -127,6 +128,39 @@ TEST_CASE("a sweep over one trial shows what saturation_at shows, whatever the o
         CHECK(points[n].unscaled.max_slope.low == pair.unscaled.metrics.max_slope);
         CHECK(points[n].score_variance == sample_variance(pair.unscaled.scores));
     }
+}
+
+TEST_CASE("the variance of raw scores is that of all trials and keys, divided by one less") {
+    CHECK(sample_variance(std::vector<double>{1.0, 2.0, 4.0}) == doctest::Approx(7.0 / 3.0));
+    const SaturationSettings settings = sampled(3, 2);
+    double sum = 0.0, squares = 0.0;
+    for (const Index trial : {0, 1})
+        for (const double z : raw_scores(settings, 8, trial)) {
+            sum += z;
+            squares += z * z;
+        }
+    CHECK(sweep_of(settings, {8})[0].score_variance ==
+          doctest::Approx((squares - sum * sum / 6.0) / 5.0));
+}
+
+TEST_CASE(
+    "a band of 11 trials: the second, the middle and the tenth in order; the median's in 95 %") {
+    const SaturationSettings settings = sampled(6, 11);
+    std::vector<double> largest;
+    for (Index trial = 0; trial < 11; ++trial)
+        largest.push_back(saturation_at(settings, 4, trial).unscaled.metrics.max_probability);
+    std::ranges::sort(largest);
+    const Band band = sweep_of(settings, {4})[0].unscaled.max_probability;
+    CHECK(band.low == doctest::Approx(largest[1]).epsilon(1e-12));
+    CHECK(band.median == doctest::Approx(largest[5]).epsilon(1e-12));
+    CHECK(band.high == doctest::Approx(largest[9]).epsilon(1e-12));
+    // 10 (0.5 ± 0.98 / √11) = 5 ± 2.95481
+    const auto between = [&](std::size_t n, double part) {
+        return doctest::Approx(largest[n] + part * (largest[n + 1] - largest[n])).epsilon(1e-5);
+    };
+    CHECK(band.sure_low == between(2, 0.04519));
+    CHECK(band.sure_high == between(7, 0.95481));
+    for (std::size_t n = 1; n < largest.size(); ++n) CHECK(largest[n - 1] < largest[n]);
 }
 
 TEST_CASE("bands are ordered, and have no width for the fixed logits") {

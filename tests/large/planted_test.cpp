@@ -108,6 +108,15 @@ TEST_CASE("planted tokens repeat in some stretches and documents cover all token
     CHECK(layout.document_starts.front() == 0);
     CHECK(layout.document_starts.size() > 5);
     CHECK(std::ranges::is_sorted(layout.document_starts));
+    Index shortest = 4096, longest = 0;
+    for (std::size_t d = 0; d < layout.document_starts.size(); ++d) {
+        const bool last = d + 1 == layout.document_starts.size();
+        const Index length =
+            (last ? 4096 : layout.document_starts[d + 1]) - layout.document_starts[d];
+        shortest = std::min(shortest, length);
+        longest = std::max(longest, length);
+    }
+    CHECK(longest > 4 * shortest);
 }
 
 TEST_CASE("planted numbers are the same on every machine and for every number of threads") {
@@ -121,6 +130,28 @@ TEST_CASE("planted numbers are the same on every machine and for every number of
     CHECK(again->token_ids == input->token_ids);
     const auto other = planted(spec_of(1000, 64, 2));
     CHECK_FALSE(*other->source.q == *input->source.q);
+}
+
+// 36 tokens of the band weigh e^A each, n / 10 of a document e^(A² / 2D), D = 10 numbers of position.
+TEST_CASE("the diagonal's strength A: 36 e^A is n / 10 e^(A² / 2D), at least 2.5") {
+    const auto strength = [](Index tokens) {
+        PlantedSpec spec = spec_of(tokens, 32);
+        spec.needle = spec.documents = spec.induction = spec.sink = false;
+        const auto input = planted(spec);
+        double sum = 0.0;
+        for (Index i = 0; i < tokens; ++i)
+            for (Index c = 0; c < 32; ++c)
+                sum += static_cast<double>((*input->source.q)(0, 0, i, c)) *
+                       static_cast<double>((*input->source.k)(0, 0, i, c));
+        return sum / static_cast<double>(tokens) / std::sqrt(32.0);
+    };
+    CHECK(strength(1000) == doctest::Approx(2.5).epsilon(0.02));
+    for (const Index tokens : {10'000, 20'000}) {
+        const double a = strength(tokens);
+        CHECK(std::log(36.0) + a ==
+              doctest::Approx(std::log(static_cast<double>(tokens) / 10.0) + a * a / 20.0)
+                  .epsilon(0.01));
+    }
 }
 
 TEST_CASE("planted structures can be left out") {

@@ -95,6 +95,51 @@ TEST_CASE("the mean of a preview is unbiased over seeds, and its error no larger
     CHECK(said_median > 0.0);
 }
 
+TEST_CASE("a preview takes an eighth of the rows, fewer where they are more than 50 GFLOP") {
+    const auto rows_of = [](Index tokens, int finest) {
+        WeightSource source;
+        source.size.tq = source.size.tk = tokens;
+        source.size.d_k = 64;
+        const PreviewPlan plan = plan_preview(source, finest, 1);
+        for (Index band = 0; band < plan.bands(); ++band) {
+            const auto b = static_cast<std::size_t>(band);
+            CHECK(plan.band_starts[b + 1] - plan.band_starts[b] == plan.band_starts[1]);
+        }
+        return plan.band_starts[1];
+    };
+    CHECK(rows_of(2048, 4) == 2);
+    CHECK(rows_of(2048, 6) == 8);
+    CHECK(rows_of(2048, 8) == 32);
+    // 2 · 2^20 · 64 FLOP a row: 372.5 rows, over 64 bands
+    CHECK(rows_of(1 << 20, 14) == 5);
+}
+
+// 8 queries by 16 keys: one band of 2 texels, of which 2 rows are sampled.
+TEST_CASE("the error of a preview by hand: s² / m · (1 − m / M)") {
+    Dimensions size;
+    size.tq = 8;
+    size.tk = 16;
+    PreviewPlan plan;
+    plan.level = 3;
+    plan.rows = {1, 6};
+    plan.heights = {4, 4};
+    plan.band_starts = {0, 2};
+    const auto row = [](float first, float second) {
+        const std::vector<float> values{first, second};
+        return std::make_shared<const Texels>(Texels{1, 2, values, values, values, {}});
+    };
+    // s² = 2 and 18 around means of 2 and 6, m = 2 of M = 8 rows: √(s² / 2 · 3/4) / mean
+    const Preview preview = finish_preview(plan, {row(1, 3), row(3, 9)}, size);
+    CHECK(preview.row(3, 0)->mean == std::vector<float>{2, 6});
+    const double both[] = {std::sqrt(0.75) / 2.0, std::sqrt(9.0 * 0.75) / 6.0};
+    CHECK(preview.relative_error_median == doctest::Approx(0.5 * (both[0] + both[1])));
+    CHECK(preview.relative_error_95 == doctest::Approx(0.05 * both[1] + 0.95 * both[0]));
+    plan.heights = {1, 1};  // every row of the band was sampled
+    size.tq = 2;
+    const Preview exact = finish_preview(plan, {row(1, 3), row(3, 9)}, size);
+    CHECK(exact.relative_error_95 == 0.0);
+}
+
 TEST_CASE("a tile says how much of it is exact") {
     const auto input = input_of_test();
     const ExactMap exact = exact_map(input->source);

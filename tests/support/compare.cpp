@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -8,12 +10,13 @@ namespace attn::test {
 namespace {
 
 /// How many tolerances apart two values are: at most 1 is fine.
-double badness(double actual, double expected, Tolerance tolerance) {
+double badness(double actual, double expected, Tolerance tolerance, double most) {
     const double infinity = std::numeric_limits<double>::infinity();
     if (std::isnan(actual) && std::isnan(expected)) return 0.0;
     if (actual == expected) return 0.0;
     if (!std::isfinite(actual) || !std::isfinite(expected)) return infinity;
-    const double allowed = tolerance.absolute + tolerance.relative * std::abs(expected);
+    const double allowed =
+        std::min(tolerance.absolute + tolerance.relative * std::abs(expected), most);
     return allowed > 0.0 ? std::abs(actual - expected) / allowed : infinity;
 }
 
@@ -25,25 +28,41 @@ std::string index_text(const Shape& shape, Index flat) {
 
 }  // namespace
 
+template <class Value>
+double largest_of(const TensorOf<Value>& tensor) {
+    double largest = 0.0;
+    for (const double value : tensor.values())
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
+template <class Value>
+double largest_tolerance(const TensorOf<Value>& expected) {
+    const double largest = largest_of(expected);
+    return largest < kZero ? std::numeric_limits<double>::infinity() : kMostOfLargest * largest;
+}
+
 template <class Actual, class Expected>
 std::string tensor_mismatch(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected,
                             Tolerance tolerance, std::string_view what) {
     if (actual.shape() != expected.shape())
         return fmt::format("{}: shape {}, expected {}", what, to_string(actual.shape()),
                            to_string(expected.shape()));
+    const double most = largest_tolerance(expected);
     std::size_t worst = 0;
     double worst_badness = 0.0;
     for (std::size_t n = 0; n < actual.values().size(); ++n) {
-        const double bad = badness(actual.values()[n], expected.values()[n], tolerance);
+        const double bad = badness(actual.values()[n], expected.values()[n], tolerance, most);
         if (bad <= worst_badness) continue;
         worst = n;
         worst_badness = bad;
     }
     if (worst_badness <= 1.0) return {};
     return fmt::format(
-        "{}: entry {} is {:.9g}, expected {:.9g}, tolerance {:.3g} + {:.3g} relative", what,
-        index_text(actual.shape(), static_cast<Index>(worst)), actual.values()[worst],
-        expected.values()[worst], tolerance.absolute, tolerance.relative);
+        "{}: entry {} is {:.9g}, expected {:.9g}, tolerance {:.3g} + {:.3g} relative, at most "
+        "{:.3g}",
+        what, index_text(actual.shape(), static_cast<Index>(worst)), actual.values()[worst],
+        expected.values()[worst], tolerance.absolute, tolerance.relative, most);
 }
 
 template <class Actual, class Expected>
@@ -60,6 +79,10 @@ double worst_error(const TensorOf<Actual>& actual, const TensorOf<Expected>& exp
 template std::string tensor_mismatch(const Tensor&, const Tensor&, Tolerance, std::string_view);
 template std::string tensor_mismatch(const Tensor&, const TensorD&, Tolerance, std::string_view);
 template std::string tensor_mismatch(const TensorD&, const TensorD&, Tolerance, std::string_view);
+template double largest_of(const Tensor&);
+template double largest_of(const TensorD&);
+template double largest_tolerance(const Tensor&);
+template double largest_tolerance(const TensorD&);
 template double worst_error(const Tensor&, const Tensor&);
 template double worst_error(const Tensor&, const TensorD&);
 template double worst_error(const TensorD&, const TensorD&);

@@ -1,5 +1,6 @@
 #include "tests/support/random_journal.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -53,11 +54,23 @@ std::string some_text(std::string_view field, Draw& draw) {
     constexpr std::array<std::string_view, 6> kKeys{
         "the-cat-sat-down", "three-heads", "exercise",
         "cross-attention",  "empty",       "no such preset"};
-    constexpr std::array<std::string_view, 4> kWorkspaces{"step", "saturation", "large", "attic"};
+    constexpr std::array<std::string_view, 9> kWorkspaces{
+        "step", "saturation", "large", "masks", "kinds", "numerics", "cost", "heads", "attic"};
     constexpr std::array<std::string_view, 5> kBackends{"auto", "reference", "staged", "fused",
                                                         "abacus"};
     constexpr std::array<std::string_view, 8> kTexts{
         "", "a b c", "the cat sat on the mat the cat", "1.5", "-1e-3", "2, 3", "词\n\t“x”", "0"};
+    constexpr std::array<std::string_view, 6> kSettings{"score", "position", "mask",
+                                                        "sink",  "softcap",  "attic"};
+    constexpr std::array<std::string_view, 8> kValues{"cosine", "additive", "alibi", "causal",
+                                                      "off",    "0.5",      "1e9",   "rope-half"};
+    constexpr std::array<std::string_view, 4> kPairs{"window", "rope", "scaled-unscaled", "none"};
+    if (field == "setting") return std::string(draw.of(kSettings));
+    if (field == "value") return std::string(draw.of(kValues));
+    constexpr std::array<std::string_view, 5> kMeasures{"", "entropy", "previous", "norm_share",
+                                                        "attic"};
+    if (field == "measure") return std::string(draw.of(kMeasures));
+    if (field == "pair") return std::string(draw.of(kPairs));
     if (field == "key") return std::string(draw.of(kKeys));
     if (field == "workspace") return std::string(draw.of(kWorkspaces));
     if (field == "name") return std::string(draw.of(kBackends));
@@ -68,7 +81,21 @@ std::string some_name(std::string_view field, const json& now, Draw& draw) {
     const auto stage = [&] { return std::string(stage_table()[draw.below(kStageCount)].key); };
     if (field == "stage") return stage();
     if (field == "tensor") return draw.below(3) == 0 ? "w_q" : stage();
+    constexpr std::array<std::string_view, 3> kCausal{"off", "top-left", "bottom-right"};
+    constexpr std::array<std::string_view, 2> kShapes{"line", "rectangle"};
+    constexpr std::array<std::string_view, 2> kTabs{"compose", "conventions"};
+    constexpr std::array<std::string_view, 4> kConventions{"nan", "after", "add_lowest", "none"};
+    if (field == "causal") return std::string(draw.of(kCausal));
+    if (field == "shape") return std::string(draw.of(kShapes));
+    if (field == "tab") return std::string(draw.of(kTabs));
+    if (field == "convention") return std::string(draw.of(kConventions));
     return now.get<std::string>();
+}
+
+/// A whole number that may be none.
+bool is_optional(std::string_view field) {
+    constexpr std::array<std::string_view, 5> kFields{"reach", "keys", "length", "left", "right"};
+    return std::ranges::count(kFields, field) > 0;
 }
 
 /// The same fields with other values.
@@ -82,10 +109,14 @@ json varied(const json& value, std::string_view field, Draw& draw) {
     if (value.is_boolean()) return draw.below(2) == 0;
     if (value.is_number_integer()) return some_integer(draw);
     if (value.is_number()) return some_real(draw);
-    if (value.is_null()) return field == "reach" ? json(some_integer(draw)) : json(nullptr);
-    if (field == "stage" || field == "tensor") return some_name(field, value, draw);
+    if (value.is_null()) return is_optional(field) ? json(some_integer(draw)) : json(nullptr);
+    if (value.is_string() && (field == "causal" || field == "shape" || field == "tab" ||
+                              field == "convention" || field == "stage" || field == "tensor"))
+        return some_name(field, value, draw);
     const bool chosen = field == "key" || field == "workspace" || field == "name" ||
-                        field == "text" || field == "query" || field == "path";
+                        field == "text" || field == "query" || field == "path" ||
+                        field == "setting" || field == "value" || field == "pair" ||
+                        field == "measure";
     return chosen ? json(some_text(field, draw)) : value;
 }
 

@@ -56,7 +56,7 @@ class Analysis {
              double roundoff)
         : in_(in), f_(forward), d_(d), size_(validate(in, spec).value().size()), u_(roundoff) {
         factor_ = std::abs(score_factor(spec, size_.d_k));
-        kept_ = 1.0 / (1.0 - spec.dropout);
+        kept_ = 1.0 / (1.0 - spec.active_dropout());
         with_rounding();
         projections();
         scores();

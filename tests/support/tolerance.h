@@ -34,7 +34,21 @@ struct ErrorBounds {
 ErrorBounds error_bounds(const InputsD& inputs, const AttentionSpec& spec, const TraceD& forward,
                          const TraceD& backward, double roundoff);
 
-/// "" when every entry is within tolerance, NaN meets NaN and inf the same inf; else a sentence with
+/// The largest |value| that is finite; 0 of none.
+template <class Value>
+double largest_of(const TensorOf<Value>& tensor);
+
+/// No entry may be wrong by more than this part of the array's largest, whatever the analysis allows: it takes the worst
+/// case of every sum, which for gradients of projections is more than they are.
+inline constexpr double kMostOfLargest = 0.9e-3;
+/// The largest entry of an array that is zero but for rounding, such as the gradient of a key's bias: no part of that is
+/// a tolerance.
+inline constexpr double kZero = 1e-12;
+/// kMostOfLargest of the largest entry; ∞ for an array that is zero.
+template <class Value>
+double largest_tolerance(const TensorOf<Value>& expected);
+
+/// "" when every entry is within tolerance and largest_tolerance(), NaN meets NaN and inf the same inf; else a sentence with
 /// the worst entry: its index, both values, the tolerance, and `what`, which names case and seed.
 template <class Actual, class Expected>
 std::string tensor_mismatch(const TensorOf<Actual>& actual, const TensorOf<Expected>& expected,

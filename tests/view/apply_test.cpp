@@ -97,6 +97,18 @@ TEST_CASE("editing a number changes everything downstream and is undone in one s
     CHECK((*after(undone, {Redo{}}).trace)[Stage::output] == (*edited.trace)[Stage::output]);
 }
 
+TEST_CASE("an edit after an undo takes the place of what was undone") {
+    const AppState first = initial_state();
+    const AppState other = after(
+        first, {SetCell{kCell, 2.0}, SetCell{kCell, 3.0}, Undo{}, Undo{}, SetCell{kCell, 4.0}});
+    CHECK(other.history.size() == 2);
+    CHECK(other.now == 1);
+    const AppState redone = after(other, {Redo{}});
+    CHECK(says(redone, "Nothing to redo."));
+    CHECK(redone.document().inputs->x(0, 0, 1, 1) == 4.0F);
+    CHECK(after(other, {Undo{}}).document().inputs == first.document().inputs);
+}
+
 TEST_CASE("what is typed must be a number; else the old one stays") {
     const AppState wrong =
         after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"1.2.3"}, CommitCellEdit{}});
@@ -192,7 +204,7 @@ TEST_CASE("undo keeps no more tensors than it may") {
     for (int n = 0; n < 2; ++n) {
         Document copy = heavy;
         set_inputs(copy, Inputs(*heavy.inputs));
-        state.history.push_back({std::make_shared<const Document>(std::move(copy)), {}, "heavy"});
+        state.history.emplace_back().document = std::make_shared<const Document>(std::move(copy));
         state.now = state.history.size() - 1;
     }
     view::apply(state, SetTemperature{2.0});  // shares its tensors with the last
@@ -297,7 +309,8 @@ TEST_CASE("a wrong journal line names its fault") {
 }
 
 TEST_CASE("no two commands share a key, and every enabled one can be journaled") {
-    for (const char* workspace : {"step", "saturation", "large"}) {
+    for (const char* workspace :
+         {"step", "saturation", "large", "masks", "kinds", "numerics", "cost", "heads"}) {
         const auto list = commands(after(initial_state(), {SetWorkspace{workspace}}));
         for (const Command& a : list) {
             CHECK((to_journal(a.action) || kind_of(a.action) == Kind::moment));
@@ -324,4 +337,25 @@ TEST_CASE("copying asks for the clipboard") {
         after(initial_state(), {SelectCell{kCell}, CopyArithmetic{CopyAs::text}});
     REQUIRE(state.effects.clipboard);
     CHECK(state.effects.clipboard->find("X[cat, 1] = 0.51") != std::string::npos);
+}
+
+TEST_CASE("commands go round the heads and the sequences of a batch") {
+    const auto pressed = [](const AppState& state, std::string_view words) {
+        const auto list = commands(state);
+        const auto found = std::ranges::find(list, words, &Command::words);
+        REQUIRE(found != list.end());
+        REQUIRE(found->enabled);
+        return after(state, {found->action});
+    };
+    const AppState first = two_sequences_state();
+    const AppState second = pressed(first, "Next sequence of the batch");
+    CHECK(second.batch == 1);
+    CHECK(second.head == 0);
+    CHECK(pressed(second, "Next sequence of the batch").batch == 0);
+    const AppState head = pressed(second, "Next head");
+    CHECK(head.head == 1);
+    CHECK(head.batch == 1);
+    CHECK(pressed(head, "Next head").head == 0);
+    CHECK(pressed(head, "Previous head").head == 0);
+    CHECK(pressed(first, "Previous head").head == 1);
 }

@@ -79,6 +79,21 @@ TEST_CASE("a document survives JSON, to the last bit") {
     }
 }
 
+TEST_CASE("training off survives JSON, and then dropout has no stage") {
+    const auto off = document_from_json(kHead + R"("dropout": 0.5, "training": false})", "off");
+    REQUIRE(off);
+    CHECK(!off->spec.training);
+    CHECK(stage_shape(Stage::dropped, off->size, off->spec).count() == 0);
+    const auto again = document_from_json(document_to_json(*off), "again");
+    REQUIRE(again);
+    CHECK(!again->spec.training);
+    CHECK(again->spec.dropout == 0.5);
+    const auto on = document_from_json(kHead + R"("dropout": 0.5})", "on");
+    REQUIRE(on);
+    CHECK(on->spec.training);
+    CHECK(stage_shape(Stage::dropped, on->size, on->spec).count() != 0);
+}
+
 TEST_CASE("a wrong document names the key or the row and what was expected") {
     CHECK(has(fault(kHead + R"("scal": 1})"), "unknown key 'scal'"));
     CHECK(has(fault(R"({"note": "n", "sentence": "a"})"), "has no 'title'"));

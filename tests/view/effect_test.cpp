@@ -250,6 +250,28 @@ TEST_CASE("the sentence has the numbers of the row that is looked at, not of the
     CHECK(has(first.message.words, "largest weight of The: still The 1.00"));
 }
 
+TEST_CASE("the largest weight is that of the head and the sequence that are shown") {
+    const auto largest = [](const AppState& of, Index row) {
+        const Tensor& weights = (*of.trace)[Stage::weights];
+        return cell_number(*std::ranges::max_element(weights.matrix(of.batch, of.head).row(row)),
+                           2);
+    };
+    const AppState heads =
+        after(two_heads_state(), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 1}}});
+    std::set<std::string> told;
+    for (const Index head : {0, 1}) {
+        const AppState before = after(heads, {ShowHead{head}});
+        const AppState state = after(before, {SetTemperature{0.5}});
+        const std::string words = effect_words(state);
+        CAPTURE(words);
+        CHECK(has(words, "in head " + std::to_string(head) + ", "));
+        CHECK(has(words, " " + largest(before, 2) + " → "));
+        CHECK(words.ends_with(" " + largest(state, 2)));
+        told.insert(largest(before, 2));
+    }
+    CHECK(told.size() == 2);
+}
+
 TEST_CASE("undo and redo say what they change, and opening another document says nothing of it") {
     const AppState edited = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
     const AppState undone = after(edited, {Undo{}});

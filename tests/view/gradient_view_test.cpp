@@ -310,6 +310,7 @@ TEST_CASE("a target is typed at the output, moves the gradient, and is undone") 
     const StepView view = build_step_view(state);
     CHECK(view.operands.back().title == "target");
     CHECK(view.operands.back().editable);
+    CHECK_FALSE(view.operands[view.operands.size() - 2].editable);
     CHECK_FALSE(view.result.editable);
     CHECK(after(state, {SetTarget{cell, std::nan("")}}).message.severity == Severity::error);
 }

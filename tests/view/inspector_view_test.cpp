@@ -11,6 +11,7 @@
 #include "app/view/common/expr.h"
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/step/explain.h"
 #include "app/view/step/workspace.h"
 #include "tests/view/sample_states.h"
 
@@ -295,4 +296,13 @@ TEST_CASE("copies are LaTeX and Python of the same arithmetic") {
     const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scaled, 0, 2});
     CHECK(view.as_latex.find("\\frac{1}{\\sqrt{2}}") != std::string::npos);
     CHECK(view.as_python.find("print(1 / np.sqrt(2))") != std::string::npos);
+}
+
+TEST_CASE("a tensor is named in LaTeX as a word where it is one, else by its letter") {
+    CHECK(tex_symbol(Stage::scores) == "\\mathrm{scores}");
+    CHECK(tex_symbol(Stage::context) == "\\mathrm{context}");
+    CHECK(tex_symbol(Stage::x_kv) == "X_{kv}");
+    CHECK(tex_symbol(Stage::dropped) == "\\tilde{A}");
+    CHECK(tex_symbol(Stage::q) == "Q");
+    CHECK(tex_symbol(Param::w_q) == "W_Q");
 }

@@ -43,12 +43,12 @@ large::Tile tile_of(std::vector<float> weights, large::TileOrigin origin) {
 TEST_CASE("a range of colours is rounded outwards and keeps still") {
     CHECK(weight_range(3e-5, 0.02, true) == weight_range(2.9e-5, 0.021, true));
     CHECK(weight_range(3e-5, 0.02, true).high == doctest::Approx(std::pow(10.0, -1.5)));
-    CHECK(weight_range(3e-5, 0.02, true).low == doctest::Approx(1e-5));
+    CHECK(weight_range(3e-5, 0.02, true).low == doctest::Approx(1e-5).scale(0.0));
     CHECK(weight_range(0.0, 0.02, false) == WeightRange{0.0, 0.02, false});
     CHECK(weight_range(0.0, 0.021, false).high == doctest::Approx(0.05));
     CHECK(weight_range(0.5, 0.5, true).low < weight_range(0.5, 0.5, true).high);
     const double low = weight_range(0.0, 1.0, true).low;
-    CHECK(low == doctest::Approx(1e-8));
+    CHECK(low == doctest::Approx(1e-8).scale(0.0));
     for (const double bad : {0.0, -1.0, HUGE_VAL, std::nan("")})
         for (const bool log_scale : {true, false})
             CHECK(weight_range(bad, bad, log_scale).high == 1.0);
@@ -262,4 +262,22 @@ TEST_CASE("a search lists the strongest cells of a column") {
     CHECK(view.found[0].cell.column == 0);
     const AppState refused = after(state, {SearchMap{large::Search{Of::query, 1024}}});
     CHECK(refused.large.search == state.large.search);
+}
+
+TEST_CASE("the needle has a mark while some of its cell is on the canvas") {
+    const AppState state = settled_state(planted_state(), {GoToNeedle{}});
+    REQUIRE(state.large.input->needle);
+    const auto marks_at = [&](double first_column) {  // of the canvas: 1000 pixels, 1/64 cell each
+        AppState moved = state;
+        moved.large.fitted = false;
+        moved.large.camera.cells_per_unit = 1.0 / 64.0;
+        moved.large.camera.column = first_column + 500.0 / 64.0;
+        return build_large_view(moved).marks.size();
+    };
+    const auto needle = static_cast<double>(state.large.input->needle->column);
+    CHECK(marks_at(needle) == 1);
+    CHECK(marks_at(needle + 63.0 / 64.0) == 1);
+    CHECK(marks_at(needle + 1.0) == 0);
+    CHECK(marks_at(needle - 1000.0 / 64.0 + 1.0 / 64.0) == 1);
+    CHECK(marks_at(needle - 1000.0 / 64.0) == 0);
 }

@@ -7,7 +7,9 @@
 #include <functional>
 #include <set>
 
+#include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
+#include "app/view/common/theme.h"
 #include "app/view/common/words.h"
 #include "app/view/large/camera.h"
 #include "app/view/large/colors.h"
@@ -237,6 +239,27 @@ TEST_CASE("the picture of scores: which scores, a diverging legend about zero, t
         CHECK_FALSE(keys(view).contains(key));
     const LargeView whole = build_large_view(settled_state(state, {FitMap{}}));
     CHECK(whole.legend.title == "mean scaled score of 2 × 2 cells, S = q·k ÷ √d_k");
+}
+
+TEST_CASE("a score's number has the ink that is read on its colour, for every score in view") {
+    for (const ThemeName name : {ThemeName::dark, ThemeName::light}) {
+        AppState state = settled_state(planted_state({.tokens = 512}),
+                                       {SetMapPicture{MapPictureOf::scores}, GoToNeedle{}});
+        state.theme = name;
+        const double high = score_range_in_view(state.large);
+        int dark = 0, light = 0;
+        for (const MapFigure& figure : build_large_view(state).figures) {
+            std::string text = figure.text;
+            if (text.starts_with("−")) text.replace(0, std::string_view("−").size(), "-");
+            const Color fill =
+                color_of({ColorScale::diverging, -high, high}, std::stod(text), name);
+            CAPTURE(figure.text);
+            CHECK(contrast(figure.ink, fill) > 0.75 * contrast(ink_on(fill, name), fill));
+            (figure.ink.r < 128 ? dark : light) += 1;
+        }
+        CHECK(dark > 0);
+        CHECK(light > 0);
+    }
 }
 
 TEST_CASE("scores of every sign, zero, NaN, ±∞ and masked are different pixels") {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/view/actions.h"
+#include "tests/support/random.h"
 
 namespace attn::view {
 
@@ -22,6 +23,18 @@ inline AppState preset_state(const std::string& key) {
 inline AppState two_heads_state() {
     return state_of(make_document("The cat sat because it was tired", 8, 4, 2, 7, {}).value())
         .value();
+}
+
+/// Q, K and V of two sequences of three tokens, two heads.
+inline AppState two_sequences_state() {
+    auto inputs = std::make_shared<Inputs>();
+    inputs->q = test::normal_tensor<float>({2, 2, 3, 4}, 1);
+    inputs->k = test::normal_tensor<float>({2, 2, 3, 4}, 2);
+    inputs->v = test::normal_tensor<float>({2, 2, 3, 4}, 3);
+    Document document;
+    document.inputs = std::move(inputs);
+    document.layers = {document.inputs};
+    return state_of(std::move(document)).value();
 }
 
 /// Every preset, and models that presets do not show: masks of every kind, dropout, NaN, ∞,

@@ -160,9 +160,15 @@ TEST_CASE("the shaded gap lies between the curves, where the scaled one is the u
         for (const GapView& gap : hero.gaps)
             for (std::size_t n = 0; n < gap.x.size(); ++n) {
                 CHECK(gap.high[n] >= gap.low[n]);
+                if (n > 0) CHECK(gap.x[n] > gap.x[n - 1]);
                 const double scaled = at(hero.plot.curves[0], gap.x[n]);
                 if (!std::isnan(scaled)) CHECK(gap.high[n] == scaled);
             }
+        const std::vector<double>& xs = hero.plot.curves[0].x;
+        for (const GapView& gap : hero.gaps)  // a piece ends where the curves meet, or end
+            for (const std::size_t n : {std::size_t{0}, gap.x.size() - 1})
+                CHECK((gap.high[n] == doctest::Approx(gap.low[n]) || gap.x[n] == xs.front() ||
+                       gap.x[n] == xs.back()));
         std::size_t covered = 0, wanted = 0;
         for (const double x : hero.plot.curves[0].x) {
             wanted += at(hero.plot.curves[0], x) > at(hero.plot.curves[1], x) ? 1 : 0;

@@ -113,6 +113,9 @@ TEST_CASE("what is no part of the subset is named") {
     CHECK(fault("\\frac a").find("ends where an argument is expected") != std::string::npos);
     CHECK(fault("a ÷ b").find("\"÷\" is no part") != std::string::npos);
     CHECK(fault(std::string(1000, '{')).find("nested too deeply") != std::string::npos);
+    CHECK(fault("\\mathrm abc}").find("a word in { } is expected") != std::string::npos);
+    CHECK(fault("\\mathrm{abc").find("a word in { } is expected") != std::string::npos);
+    CHECK(fault("\\mathrm{a b}").find("is no word of letters") != std::string::npos);
     CHECK(fault("\\").find("not known") != std::string::npos);
     CHECK(plain_text("\\foo") == "\\foo");
 }

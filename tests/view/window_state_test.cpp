@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/view/session.h"
 #include "app/view/window/commands.h"
 #include "tests/view/sample_states.h"
@@ -90,6 +92,19 @@ TEST_CASE("the UI scale is said on the bottom line, but for the one of the start
     const AppState started = after(first, {StartAtScale{1.4}});
     CHECK(started.ui_scale == 1.4);
     CHECK(started.message.words == first.message.words);
+}
+
+TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
+    auto session = nlohmann::json::parse(session_to_json(initial_state()));
+    REQUIRE(session.at("window").contains("ui_scale"));
+    for (const double scale : {1.0, 1.5, 2.0, 0.99, 2.01, 0.0, -1.0}) {
+        CAPTURE(scale);
+        session["window"]["ui_scale"] = scale;
+        const auto read = session_from_json(session.dump(), "s", {});
+        CHECK(read.has_value() == (scale >= 1.0 && scale <= 2.0));
+        if (read) CHECK(read->ui_scale == scale);
+        if (!read) CHECK(read.error().sentence.find("expected 1 to 2") != std::string::npos);
+    }
 }
 
 TEST_CASE("the popover of the model is opened, closed and kept") {

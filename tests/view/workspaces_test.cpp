@@ -27,7 +27,7 @@ TEST_CASE("a workspace that is registered is entered by its key and found by its
     const AppState state = state_with_probe();
     for (const Command& command : commands(state))
         if (command.words == "Probe workspace") {
-            CHECK(command.chord == plain(Key::digit4));
+            CHECK(command.chord == plain(Key::digit9));
             CHECK(after(state, {command.action}).message.words == "in the probe");
         }
     CHECK(lists(commands(state), "Probe workspace"));
@@ -70,15 +70,19 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     CHECK(read->message.words == "depth 2");
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().sentence.find("expected step, saturation or large") != std::string::npos);
+    CHECK(refused.error().sentence.find(
+              "expected step, saturation, large, masks, kinds, numerics, cost or heads") !=
+          std::string::npos);
 }
 
 TEST_CASE("a key that no workspace has is refused with the keys there are") {
     const AppState state = after(state_with_probe(), {SetWorkspace{"cellar"}});
     CHECK(state.message.words ==
-          "There is no workspace 'cellar': expected step, saturation, large or probe.");
+          "There is no workspace 'cellar': expected step, saturation, large, masks, kinds, "
+          "numerics, cost, heads or probe.");
     CHECK(state.workspace == Workspace::step);
-    CHECK(workspace_keys(workspaces()) == "step, saturation or large");
+    CHECK(workspace_keys(workspaces()) ==
+          "step, saturation, large, masks, kinds, numerics, cost or heads");
 }
 
 TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {

@@ -4,37 +4,7 @@
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 source "$here/window.sh"
 
-# first_that PATTERN COMMAND POINT...: tries the command at one point after the other until a line of the
-# journal matches, so that a control may move a little. Sets x and y.
-first_that() {
-    local pattern=$1 command=$2 before point
-    before=$(count "$pattern")
-    shift 2
-    for point in "$@"; do
-        x=${point%,*} y=${point#*,}
-        "$command" "$x" "$y"
-        sleep 0.2
-        if more_than "$pattern" "$before"; then return; fi
-    done
-    fail "'$pattern' at none of $*"
-}
-
 double_click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click --repeat 2 --delay 150 1 sleep 0.1; }
-drag_right() {
-    xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
-    local step
-    for step in 1 2 3 4 5; do xdotool mousemove --sync $(($1 + 16 * step)) "$2" sleep 0.06; done
-    xdotool mouseup 1 sleep 0.1
-}
-
-# points X0 X1 DX Y0 Y1 DY: a lattice, row by row.
-points() {
-    local px py
-    for ((py = $4; py <= $5; py += $6)); do
-        for ((px = $1; px <= $2; px += $3)); do echo "$px,$py"; done
-    done
-}
-
 start --preset the-cat-sat-down --save-session recorded.json
 
 # A cell of X: select it with the mouse, edit it by double click, undo, redo, undo.

@@ -90,7 +90,7 @@ void draw_generator(const LargeScene& scene) {
 
 void draw_open_button(const LargeScene& scene) {
     if (button(scene.frame, "open", "Open a file",
-               {"Q and K of a model, as .npz", "V may be missing.  Key: Ctrl+O"}))
+               {"Q and K of a model, as .npz or .safetensors", "V may be missing.  Key: Ctrl+O"}))
         scene.out.push_back(view::ShowPrompt{view::PromptKind::open});
 }
 

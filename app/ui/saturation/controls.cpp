@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "app/ui/common/draw.h"
-#include "app/ui/common/focus.h"
-#include "app/ui/common/typing.h"
+#include "app/ui/common/list_field.h"
 #include "app/ui/common/widgets.h"
 #include "app/view/saturation/words.h"
 
@@ -15,10 +13,6 @@ namespace attn::ui {
 namespace {
 
 using view::SaturationView;
-
-// Design units.
-constexpr float kLeastLogits = 200.0F;
-constexpr float kMostLogits = 420.0F;
 
 void draw_model(const SaturationView& view, const Frame& frame, view::Actions& out) {
     const Tip tip{"Where the raw scores z come from", view.model_words};
@@ -72,54 +66,17 @@ void draw_sampling(const SaturationView& view, const Frame& frame, view::Actions
 }
 
 /// The old logits stay where what was typed is no list of numbers.
-void take_logits(const std::string& text, const SaturationView& view, view::Actions& out) {
-    auto logits = view::typed_logits(text);
+void draw_logits(const SaturationView& view, const Frame& frame, view::Actions& out) {
+    const Tip tip{"the logits z / √d_k, one for each key",
+                  "Click to type numbers with commas between them. Scaled, softmax is given these; "
+                  "unscaled, these × √d_k."};
+    const auto text = list_field(frame, "logits", "logits", view.logits, tip, out);
+    if (!text) return;
+    auto logits = view::typed_logits(*text);
     if (logits) return out.push_back(view::SetSaturationLogits{*std::move(logits)});
     out.push_back(
         view::Notify{{fmt::format("{}; the logits stay {}", logits.error().sentence, view.logits),
                       view::Severity::error}});
-}
-
-void draw_logits_field(const SaturationView& view, ImVec2 low, ImVec2 high, const Frame& frame,
-                       view::Actions& out) {
-    ImGui::InvisibleButton("logits", {high.x - low.x, high.y - low.y});
-    const bool hovered = ImGui::IsItemHovered();
-    if (ImGui::IsItemActivated()) begin_typing(ImGui::GetID("logits"), view.logits, out);
-    frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
-    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
-    if (hovered) frame.painter.outline(low, high, frame.theme.muted, frame.px(1), frame.px(4));
-    const float pad = frame.px(8);
-    draw_text_in(frame, frame.fonts.digits, {low.x + pad, low.y}, high, Align::left,
-                 frame.theme.text,
-                 fit_text(frame, frame.fonts.digits, view.logits, high.x - low.x - 2 * pad));
-    tooltip(frame, "the logits z / √d_k, one for each key",
-            "Click to type numbers with commas between them. Scaled, softmax is given these; "
-            "unscaled, these × √d_k.");
-}
-
-void draw_logits(const SaturationView& view, const Frame& frame, view::Actions& out) {
-    const float words = frame.text_width(frame.fonts.body, "logits") + frame.px(8);
-    const float text = frame.text_width(frame.fonts.digits, view.logits) + frame.px(16);
-    const float width = std::clamp(text, frame.px(kLeastLogits), frame.px(kMostLogits));
-    flow(frame, words + width);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = ImGui::GetFrameHeight();
-    const ImVec2 low{at.x + words, at.y};
-    const ImVec2 high{low.x + width, at.y + height};
-    draw_text_in(frame, frame.fonts.body, at, {low.x, high.y}, Align::left, frame.theme.muted,
-                 "logits");
-    ImGui::BeginGroup();
-    ImGui::SetCursorScreenPos(low);
-    const ImGuiID control = ImGui::GetID("logits");
-    if (is_typed_into(frame, control)) {
-        if (const auto typed = type_in_place(frame, control, low, high, out))
-            take_logits(*typed, view, out);
-    } else {
-        draw_logits_field(view, low, high, frame, out);
-    }
-    ImGui::EndGroup();
-    if (focus_stop(frame, control, low, high))
-        begin_typing_by_key(frame, control, view.logits, out);
 }
 
 void draw_five_bars(const Frame& frame, view::Actions& out) {

@@ -8,8 +8,8 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
+#include "app/ui/common/plot_parts.h"
 #include "app/ui/common/typing.h"
-#include "app/ui/saturation/plot_parts.h"
 
 namespace attn::ui {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/math.h"
+#include "app/ui/common/plot.h"
 #include "app/ui/saturation/controls.h"
 #include "app/ui/saturation/hero.h"
-#include "app/ui/saturation/plot.h"
 #include "app/ui/saturation/side.h"
 #include "app/ui/saturation/table.h"
 
@@ -73,9 +73,11 @@ void draw_words(const SaturationView& view, const Frame& frame) {
 
 // --- below the large plot
 
-void follow(const PlotInput& input, view::Actions& out) {
+void follow(const PlotInput& input, Index d_k, view::Actions& out) {
     if (input.taken) out.push_back(view::BeginGesture{});
-    if (input.moved_to) out.push_back(view::SetSaturationWidth{*input.moved_to});
+    Index to = input.moved_to ? view::nearest_stop(*input.moved_to) : d_k;
+    if (input.steps != 0) to = view::next_stop(d_k, input.steps);
+    if (to != d_k) out.push_back(view::SetSaturationWidth{to});
     if (input.let_go) out.push_back(view::EndGesture{});
 }
 
@@ -88,7 +90,7 @@ void draw_small_plots(const SaturationView& view, const Place& at, const Frame& 
         const float x = at.low.x + static_cast<float>(n) * (width + gap);
         follow(draw_plot(view.plots[n], ("plot " + std::to_string(n)).c_str(), {x, at.low.y},
                          {x + width, at.high.y}, view.stale, frame),
-               out);
+               view.d_k, out);
     }
 }
 
@@ -104,7 +106,7 @@ void draw_details(const SaturationView& view, const Place& at, const Frame& fram
     const float middle = at.low.x + at.width() * 0.46F;
     follow(draw_plot(view.details.raw, "raw plot", {at.low.x, top},
                      {middle - frame.px(kGap), at.high.y}, view.stale, frame),
-           out);
+           view.d_k, out);
     draw_row_numbers(view.details, {middle, top}, at.high, frame);
 }
 

@@ -24,8 +24,9 @@ constexpr float kTitle = 20.0F;
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
 constexpr float kRoomyPitch = 36.0F;  // of columns beside which a row's number has room
 constexpr float kNarrowestBar = 96.0F;
-constexpr double kFading = 0.4;  // of its time, the end: a flash fades
-constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
+constexpr float kFootHeight = 26.0F;  // of a colour bar with its numbers
+constexpr double kFading = 0.4;       // of its time, the end: a flash fades
+constexpr float kHeight = 0.3F;       // of the spare height stands above words alone
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
@@ -181,6 +182,27 @@ void draw_titles(const Cross& cross, const GridView& grid, const GridPlace& plac
     if (grid.slot == Slot::left || grid.slot == Slot::right) draw_side_title(cross, grid, place);
 }
 
+/// What to press first, at the foot of the canvas. Colour bars end before it.
+struct Hint {
+    std::string words;
+    ImVec2 low, high;
+};
+Hint hint_of(const Cross& cross) {
+    const Frame& frame = cross.frame;
+    const Font& font = frame.fonts.body;
+    const std::string words = fit_text(frame, font, cross.view.hint, cross.room.x / 2);
+    const ImVec2 end = cross.origin + cross.room;
+    return {words,
+            {end.x - frame.text_width(font, words), end.y - font.px - frame.px(4)},
+            {end.x, end.y - frame.px(4)}};
+}
+
+void draw_hint(const Cross& cross) {
+    const Hint hint = hint_of(cross);
+    draw_text_in(cross.frame, cross.frame.fonts.body, hint.low, hint.high, Align::right,
+                 cross.frame.theme.accent, hint.words);
+}
+
 /// Under a matrix: what stands there, unless it stands above, and its colours.
 void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place,
                view::Actions& out) {
@@ -196,7 +218,10 @@ void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place,
                            grid.shape);
         x += frame.text_width(frame.fonts.small, grid.shape) + frame.px(kGap * 2);
     }
-    const float end = aside ? cross.origin.x + cross.room.x : canvas.end().x;
+    const Hint hint = hint_of(cross);
+    const bool meets = !hint.words.empty() && low.y + frame.px(kFootHeight) > hint.low.y;
+    const float edge = aside ? cross.origin.x + cross.room.x : canvas.end().x;
+    const float end = meets ? std::min(edge, hint.low.x - frame.px(kGap * 2)) : edge;
     if (end - x > frame.px(kNarrowestBar))
         draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x, out);
 }
@@ -293,17 +318,6 @@ void draw_flash(const Cross& cross) {
         flash_in(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]),
                  *cross.view.flash);
     flash_in(cross, cross.view.result, cross.on_screen(cross.layout.result), *cross.view.flash);
-}
-
-/// What to press first, at the foot of the canvas.
-void draw_hint(const Cross& cross) {
-    const Frame& frame = cross.frame;
-    if (cross.view.hint.empty()) return;
-    const ImVec2 high = cross.origin + cross.room;
-    const Font& font = frame.fonts.body;
-    draw_text_in(frame, font, {cross.origin.x, high.y - font.px - frame.px(4)},
-                 {high.x, high.y - frame.px(4)}, Align::right, frame.theme.accent,
-                 fit_text(frame, font, cross.view.hint, cross.room.x / 2));
 }
 
 /// The reason why there is nothing to see, in the middle.

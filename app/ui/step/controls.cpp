@@ -43,18 +43,30 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
     if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
 }
 
+view::Action typed(const ControlsView& view, const std::string& text) {
+    if (view.reads_text) return view::TypeText{text};
+    return view::DraftSentence{text};
+}
+
 void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::string draft = view.sentence_draft;
     ImGui::SetNextItemWidth(width);
     push_no_tab_stop();
-    const bool entered = ImGui::InputTextWithHint("##sentence", "Type a sentence, press Enter",
-                                                  &draft, ImGuiInputTextFlags_EnterReturnsTrue);
+    const char* const hint =
+        view.reads_text ? "Type a text for the model" : "Type a sentence, press Enter";
+    const bool entered =
+        ImGui::InputTextWithHint("##sentence", hint, &draft, ImGuiInputTextFlags_EnterReturnsTrue);
     pop_no_tab_stop();
-    still_field(frame, frame.fonts.body, draft, "Type a sentence, press Enter");
-    tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
+    still_field(frame, frame.fonts.body, draft, hint);
+    if (view.reads_text)
+        tooltip(frame, "Text", "Every layer is computed as you type. Enter: typing is done.");
+    else
+        tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
     text_stop(frame);
-    if (draft != view.sentence_draft) out.push_back(view::DraftSentence{draft});
-    if (entered) out.push_back(view::SetSentence{draft});
+    if (draft != view.sentence_draft) out.push_back(typed(view, draft));
+    if (entered)
+        out.push_back(view.reads_text ? view::Action(view::EndGesture{})
+                                      : view::Action(view::SetSentence{draft}));
 }
 
 /// Which of several is looked at: counted from 0.

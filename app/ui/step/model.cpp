@@ -79,7 +79,7 @@ void add_sizes(const ControlsView& view, std::vector<Row>& rows) {
 /// |i − j| ≤ w.
 void draw_window_mask(const ControlsView& view, const Frame& frame, Actions& out) {
     const Tip tip{"Window mask: |i − j| ≤ w", "A query sees only the keys near it. [T, T]"};
-    if (const auto on = toggle(frame, "window", "window", view.window.has_value(), tip))
+    if (const auto on = toggle(frame, "window", view.window_words, view.windowed, tip))
         out.push_back(view::SetWindow{*on ? std::optional<Index>(1) : std::nullopt});
     if (!view.window) return;
     const Index high = std::max(view.tokens - 1, *view.window);

@@ -31,6 +31,7 @@ constexpr float kRise = 0.25F;      // of an arc, of its width
 constexpr double kLeastArc = 0.02;  // no arc of a smaller weight
 constexpr int kArcSteps = 24;
 constexpr float kNarrow = 40.0F;  // a word's room
+constexpr float kBeforeReadOut = 24.0F;
 
 struct Scene {
     const SentenceView& view;
@@ -172,10 +173,27 @@ void draw_more(const Scene& scene) {
                      Align::center, scene.frame.theme.muted, "…");
 }
 
+/// At the right end of the line of words; the room that it takes, half the line at most.
+float draw_read_out(const Scene& scene) {
+    const Frame& frame = scene.frame;
+    const std::string& whole = scene.view.read_out;
+    if (whole.empty()) return 0.0F;
+    const Font& font = frame.fonts.body;
+    const float width = ImGui::GetWindowSize().x;
+    const std::string shown = fit_text(frame, font, whole, width / 2);
+    const float taken = frame.text_width(font, shown);
+    const Point at = scene.at({width - taken, scene.layout.words});
+    frame.painter.text(font, at, frame.theme.text, shown);
+    ImGui::SetCursorScreenPos({at.x, at.y});
+    ImGui::InvisibleButton("read-out", {std::max(taken, 1.0F), std::max(font.px, 1.0F)});
+    tooltip(frame, whole);
+    return taken + frame.px(kBeforeReadOut);
+}
+
 void draw_words(const Scene& scene) {
     const Frame& frame = scene.frame;
     const Point at = scene.at({0.0F, scene.layout.words});
-    const float width = ImGui::GetWindowSize().x;
+    const float width = ImGui::GetWindowSize().x - draw_read_out(scene);
     const Font& font = frame.fonts.body;
     const std::string shown = fit_text(frame, font, scene.view.words, width);
     const view::Color color = scene.view.weighed ? frame.theme.text : frame.theme.muted;

@@ -18,8 +18,8 @@ PromptWords words_of(PromptKind kind) {
     switch (kind) {
         case PromptKind::open:
             return {"Open a file",
-                    "Tensors (.npz), a session or a preset (.json). Enter opens it; a file may be "
-                    "dropped on the window too."};
+                    "Tensors (.npz, .npy, .safetensors, a folder), a session or a preset (.json). "
+                    "Enter opens it; a file may be dropped on the window too."};
         case PromptKind::save:
             return {"Save the session",
                     "A session (.json) brings this screen back. Enter saves it."};

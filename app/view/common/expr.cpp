@@ -140,7 +140,10 @@ void Writer::add(const Expr& expr) {
         case Op::exp:
             return add_enclosed(signs_.exp_open, args, signs_.exp_close);
         case Op::sqrt:
-            return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
+            if (!signs_.sqrt_close.empty())
+                return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
+            add_text(signs_.sqrt_open);
+            return add_guarded(args[0]);
         case Op::max:
             return add_enclosed(signs_.max_open, args, signs_.max_close);
     }

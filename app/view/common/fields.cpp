@@ -53,9 +53,12 @@ const nlohmann::json* Fields::find(std::string_view key) {
 void Fields::read_index(std::string_view key, Index& value, Index low, Index high) {
     const nlohmann::json* found = find(key);
     if (found == nullptr) return;
-    fill(key, *found, value);
-    if (fine() && (value < low || value > high))
+    Index given = value;
+    fill(key, *found, given);
+    if (given < low || given > high)
         wrong(key, *found, fmt::format("{} to {}", low, high));
+    else
+        value = given;
 }
 
 void Fields::complain(std::string_view sentence) {
@@ -151,6 +154,12 @@ nlohmann::ordered_json number_to(double number) {
     if (std::isnan(number)) return "nan";
     if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
     return number;
+}
+
+nlohmann::ordered_json numbers_to(const std::vector<double>& numbers) {
+    auto list = nlohmann::ordered_json::array();
+    for (const double number : numbers) list.push_back(number_to(number));
+    return list;
 }
 
 }  // namespace attn::view

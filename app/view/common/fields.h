@@ -42,7 +42,7 @@ class Fields {
         if (const nlohmann::json* found = find(key)) pick(key, *found, names, n);
         value = static_cast<Enum>(n);
     }
-    /// An index: `low` … `high`, so that nothing that counts on from it overflows.
+    /// An index: `low` … `high`, so that nothing that counts on from it overflows. Another number leaves `value` alone.
     void read_index(std::string_view key, Index& value, Index low = 0, Index high = kMostIndex);
     void need_index(std::string_view key, Index& value, Index low = 0, Index high = kMostIndex) {
         if (!find(key)) complain(std::string("has no '") + std::string(key) + "'");
@@ -93,5 +93,6 @@ std::string quoted(const nlohmann::json& value);
 bool number_from(const nlohmann::json& value, double& number);
 /// The other way: a JSON number or one of the three texts.
 nlohmann::ordered_json number_to(double number);
+nlohmann::ordered_json numbers_to(const std::vector<double>& numbers);
 
 }  // namespace attn::view

@@ -18,6 +18,20 @@ inline constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sa
 inline constexpr std::array<std::string_view, 3> kSeverityNames{"info", "warning", "error"};
 inline constexpr std::array<std::string_view, 3> kLossNames{"sum", "cell", "squared"};
 inline constexpr std::array<std::string_view, 3> kCopyAsNames{"text", "latex", "python"};
+inline constexpr std::array<std::string_view, 2> kMasksTabNames{"compose", "conventions"};
+inline constexpr std::array<std::string_view, 3> kCausalNames{"off", "top-left", "bottom-right"};
+inline constexpr std::array<std::string_view, 2> kPaintShapeNames{"line", "rectangle"};
+inline constexpr std::array<std::string_view, 2> kMaskCodeNames{"numpy", "pytorch"};
+inline constexpr std::array<std::string_view, 3> kAlgorithmNames{"naive", "stable", "log_sum_exp"};
+inline constexpr std::array<std::string_view, 4> kFormatNames{"fp16", "bf16", "fp32", "fp64"};
+inline constexpr std::array<std::string_view, 2> kCostPassNames{"forward", "backward"};
+inline constexpr std::array<std::string_view, 12> kCostSizeNames{
+    "batch", "heads", "kv_heads",      "tq",    "tk", "d_model", "d_k", "d_v",
+    "d_out", "chunk", "element_bytes", "layers"};
+inline constexpr std::array<std::string_view, 14> kCostItemNames{
+    "q",       "k",      "v",     "scores",       "scaled",  "masked", "weights",
+    "context", "output", "total", "materialised", "chunked", "fused",  "kv_cache"};
+inline constexpr std::array<std::string_view, 2> kLogitRowNames{"typed", "document"};
 
 /// {"tensor": "w_q", "row": 0, "column": 2}
 nlohmann::ordered_json cell_to(const CellRef& cell);

@@ -230,7 +230,7 @@ Stage key_stage(const Document& document) {
 }
 
 Stage weight_stage(const Document& document) {
-    return document.spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
+    return document.spec.drops() ? Stage::dropped : Stage::weights;
 }
 
 OperandId operand_of(const Document& document, Stage result, const OperandId& id) {

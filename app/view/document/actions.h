@@ -29,10 +29,18 @@ struct SetSentence {
         meta("set_sentence", Kind::edit, field("text", &SetSentence::text));
     friend void carry_out(AppState& state, const SetSentence& action);
 };
-/// Tensors, a session or a preset; DocumentReady follows.
+/// What the open model reads, as it is typed; DocumentReady follows where it is another text.
+struct TypeText {
+    std::string text;
+    static constexpr auto kMeta = meta("type_text", Kind::drag, field("text", &TypeText::text));
+    friend void carry_out(AppState& state, const TypeText& action);
+};
+/// Tensors, a session, a preset or a model; DocumentReady follows.
 struct OpenFile {
     std::string path;
-    static constexpr auto kMeta = meta("open_file", Kind::plain, field("path", &OpenFile::path));
+    std::optional<std::string> text = {};  // for the model to read
+    static constexpr auto kMeta = meta("open_file", Kind::plain, field("path", &OpenFile::path),
+                                       field("text", &OpenFile::text));
     friend void carry_out(AppState& state, const OpenFile& action);
 };
 /// A generated matrix; DocumentReady follows.
@@ -42,7 +50,7 @@ struct OpenPlanted {
         meta("open_planted", Kind::plain, field("spec", &OpenPlanted::spec));
     friend void carry_out(AppState& state, const OpenPlanted& action);
 };
-/// Of the last OpenFile or OpenPlanted.
+/// Of the last OpenFile, OpenPlanted or TypeText.
 struct DocumentReady {
     std::string what;
     std::string fault;  // why there is none; "": there is one
@@ -136,8 +144,8 @@ struct TraceReady {
 };
 
 using DocumentActions =
-    ActionList<LoadPreset, DraftSentence, SetSentence, OpenFile, OpenPlanted, DocumentReady,
-               SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature, SetCausal,
-               SetWindow, SetSeed, SetCell, ShowHead, ShowLayer, SetBackend, TraceReady>;
+    ActionList<LoadPreset, DraftSentence, SetSentence, TypeText, OpenFile, OpenPlanted,
+               DocumentReady, SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature,
+               SetCausal, SetWindow, SetSeed, SetCell, ShowHead, ShowLayer, SetBackend, TraceReady>;
 
 }  // namespace attn::view

@@ -9,6 +9,7 @@
 #include "app/view/common/words.h"
 #include "app/view/document/actions.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/model_text.h"
 #include "app/view/document/note.h"
 #include "app/view/document/toy.h"
 #include "app/view/session.h"
@@ -73,12 +74,13 @@ std::string factor_words(const Document& document) {
 }
 
 /// ", the padding mask stays": the masks besides the causal one; "" without any.
-std::string other_masks_words(const MaskSpec& mask) {
+std::string other_masks_words(const Document& document) {
+    const MaskSpec& mask = document.spec.mask;
     std::vector<std::string_view> others;
-    if (mask.window) others.emplace_back("window");
+    if (mask.windowed()) others.emplace_back("window");
     if (mask.block) others.emplace_back("block");
     if (!mask.padding.empty()) others.emplace_back("padding");
-    if (mask.custom) others.emplace_back("given");
+    if (mask.custom) others.emplace_back(document.painted ? "painted" : "given");
     if (others.empty()) return ", no other mask is set: every query may see every key";
     return fmt::format(", the {} mask{} stay{}", fmt::join(others, " and "),
                        others.size() == 1 ? "" : "s", others.size() == 1 ? "s" : "");
@@ -93,6 +95,13 @@ std::string opened_words(const Document& document) {
 void edit_spec(AppState& state, Document document, const std::string& words) {
     if (is_toy(document)) settle_note(state, document);
     edit_document(state, std::move(document), words);
+}
+
+/// "; what is shown is still of “The cat”": where a text that was typed cannot be read.
+std::string kept_words(const AppState& state, const ModelText* text) {
+    if (text == nullptr || !text->typed) return {};
+    return fmt::format("; what is shown is still of “{}”",
+                       shortened(text_of(state.document()), kMostShown));
 }
 
 /// "; the hand-set weights of “The cat sat down” are given up: they were made for that sentence"; "" where none are.
@@ -117,6 +126,7 @@ void carry_out(AppState& state, const LoadPreset& action) {
 
 void carry_out(AppState& state, const OpenFile& action) {
     state.opening = OpenRequest{action.path, ++state.opened};
+    if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
     state.opening_done = 0.0;
     say(state, fmt::format("Opening {}.", action.path));
 }
@@ -133,16 +143,17 @@ void carry_out(AppState& state, const OpenPlanted& action) {
 void carry_out(AppState& state, const DocumentReady& action) {
     if (!state.opening) return;
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
-    if (!action.opened) return say(state, action.fault, Severity::error);
+    const auto* text = std::get_if<ModelText>(&request.what);
+    if (!action.opened) return say(state, action.fault + kept_words(state, text), Severity::error);
     const Opened& opened = *action.opened;
+    if (text != nullptr && text->typed) return take_typed(state, *opened.document);
     const std::string words = opened_words(*opened.document);
-    const SaturationControls controls =
-        opened.session ? opened.session->saturation() : state.saturation();
+    const AppState& settings = opened.session ? *opened.session : state;
     const std::string title = fmt::format("“{}”", opened.document->title);
-    if (!edit_document(state, *opened.document, title, controls)) return;
+    if (!edit_document(state, *opened.document, title, settings.history[settings.now])) return;
     opened_another(state);
     forget(state);
-    state.step.sentence_draft = state.document().sentence;
+    state.step.sentence_draft = text_of(state.document());
     if (opened.session) restore(state, *opened.session);
     const bool session = opened.session != nullptr;
     const auto* path = std::get_if<std::string>(&request.what);
@@ -248,18 +259,23 @@ void carry_out(AppState& state, const SetCausal& action) {
     if (action.on) document.spec.mask.causal = CausalAlign::top_left;
     edit_spec(state, std::move(document),
               action.on ? "Causal mask on: no query sees a key after its own place"
-                        : "Causal mask off" + other_masks_words(state.document().spec.mask));
+                        : "Causal mask off" + other_masks_words(state.document()));
 }
 
 void carry_out(AppState& state, const SetWindow& action) {
     Document document = draft(state);
-    if (action.reach == document.spec.mask.window) return;
+    MaskSpec& mask = document.spec.mask;
+    const bool by_sides = mask.window_left || mask.window_right;
+    if (action.reach == mask.window && !by_sides) return;
     if (action.reach && *action.reach < 0)
         return say(
             state,
             fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach),
             Severity::error);
-    document.spec.mask.window = action.reach;
+    mask.window = action.reach;
+    mask.window_left.reset();
+    mask.window_right.reset();
+    if (!mask.windowed()) mask.global_tokens = 0;
     edit_spec(state, std::move(document),
               action.reach
                   ? fmt::format("Window {0}: no query sees a key more than {0} places away",
@@ -321,10 +337,10 @@ void carry_out(AppState& state, const ShowLayer& action) {
     Document document = draft(state);
     document.layer = action.layer;
     document.inputs = document.layers[static_cast<std::size_t>(action.layer)];
-    const Edit before = std::exchange(
-        state.history[state.now],
-        Edit{std::make_shared<const Document>(std::move(document)), state.saturation(),
-             state.history[state.now].words, state.history[state.now].opens});
+    auto sized = with_size(std::move(document));  // layers may differ in their widths
+    if (!sized) return say(state, sized.error());
+    const Edit before = state.history[state.now];
+    state.history[state.now].document = std::make_shared<const Document>(*std::move(sized));
     if (auto done = compute(state); !done) {
         state.history[state.now] = before;
         return say(state, done.error());

@@ -35,6 +35,15 @@ auto& tensor_of(AnyInputs& inputs, const OperandId& id) {
 
 bool is_toy(const Document& document) { return std::holds_alternative<ToyOrigin>(document.origin); }
 
+const ModelOrigin* model_of(const Document& document) {
+    return std::get_if<ModelOrigin>(&document.origin);
+}
+
+const std::string& text_of(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr ? model->text : document.sentence;
+}
+
 bool is_empty(const Document& document) {
     return document.inputs->x.empty() && document.inputs->q.empty();
 }
@@ -100,6 +109,7 @@ Result<Document> with_size(Document document) {
 
 std::string words_of(const OpenRequest& request) {
     if (const auto* path = std::get_if<std::string>(&request.what)) return *path;
+    if (const auto* text = std::get_if<ModelText>(&request.what)) return text->model.path;
     const auto& spec = std::get<large::PlantedSpec>(request.what);
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }
@@ -108,21 +118,12 @@ namespace {
 
 /// Step and the map explain dot-product attention; the command line computes the other kinds too.
 std::string kind_without_words(const Document& document) {
-    const AttentionSpec& spec = document.spec;
-    const std::pair<bool, std::string_view> others[] = {
-        {spec.score != Score::dot, info(spec.score).title},
-        {spec.rope.has_value(), "RoPE"},
-        {spec.softcap.has_value(), "Soft cap"},
-        {spec.alibi, "ALiBi"},
-        {!document.inputs->params[Param::sinks].empty(), "Sinks"},
-        {spec.mask.window_left || spec.mask.window_right, "A window with sides"},
-        {spec.query_offset.has_value(), "A query offset"},
-    };
-    for (const auto& [is_on, name] : others)
-        if (is_on)
-            return fmt::format(
-                "{}: its stages are not explained here yet; attnscope trace computes all of them.",
-                name);
+    const auto others = features(document.spec, document.inputs->params,
+                                 {"global-tokens", "window-left", "window-right"});
+    if (!others.empty())
+        return fmt::format(
+            "{}: its stages are not explained here yet; attnscope trace computes all of them.",
+            others.front().title);
     return {};
 }
 

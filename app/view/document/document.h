@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -25,7 +26,26 @@ struct FileOrigin {
     std::string path;
     bool operator==(const FileOrigin&) const = default;
 };
-using DocumentOrigin = std::variant<ToyOrigin, FileOrigin, large::PlantedSpec>;
+/// A text as a trained model read it.
+struct ModelOrigin {
+    std::string path;  // of its folder
+    std::string text;
+    std::string before = {};  // the text whose vector is compared; "": none
+    bool operator==(const ModelOrigin&) const = default;
+};
+using DocumentOrigin = std::variant<ToyOrigin, FileOrigin, large::PlantedSpec, ModelOrigin>;
+
+/// A token that may follow the text.
+struct NextToken {
+    std::string text;
+    double probability = 0.0;
+};
+/// What a model says in the end.
+struct ReadOut {
+    std::vector<NextToken> next;       // the likeliest, best first; empty: the model gives none
+    bool has_vector = false;           // it gives one vector for the whole text
+    std::optional<double> similarity;  // cosine of the vectors of the text and of the one before
+};
 
 /// What is known of a long document besides its tensors.
 struct Landmarks {
@@ -72,16 +92,22 @@ struct Document {
     Index d_k = 4;  // of each head
     Index heads = 1;
     AttentionSpec spec;
-    std::vector<std::shared_ptr<const Inputs>> layers;  // never empty, all of one shape
+    bool painted = false;  // spec.mask.custom was set here, not in the file
+    std::vector<std::shared_ptr<const Inputs>> layers;  // never empty; widths may differ
     Index layer = 0;                                    // the one that is looked at
     std::shared_ptr<const Inputs> inputs;               // layers[layer]; never null
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first
     std::vector<Target> targets;   // of outputs, one each
     std::shared_ptr<const Landmarks> landmarks;  // null: none are known
+    ReadOut read_out;                            // of a model
 };
 
 bool is_toy(const Document& document);
+/// nullptr: it is not a model's.
+const ModelOrigin* model_of(const Document& document);
+/// What a person can type anew: a toy's sentence, what a model read; "" of others.
+const std::string& text_of(const Document& document);
 /// Nothing is there to be computed: a toy without a sentence.
 bool is_empty(const Document& document);
 /// Up to so many cells of one matrix are computed and drawn one by one.

@@ -39,6 +39,24 @@ void push(AppState& state, Edit edit) {
     trim(state);
 }
 
+/// A step of undo that changes what `settings` has beside the present.
+Edit step_of(Edit settings, const std::string& words) {
+    settings.words = words;
+    settings.opens = settings.typed = false;
+    return settings;
+}
+
+/// Another value of one workspace's settings: one step, unless it is the same.
+template <class Controls>
+void edit_controls(AppState& state, Controls Edit::*member, Controls controls,
+                   const std::string& words) {
+    Edit next = state.history[state.now];
+    if (controls == next.*member) return;
+    next.*member = std::move(controls);
+    push(state, step_of(std::move(next), words));
+    say(state, sentence(words));
+}
+
 /// What the present document is compared with: the step before; while a drag goes on, what was there when it began.
 Moment moment_before(const AppState& state) {
     if (state.gesture && state.gesture->joins && state.effect) return state.effect->before;
@@ -54,12 +72,10 @@ void note_effect(AppState& state, Moment before) {
 }  // namespace
 
 bool edit_document(AppState& state, Document document, const std::string& words) {
-    const SaturationControls controls = state.saturation();  // a copy: the history moves
-    return edit_document(state, std::move(document), words, controls);
+    return edit_document(state, std::move(document), words, state.history[state.now]);
 }
 
-bool edit_document(AppState& state, Document document, const std::string& words,
-                   const SaturationControls& controls) {
+bool edit_document(AppState& state, Document document, const std::string& words, Edit settings) {
     auto sized = with_size(std::move(document));
     if (!sized) {
         say(state, sized.error());
@@ -68,7 +84,8 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     const auto history = state.history;
     const std::size_t now = state.now;
     const Moment before = moment_before(state);
-    push(state, {std::make_shared<const Document>(*std::move(sized)), controls, words});
+    settings.document = std::make_shared<const Document>(*std::move(sized));
+    push(state, step_of(std::move(settings), words));
     if (auto done = compute(state); !done) {
         state.history = history;
         state.now = now;
@@ -83,9 +100,19 @@ bool edit_document(AppState& state, Document document, const std::string& words,
 }
 
 void edit_saturation(AppState& state, SaturationControls controls, const std::string& words) {
-    if (controls == state.saturation()) return;
-    push(state, {state.history[state.now].document, std::move(controls), words});
-    say(state, sentence(words));
+    edit_controls(state, &Edit::saturation, std::move(controls), words);
+}
+
+void edit_kinds(AppState& state, KindsControls controls, const std::string& words) {
+    edit_controls(state, &Edit::kinds, std::move(controls), words);
+}
+
+void edit_numerics(AppState& state, NumericsControls controls, const std::string& words) {
+    edit_controls(state, &Edit::numerics, std::move(controls), words);
+}
+
+void edit_cost(AppState& state, CostControls controls, const std::string& words) {
+    edit_controls(state, &Edit::cost, std::move(controls), words);
 }
 
 void travel(AppState& state, std::size_t to, const std::string& words) {
@@ -93,13 +120,14 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     const Moment before{state.shared_document(), state.trace};
     const bool other = state.history[std::max(from, to)].opens;
     const bool same = state.history[from].document == state.history[to].document;
+    leave_typed_text(state);
     state.now = to;
     if (auto done = same ? Result<void>{} : compute(state); !done) {
         state.now = from;
         return say(state, done.error());
     }
     state.step.editing.reset();
-    if (!same) state.step.sentence_draft = state.document().sentence;
+    if (!same) state.step.sentence_draft = text_of(state.document());
     settle(state);
     if (same) return say(state, words);
     state.effect.reset();
@@ -116,7 +144,14 @@ std::string with_effect(const AppState& state, std::string words) {
     return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
 }
 
+void leave_typed_text(AppState& state) {
+    if (!state.opening) return;
+    const auto* text = std::get_if<ModelText>(&state.opening->what);
+    if (text != nullptr && text->typed) state.opening.reset();
+}
+
 void opened_another(AppState& state) {
+    leave_typed_text(state);
     state.history[state.now].opens = true;
     state.effect.reset();
     state.step.places = {};

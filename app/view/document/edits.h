@@ -6,7 +6,7 @@
 
 namespace attn::view {
 
-// The history: what an action does to the document or to the saturation settings.
+// The history: what an action does to the document or to the settings of a workspace.
 
 /// Most steps that undo remembers.
 inline constexpr std::size_t kMaxHistory = 500;
@@ -16,10 +16,12 @@ inline constexpr double kMaxHistoryBytes = 1024.0 * 1024.0 * 1024.0;
 /// Makes `document` the present one and computes it. When that fails nothing changes but the message.
 /// True when it was done.
 bool edit_document(AppState& state, Document document, const std::string& words);
-/// The same together with other settings of the Saturation workspace: one step.
-bool edit_document(AppState& state, Document document, const std::string& words,
-                   const SaturationControls& controls);
+/// The same together with the settings of the workspaces in `settings`: one step.
+bool edit_document(AppState& state, Document document, const std::string& words, Edit settings);
 void edit_saturation(AppState& state, SaturationControls controls, const std::string& words);
+void edit_kinds(AppState& state, KindsControls controls, const std::string& words);
+void edit_cost(AppState& state, CostControls controls, const std::string& words);
+void edit_numerics(AppState& state, NumericsControls controls, const std::string& words);
 
 /// Goes to history[to] and computes it.
 void travel(AppState& state, std::size_t to, const std::string& words);
@@ -38,6 +40,8 @@ void warn_of_backend(AppState& state);
 
 /// The words of an edit with what it did (effect_words()), as a sentence.
 std::string with_effect(const AppState& state, std::string words);
+/// What was typed for a model and is not computed yet is not wanted any more.
+void leave_typed_text(AppState& state);
 /// The last edit opened another document: nothing of it is compared with the one before, and no place is kept.
 void opened_another(AppState& state);
 

@@ -58,8 +58,10 @@ struct Part {
 };
 
 bool same_mask(const MaskSpec& a, const MaskSpec& b) {
-    return a.causal == b.causal && a.window == b.window && a.block == b.block &&
-           a.padding == b.padding && a.custom == b.custom;
+    const bool windows = a.window == b.window && a.window_left == b.window_left &&
+                         a.window_right == b.window_right && a.global_tokens == b.global_tokens;
+    return windows && a.causal == b.causal && a.block == b.block && a.padding == b.padding &&
+           a.custom == b.custom;
 }
 
 bool same_scale(const Document& a, const Document& b) {
@@ -118,7 +120,7 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
         case Stage::weights:
             return was.empty_rows != is.empty_rows;
         case Stage::dropped:
-            return was.dropout != is.dropout || was.seed != is.seed;
+            return was.active_dropout() != is.active_dropout() || was.seed != is.seed;
         case Stage::context:
             return weight_stage(before.document) != weight_stage(after.document);
         case Stage::output:

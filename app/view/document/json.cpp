@@ -9,6 +9,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
+#include "app/view/document/paint.h"
 #include "app/view/document/reference.h"
 #include "app/view/document/targets.h"
 #include "app/view/document/toy.h"
@@ -145,10 +146,14 @@ void read_spec(Fields& fields, AttentionSpec& spec) {
     read_causal(fields, spec.mask);
     fields.read("temperature", spec.temperature);
     read_count(fields, "window", spec.mask.window);
+    read_count(fields, "window_left", spec.mask.window_left);
+    read_count(fields, "window_right", spec.mask.window_right);
+    fields.read("global_tokens", spec.mask.global_tokens);
     read_count(fields, "block", spec.mask.block);
     read_padding(fields, spec.mask);
     fields.read("dropout", spec.dropout);
     fields.read("dropout_seed", spec.seed);
+    fields.read("training", spec.training);
     fields.read_name("empty_rows", spec.empty_rows, kEmptyRowsNames);
 }
 
@@ -226,6 +231,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     fields.read("seed", document.seed);
     read_head_names(fields, document);
     read_spec(fields, document.spec);
+    document.painted = read_paint(fields, document.spec.mask.custom);
     read_targets(fields, document.targets);
     document.spec.heads = document.spec.kv_heads = document.heads;
     Inputs inputs;
@@ -278,11 +284,16 @@ void add_spec(std::vector<std::pair<std::string, std::string>>& rows, const Atte
         rows.emplace_back("causal",
                           *spec.mask.causal == CausalAlign::top_left ? "true" : "\"bottom-right\"");
     if (spec.mask.window) rows.emplace_back("window", fmt::format("{}", *spec.mask.window));
+    if (spec.mask.window_left)
+        rows.emplace_back("window_left", fmt::format("{}", *spec.mask.window_left));
+    if (spec.mask.window_right)
+        rows.emplace_back("window_right", fmt::format("{}", *spec.mask.window_right));
     if (spec.mask.block) rows.emplace_back("block", fmt::format("{}", *spec.mask.block));
     if (!spec.mask.padding.empty())
         rows.emplace_back("padding", fmt::format("[{}]", fmt::join(spec.mask.padding, ", ")));
     if (spec.dropout != 0.0) rows.emplace_back("dropout", json(spec.dropout).dump());
     if (spec.seed != 0) rows.emplace_back("dropout_seed", fmt::format("{}", spec.seed));
+    if (!spec.training) rows.emplace_back("training", "false");
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
 }
 
@@ -337,6 +348,13 @@ InputEdit edit_from(Fields& fields, const json& found) {
     return edit;
 }
 
+void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
+    rows.emplace_back("model", text_json(path_from(folder, model.path)));
+    if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
+    rows.emplace_back("text", text_json(model.text));
+    if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
+}
+
 /// A document that is not a toy: where its tensors come from, and what was changed since.
 std::string reference_to_json(const Document& document, const std::filesystem::path& folder) {
     Rows rows;
@@ -345,12 +363,15 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
         if (!folder.empty() && file->path != "-")
             rows.emplace_back("absolute", text_json(absolute_path(file->path)));
     }
+    if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
         rows.emplace_back("planted", map_to(*spec).dump());
     rows.emplace_back("layer", fmt::format("{}", document.layer));
     rows.emplace_back("heads", fmt::format("{}", document.spec.heads));
     rows.emplace_back("kv_heads", fmt::format("{}", document.spec.kv_heads));
     add_spec(rows, document.spec);
+    rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+    if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     ordered_json edits = ordered_json::array();
     for (const InputEdit& edit : document.edits) edits.push_back(edit_to(edit));
     if (!edits.empty()) rows.emplace_back("edits", edits.dump());
@@ -360,27 +381,43 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
 
 }  // namespace
 
+namespace {
+
+std::variant<std::string, large::PlantedSpec, ModelText> named_in(Fields& fields) {
+    std::string path;
+    fields.read("file", path);
+    if (!path.empty()) return path;
+    ModelOrigin model;
+    fields.read("model", model.path);
+    fields.read("before", model.before);
+    if (!model.path.empty()) {
+        fields.need("text", model.text);
+        return ModelText{std::move(model)};
+    }
+    large::PlantedSpec planted;
+    map_from(fields, "planted", planted);
+    return planted;
+}
+
+}  // namespace
+
 bool is_reference(const json& document) {
-    return document.is_object() && (document.contains("file") || document.contains("planted"));
+    if (!document.is_object()) return false;
+    return document.contains("file") || document.contains("planted") || document.contains("model");
 }
 
 Result<DocumentReference> reference_from_json(const json& value, std::string_view file_name) {
     Fields fields(value, std::string(file_name));
     DocumentReference reference;
-    std::string path;
-    large::PlantedSpec planted;
-    fields.read("file", path);
+    reference.what = named_in(fields);
     fields.read("absolute", reference.absolute);
-    map_from(fields, "planted", planted);
-    if (!path.empty())
-        reference.what = path;
-    else
-        reference.what = planted;
     fields.read("layer", reference.layer);
     fields.read("heads", reference.spec.heads);
     reference.spec.kv_heads = reference.spec.heads;
     fields.read("kv_heads", reference.spec.kv_heads);
+    reference.has_rules = fields.find("global_tokens") != nullptr;
     read_spec(fields, reference.spec);
+    reference.painted = read_paint(fields, reference.spec.mask.custom);
     read_targets(fields, reference.targets);
     if (const json* edits = fields.find("edits")) {
         if (!edits->is_array()) fields.complain("has 'edits' that are no list");
@@ -391,18 +428,20 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
 
 namespace {
 
-/// A session's options over those of its file. It holds what the window can change; the kind of attention and the
-/// mask's own array stay as the file says.
-AttentionSpec with_kind_of(const AttentionSpec& file, AttentionSpec session) {
+/// A session's options over those of its file. It holds what the window can change; the kind of attention, and the
+/// mask's own array where nothing was painted, stay as the file says.
+AttentionSpec with_kind_of(const AttentionSpec& file, const DocumentReference& reference) {
+    AttentionSpec session = reference.spec;
     session.score = file.score;
     session.rope = file.rope;
     session.softcap = file.softcap;
     session.alibi = file.alibi;
     session.query_offset = file.query_offset;
+    if (!reference.painted) session.mask.custom = file.mask.custom;
+    if (reference.has_rules) return session;
     session.mask.window_left = file.mask.window_left;
     session.mask.window_right = file.mask.window_right;
     session.mask.global_tokens = file.mask.global_tokens;
-    session.mask.custom = file.mask.custom;
     return session;
 }
 
@@ -413,7 +452,8 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
     if (reference.layer < 0 || reference.layer >= layers)
         return bad_input(fmt::format("{} has no layer {}: it has {}, counted from 0",
                                      document.title, reference.layer, layers));
-    document.spec = with_kind_of(document.spec, reference.spec);
+    document.spec = with_kind_of(document.spec, reference);
+    document.painted = reference.painted;
     document.layer = reference.layer;
     document.inputs = document.layers[static_cast<std::size_t>(reference.layer)];
     for (const InputEdit& edit : reference.edits) {
@@ -449,6 +489,9 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
     if (!document.head_names.empty())
         rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
+    if (document.spec.mask.global_tokens > 0)
+        rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+    if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_tensors(rows, *document.inputs);
     add_targets(rows, document);
     return object_json(rows);

@@ -7,9 +7,11 @@ namespace {
 
 /// Whether the same Q, K and V make the same weights under both.
 bool weighs_alike(const AttentionSpec& a, const AttentionSpec& b) {
-    const bool masks = a.mask.causal == b.mask.causal && a.mask.window == b.mask.window &&
-                       a.mask.block == b.mask.block && a.mask.padding == b.mask.padding &&
-                       a.mask.custom == b.mask.custom;
+    const bool windows =
+        a.mask.window == b.mask.window && a.mask.window_left == b.mask.window_left &&
+        a.mask.window_right == b.mask.window_right && a.mask.global_tokens == b.mask.global_tokens;
+    const bool masks = a.mask.causal == b.mask.causal && windows && a.mask.block == b.mask.block &&
+                       a.mask.padding == b.mask.padding && a.mask.custom == b.mask.custom;
     const bool values = a.scale != ScaleKind::value || a.scale_value == b.scale_value;
     return masks && values && a.scale == b.scale && a.temperature == b.temperature;
 }

@@ -10,9 +10,16 @@ namespace attn::view {
 
 struct AppState;
 
-/// What is to be opened: a file by its path (tensors, a session, a preset), or a matrix to generate.
+/// A text for a trained model to read.
+struct ModelText {
+    ModelOrigin model;
+    bool typed = false;  // over the model's document that is open: an edit of it
+    bool operator==(const ModelText&) const = default;
+};
+
+/// What is to be opened: a file or a model's folder by its path, a matrix to generate, a model's reading of a text.
 struct OpenRequest {
-    std::variant<std::string, large::PlantedSpec> what;
+    std::variant<std::string, large::PlantedSpec, ModelText> what;
     std::uint64_t number = 0;  // parts one request from the next, also for the same file
     bool operator==(const OpenRequest&) const = default;
 };

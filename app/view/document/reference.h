@@ -8,12 +8,14 @@ namespace attn::view {
 
 // For whoever includes this: link attn::json too.
 
-/// A document that a session does not hold but names: a file or a generated matrix, and what was changed since.
+/// A document that a session does not hold but names: a file, a generated matrix, what a model read, and what was changed since.
 struct DocumentReference {
-    std::variant<std::string, large::PlantedSpec> what;
-    std::string absolute;  // of a file; "": not known
+    std::variant<std::string, large::PlantedSpec, ModelText> what;
+    std::string absolute;  // of a file or a model; "": not known
     Index layer = 0;
     AttentionSpec spec;
+    bool has_rules = false;  // what of the mask older sessions did not hold
+    bool painted = false;    // the session has the painted mask, in `spec`
     std::vector<InputEdit> edits;
     std::vector<Target> targets;
 };

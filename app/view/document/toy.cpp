@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/document/paint.h"
 #include "core/rng.h"
 #include "core/text.h"
 
@@ -189,6 +190,7 @@ Inputs resized(const Document& document, Index d_model, Index d_k, Index heads) 
 Result<Document> retyped(const Document& old, std::string_view sentence) {
     AttentionSpec spec = old.spec;
     spec.mask.padding.clear();  // it counted the old words
+    spec.mask.custom.reset();
     return make_document(sentence, old.d_model, old.d_k, old.heads, old.seed, spec)
         .map([&](Document made) {
             Inputs inputs = *made.inputs;
@@ -199,6 +201,10 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
                 inputs.params = old.inputs->params;
                 made.hand_set = old.hand_set;
             }
+            const Index queries = std::ssize(made.tokens);
+            const Index keys = made.tokens_kv.empty() ? queries : std::ssize(made.tokens_kv);
+            made.spec.mask.custom = resized_paint(old.spec.mask.custom, queries, keys);
+            made.painted = made.spec.mask.custom != nullptr;
             set_inputs(made, std::move(inputs));
             made.note = toy_note(made);
             return made;

@@ -43,7 +43,7 @@ AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
 }  // namespace
 
 MapForm source_form(MapForm form, const AttentionSpec& spec) {
-    if (form == MapForm::own && spec.dropout > 0.0) return form;
+    if (form == MapForm::own && spec.drops()) return form;
     if (form == MapForm::scores) return form;
     return form == MapForm::scaled && spec.mask.any() ? form : MapForm::weights;
 }
@@ -70,7 +70,7 @@ std::optional<MapInputRequest> requested_map_input(const AppState& state) {
 Action run(const MapInputRequest& request, const RunControl&) try {
     const Document& document = *request.document;
     const AttentionSpec spec = spec_of(document.spec, request.form);
-    if (request.operands && spec.dropout == 0.0) {
+    if (request.operands && !spec.drops()) {
         large::MapInput input = *request.operands;
         input.source.spec = spec;
         return MapInputReady{request.document,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/view/common/grid.h"
+#include "app/view/common/plot.h"
 #include "app/view/common/readout.h"
 #include "app/view/state.h"
 
@@ -58,26 +59,6 @@ struct SaturationTable {
     std::vector<ComparedNumber> rows;
     std::optional<VerdictView> scaled, unscaled;  // none while the medians are computed
     std::string rule;  // "evenness ≥ 50 % is healthy, < 10 % saturated"
-};
-
-struct CurveView {
-    std::string label;  // "scaled"
-    Role role;
-    bool dashed = false;
-    std::vector<double> x, y, low, high;  // low/high empty: no band
-};
-struct PlotView {
-    std::string title;  // "evenness = H / ln n"
-    std::string tooltip;
-    std::vector<CurveView> curves;
-    double x_low, x_high;  // d_k, log axis
-    double y_low, y_high;
-    bool log_y = false;
-    std::vector<double> x_ticks, y_ticks;
-    std::vector<std::string> x_tick_labels, y_tick_labels;
-    double marker_x;                        // the handle
-    std::vector<double> marker_ys;          // one for each curve; NaN while it is computed
-    std::vector<std::string> marker_texts;  // the same as text
 };
 
 /// The area between the curves where the scaled one is the upper one: a piece of it.

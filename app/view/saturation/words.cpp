@@ -7,19 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "app/view/common/format.h"
-#include "app/view/common/typed.h"
-#include "core/text.h"
 
 namespace attn::view {
 namespace {
 
-constexpr std::size_t kMostListed = 8;
 constexpr double kSame = 1.05;  // a ratio that is written as 1.0
-
-std::string joined(const std::vector<double>& logits, std::size_t most) {
-    const auto end = logits.begin() + static_cast<std::ptrdiff_t>(std::min(most, logits.size()));
-    return fmt::format("{}", fmt::join(logits.begin(), end, ", "));
-}
 
 /// Of a largest weight: "94 %", "99.9 %" where a whole number would say all of it.
 std::string share_words(double p) {
@@ -86,34 +78,6 @@ std::string crossing_words(const std::vector<double>& crossings) {
 }
 
 }  // namespace
-
-std::string listed(const std::vector<double>& logits) {
-    const std::string some = joined(logits, kMostListed);
-    if (logits.size() <= kMostListed) return some;
-    return fmt::format("{}, and {} more", some, logits.size() - kMostListed);
-}
-
-std::string written_logits(const std::vector<double>& logits) {
-    return joined(logits, logits.size());
-}
-
-Result<std::vector<double>> typed_logits(std::string_view text) {
-    std::vector<double> logits;
-    constexpr std::string_view kBetween = ",; \t";
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
-        const std::string_view word = text.substr(at, end - at);
-        at = end + 1;
-        if (word.empty()) continue;
-        const auto value = typed_number(word);
-        if (!value || !std::isfinite(*value))
-            return bad_input(fmt::format("'{}' is no finite number: the logit of key {}",
-                                         shortened(word), logits.size()));
-        logits.push_back(*value);
-    }
-    if (logits.empty()) return bad_input("there is no logit; expected numbers such as 0.5, 0.9, 0");
-    return logits;
-}
 
 std::string ratio_number(double ratio) {
     if (ratio < 9.95) return fmt::format("{:.1f}", ratio);

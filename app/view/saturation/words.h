@@ -4,21 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
+#include "app/view/common/logits.h"
 #include "core/saturation.h"
 
 namespace attn::view {
 
 // What the Saturation workspace says. Every number comes from the point of the sweep that is given:
 // medians over the draws, or the values themselves of fixed logits.
-
-/// "0.5, 0.9, 0, 1.2, 0.6"; of a long list the beginning, and how many more.
-std::string listed(const std::vector<double>& logits);
-/// The same with every one of them, each as exact as it is: read back by typed_logits().
-std::string written_logits(const std::vector<double>& logits);
-/// Numbers between commas, semicolons or spaces. The error names the first that is none, and where it
-/// stands: "'x' is no finite number: the logit of key 2".
-Result<std::vector<double>> typed_logits(std::string_view text);
 
 /// A positive ratio to two digits or whole: "3.7", "188", "2,475", "2.6·10⁷".
 std::string ratio_number(double ratio);

@@ -59,8 +59,13 @@ ControlsView controls_of(const AppState& state) {
     controls.layers = static_cast<Index>(document.layers.size());
     controls.title = document.title;
     controls.toy = is_toy(document);
+    controls.reads_text = model_of(document) != nullptr;
     controls.projects = document.inputs->projects();
-    controls.window = document.spec.mask.window;
+    const MaskSpec& mask = document.spec.mask;
+    controls.window = mask.window_left || mask.window_right ? std::nullopt : mask.window;
+    controls.windowed = mask.windowed();
+    controls.window_words =
+        controls.windowed == controls.window.has_value() ? "window" : "window by sides, see Masks";
     controls.tokens = std::max(document.size.tq, document.size.tk);
     controls.head = state.head;
     controls.scaling = document.spec.scale != ScaleKind::none;

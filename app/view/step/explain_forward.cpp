@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,10 +16,27 @@
 namespace attn::view {
 namespace {
 
+bool is_edited(const AppState& state, const CellRef& cell) {
+    const Document& document = state.document();
+    return std::ranges::any_of(document.edits, [&](const InputEdit& edit) {
+        return edit.layer == document.layer && edit.tensor == cell.tensor && edit.row == cell.row &&
+               edit.column == cell.column;
+    });
+}
+
 /// A number of the document's own tensors.
 void explain_given(const AppState& state, Explanation& explanation) {
     const auto* file = std::get_if<FileOrigin>(&state.document().origin);
     set_formula(explanation, tex::text_of("a given number"));
+    if (is_edited(state, explanation.cell)) {
+        explanation.notes.emplace_back("It was edited.");
+        return;
+    }
+    if (const ModelOrigin* model = model_of(state.document())) {
+        explanation.notes.push_back(
+            fmt::format("{} computed it: layer {} reads it.", model->path, state.document().layer));
+        return;
+    }
     explanation.notes.push_back(file ? fmt::format("It stands in {}.", file->path)
                                      : std::string("It is given."));
 }
@@ -153,13 +171,22 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
     if (forbids(one)) return fmt::format("padding: key {} is past the last valid one", key);
     one = {};
     one.window = all.window;
-    if (forbids(one))
+    one.window_left = all.window_left;
+    one.window_right = all.window_right;
+    one.global_tokens = all.global_tokens;
+    if (forbids(one)) {
+        constexpr Index kFarthest = std::numeric_limits<Index>::max();
+        const Index distance = i + size.query_offset - j;
+        const auto& side = distance > 0 ? all.window_left : all.window_right;
+        const Index reach = std::min(all.window.value_or(kFarthest), side.value_or(kFarthest));
         return fmt::format("window: {} and {} are {} apart, more than {}", query, key,
-                           std::abs(i - j), *all.window);
+                           std::abs(distance), reach);
+    }
     one = {};
     one.block = all.block;
     if (forbids(one)) return fmt::format("block: {} and {} are in different blocks", query, key);
-    return forbids(all) ? "the mask forbids the pair" : "";
+    if (!forbids(all)) return {};
+    return document.painted ? "it is painted as forbidden" : "the mask forbids the pair";
 }
 
 void explain_masked(const AppState& state, Explanation& explanation) {

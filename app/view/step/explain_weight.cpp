@@ -85,12 +85,14 @@ InspectorTable table_of(const SoftmaxTable& softmax, Index chosen) {
         const CellRef masked{Stage::masked, softmax.row, static_cast<Index>(j)};
         const CellRef weight{Stage::weights, masked.row, masked.column};
         whole += shares[j];
-        table.rows.push_back(softmax.allowed[j] ? TableRow{keys[j],
-                                                           {{m_texts[j], Role::score, masked},
-                                                            {shifted_texts[j], {}, {}},
-                                                            {exp_texts[j], {}, {}},
-                                                            {share_texts[j], Role::weight, weight}}}
-                                                : masked_row(keys[j], weight, shares[j]));
+        if (softmax.allowed[j])
+            table.rows.push_back({keys[j],
+                                  {{m_texts[j], Role::score, masked},
+                                   {shifted_texts[j], {}, {}},
+                                   {exp_texts[j], {}, {}},
+                                   {share_texts[j], Role::weight, weight}}});
+        else
+            table.rows.push_back(masked_row(keys[j], weight, shares[j]));
         table.rows.back().bar = std::isfinite(shares[j]) ? shares[j] : 0.0;
         table.rows.back().chosen = static_cast<Index>(j) == chosen;
     }

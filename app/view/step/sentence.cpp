@@ -10,6 +10,7 @@
 #include "app/view/common/row_range.h"
 #include "app/view/common/sheet.h"
 #include "app/view/common/words.h"
+#include "app/view/document/model_text.h"
 #include "app/view/step/attention_words.h"
 #include "app/view/step/workspace.h"
 
@@ -240,6 +241,8 @@ SentenceView build_sentence_view(const AppState& state) {
     }
     mark_key(view, place);
     view.words = view.weighed ? attention_words(state, *view.query) : place_words(state, place);
+    if (const std::string said = read_out_words(document); !said.empty())
+        view.read_out = sentence(said);
     if (view.query && (view.weighed || state.step.stage == Stage::masked))
         weigh(view, state, axis_label(document, Axis::query, *view.query));
     say_left_out(view.queries, size.tq);

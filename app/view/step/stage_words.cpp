@@ -23,8 +23,10 @@ std::string given_words(const Document& document, Stage stage) {
     const bool edited = std::ranges::any_of(
         document.edits, [&](const InputEdit& edit) { return edit.tensor == OperandId(stage); });
     const bool file = std::holds_alternative<FileOrigin>(document.origin);
-    return fmt::format("given {}{}", file ? "by the file" : "with the sentence",
-                       edited ? ", some of them edited" : "");
+    const std::string_view origin = model_of(document) != nullptr ? "computed by the model"
+                                    : file                        ? "given by the file"
+                                                                  : "given with the sentence";
+    return fmt::format("{}{}", origin, edited ? ", some of them edited" : "");
 }
 
 std::string vector_words(const AppState& state, Stage stage) {

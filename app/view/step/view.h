@@ -52,11 +52,14 @@ struct ControlsView {
     std::string badge;        // "toy weights, not trained"
     std::string title = {};   // of the document
     bool toy = true;          // its sizes and seed can be set
+    bool reads_text = false;  // a model, which reads what is typed
     bool projects = true;     // heads are a way to split X W
     Index tokens = 0;         // the longer side of the score matrix
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window
+    bool windowed = false;             // by any window
+    std::string window_words = {};     // of its switch
     LossView loss = {};
     std::string heads_words = {};  // "0: same word, 1: first token"; "": nothing is known of them
 };

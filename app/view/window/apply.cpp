@@ -22,15 +22,25 @@ void carry_out(AppState& state, const SetWorkspace& action) {
                    Severity::error);
     state.workspace = to->id;
     state.step.playing = false;
+    state.kinds_look.playing = false;
     state.step.hovered.reset();
     state.large.hovered.reset();
+    state.masks.hovered.reset();
+    state.heads.hovered.reset();
+    state.heads.hovered_pair.reset();
     state.large.go_to_open = false;
     state.large.go_to_draft.clear();
     to->enter(state);
 }
 
-void carry_out(AppState& state, const BeginGesture&) { state.gesture = Gesture{}; }
-void carry_out(AppState& state, const EndGesture&) { state.gesture.reset(); }
+void carry_out(AppState& state, const BeginGesture&) {
+    state.gesture = Gesture{};
+    state.masks.brush.reset();
+}
+void carry_out(AppState& state, const EndGesture&) {
+    state.gesture.reset();
+    state.masks.brush.reset();
+}
 
 void carry_out(AppState& state, const Undo&) {
     if (state.now == 0) return say(state, "Nothing to undo.");
@@ -145,13 +155,17 @@ void carry_out(AppState& state, const JobProgress& action) {
 }
 
 void carry_out(AppState& state, const TakeScreenshot&) { state.effects.screenshot = true; }
-void carry_out(AppState& state, const Quit&) { state.effects.quit = true; }
+void carry_out(AppState& state, const Quit&) {
+    leave_typed_text(state);
+    state.effects.quit = true;
+}
 
 void carry_out(AppState& state, const Tick& action) {
     constexpr double kFadeSeconds = 0.4;
     StepLook& look = state.step;
     look.fade = std::min(1.0, look.fade + action.seconds / kFadeSeconds);
     if (look.playing) look.play_clock_s += action.seconds;
+    if (state.kinds_look.playing) state.kinds_look.clock_s += action.seconds;
     if (look.flash && (look.flash->age_s += action.seconds) >= kFlashSeconds) look.flash.reset();
     state.large.moving_s = std::max(0.0, state.large.moving_s - action.seconds);
 }

@@ -1,0 +1,320 @@
+#include "app/cli/diff_compare.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/cast.h"
+
+namespace attn::cli {
+namespace {
+
+/// "" where two calls have the same inputs, else what differs.
+std::string different_inputs(const Inputs& a, const Inputs& b) {
+    const auto differs = [](const Tensor& x, const Tensor& y) {
+        return x.shape() != y.shape() ||
+               !std::ranges::equal(x.values(), y.values(), [](float m, float n) {
+                   return m == n || (std::isnan(m) && std::isnan(n));
+               });
+    };
+    std::vector<std::string_view> names;
+    const auto check = [&](std::string_view name, const Tensor& x, const Tensor& y) {
+        if (differs(x, y)) names.push_back(name);
+    };
+    check("X", a.x, b.x), check("X_kv", a.x_kv, b.x_kv);
+    check("Q", a.q, b.q), check("K", a.k, b.k), check("V", a.v, b.v);
+    for (const ParamInfo& param : param_table())
+        check(param.npz, a.params[param.param], b.params[param.param]);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The file that brings the inputs; nullptr: none does.
+Result<const files::ResultFile*> input_file(const std::vector<files::ResultFile>& read) {
+    const auto having = [&](files::InputNames names) {
+        std::vector<const files::ResultFile*> found;
+        for (const files::ResultFile& file : read)
+            if (file.input_names == names) found.push_back(&file);
+        return found;
+    };
+    const auto calls = having(files::InputNames::call);
+    if (calls.size() == 2)
+        if (const std::string names = different_inputs(calls[0]->inputs, calls[1]->inputs);
+            !names.empty())
+            return bad_input(
+                fmt::format("{} and {} have different inputs: {}; results of different inputs "
+                            "cannot be compared",
+                            calls[0]->path, calls[1]->path, names));
+    if (!calls.empty()) return calls.front();
+    const auto stages = having(files::InputNames::stages);
+    return stages.empty() ? nullptr : stages.front();
+}
+
+/// The call, and what the reference makes of it. Without V what needs it is left out.
+Result<verify::Subject> subject_of(const files::ResultFile& file) {
+    InputsD inputs = cast<double>(file.inputs);
+    const Shape k = inputs.k.shape();
+    if (!file.has_values) inputs.v = TensorD({k.b, k.h, k.t, 1});
+    auto subject = verify::make_subject(std::move(inputs), file.spec);
+    if (!subject)
+        return tl::unexpected(Error{fmt::format("{}: {}", file.path, subject.error().sentence),
+                                    subject.error().kind});
+    return subject;
+}
+
+/// q, k and v that are inputs in one file and results in the other are compared as results.
+void share_inputs(const files::ResultFile& source, std::vector<files::ResultFile>& read) {
+    for (files::ResultFile& file : read) {
+        if (&file == &source || file.input_names != files::InputNames::stages) continue;
+        file.results[Stage::q] = file.inputs.q;
+        file.results[Stage::k] = file.inputs.k;
+        file.results[Stage::v] = file.inputs.v;
+    }
+}
+
+/// More pairs of a query and a key than these are compared but not diagnosed: each way of each fault computes them all in
+/// double, some 60 times in all.
+constexpr Index kMostDiagnosedPairs = Index{1} << 22;
+
+class Comparer {
+  public:
+    Comparer(std::vector<files::ResultFile> read, std::optional<verify::Bounds> bounds)
+        : read_(std::move(read)), given_(std::move(bounds)) {}
+
+    Result<DiffReport> run() {
+        if (auto begun = begin(); !begun) return tl::unexpected(begun.error());
+        if (auto compared = compare_all(); !compared) return tl::unexpected(compared.error());
+        for (const DiffRow& row : report_.rows)
+            report_.equal = report_.equal && row.comparison.all.beyond == 0;
+        examine();
+        report_.verdict = verdict();
+        return std::move(report_);
+    }
+
+  private:
+    const files::ResultFile& actual() const { return read_.back(); }
+    bool two() const { return read_.size() == 2; }
+
+    Result<void> begin() {
+        const auto source = input_file(read_);
+        if (!source) return tl::unexpected(source.error());
+        report_.equal = true;
+        report_.a = read_.front().path;
+        report_.b = two() ? read_.back().path : "";
+        for (const files::ResultFile& file : read_)
+            report_.notes.insert(report_.notes.end(), file.notes.begin(), file.notes.end());
+        if (*source == nullptr) return {};
+        share_inputs(**source, read_);
+        auto subject = subject_of(**source);
+        if (!subject) return tl::unexpected(subject.error());
+        subject_ = *std::move(subject);
+        report_.size = subject_->size;
+        report_.inputs_from = (*source)->path;
+        report_.options = (*source)->options;
+        if (!(*source)->has_values) leave_out_values();
+        return {};
+    }
+
+    void leave_out_values() {
+        report_.size->d_v = 0;
+        for (const Stage stage : {Stage::v, Stage::context, Stage::output})
+            subject_->reference[stage] = {};
+    }
+
+    verify::Bounds bounds_of(const TraceD& expected) const {
+        if (given_) return *given_;
+        return subject_ ? verify::forward_bounds(*subject_, expected)
+                        : verify::bounds_of_stages(expected);
+    }
+
+    /// Both programs may be off.
+    verify::Tolerance tolerance(std::string_view key, const TraceD& expected) const {
+        verify::Tolerance one = bounds_of(subject_ ? subject_->reference : expected).of(key);
+        if (given_ || !two()) return one;
+        return {2.0 * one.absolute, 2.0 * one.relative};
+    }
+
+    Result<void> add_row(std::string_view key, const Tensor& mine, const TensorD& theirs,
+                         const std::string& from, verify::Tolerance tolerance) {
+        auto compared = verify::compare(mine, theirs, tolerance);
+        if (!compared)
+            return bad_input(fmt::format(
+                "{} is {} in {} and {} {} {}", key, to_string(mine.shape()), actual().path,
+                to_string(theirs.shape()), from == "reference" ? "by the" : "in", from));
+        report_.rows.push_back({std::string(key), from, *std::move(compared)});
+        return {};
+    }
+
+    /// B's results against A's, and against the reference where A has none.
+    Result<void> compare_all() {
+        if (two() && actual().keys.empty() && subject_) std::swap(read_.front(), read_.back());
+        const TraceD a = two() ? cast<double>(read_.front().results) : TraceD{};
+        std::vector<std::string_view> compared;
+        for (const verify::Named& stage : verify::shared_stages(actual().results, a)) {
+            if (auto added = add_row(stage.key, *stage.actual, *stage.expected, read_.front().path,
+                                     tolerance(stage.key, a));
+                !added)
+                return added;
+            compared.push_back(stage.key);
+        }
+        if (subject_)
+            for (const verify::Named& stage :
+                 verify::shared_stages(actual().results, subject_->reference)) {
+                if (std::ranges::count(compared, stage.key) > 0) continue;
+                if (auto added = add_row(stage.key, *stage.actual, *stage.expected, "reference",
+                                         bounds_of(subject_->reference).of(stage.key));
+                    !added)
+                    return added;
+                compared.push_back(stage.key);
+            }
+        name_the_rest(compared);
+        return check_something(compared);
+    }
+
+    void name_the_rest(const std::vector<std::string_view>& compared) {
+        const auto rest = [&](const files::ResultFile& file) {
+            std::vector<std::string> names;
+            for (const std::string& key : file.keys)
+                if (std::ranges::count(compared, key) == 0) names.push_back(key);
+            names.insert(names.end(), file.unused.begin(), file.unused.end());
+            return names;
+        };
+        report_.a = read_.front().path;
+        report_.only_a = rest(read_.front());
+        if (!two()) return;
+        report_.b = read_.back().path;
+        report_.only_b = rest(read_.back());
+    }
+
+    Result<void> check_something(const std::vector<std::string_view>& compared) const {
+        if (!compared.empty() || (!two() && !actual().keys.empty())) return {};
+        const auto held = [](const files::ResultFile& file) {
+            return file.keys.empty() ? "no results" : fmt::format("{}", fmt::join(file.keys, ", "));
+        };
+        if (two())
+            return bad_input(
+                fmt::format("{} has {}, {} has {}; expected an array that both have, or "
+                            "inputs to compute it from",
+                            read_[0].path, held(read_[0]), read_[1].path, held(read_[1])));
+        return bad_input(
+            fmt::format("{} has no results; expected arrays that are called scores, "
+                        "weights, context, output, logsumexp or another key of "
+                        "`attnscope stages`",
+                        actual().path));
+    }
+
+    void examine() {
+        for (const files::ResultFile& file : read_) {
+            if (file.keys.empty() && two()) continue;
+            report_.examined.push_back(examined(file));
+        }
+        if (subject_) return;
+        for (const Examined& file : report_.examined)
+            if (!two() && is_suspicious(file)) report_.equal = false;
+    }
+
+    static bool is_suspicious(const Examined& file) {
+        return std::ranges::any_of(file.facts, &verify::Fact::suspicious) ||
+               std::ranges::any_of(file.signs, &verify::Sign::fits);
+    }
+
+    Examined examined(const files::ResultFile& file) const {
+        Examined made;
+        made.path = file.path;
+        made.has_reference = subject_.has_value();
+        const AttentionSpec& spec = subject_ ? subject_->spec : file.spec;
+        const bool below_one = spec.drops() || !file.inputs.params[Param::sinks].empty();
+        made.facts =
+            verify::facts(file.results, spec, below_one, subject_ ? &subject_->allowed : nullptr);
+        if (!subject_) {
+            made.signs = verify::signs(file.results, spec);
+            return made;
+        }
+        if (!same_shapes(file.results)) return made;
+        const verify::BoundsOf bounds = [&](const TraceD& expected) { return bounds_of(expected); };
+        made.beyond =
+            verify::cells_beyond(file.results, subject_->reference, bounds(subject_->reference));
+        if (!report_.equal && made.beyond > 0 && !too_large())
+            made.diagnosis = verify::diagnose(*subject_, file.results, bounds);
+        return made;
+    }
+
+    bool too_large() const { return subject_ && subject_->allowed.count() > kMostDiagnosedPairs; }
+
+    bool same_shapes(const Trace& results) const {
+        for (const verify::Named& stage : verify::shared_stages(results, subject_->reference))
+            if (stage.actual->shape() != stage.expected->shape()) return false;
+        return true;
+    }
+
+    std::string verdict() {
+        const auto beyond = std::ranges::count_if(
+            report_.rows, [](const DiffRow& row) { return row.comparison.all.beyond > 0; });
+        if (!subject_ && !two())
+            return report_.equal
+                       ? "nothing wrong that these arrays alone can show: add Q, K (and V) to "
+                         "check their numbers"
+                       : "suspicious: " + first_suspicion();
+        if (report_.equal) {
+            for (const Examined& file : report_.examined)
+                if (file.beyond > 0)
+                    return fmt::format(
+                        "equal within tolerance, though {} differs from the reference "
+                        "of these inputs and options",
+                        file.path);
+            return fmt::format("equal within tolerance: {} array{}", report_.rows.size(),
+                               report_.rows.size() == 1 ? "" : "s");
+        }
+        return fmt::format("different: {} of {} arrays beyond tolerance; {}", beyond,
+                           report_.rows.size(), cause());
+    }
+
+    std::string first_suspicion() const {
+        for (const Examined& file : report_.examined) {
+            for (const verify::Sign& sign : file.signs)
+                if (sign.fits) return std::string(sign.fault->words);
+            for (const verify::Fact& fact : file.facts)
+                if (fact.suspicious) return fact.words;
+        }
+        return {};
+    }
+
+    std::string cause() const {
+        if (!subject_) return "no inputs to find the cause with";
+        if (too_large())
+            return fmt::format(
+                "not diagnosed: {} pairs are more than {}; save fewer heads or queries",
+                subject_->allowed.count(), kMostDiagnosedPairs);
+        std::vector<std::string> causes;
+        for (const Examined& file : report_.examined) {
+            if (!file.diagnosis) continue;
+            const verify::Diagnosis& found = *file.diagnosis;
+            std::string words;
+            for (const std::size_t n : found.named)
+                words +=
+                    (words.empty() ? "" : ", or ") + std::string(found.outcomes[n].fault->words);
+            if (words.empty())
+                words = "no known fault explains it";
+            else if (!found.explained)
+                words += " explains most of it";
+            causes.push_back(two() ? fmt::format("{}: {}", file.path, words) : words);
+        }
+        if (causes.empty()) return "each agrees with the reference by itself";
+        return fmt::format("{}", fmt::join(causes, "; "));
+    }
+
+    std::vector<files::ResultFile> read_;
+    std::optional<verify::Bounds> given_;
+    std::optional<verify::Subject> subject_;
+    DiffReport report_;
+};
+
+}  // namespace
+
+Result<DiffReport> compare_files(std::vector<files::ResultFile> read,
+                                 std::optional<verify::Bounds> bounds) {
+    return Comparer(std::move(read), std::move(bounds)).run();
+}
+
+}  // namespace attn::cli

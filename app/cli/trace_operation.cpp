@@ -1,0 +1,141 @@
+#include "app/cli/trace_operation.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "app/cli/trace_output.h"
+#include "app/files/words.h"
+#include "core/engine.h"
+
+namespace attn::cli {
+namespace {
+
+const OperationInfo& row_of(const files::FileCall& call) { return info(call.operation->operation); }
+
+Result<std::vector<bool>> parse_keep(const OperationInfo& operation, std::string_view text) {
+    std::vector<bool> keep(operation.stages.size(), text.empty());
+    while (!text.empty()) {
+        const std::string_view key = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), key.size() + 1));
+        std::vector<std::string> keys;
+        for (const OperationStage& stage : operation.stages) keys.emplace_back(stage.key);
+        const auto found = std::ranges::find(keys, key);
+        if (found == keys.end())
+            return bad_input(fmt::format(
+                "--keep has the unknown stage '{}' of operation {}{}; "
+                "expected {}",
+                key, operation.key, files::did_you_mean(key, keys), files::choices(keys)));
+        keep[static_cast<std::size_t>(found - keys.begin())] = true;
+    }
+    return keep;
+}
+
+double elapsed_ms(std::chrono::steady_clock::time_point since) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
+        .count();
+}
+
+/// The context of softmax attention with the same inputs and options.
+Result<Tensor> exact_context(const Call& call) {
+    StageSet keep;
+    keep.set(index_of(Stage::context));
+    return choose_backend("auto", call, keep)
+        .and_then([&](const Backend* backend) { return attend(call, *backend, keep); })
+        .map([](Trace&& trace) { return std::move(trace[Stage::context]); });
+}
+
+/// A joined stage is [B,T,d]; one number a row is [B,H,T].
+std::vector<Index> stage_extents(const OperationStage& stage, const Shape& shape) {
+    if (stage.heads == HeadAxis::none) return {shape.b, shape.t, shape.d};
+    if (stage.columns == Axis::one) return {shape.b, shape.h, shape.t};
+    return {shape.b, shape.h, shape.t, shape.d};
+}
+
+void add_stages(const OperationTrace& trace, const std::vector<bool>& keep, std::string_view prefix,
+                std::vector<NpzEntry>& entries) {
+    const auto stages = info(trace.operation).stages;
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Tensor& tensor = trace.stages[s];
+        if (!keep[s] || tensor.empty()) continue;
+        entries.push_back({fmt::format("{}{}", prefix, stages[s].key),
+                           stage_extents(stages[s], tensor.shape()), tensor.values()});
+    }
+}
+
+/// "12 kB" of a count of bytes.
+std::string bytes_words(double bytes) {
+    if (bytes < 1e4) return fmt::format("{:.0f} B", bytes);
+    if (bytes < 1e7) return fmt::format("{:.0f} kB", bytes * 1e-3);
+    return fmt::format("{:.0f} MB", bytes * 1e-6);
+}
+
+}  // namespace
+
+Result<OperationRun> run_operation_of(const files::FileCall& call,
+                                      const OperationRequest& request) {
+    if (request.backend != "auto")
+        return bad_input(fmt::format(
+            "--backend is '{}', but operation {} has none to choose: it computes in double, plain "
+            "loops",
+            request.backend, row_of(call).key));
+    auto keep = parse_keep(row_of(call), request.keep);
+    if (!keep) return tl::unexpected(keep.error());
+    const Result<Call> checked = validate(call.inputs, call.spec);
+    if (!checked) return tl::unexpected(checked.error());
+    OperationRun run;
+    run.keep = *std::move(keep);
+    const auto start = std::chrono::steady_clock::now();
+    auto forward = run_operation(*call.operation, *checked, call.operation_params);
+    if (!forward) return tl::unexpected(forward.error());
+    run.forward = *std::move(forward);
+    run.forward_ms = elapsed_ms(start);
+    const Result<Tensor> exact = exact_context(*checked);
+    if (!exact) return tl::unexpected(exact.error());
+    run.error = operation_error(run.forward["context"], *exact);
+    if (!request.grad) return run;
+    const auto turn = std::chrono::steady_clock::now();
+    auto gradient =
+        run_operation_backward(*call.operation, *checked, call.operation_params, call.upstream);
+    if (!gradient) return tl::unexpected(gradient.error());
+    run.gradient = *std::move(gradient);
+    run.backward_ms = elapsed_ms(turn);
+    return run;
+}
+
+std::vector<NpzEntry> operation_entries(const files::FileCall& call, const OperationRun& run) {
+    std::vector<NpzEntry> entries;
+    add_stages(run.forward, run.keep, "", entries);
+    if (!run.gradient) return entries;
+    add_stages(*run.gradient, run.keep, "d_", entries);
+    const auto params = row_of(call).params;
+    for (std::size_t p = 0; p < params.size(); ++p) {
+        const Tensor& tensor = run.gradient->params.tensors[p];
+        const Shape shape = tensor.shape();
+        entries.push_back(
+            {fmt::format("d_{}", params[p].key), {shape.h, shape.t, shape.d}, tensor.values()});
+    }
+    add_param_gradients(call, run.gradient->call_params, entries);
+    return entries;
+}
+
+std::string operation_summary(const files::FileCall& call, const OperationRun& run) {
+    const OperationInfo& row = row_of(call);
+    const OperationCost cost = row.cost(call.size, call.spec, *call.operation);
+    const OperationCost softmax = attention_cost(call.size, call.spec);
+    std::string text = fmt::format("operation {}, forward {:.2f} ms", row.key, run.forward_ms);
+    if (run.gradient)
+        text += fmt::format(", forward and backward {:.2f} ms from {} at {}", run.backward_ms,
+                            call.upstream.gradient.empty() ? "ones" : "the given gradient",
+                            info(call.upstream.stage).key);
+    text += fmt::format("\n{:.3g} FLOPs, keeps {}; softmax attention {:.3g} FLOPs, keeps {}\n",
+                        cost.flops(), bytes_words(cost.kept_bytes()), softmax.flops(),
+                        bytes_words(softmax.kept_bytes()));
+    return text + fmt::format(
+                      "context against softmax attention's: at most {:.3g} apart, ‖difference‖ / "
+                      "‖softmax‖ {:.3g}\n",
+                      run.error.largest, run.error.relative);
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,142 @@
+#include "app/files/axes.h"
+
+#include <fmt/format.h>
+
+namespace attn::files {
+namespace {
+
+enum Part { kB, kH, kT, kD };
+
+struct Row {
+    Layout layout;
+    HeadAxes order;  // counts for Layout::heads alone
+    std::vector<std::string_view> letters;
+    std::string_view words;
+};
+
+/// "1d": an axis of 1 and d.
+const Row& row_of(const Axes& axes) {
+    static const Row kRows[] = {
+        {Layout::heads,
+         HeadAxes::heads_first,
+         {"Td", "HTd", "BHTd"},
+         "[T, d], [H, T, d] or [B, H, T, d]"},
+        {Layout::heads,
+         HeadAxes::tokens_first,
+         {"Td", "THd", "BTHd"},
+         "[T, d], [T, H, d] or [B, T, H, d]"},
+        {Layout::heads, HeadAxes::joined, {"TE", "BTE"}, "[T, H·d] or [B, T, H·d]"},
+        {Layout::rows, {}, {"Td", "HTd", "BHTd"}, "[T, d], [H, T, d] or [B, H, T, d]"},
+        {Layout::tokens, {}, {"Td", "BTd", "BHTd"}, "[T, d], [B, T, d] or [B, 1, T, d]"},
+        {Layout::weight, {}, {"Td"}, "[in, out]"},
+        {Layout::bias, {}, {"d", "1d"}, "[n] or [1, n]"},
+    };
+    for (const Row& row : kRows)
+        if (row.layout == axes.layout && (axes.layout != Layout::heads || row.order == axes.order))
+            return row;
+    return kRows[0];
+}
+
+/// Axes read from the last to the first; `step` is the stride of the next one.
+struct Reading {
+    Placement placement{{1, 1, 1, 1}, {0, 0, 0, 0}, 0};
+    Index step = 1;
+    Index heads;
+    Index which;
+
+    void set(Part part, Index extent, Index stride) {
+        Index* const extents[] = {&placement.shape.b, &placement.shape.h, &placement.shape.t,
+                                  &placement.shape.d};
+        *extents[part] = extent;
+        placement.strides[part] = stride;
+    }
+    /// H heads of d columns each; `stride` from head to head.
+    bool split(Index width, Index parts, Index stride_in_widths) {
+        if (heads < 1 || width % (parts * heads) != 0) return false;
+        const Index d = width / (parts * heads);
+        set(kD, d, step);
+        set(kH, heads, step * d * stride_in_widths);
+        return true;
+    }
+
+    bool take(char letter, Index extent) {
+        switch (letter) {
+            case 'B':
+                return set(kB, extent, step), true;
+            case 'H':
+                return set(kH, extent, step), true;
+            case 'T':
+                return set(kT, extent, step), true;
+            case 'd':
+                return set(kD, extent, step), true;
+            case 'E':
+                return split(extent, 1, 1);
+            case 'J':
+                placement.offset += which * step * (extent / 3);
+                return split(extent, 3, 1);
+            case 'N':
+                if (!split(extent, 3, 3)) return false;
+                placement.offset += which * step * placement.shape.d;
+                return true;
+            case '3':
+                placement.offset += which * step;
+                return extent == 3;
+            default:
+                return extent == 1;
+        }
+    }
+};
+
+bool is_contiguous(const Placement& placement) {
+    const Shape& shape = placement.shape;
+    const Index extents[] = {shape.b, shape.h, shape.t, shape.d};
+    Index stride = 1;
+    for (std::size_t part = 4; part-- > 0;) {
+        if (extents[part] != 1 && placement.strides[part] != stride) return false;
+        stride *= extents[part];
+    }
+    return placement.offset == 0;
+}
+
+}  // namespace
+
+std::string expected_axes(const Axes& axes) {
+    const bool splits = axes.layout == Layout::heads && axes.order == HeadAxes::joined;
+    return fmt::format("{}{}", row_of(axes).words,
+                       splits ? fmt::format(", of {} heads", axes.heads) : "");
+}
+
+std::optional<Placement> place_letters(const std::vector<Index>& extents, std::string_view names,
+                                       Index heads, Index which) {
+    if (extents.size() != names.size()) return std::nullopt;
+    Reading reading{.heads = heads, .which = which};
+    for (std::size_t axis = names.size(); axis-- > 0;) {
+        if (!reading.take(names[axis], extents[axis])) return std::nullopt;
+        reading.step *= extents[axis];
+    }
+    return reading.placement;
+}
+
+std::optional<Placement> place(const std::vector<Index>& extents, const Axes& axes) {
+    for (const std::string_view letters : row_of(axes).letters)
+        if (auto placement = place_letters(extents, letters, axes.heads)) return placement;
+    return std::nullopt;
+}
+
+Tensor gather(const Placement& placement, std::vector<float> values) {
+    const Shape& shape = placement.shape;
+    const bool whole = shape.count() == static_cast<Index>(values.size());
+    if (whole && is_contiguous(placement)) return Tensor(shape, values);
+    Tensor tensor = Tensor::uninitialised(shape);
+    float* to = tensor.data();
+    const auto& [of_b, of_h, of_t, of_d] = placement.strides;
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index t = 0; t < shape.t; ++t)
+                for (Index d = 0; d < shape.d; ++d)
+                    *to++ = values[static_cast<std::size_t>(placement.offset + b * of_b + h * of_h +
+                                                            t * of_t + d * of_d)];
+    return tensor;
+}
+
+}  // namespace attn::files

@@ -1,0 +1,144 @@
+// What a file gives for a call, and the sentences where that is not enough.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "app/files/inputs.h"
+#include "app/files/words.h"
+
+namespace attn::files {
+namespace {
+
+constexpr std::size_t kMostNamed = 12;
+
+/// What trace computes, under the names that programs give it.
+constexpr std::string_view kComputed[] = {
+    "weights", "A",      "attn",   "attention", "attentions", "attn_weights", "pattern",
+    "scores",  "scaled", "masked", "biased",    "logits",     "attn_scores",  "probs",
+};
+
+bool is_computed(std::string_view name) {
+    const std::string_view array = array_part(name);
+    return std::ranges::count(kComputed, array) > 0;
+}
+
+/// "weights [2, 3, 3]" of what a file has of them.
+std::vector<std::string> computed_in(const ArrayReader& reader) {
+    std::vector<std::string> found;
+    for (const std::string& name : reader.names())
+        if (is_computed(name) && found.size() < kMostNamed)
+            found.push_back(fmt::format("{} {}", name,
+                                        reader.axes_of(name)
+                                            .map([](const auto& axes) { return to_string(axes); })
+                                            .value_or("")));
+    return found;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    if (words.size() < 2) return words.empty() ? "" : words.front();
+    return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
+
+std::string is_or_are(const std::vector<std::string>& words) {
+    return fmt::format("{} {}", joined(words), words.size() == 1 ? "is" : "are");
+}
+
+/// A file without any of Q, K, V and X.
+std::string nothing_given(const LayerReader& layer) {
+    const std::vector<std::string> computed = computed_in(layer.reader);
+    if (computed.empty())
+        return fmt::format("{}: give either X with W_Q, W_K and W_V, or all of Q, K and V",
+                           layer.shown());
+    return fmt::format(
+        "{}: {} there, which trace computes from Q, K and V, and those are missing: save them "
+        "beside, or X with W_Q, W_K and W_V",
+        layer.shown(), is_or_are(computed));
+}
+
+std::string some_missing(const LayerReader& layer, const std::vector<std::string>& missing,
+                         const std::vector<std::string>& given) {
+    const bool values_alone = missing == std::vector<std::string>{"V"};
+    return fmt::format("{}: {} missing; {} there: {}", layer.shown(), is_or_are(missing),
+                       is_or_are(given),
+                       values_alone ? "scores and weights need no V but context does: save it too, "
+                                      "or open the file in the window, which shows weights alone"
+                                    : "give all of Q, K and V, or X with W_Q, W_K and W_V");
+}
+
+std::string heads_of(std::string_view name, const LayerReader& layer, std::string_view array,
+                     Index heads, Index brings) {
+    const std::vector<Index>& extents = layer.reader.extents(layer.name(array));
+    return fmt::format("{}: {} is {}, but {} is {} and brings {}", layer.shown(), name, heads,
+                       array, to_string(extents), brings);
+}
+
+/// How an array that is read heads-first can have `heads` heads after all, or that it needs no option.
+std::string remedy_for(const std::vector<Index>& extents, Index heads, std::string_view option) {
+    const std::size_t n = extents.size();
+    const Index width = extents.back();
+    if (n >= 3 && extents[n - 2] == heads)
+        return fmt::format("; if its axes are {}, give --layout tokens-first",
+                           n == 3 ? "[T, H, d]" : "[B, T, H, d]");
+    if (n <= 3 && width % heads == 0)
+        return fmt::format("; if it is {}, {} heads of width {}, give --layout joined",
+                           n == 2 ? "[T, H·d]" : "[B, T, H·d]", heads, width / heads);
+    return fmt::format("; leave {} out: Q, K and V bring theirs", option);
+}
+
+Result<void> check_heads(const LayerReader& layer, const Inputs& in) {
+    struct Count {
+        std::string_view option, array;
+        std::optional<Index> heads;
+        const Tensor& tensor;
+    };
+    for (const Count& count : {Count{"heads", "Q", layer.options.heads, in.q},
+                               {"kv-heads", "K", layer.options.kv_heads, in.k}}) {
+        const Index brings = count.tensor.shape().h;
+        if (!count.heads || count.tensor.empty() || *count.heads == brings) continue;
+        std::string sentence = heads_of(count.option, layer, count.array, *count.heads, brings);
+        if (!layer.options.layout && *count.heads > 0)
+            sentence += remedy_for(layer.reader.extents(layer.name(count.array)), *count.heads,
+                                   count.option);
+        return bad_input(std::move(sentence));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string what_it_holds(const ArrayReader& reader) {
+    const auto& names = reader.names();
+    if (names.empty()) return "; it holds nothing";
+    const auto named = static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed));
+    const std::string more =
+        names.size() > kMostNamed ? fmt::format(" and {} more", names.size() - kMostNamed) : "";
+    return fmt::format("; it holds {}{}", fmt::join(names.begin(), names.begin() + named, ", "),
+                       more);
+}
+
+Result<void> check_given(const LayerReader& layer, const Inputs& in, Values values) {
+    if (in.projects()) return {};
+    std::vector<std::string> given, missing;
+    for (const auto& [name, tensor] : {std::pair{"Q", &in.q}, {"K", &in.k}, {"V", &in.v}})
+        (tensor->empty() ? missing : given).emplace_back(name);
+    const bool enough =
+        missing.empty() || (values == Values::optional && missing == std::vector<std::string>{"V"});
+    if (enough) return layer.packed() ? Result<void>() : check_heads(layer, in);
+    const std::string sentence =
+        given.empty() ? nothing_given(layer) : some_missing(layer, missing, given);
+    return bad_input(sentence + what_it_holds(layer.reader));
+}
+
+std::string layout_hint(const LayerReader& layer, const Inputs& in) {
+    const auto &q = in.q.shape(), &k = in.k.shape(), &v = in.v.shape();
+    if (layer.options.layout || layer.packed() || in.q.empty() || in.k.empty()) return {};
+    const std::vector<Index>& axes = layer.reader.extents(layer.name("Q"));
+    const bool values = in.v.empty() || (v.t == k.t && v.h == k.h && v.b == k.b);
+    const bool fits = q.b == k.b && q.d == k.d && q.t % k.t == 0 && values;
+    if (axes.size() < 3 || !fits) return {};
+    return fmt::format("; is Q {} {}? Then give --layout tokens-first", to_string(axes),
+                       axes.size() == 3 ? "[T, H, d]" : "[B, T, H, d]");
+}
+
+}  // namespace attn::files

@@ -1,0 +1,105 @@
+#include "app/files/inputs.h"
+
+#include <fmt/format.h>
+
+#include "app/files/packed.h"
+
+namespace attn::files {
+namespace {
+
+Index kv_heads_of(const CallOptions& options) {
+    return options.kv_heads.value_or(options.heads.value_or(1));
+}
+
+/// Q, K and V of one array.
+Result<void> read_packed(const LayerReader& layer, Inputs& in, std::vector<std::string>& notes) {
+    const std::string name = layer.name("qkv");
+    const std::string what = fmt::format("{}: {}", layer.reader.path(), name);
+    const auto extents = layer.reader.axes_of(name);
+    if (!extents) return tl::unexpected(extents.error());
+    const Result<Packed> packed = unpack(*extents, layer.options, what);
+    if (!packed) return tl::unexpected(packed.error());
+    const auto values = layer.reader.numbers(name);
+    if (!values) return tl::unexpected(values.error());
+    in.q = gather(packed->parts[0], *values);
+    in.k = gather(packed->parts[1], *values);
+    in.v = gather(packed->parts[2], *values);
+    const Index heads = in.q.shape().h;
+    notes.push_back(fmt::format("{} {} is read as {}: {} head{} of width {}", what,
+                                to_string(*extents), packed->words, heads, heads == 1 ? "" : "s",
+                                in.q.shape().d));
+    return {};
+}
+
+Result<void> read_params(const LayerReader& layer, Inputs& in) {
+    for (const ParamInfo& param : param_table()) {
+        const Axes axes{.layout = param.bias ? Layout::bias : Layout::weight};
+        if (auto read = layer.read(param.npz, axes, in.params[param.param]); !read) return read;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string LayerReader::shown() const {
+    return listing.numbered ? fmt::format("{}: layer {}", reader.path(), layer) : reader.path();
+}
+
+bool LayerReader::packed() const { return listing.packed && reader.has(name("qkv")); }
+
+Result<void> LayerReader::read(std::string_view array, const Axes& axes, Tensor& into) const {
+    return reader.tensor(name(array), axes).map([&](Tensor&& tensor) { into = std::move(tensor); });
+}
+
+Axes LayerReader::heads_axes(Index heads) const {
+    return {Layout::heads, options.layout.value_or(HeadAxes::heads_first), heads};
+}
+
+Result<Inputs> read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
+    Inputs in;
+    struct Array {
+        std::string_view name;
+        Axes axes;
+        Tensor& tensor;
+    };
+    const Axes tokens{.layout = Layout::tokens};
+    const Axes queries = layer.heads_axes(layer.options.heads.value_or(1));
+    const Axes keys = layer.heads_axes(kv_heads_of(layer.options));
+    for (const Array& array : {Array{"X", tokens, in.x},
+                               {"X_kv", tokens, in.x_kv},
+                               {"Q", queries, in.q},
+                               {"K", keys, in.k},
+                               {"V", keys, in.v}})
+        if (auto read = layer.read(array.name, array.axes, array.tensor); !read)
+            return tl::unexpected(std::move(read.error()));
+    if (layer.packed())
+        if (auto read = read_packed(layer, in, notes); !read)
+            return tl::unexpected(std::move(read.error()));
+    if (auto read = read_params(layer, in); !read) return tl::unexpected(std::move(read.error()));
+    return in;
+}
+
+ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in) {
+    ParamExtents extents;
+    for (const ParamInfo& param : param_table())
+        if (!in.params[param.param].empty())
+            extents[index_of(param.param)] = layer.reader.extents(layer.name(param.npz));
+    return extents;
+}
+
+Result<Upstream> read_upstream(const LayerReader& layer) {
+    Upstream upstream;
+    const bool at_context = layer.reader.has(layer.name("dO"));
+    if (at_context && layer.reader.has(layer.name("dY")))
+        return bad_input(fmt::format(
+            "{}: both dO (gradient of context) and dY (gradient of output) are given; give one",
+            layer.shown()));
+    upstream.stage = at_context ? Stage::context : Stage::output;
+    const Axes axes = at_context ? layer.heads_axes(layer.options.heads.value_or(1))
+                                 : Axes{.layout = Layout::tokens};
+    return layer.read(at_context ? "dO" : "dY", axes, upstream.gradient).map([&] {
+        return std::move(upstream);
+    });
+}
+
+}  // namespace attn::files

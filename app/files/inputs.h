@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/files/arrays.h"
+#include "app/files/tensors.h"
+
+namespace attn::files {
+
+/// One layer of one file: where each of its arrays stands.
+struct LayerReader {
+    ArrayReader& reader;
+    const Listing& listing;
+    Index layer;
+    const CallOptions& options;
+
+    std::string name(std::string_view array) const { return layer_name(listing, layer, array); }
+    /// "in.npz", or "in.npz: layer 3".
+    std::string shown() const;
+    /// Q, K and V are one array.
+    bool packed() const;
+    Result<void> read(std::string_view array, const Axes& axes, Tensor& into) const;
+    /// How Q, K, V or dO of so many heads are read under the options.
+    Axes heads_axes(Index heads) const;
+};
+
+/// Q, K, V or X with everything that goes with it. How a packed array was read is said in `notes`.
+Result<Inputs> read_inputs(const LayerReader& layer, std::vector<std::string>& notes);
+ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in);
+/// dO is given at context, dY at output; neither: ones at output.
+Result<Upstream> read_upstream(const LayerReader& layer);
+
+/// Refuses a call that lacks Q, K or V, and says what is there instead; and heads that the options count otherwise.
+Result<void> check_given(const LayerReader& layer, const Inputs& in, Values values);
+/// "; it holds Q, K"; for an error about a file.
+std::string what_it_holds(const ArrayReader& reader);
+/// "; is Q [T, H, d]? Then give --layout tokens-first": for an error, where the shapes make a call in that order; or "".
+std::string layout_hint(const LayerReader& layer, const Inputs& in);
+
+}  // namespace attn::files

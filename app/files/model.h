@@ -1,0 +1,57 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "app/view/document/opened.h"
+#include "core/backend.h"
+#include "core/models/model.h"
+
+namespace attn::files {
+
+/// What a model reads until somebody says otherwise.
+inline constexpr std::string_view kModelText =
+    "The animal didn't cross the street because it was too tired";
+
+/// The model that was opened last, so that typing reads no weights. It is read again where the files of its folder changed
+/// since. Any thread.
+class ModelCache {
+  public:
+    /// A model and the vectors that it gave the last texts.
+    class Entry {
+      public:
+        Entry(Model opened, std::string folder)
+            : model(std::move(opened)), path(std::move(folder)) {}
+        const Model model;
+        const std::string path;
+
+        std::optional<Tensor> vector_of(const std::string& text);
+        void keep(const std::string& text, const Tensor& vector);
+
+      private:
+        std::mutex mutex_;
+        std::deque<std::pair<std::string, Tensor>> vectors_;  // used last: first
+    };
+
+    Result<std::shared_ptr<Entry>> open(const std::string& path);
+
+  private:
+    using File = std::tuple<std::string, std::uintmax_t, std::filesystem::file_time_type>;
+    static std::vector<File> files_of(const std::string& path);
+
+    std::mutex mutex_;
+    std::vector<File> files_;
+    std::shared_ptr<Entry> last_;
+};
+
+/// Every layer's attention over the text, with the layer's own X and W, and what the model says in the end. An error names
+/// the folder where it holds no model.
+Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wanted,
+                               const RunControl& control);
+
+}  // namespace attn::files

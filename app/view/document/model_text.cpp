@@ -1,0 +1,140 @@
+#include "app/view/document/model_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/view/common/format.h"
+#include "app/view/common/words.h"
+#include "app/view/document/actions.h"
+#include "app/view/document/edits.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostQuoted = 40;  // code points of a text in a sentence
+
+std::string quoted_text(const std::string& text) {
+    return fmt::format("“{}”", shortened(text, kMostQuoted));
+}
+
+bool is_blank(const std::string& text) {
+    return text.find_first_not_of(" \t\n\r") == std::string::npos;
+}
+
+/// What an earlier typing made is a step that is done.
+void begin_typing(AppState& state) {
+    if (state.gesture) return;
+    state.gesture.emplace();
+    state.history[state.now].typed = false;
+}
+
+/// While typing goes on: the text before it began.
+std::string compared_text(const AppState& state, const ModelOrigin& model) {
+    if (!state.document().read_out.has_vector) return {};
+    return state.history[state.now].typed ? model.before : model.text;
+}
+
+/// A mask that was made for other tokens has no meaning for these.
+void drop_masks(AttentionSpec& spec, bool other_size, Index tokens,
+                std::vector<std::string>& dropped) {
+    MaskSpec& mask = spec.mask;
+    if (mask.custom && other_size) {
+        mask.custom = {};
+        dropped.emplace_back("the painted mask");
+    }
+    const bool pads = std::ranges::any_of(mask.padding, [&](Index keys) { return keys > tokens; });
+    if (!pads) return;
+    mask.padding.clear();
+    dropped.emplace_back("the padding mask");
+}
+
+/// What the person set goes on to hold. What cannot is named in `dropped`.
+void keep_settings(const Document& before, Document& next, std::vector<std::string>& dropped) {
+    const auto layers = static_cast<Index>(next.layers.size());
+    next.layer = std::min(before.layer, layers - 1);
+    next.inputs = next.layers[static_cast<std::size_t>(next.layer)];
+    next.targets = before.targets;
+    const AttentionSpec own = std::exchange(next.spec, before.spec);
+    const auto tokens = static_cast<Index>(next.tokens.size());
+    const bool other_size = tokens != static_cast<Index>(before.tokens.size());
+    drop_masks(next.spec, other_size, tokens, dropped);
+    next.painted = before.painted && next.spec.mask.custom != nullptr;
+    if (!with_size(next)) {  // the files of the model changed
+        next.spec = own;
+        next.painted = false;
+        dropped.emplace_back("other options than the model's");
+    }
+    const std::size_t edits = before.edits.size();
+    if (edits > 0)
+        dropped.push_back(fmt::format("{} edited number{}", edits, edits == 1 ? "" : "s"));
+}
+
+/// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, as made for the text before: 1 edited number".
+std::string typed_words(const Document& document, const std::vector<std::string>& dropped) {
+    const std::size_t tokens = document.tokens.size();
+    std::string words = fmt::format("{}: {} token{}", quoted_text(text_of(document)), tokens,
+                                    tokens == 1 ? "" : "s");
+    if (const std::string said = read_out_words(document); !said.empty())
+        words += fmt::format("; {}", said);
+    if (!dropped.empty())
+        words +=
+            fmt::format("; dropped, as made for the text before: {}", fmt::join(dropped, ", "));
+    return words;
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const TypeText& action) {
+    const ModelOrigin* const model = model_of(state.document());
+    if (model == nullptr)
+        return say(state, "no model is open: a model's folder reads what is typed",
+                   Severity::warning);
+    state.step.sentence_draft = action.text;
+    leave_typed_text(state);
+    begin_typing(state);
+    const std::string before = compared_text(state, *model);
+    if (action.text == model->text) return say(state, typed_words(state.document(), {}) + ".");
+    if (is_blank(action.text))
+        return say(state,
+                   fmt::format("the text is empty: what is shown is still of {}",
+                               quoted_text(model->text)),
+                   Severity::warning);
+    state.opening =
+        OpenRequest{ModelText{{model->path, action.text, before}, true}, ++state.opened};
+    state.opening_done = 0.0;
+}
+
+void take_typed(AppState& state, const Document& read) {
+    const Document& before = state.document();
+    Document next = read;
+    std::vector<std::string> dropped;
+    keep_settings(before, next, dropped);
+    const std::string words = typed_words(next, dropped);
+    if (state.gesture) state.gesture->joins = state.history[state.now].typed;
+    if (!edit_document(state, std::move(next), words)) return;
+    state.history[state.now].typed = true;
+    say(state, words + ".");
+}
+
+std::string read_out_words(const Document& document) {
+    const ReadOut& out = document.read_out;
+    if (!out.next.empty()) {
+        std::vector<std::string> words;
+        for (const NextToken& token : out.next)
+            words.push_back(
+                fmt::format("{} {}", shown_token(token.text), percent(token.probability)));
+        return fmt::format("the model's next token: {}", fmt::join(words, ", "));
+    }
+    if (!out.similarity) return {};
+    const ModelOrigin* const model = model_of(document);
+    const double rounded = std::round(*out.similarity * 1000.0) / 1000.0 + 0.0;  // no −0
+    return fmt::format("the model's cosine similarity to {}: {:.3f}", quoted_text(model->before),
+                       rounded);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "app/view/state.h"
+
+namespace attn::view {
+
+/// A model's document over the text that was typed takes the place of the one over the text before: an edit. Layer, head,
+/// options and targets stay where the new one has them; changed numbers do not. One step while typing goes on.
+void take_typed(AppState& state, const Document& read);
+
+/// "the model's next token: ▁mat 12.3 %, ▁floor 8.1 %", "the model's cosine similarity to “The cat”: 0.831"; "" where it
+/// gives neither.
+std::string read_out_words(const Document& document);
+
+}  // namespace attn::view

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
+#include "app/view/heads/compute.h"
+#include "app/view/heads/grids.h"
+#include "app/view/heads/words.h"
+#include "app/view/heads/workspace.h"
+
+namespace attn::view {
+namespace {
+
+Piece piece(std::string text, std::optional<Role> role = std::nullopt, bool muted = false) {
+    Piece made;
+    made.text = std::move(text);
+    made.role = role;
+    made.muted = muted;
+    return made;
+}
+
+void add_line(InspectorView& view, std::string label, std::vector<Piece> pieces) {
+    view.as_text += label.empty() ? "" : label + ": ";
+    for (const Piece& each : pieces) view.as_text += each.text;
+    view.as_text += "\n";
+    view.lines.push_back({std::move(label), std::move(pieces)});
+}
+
+/// "cat → The: 0.54".
+std::string pair_words(const AppState& state, large::Cell pair) {
+    const Document& document = state.document();
+    return fmt::format("{} → {}", axis_label(document, Axis::query, pair.row),
+                       axis_label(document, Axis::key, pair.column));
+}
+
+bool is_inside(MatrixView<const float> values, large::Cell pair) {
+    return pair.row < values.rows && pair.column < values.columns;
+}
+
+bool may_attend_at(const AppState& state, HeadPlace place, large::Cell pair) {
+    const auto& allowed = state.heads.result->allowed(place);
+    const Index keys = state.heads.result->weights(place).columns;
+    return allowed.empty() || allowed[static_cast<std::size_t>(pair.row * keys + pair.column)] != 0;
+}
+
+/// Score and weight of the chosen pair, of the head shown.
+void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
+    const auto weights = state.heads.result->weights(place);
+    const large::Cell pair = state.heads.pair;
+    if (!is_inside(weights, pair)) return;
+    const bool may = may_attend_at(state, place, pair);
+    add_line(view, "pair",
+             {piece(pair_words(state, pair)), piece(may ? "" : "  (masked)", {}, true)});
+    for (const Stage stage : {Stage::scores, Stage::scaled})
+        if (const auto score = value_at(state, {stage, pair.row, pair.column}))
+            add_line(view, stage == Stage::scores ? "score" : "scaled score",
+                     {piece(number(*score), Role::score)});
+    add_line(view, "weight", {piece(number(weights(pair.row, pair.column)), Role::weight)});
+    view.as_latex = fmt::format("A_{{{},{}}} = {}", pair.row, pair.column,
+                                exact(weights(pair.row, pair.column)));
+    std::string row;
+    for (const float weight : weights.row(pair.row))
+        row += (row.empty() ? "" : ", ") +
+               (std::isnan(weight) ? std::string("np.nan") : exact(weight));
+    view.as_python = fmt::format(
+        "import numpy as np\na = np.array([{}])  # row {} of {}\nweight = a[{}]\n"
+        "entropy = -(a[a > 0] * np.log(a[a > 0])).sum()\n",
+        row, pair.row, head_name(place), pair.column);
+}
+
+void add_measures(InspectorView& view, const HeadFacts& facts) {
+    for (const HeadMeasureInfo& each : head_measure_table()) {
+        const auto& value = facts.measures[each.measure];
+        const std::string why =
+            each.asks.empty() ? std::string() : fmt::format("  (asks for {})", each.asks);
+        add_line(view, std::string(each.title),
+                 {piece(measure_text(each.measure, value),
+                        value ? std::optional(Role::weight) : std::nullopt, !value),
+                  piece(fmt::format("  {}", value ? std::string(each.formula) : why), {}, true)});
+    }
+}
+
+InspectorView of_one(const AppState& state, const HeadFacts& facts) {
+    InspectorView view;
+    view.empty = false;
+    view.title = head_name(facts.place);
+    view.value = facts.label ? label_title(facts) : "no label";
+    view.role = Role::weight;
+    view.as_text = view.title + "\n";
+    add_line(view, facts.label ? "proposed because" : "", {piece(label_evidence(facts), {}, true)});
+    const auto& names = state.document().head_names;
+    if (facts.place.head < std::ssize(names))
+        add_line(view, "built as", {piece(names[static_cast<std::size_t>(facts.place.head)])});
+    add_pair(state, view, facts.place);
+    add_measures(view, facts);
+    return view;
+}
+
+/// A beside B, a row a measure.
+InspectorTable both(const HeadFacts& a, const HeadFacts& b) {
+    InspectorTable table{"", "measure", {{"A", Role::weight}, {"B", Role::weight}}, {}, {}};
+    const auto text = [](const std::optional<double>& value) {
+        return value ? fmt::format("{:.3f}", *value) : std::string("–");
+    };
+    for (const HeadMeasureInfo& each : head_measure_table())
+        table.rows.push_back({std::string(each.title),
+                              {{text(a.measures[each.measure]), Role::weight, {}},
+                               {text(b.measures[each.measure]), Role::weight, {}}}});
+    return table;
+}
+
+InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts& b) {
+    const HeadsResult& result = *state.heads.result;
+    InspectorView view;
+    view.empty = false;
+    view.title = fmt::format("A {}, B {}", head_name(a.place), head_name(b.place));
+    view.role = Role::weight;
+    view.as_text = view.title + "\n";
+    const large::Cell pair = state.heads.pair;
+    const auto first = result.weights(a.place);
+    const auto second = result.weights(b.place);
+    const bool same = first.rows == second.rows && first.columns == second.columns;
+    if (same && is_inside(first, pair)) {
+        const double by = double{first(pair.row, pair.column)} - second(pair.row, pair.column);
+        view.value = fmt::format("A − B = {}", number(by));
+        add_line(view, "pair", {piece(pair_words(state, pair))});
+        add_line(view, "A", {piece(number(first(pair.row, pair.column)), Role::weight)});
+        add_line(view, "B", {piece(number(second(pair.row, pair.column)), Role::weight)});
+        add_line(view, "KL of the row",
+                 {piece(divergence_text(first, second, pair.row) + " nats", Role::score)});
+        view.as_latex =
+            fmt::format("A_{{{0},{1}}} - B_{{{0},{1}}} = {2}", pair.row, pair.column, exact(by));
+        view.as_python =
+            fmt::format("a, b = {}, {}\nchange = a - b\n", exact(first(pair.row, pair.column)),
+                        exact(second(pair.row, pair.column)));
+    }
+    add_line(view, "A",
+             {piece(label_title(a)), piece(fmt::format("  {}", label_evidence(a)), {}, true)});
+    add_line(view, "B",
+             {piece(label_title(b)), piece(fmt::format("  {}", label_evidence(b)), {}, true)});
+    view.table = both(a, b);
+    return view;
+}
+
+}  // namespace
+
+InspectorView heads_inspector(const AppState& state) {
+    InspectorView none;
+    none.hint = "The head that is shown is explained here.";
+    if (!heads_lacks(state).empty() || !has_current_heads(state)) return none;
+    const HeadsResult& result = *state.heads.result;
+    const auto& [first, second] = state.heads.pinned;
+    const HeadFacts* const a = first ? result.find(*first) : nullptr;
+    const HeadFacts* const b = second ? result.find(*second) : nullptr;
+    if (a != nullptr && b != nullptr) return of_two(state, *a, *b);
+    const HeadFacts* const here = result.find(head_here(state));
+    return here != nullptr ? of_one(state, *here) : none;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,217 @@
+#include "app/view/heads/words.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
+#include "app/view/common/words.h"
+
+namespace attn::view {
+namespace {
+
+using enum HeadMeasure;
+
+/// What a head does with its weight, of its name: "gives … to the previous token".
+std::string deed(HeadMeasure name, const std::string& share) {
+    switch (name) {
+        case previous:
+            return fmt::format("gives {} of its weight to the previous token", share);
+        case diagonal:
+            return fmt::format("gives {} of its weight to the token itself", share);
+        case next:
+            return fmt::format("gives {} of its weight to the next token", share);
+        case duplicate:
+            return fmt::format("gives {} of its weight to the same word elsewhere", share);
+        case induction:
+            return fmt::format("gives {} of its weight to what followed the same word", share);
+        default:
+            return fmt::format("gives {} of its weight to the first token", share);
+    }
+}
+
+/// ", more than any other of the 8 heads"; "" where another gives as much.
+std::string rank_words(const HeadsResult& result, const HeadFacts& best, HeadMeasure measure) {
+    const double value = *best.measures[measure];
+    const auto others = std::ranges::count_if(result.heads, [&](const HeadFacts& each) {
+        return !(each.place == best.place) && each.measures[measure].value_or(-1.0) >= value;
+    });
+    if (others > 0 || result.heads.size() < 2) return {};
+    return fmt::format(", more than any other of the {} heads", result.heads.size());
+}
+
+/// The head whose label stands out most; nullptr: none has one.
+const HeadFacts* most_named(const HeadsResult& result) {
+    const HeadFacts* best = nullptr;
+    const auto weight = [](const HeadFacts& facts) {
+        return facts.label->lift() - (facts.label->name == sink ? 1.0 : 0.0);  // a sink comes last
+    };
+    for (const HeadFacts& facts : result.heads)
+        if (facts.label && (best == nullptr || weight(facts) > weight(*best))) best = &facts;
+    return best;
+}
+
+std::string unnamed_words(const HeadsResult& result) {
+    const bool any = std::ranges::any_of(
+        result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
+    if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
+    const std::size_t count = result.heads.size();
+    return fmt::format(
+        "{} a label: that takes {} of the way from even rows to one kind of key, in {} rows at "
+        "least.",
+        count == 1 ? std::string("The one head does not get")
+                   : fmt::format("None of the {} heads gets", count),
+        number(kNamedLift), kLeastNamedRows);
+}
+
+std::string standing_out(const HeadsResult& result) {
+    const HeadFacts* const best = most_named(result);
+    if (best == nullptr) return unnamed_words(result);
+    const HeadMeasure name = best->label->name;
+    return fmt::format("Layer {} head {} {}{}.", best->place.layer, best->place.head,
+                       deed(name, cell_number(*best->measures[name], 2)),
+                       rank_words(result, *best, name));
+}
+
+std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
+    const auto order = heads_in_order(result, std::string(info(measure).key));
+    const HeadFacts* most = nullptr;
+    const HeadFacts* least = nullptr;
+    std::size_t defined = 0;
+    for (const HeadPlace place : order) {
+        const HeadFacts* const facts = result.find(place);
+        if (!facts->measures[measure]) continue;
+        ++defined;
+        if (most == nullptr) most = facts;
+        least = facts;
+    }
+    const std::string title = sentence(std::string(info(measure).title));
+    const std::string bare = title.substr(0, title.size() - 1);
+    if (most == nullptr)
+        return fmt::format("{} is not defined for any head here{}.", bare,
+                           info(measure).asks.empty()
+                               ? std::string()
+                               : fmt::format(": it asks for {}", info(measure).asks));
+    const auto text = [&](const HeadFacts& facts) {
+        return fmt::format("{} ({})", measure_text(measure, facts.measures[measure]),
+                           head_name(facts.place));
+    };
+    if (defined == 1) return fmt::format("{}: {}.", bare, text(*most));
+    return fmt::format("{}: from {} down to {}.", bare, text(*most), text(*least));
+}
+
+/// Rows of A against B.
+struct Divergences {
+    double sum = 0.0;
+    Index finite = 0, infinite = 0, none = 0;
+};
+Divergences divergences(MatrixView<const float> a, MatrixView<const float> b) {
+    Divergences all;
+    for (Index i = 0; i < a.rows; ++i) {
+        const double kl = row_divergence(a.row(i), b.row(i));
+        if (std::isnan(kl))
+            ++all.none;
+        else if (std::isinf(kl))
+            ++all.infinite;
+        else
+            all.sum += kl, ++all.finite;
+    }
+    return all;
+}
+
+std::string divergence_words(const Divergences& all) {
+    std::string words;
+    if (all.finite > 0)
+        words += fmt::format(" KL(A‖B) is {} nats in the mean of {} rows.",
+                             number(all.sum / static_cast<double>(all.finite)), all.finite);
+    if (all.infinite > 0)
+        words += fmt::format(" It is ∞ in {} row{}: B is 0 at a key where A is not.", all.infinite,
+                             all.infinite == 1 ? "" : "s");
+    if (all.finite == 0 && all.infinite > 0)
+        words = fmt::format(" KL(A‖B) is ∞ in every row: B is 0 at a key where A is not.");
+    return words;
+}
+
+}  // namespace
+
+std::string head_name(HeadPlace place) {
+    return fmt::format("layer {} head {}", place.layer, place.head);
+}
+
+std::string head_short(HeadPlace place) { return fmt::format("{}·{}", place.layer, place.head); }
+
+HeadPlace head_here(const AppState& state) { return {state.document().layer, state.head}; }
+
+std::string measure_text(HeadMeasure measure, const std::optional<double>& value) {
+    if (!value) return "not defined";
+    if (measure == entropy) return number(*value) + " nats";
+    if (measure == distance) return number(*value) + " tokens";
+    return number(*value);
+}
+
+std::string label_title(const HeadFacts& facts) {
+    return facts.label ? std::string(info(facts.label->name).title) : "no label";
+}
+
+std::string label_evidence(const HeadFacts& facts) {
+    if (!facts.label)
+        return fmt::format(
+            "A label takes {} of the way from even rows to one kind of key, in {} rows "
+            "at least.",
+            number(kNamedLift), kLeastNamedRows);
+    const HeadLabel& label = *facts.label;
+    if (label.name == sink)
+        return fmt::format("{} of the weight is on key 0, where even rows would put {} ({} rows).",
+                           cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
+    return fmt::format(
+        "{} of the weight that is not on key 0 goes there, where even rows would put {} ({} rows; "
+        "{} "
+        "of all their weight is not on key 0).",
+        cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
+        cell_number(label.rest, 2));
+}
+
+std::string heads_point(const AppState& state) {
+    const HeadsLook& look = state.heads;
+    if (!has_current_heads(state) || look.result->heads.empty()) return {};
+    if (look.pinned[0] && look.pinned[1]) return compare_point(state);
+    if (const auto measure = find_head_measure(look.sort))
+        return sorted_words(*look.result, *measure);
+    return standing_out(*look.result);
+}
+
+std::string compare_point(const AppState& state) {
+    const HeadsResult& result = *state.heads.result;
+    const HeadPlace pa = *state.heads.pinned[0];
+    const HeadPlace pb = *state.heads.pinned[1];
+    const auto a = result.weights(pa);
+    const auto b = result.weights(pb);
+    if (a.rows != b.rows || a.columns != b.columns)
+        return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
+                           size(a.rows, a.columns), size(b.rows, b.columns));
+    large::Cell at;
+    double most = 0.0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j) {
+            const double by = double{a(i, j)} - b(i, j);
+            if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
+        }
+    const std::string kl = divergence_words(divergences(a, b));
+    if (most == 0.0) return fmt::format("No weight of A differs from B's.{}", kl);
+    const Document& document = state.document();
+    return fmt::format("A and B differ most at {} → {}: A − B = {}.{}",
+                       axis_label(document, Axis::query, at.row),
+                       axis_label(document, Axis::key, at.column), number(most), kl);
+}
+
+std::string hover_words(const HeadFacts& facts) {
+    std::string words = label_title(facts);
+    for (const HeadMeasureInfo& each : head_measure_table())
+        words += fmt::format("\n{}: {}", each.title,
+                             measure_text(each.measure, facts.measures[each.measure]));
+    return words;
+}
+
+}  // namespace attn::view

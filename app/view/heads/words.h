@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "app/view/heads/compute.h"
+#include "app/view/state.h"
+
+namespace attn::view {
+
+// What the Heads workspace says.
+
+/// "layer 0 head 3"
+std::string head_name(HeadPlace place);
+/// "0·3"
+std::string head_short(HeadPlace place);
+/// The head shown in every workspace.
+HeadPlace head_here(const AppState& state);
+/// A measure with its unit: "0.54", "1.23 nats"; "not defined".
+std::string measure_text(HeadMeasure measure, const std::optional<double>& value);
+/// "previous token"; "no label".
+std::string label_title(const HeadFacts& facts);
+/// "0.97 of the weight off key 0 goes there; even rows give 0.20": why the label is proposed.
+std::string label_evidence(const HeadFacts& facts);
+/// The first line.
+std::string heads_point(const AppState& state);
+/// Of two that are pinned.
+std::string compare_point(const AppState& state);
+/// What a hovered head is: a line for each measure.
+std::string hover_words(const HeadFacts& facts);
+
+}  // namespace attn::view

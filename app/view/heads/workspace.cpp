@@ -1,0 +1,247 @@
+#include "app/view/heads/workspace.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/view/common/fields.h"
+#include "app/view/common/format.h"
+#include "app/view/document/commands.h"
+#include "app/view/document/edits.h"
+#include "app/view/heads/actions.h"
+#include "app/view/heads/compute.h"
+#include "app/view/heads/words.h"
+
+namespace attn::view {
+namespace {
+
+/// One command after the other.
+struct Adder {
+    std::vector<Command>& list;
+    bool there;  // heads are shown
+    void operator()(std::string words, Chord chord, Action action, bool enabled = true) const {
+        list.push_back({std::move(words), "Heads", chord, std::move(action), there && enabled});
+    }
+};
+
+/// The head so many places on in the order on screen.
+Action neighbour(const AppState& state, Index step) {
+    const auto order = heads_in_order(*state.heads.result, state.heads.sort);
+    const auto found = std::ranges::find(order, head_here(state));
+    const Index last = std::ssize(order) - 1;
+    const Index at = found == order.end() ? 0 : found - order.begin();
+    const HeadPlace to = order[static_cast<std::size_t>(std::clamp<Index>(at + step, 0, last))];
+    return ChooseHead{to.layer, to.head};
+}
+
+/// The same head of another layer.
+Action other_layer(const AppState& state, Index step) {
+    const HeadsResult& result = *state.heads.result;
+    const HeadPlace here = head_here(state);
+    const Index layer = here.layer + step;
+    if (layer < 0 || layer >= std::ssize(result.layers)) return ChooseHead{here.layer, here.head};
+    const Index heads = result.layers[static_cast<std::size_t>(layer)].heads;
+    return ChooseHead{layer, std::clamp<Index>(here.head, 0, std::max<Index>(heads, 1) - 1)};
+}
+
+void add_choices(const Adder& add, const AppState& state) {
+    const bool many = state.heads.result->heads.size() > 1;
+    const bool layers = state.document().layers.size() > 1;
+    add("Show the next head", plain(Key::right), neighbour(state, 1), many);
+    add("Show the head before", plain(Key::left), neighbour(state, -1), many);
+    add("Show the head of the layer above", plain(Key::up), other_layer(state, -1), layers);
+    add("Show the head of the layer below", plain(Key::down), other_layer(state, 1), layers);
+    add("Show the first head in this order", plain(Key::home),
+        neighbour(state, -std::ssize(state.heads.result->heads)), many);
+    add("Show the last head in this order", plain(Key::end),
+        neighbour(state, std::ssize(state.heads.result->heads)), many);
+}
+
+void add_pins(const Adder& add, const AppState& state) {
+    const auto& [a, b] = state.heads.pinned;
+    const HeadPlace here = head_here(state);
+    const bool pinned = a == here || b == here;
+    add(pinned ? "Unpin this head" : "Pin this head to compare it", plain(Key::space),
+        PinHead{here.layer, here.head, !pinned});
+    add("A and B change places", plain(Key::x), SwapPins{}, a && b);
+    add("Unpin both heads", {}, UnpinHeads{}, a.has_value());
+}
+
+void add_sorts(const Adder& add, const AppState& state) {
+    std::vector<std::string> keys{""};
+    for (const HeadMeasureInfo& each : head_measure_table()) keys.emplace_back(each.key);
+    const Index count = std::ssize(keys);
+    const Index now = std::ranges::find(keys, state.heads.sort) - keys.begin();
+    const auto at = [&](Index n) { return keys[static_cast<std::size_t>((n + count) % count)]; };
+    add("Sort by the next measure", plain(Key::n), SortHeads{at(now + 1)});
+    add("Sort by the measure before", shift(Key::n), SortHeads{at(now - 1)});
+    add("Sort by layer and head", {}, SortHeads{""}, now != 0);
+    for (const HeadMeasureInfo& each : head_measure_table())
+        add(fmt::format("Sort by {}", each.title), {}, SortHeads{std::string(each.key)},
+            state.heads.sort != each.key);
+}
+
+/// Inside the weights of the document's layer.
+Action moved(const AppState& state, Index rows, Index columns) {
+    const Dimensions& size = state.document().size;
+    const large::Cell& pair = state.heads.pair;
+    return SelectHeadsPair{
+        std::clamp<Index>(pair.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
+        std::clamp<Index>(pair.column + columns, 0, std::max<Index>(size.tk, 1) - 1)};
+}
+
+void add_selection(const Adder& add, const AppState& state) {
+    add("Select the query above", shift(Key::up), moved(state, -1, 0));
+    add("Select the query below", shift(Key::down), moved(state, 1, 0));
+    add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
+    add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
+}
+
+nlohmann::ordered_json place_to(HeadPlace place) {
+    return {{"layer", place.layer}, {"head", place.head}};
+}
+
+bool is_there(const AppState& state, HeadPlace place) {
+    return place.layer >= 0 && place.head >= 0 &&
+           place.head < heads_in_layer(state.document(), place.layer);
+}
+
+void read_pin(Fields& fields, const char* key, const AppState& state,
+              std::optional<HeadPlace>& pin) {
+    read_object(fields, key, [&](Fields& inner) {
+        HeadPlace place;
+        inner.need_index("layer", place.layer);
+        inner.need_index("head", place.head);
+        if (is_there(state, place))
+            pin = place;
+        else if (inner.fine())
+            inner.complain(
+                fmt::format("is {}, which the document does not have", head_name(place)));
+    });
+}
+
+bool is_inside(const AppState& state, large::Cell cell) {
+    const Dimensions& size = state.document().size;
+    return cell.row < size.tq && cell.column < size.tk;
+}
+
+}  // namespace
+
+std::string heads_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (std::string why = stages_lack(document); !why.empty()) return why;
+    if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
+        document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
+        return {};
+    const Index cells = head_cells(document);
+    if (cells <= kMostHeadCells) return {};
+    return fmt::format(
+        "All heads of all layers have {} weights, more than the {} that are computed at once: Step "
+        "shows one layer (key 1).",
+        grouped(cells), grouped(kMostHeadCells));
+}
+
+void enter_heads(AppState& state) {
+    if (!heads_lacks(state).empty()) return say(state, heads_lacks(state));
+    const auto& place = state.step.places[static_cast<std::size_t>(Axis::key)];
+    if (place && is_inside(state, {place->row, place->column}))  // the pair that Step looked at
+        state.heads.pair = {place->row, place->column};
+    say(state,
+        "Arrows show another head, N sorts by the next measure, Space pins a head to compare.");
+}
+
+void add_heads_commands(std::vector<Command>& list, const AppState& state) {
+    const Adder add{list, heads_lacks(state).empty() && has_current_heads(state)};
+    if (add.there && !state.heads.result->heads.empty()) {
+        add_choices(add, state);
+        add_pins(add, state);
+        add_sorts(add, state);
+        add_selection(add, state);
+        const bool own = state.heads.own_range;
+        add(own ? "The same colours for all heads"
+                : "Colours of each head up to its largest weight",
+            plain(Key::o), SetHeadsRange{!own});
+        add("Copy the measures as CSV", plain(Key::c), CopyHeadMeasures{});
+    }
+    add_document_commands(list, state);
+    for (const Preset& preset : state.presets)
+        list.push_back(
+            {fmt::format("Preset: {}", preset.title), "Heads", {}, LoadPreset{preset.key}});
+}
+
+std::optional<Action> escape_heads(const AppState& state) {
+    if (state.heads.pinned[0] && !state.presenter) return UnpinHeads{};
+    return std::nullopt;
+}
+
+void clear_heads(AppState& state) { state.heads.pair = {}; }
+
+void settle_heads(AppState& state) {
+    HeadsLook& look = state.heads;
+    const Dimensions& size = state.document().size;
+    look.pair.row = std::clamp<Index>(look.pair.row, 0, std::max<Index>(size.tq, 1) - 1);
+    look.pair.column = std::clamp<Index>(look.pair.column, 0, std::max<Index>(size.tk, 1) - 1);
+    auto& [a, b] = look.pinned;
+    if (b && !is_there(state, *b)) b.reset();
+    if (a && !is_there(state, *a)) a = std::exchange(b, std::nullopt);
+    if (look.hovered && !is_there(state, *look.hovered)) look.hovered.reset();
+    look.hovered_pair.reset();
+    if (!has_current_heads(state)) look.result = nullptr, look.result_of = nullptr;
+}
+
+void forget_heads(AppState& state) {
+    HeadsLook& look = state.heads;
+    look.pinned = {};
+    look.pair = {};
+    look.hovered.reset();
+    look.hovered_pair.reset();
+    look.result = nullptr;
+    look.result_of = nullptr;
+}
+
+nlohmann::ordered_json write_heads(const AppState& state) {
+    const HeadsLook& look = state.heads;
+    nlohmann::ordered_json heads{{"sort", look.sort},
+                                 {"own_range", look.own_range},
+                                 {"row", look.pair.row},
+                                 {"column", look.pair.column}};
+    if (look.pinned[0]) heads["a"] = place_to(*look.pinned[0]);
+    if (look.pinned[1]) heads["b"] = place_to(*look.pinned[1]);
+    return heads;
+}
+
+void read_heads(Fields& fields, AppState& state) {
+    HeadsLook& look = state.heads;
+    fields.read("sort", look.sort);
+    fields.read("own_range", look.own_range);
+    fields.read_index("row", look.pair.row);
+    fields.read_index("column", look.pair.column);
+    read_pin(fields, "a", state, look.pinned[0]);
+    read_pin(fields, "b", state, look.pinned[1]);
+    if (look.pinned[1] && (!look.pinned[0] || look.pinned[0] == look.pinned[1]))
+        fields.complain("has 'b' without another head 'a'");
+    if (!look.sort.empty() && !find_head_measure(look.sort))
+        fields.complain(fmt::format("has the unknown measure '{}'", look.sort));
+    if (!is_empty(state.document()) && !is_inside(state, look.pair))
+        fields.complain(fmt::format("points at a pair that the weights do not have: {} → {}",
+                                    look.pair.row, look.pair.column));
+}
+
+bool has_heads_settled(const AppState& state) {
+    return !heads_lacks(state).empty() || has_current_heads(state);
+}
+
+std::string heads_figure_name(const AppState& state) {
+    return state.heads.pinned[1] ? "heads-compared" : "heads";
+}
+
+std::vector<Shot> heads_shots() {
+    const LoadPreset three{"three-heads"};
+    return {{"", {three, ChooseHead{0, 0}, SelectHeadsPair{4, 3}}},
+            {"sorted", {three, SortHeads{"previous"}}},
+            {"compared", {three, PinHead{0, 0, true}, PinHead{0, 1, true}}}};
+}
+
+}  // namespace attn::view

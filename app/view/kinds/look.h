@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/large/planted.h"
+
+namespace attn::view {
+
+struct KindsResult;
+
+/// What of the Kinds workspace is looked at.
+struct KindsLook {
+    std::optional<large::Cell> selected;  // query and key; none: the pair that differs most
+    bool online = false;                  // the online softmax in place of the comparison
+    Index taken = 0;                      // chunks that it has gone through
+    bool playing = false;
+    // of the moment
+    double clock_s = 0.0;                       // since the last step of playing
+    std::shared_ptr<const KindsResult> result;  // see follow_kinds(); null: not shown yet
+};
+
+}  // namespace attn::view

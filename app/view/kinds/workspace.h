@@ -1,0 +1,62 @@
+#pragma once
+
+#include "app/view/workspaces.h"
+#include "core/large/planted.h"
+
+namespace attn::view {
+
+// The Kinds workspace: two kinds of attention on the same tokens. See WorkspaceInfo.
+
+std::string kinds_lacks(const AppState& state);
+void enter_kinds(AppState& state);
+void add_kinds_commands(std::vector<Command>& list, const AppState& state);
+std::optional<Action> escape_kinds(const AppState& state);
+void clear_kinds(AppState& state);
+void settle_kinds(AppState& state);
+void forget_kinds(AppState& state);
+bool has_kinds_side(const AppState& state);
+InspectorView kinds_inspector(const AppState& state);
+nlohmann::ordered_json write_kinds(const AppState& state);
+void read_kinds(Fields& fields, AppState& state);
+bool is_kinds_animating(const AppState& state);
+bool has_kinds_settled(const AppState& state);
+std::string kinds_figure_name(const AppState& state);
+std::vector<Shot> kinds_shots();
+
+/// The pair that is explained: the selected one, else the one that differs most.
+large::Cell shown_pair(const AppState& state);
+/// Key of the pair of kinds that A and B are, in kinds_presets(); its count where they are none.
+std::size_t present_pair(const KindsControls& controls);
+
+inline constexpr std::string_view kKindsMouse[] = {
+    "Click a weight of A or B, or their difference: the arithmetic of both sides.",
+    "Drag a number, or click and type it.",
+    "Point at a cell, or at a line of the table: what it is.",
+};
+
+inline constexpr WorkspaceInfo kKindsWorkspace{
+    .id = Workspace::kinds,
+    .key = "kinds",
+    .title = "Kinds",
+    .tip = "Two kinds of attention on the same tokens: what changes, and what it costs.",
+    .digit = Key::digit5,
+    .shows_document = true,
+    .lacks = kinds_lacks,
+    .enter = enter_kinds,
+    .add_commands = add_kinds_commands,
+    .escape = escape_kinds,
+    .clear = clear_kinds,
+    .settle = settle_kinds,
+    .forget = forget_kinds,
+    .has_side = has_kinds_side,
+    .inspector = kinds_inspector,
+    .write = write_kinds,
+    .read = read_kinds,
+    .is_animating = is_kinds_animating,
+    .has_settled = has_kinds_settled,
+    .figure_name = kinds_figure_name,
+    .shots = kinds_shots,
+    .mouse = kKindsMouse,
+};
+
+}  // namespace attn::view

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/stages.h"
+#include "core/tensor.h"
+
+namespace attn {
+
+// What one attention call costs, counted. A multiplication and an addition are 2 FLOP; exp, a comparison and a division
+// are 1 each. Nothing is skipped under a mask.
+// B batch, H heads, G key/value heads (H of multi-head, 1 of multi-query attention, between them grouped), Tq queries, Tk
+// keys, E d_model, O width of the output, c rows of a chunk, s bytes of a number, L layers.
+
+enum class CostSize : std::uint8_t {
+    batch,
+    heads,
+    kv_heads,
+    tq,
+    tk,
+    d_model,
+    d_k,
+    d_v,
+    d_out,
+    chunk,
+    element_bytes,
+    layers
+};
+inline constexpr std::size_t kCostSizeCount = 12;
+
+struct CostSizeInfo {
+    std::string_view key;     // of files
+    std::string_view symbol;  // in formulas
+    std::string_view words;
+    Index least, most;
+};
+const CostSizeInfo& info(CostSize size);
+
+struct CostSizes {
+    std::array<Index, kCostSizeCount> values{1,   32,  32,   8192, 8192, 4096,
+                                             128, 128, 4096, 128,  4,    1};
+
+    Index& operator[](CostSize size) { return values[static_cast<std::size_t>(size)]; }
+    Index operator[](CostSize size) const { return values[static_cast<std::size_t>(size)]; }
+    bool operator==(const CostSizes&) const = default;
+};
+
+/// factor · size · size …
+struct CostTerm {
+    Index factor = 1;
+    std::vector<CostSize> sizes;
+};
+/// A sum of terms: each count is one formula, which is shown and evaluated.
+using CostFormula = std::vector<CostTerm>;
+
+/// nullopt where the sum or a part of it is above 2⁶³ − 1. A chunk has at most Tq rows.
+std::optional<Index> count_of(const CostFormula& formula, const CostSizes& sizes);
+/// The same in double, rounded but never too large.
+double estimate_of(const CostFormula& formula, const CostSizes& sizes);
+
+/// forward: from X to Y. backward: from ∂L/∂Y to the gradients of X and of the parameters, A and all inputs kept.
+enum class CostPass : std::uint8_t { forward, backward };
+
+/// One stage, each operation of it reading its operands and writing its result once, as the staged backend does.
+struct StageCost {
+    Stage stage = Stage::q;
+    CostFormula flop;
+    CostFormula read, written;  // bytes
+    CostFormula
+        kept;  // bytes: forward what the backward pass needs, backward the gradients of parameters
+};
+/// Q, K, V, scores, scaled, masked, weights, context, output, in this order. With d_model = 0 Q, K and V are
+/// given and not computed; with d_out = 0 there is no W_O.
+std::vector<StageCost> stage_costs(CostPass pass, const CostSizes& sizes);
+
+/// How the weights are held. materialised: all B·H·Tq·Tk of them. chunked: those of c queries at a time. fused: none, but
+/// one logsumexp for each row. kv_cache: the keys and values of all tokens and layers, which decoding keeps.
+enum class Holding : std::uint8_t { materialised, chunked, fused, kv_cache };
+inline constexpr std::size_t kHoldingCount = 4;
+/// Bytes beside Q, K, V and the context.
+CostFormula stored_bytes(Holding storage);
+
+/// The matrix products alone: forward 2 B H Tq Tk (d_k + d_v); backward twice that, and where the weights are not
+/// materialised Q Kᵀ once more.
+CostFormula product_flop(CostPass pass, Holding storage);
+
+/// Each size within its limits, G divides H, and every count of both passes at most 2⁶³ − 1. An error names the first that
+/// is not.
+Result<void> check_cost(const CostSizes& sizes);
+
+/// The largest number of tokens T = Tq = Tk whose storage takes no more than `bytes`, up to `most`; nullopt where one token
+/// takes more.
+std::optional<Index> tokens_within(Holding storage, CostSizes sizes, double bytes, Index most);
+/// With T tokens: of a square call both Tq and Tk, else Tk alone.
+CostSizes with_tokens(CostSizes sizes, Index tokens);
+
+}  // namespace attn

@@ -1,0 +1,305 @@
+#include "core/head_measures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+namespace attn {
+namespace {
+
+using enum HeadMeasure;
+
+constexpr std::string_view kClark = "Clark et al. 2019, arXiv:1906.04341";
+constexpr std::string_view kSquare = "as many queries as keys";
+constexpr std::string_view kTokens = "a token that occurs twice";
+
+constexpr std::array<HeadMeasureInfo, kHeadMeasureCount> kTable{{
+    {entropy, "entropy", "entropy", "mean of −Σ a ln a, nats", "0 … ln T", "", kClark},
+    {evenness, "evenness", "evenness", "mean of entropy / ln n, n keys allowed", "0 … 1",
+     "a row of two keys", kClark},
+    {previous, "previous", "previous token", "mean of a[i,i−1], i ≥ 1", "0 … 1", kSquare, kClark},
+    {diagonal, "diagonal", "own token", "mean of a[i,i]", "0 … 1", kSquare, kClark},
+    {next, "next", "next token", "mean of a[i,i+1], i ≤ T−2", "0 … 1", kSquare, kClark},
+    {sink, "sink", "first token", "mean of a[i,0], i ≥ 1", "0 … 1", "a second query",
+     "Xiao et al. 2023, arXiv:2309.17453"},
+    {duplicate, "duplicate", "duplicate token", "mean of Σ a[i,j], j ≠ i, token j = token i",
+     "0 … 1", kTokens, "Wang et al. 2022, arXiv:2211.00593"},
+    {induction, "induction", "induction", "mean of Σ a[i,j+1], j < i, token j = token i", "0 … 1",
+     kTokens, "Olsson et al. 2022, arXiv:2209.11895"},
+    {distance, "distance", "distance", "Σ a |i−j| / Σ a", "0 … T−1", kSquare,
+     "Vig and Belinkov 2019, arXiv:1906.04284"},
+    {norm_share, "norm_share", "output share", "‖α V W_O‖ (‖α V‖ without W_O) / Σ over heads",
+     "0 … 1", "values", "Kobayashi et al. 2020, arXiv:2004.10102"},
+}};
+
+constexpr std::array kPatterns{previous, diagonal, next, duplicate, induction};
+
+bool may(const HeadRows& head, Index i, Index j) {
+    const auto at = static_cast<std::size_t>(i * head.weights.columns + j);
+    return head.allowed.empty() || head.allowed[at] != 0;
+}
+
+/// Whether a row counts; nullopt: it has a weight that is no number.
+std::optional<bool> counts(const HeadRows& head, Index i) {
+    bool any = false;
+    double sum = 0.0;
+    for (Index j = 0; j < head.weights.columns; ++j) {
+        if (!may(head, i, j)) continue;
+        any = true;
+        sum += head.weights(i, j);
+    }
+    if (!any) return false;
+    if (!std::isfinite(sum)) return std::nullopt;
+    return sum > 0.0;
+}
+
+/// The rows that count; nullopt where no measure is defined.
+std::optional<std::vector<Index>> rows_that_count(const HeadRows& head) {
+    std::vector<Index> rows;
+    for (Index i = 0; i < head.weights.rows; ++i) {
+        const auto one = counts(head, i);
+        if (!one) return std::nullopt;
+        if (*one) rows.push_back(i);
+    }
+    if (rows.empty()) return std::nullopt;
+    return rows;
+}
+
+/// Adds up what rows have; not defined of none.
+struct Mean {
+    double sum = 0.0;
+    Index count = 0;
+    void add(double value) {
+        sum += value;
+        ++count;
+    }
+    std::optional<double> value() const {
+        if (count == 0) return std::nullopt;
+        return sum / static_cast<double>(count);
+    }
+};
+
+double entropy_of(std::span<const float> row) {
+    double sum = 0.0;
+    for (const float weight : row) {
+        const double a = weight;
+        if (a > 0.0) sum -= a * std::log(a);
+    }
+    return std::max(sum, 0.0);
+}
+
+Index keys_of(const HeadRows& head, Index i) {
+    Index count = 0;
+    for (Index j = 0; j < head.weights.columns; ++j) count += may(head, i, j) ? 1 : 0;
+    return count;
+}
+
+bool knows_tokens(const HeadRows& head) {
+    const auto count = static_cast<Index>(head.tokens.size());
+    return head.weights.rows == head.weights.columns && count == head.weights.rows && count > 0;
+}
+
+/// The keys that a pattern means for row i, ascending.
+void fill_targets(const HeadRows& head, HeadMeasure pattern, Index i, std::vector<Index>& keys) {
+    const Index last = head.weights.columns - 1;
+    keys.clear();
+    if (pattern == previous && i >= 1) keys = {i - 1};
+    if (pattern == diagonal) keys = {i};
+    if (pattern == next && i < last) keys = {i + 1};
+    if ((pattern != duplicate && pattern != induction) || !knows_tokens(head)) return;
+    const auto token = [&](Index j) { return head.tokens[static_cast<std::size_t>(j)]; };
+    const Index end = pattern == duplicate ? last : i - 1;
+    for (Index j = 0; j <= end; ++j)
+        if (j != i && token(j) == token(i)) keys.push_back(pattern == duplicate ? j : j + 1);
+}
+
+std::optional<double> mean_mass(const HeadRows& head, const std::vector<Index>& rows,
+                                HeadMeasure pattern) {
+    if (head.weights.rows != head.weights.columns) return std::nullopt;
+    Mean mean;
+    std::vector<Index> keys;
+    for (const Index i : rows) {
+        fill_targets(head, pattern, i, keys);
+        if (keys.empty()) continue;
+        double mass = 0.0;
+        for (const Index j : keys) mass += may(head, i, j) ? head.weights(i, j) : 0.0;
+        mean.add(mass);
+    }
+    return mean.value();
+}
+
+std::optional<double> mean_distance(const HeadRows& head, const std::vector<Index>& rows) {
+    if (head.weights.rows != head.weights.columns) return std::nullopt;
+    double far = 0.0;
+    double sum = 0.0;
+    for (const Index i : rows)
+        for (Index j = 0; j < head.weights.columns; ++j) {
+            if (!may(head, i, j)) continue;
+            sum += head.weights(i, j);
+            far += head.weights(i, j) * static_cast<double>(std::abs(i - j));
+        }
+    return far / sum;
+}
+
+/// Of rows, added up as HeadLabel has them.
+struct Evidence {
+    double taken = 0.0, even = 0.0, rest = 0.0;
+    Index rows = 0;
+    std::optional<HeadLabel> label(HeadMeasure name) const {
+        if (rows < kLeastNamedRows || rest <= 0.0) return std::nullopt;
+        const double mean = rest / static_cast<double>(rows);
+        const HeadLabel made{name, taken / rest, even / rest, mean, rows};
+        if (made.even >= 1.0) return std::nullopt;
+        return made;
+    }
+};
+
+/// What row i gives to the keys after the first, and how many they are.
+struct Rest {
+    double weight = 0.0;
+    Index keys = 0;
+};
+Rest rest_of(const HeadRows& head, Index i) {
+    Rest rest;
+    for (Index j = 1; j < head.weights.columns; ++j) {
+        if (!may(head, i, j)) continue;
+        rest.weight += head.weights(i, j);
+        ++rest.keys;
+    }
+    return rest;
+}
+
+std::optional<HeadLabel> pattern_label(const HeadRows& head, const std::vector<Index>& rows,
+                                       HeadMeasure pattern) {
+    Evidence evidence;
+    std::vector<Index> keys;
+    for (const Index i : rows) {
+        const Rest rest = rest_of(head, i);
+        fill_targets(head, pattern, i, keys);
+        std::erase_if(keys, [&](Index j) { return j == 0 || !may(head, i, j); });
+        if (keys.empty() || rest.keys < 2) continue;
+        for (const Index j : keys) evidence.taken += head.weights(i, j);
+        const auto share = static_cast<double>(keys.size()) / static_cast<double>(rest.keys);
+        evidence.even += rest.weight * share;
+        evidence.rest += rest.weight;
+        ++evidence.rows;
+    }
+    return evidence.label(pattern);
+}
+
+std::optional<HeadLabel> sink_label(const HeadRows& head, const std::vector<Index>& rows) {
+    Evidence evidence;
+    for (const Index i : rows) {
+        const Index keys = keys_of(head, i);
+        if (i == 0 || keys < 2 || !may(head, i, 0)) continue;
+        evidence.taken += head.weights(i, 0);
+        evidence.even += 1.0 / static_cast<double>(keys);
+        evidence.rest += 1.0;
+        ++evidence.rows;
+    }
+    return evidence.label(sink);
+}
+
+}  // namespace
+
+std::span<const HeadMeasureInfo, kHeadMeasureCount> head_measure_table() { return kTable; }
+
+const HeadMeasureInfo& info(HeadMeasure measure) {
+    return kTable[static_cast<std::size_t>(measure)];
+}
+
+std::optional<HeadMeasure> find_head_measure(std::string_view key) {
+    const auto found = std::ranges::find(kTable, key, &HeadMeasureInfo::key);
+    if (found == kTable.end()) return std::nullopt;
+    return found->measure;
+}
+
+std::vector<Index> token_numbers(std::span<const std::string> tokens) {
+    std::unordered_map<std::string_view, Index> seen;
+    std::vector<Index> numbers;
+    for (const std::string& token : tokens)
+        numbers.push_back(seen.try_emplace(token, std::ssize(seen)).first->second);
+    return numbers;
+}
+
+HeadMeasures measure_head(const HeadRows& head) {
+    HeadMeasures measures;
+    const auto rows = rows_that_count(head);
+    if (!rows) return measures;
+    Mean entropies;
+    Mean even;
+    Mean first;
+    for (const Index i : *rows) {
+        const double row = entropy_of(head.weights.row(i));
+        const Index keys = keys_of(head, i);
+        entropies.add(row);
+        if (keys >= 2) even.add(row / std::log(static_cast<double>(keys)));
+        if (i >= 1) first.add(may(head, i, 0) ? head.weights(i, 0) : 0.0);
+    }
+    measures[entropy] = entropies.value();
+    measures[evenness] = even.value();
+    measures[sink] = first.value();
+    for (const HeadMeasure pattern : kPatterns) measures[pattern] = mean_mass(head, *rows, pattern);
+    measures[distance] = mean_distance(head, *rows);
+    return measures;
+}
+
+double head_output_norm(MatrixView<const float> context, MatrixView<const float> w_o) {
+    double squares = 0.0;
+    std::vector<double> row;
+    for (Index i = 0; i < context.rows; ++i) {
+        if (w_o.rows == 0) {
+            for (const float value : context.row(i)) squares += double{value} * value;
+            continue;
+        }
+        row.assign(static_cast<std::size_t>(w_o.columns), 0.0);
+        for (Index c = 0; c < context.columns; ++c) {
+            const double by = context(i, c);
+            const auto weights = w_o.row(c);
+            for (std::size_t o = 0; o < row.size(); ++o) row[o] += by * weights[o];
+        }
+        for (const double value : row) squares += value * value;
+    }
+    return std::sqrt(squares);
+}
+
+std::vector<std::optional<double>> norm_shares(std::span<const double> norms) {
+    double sum = 0.0;
+    for (const double norm : norms) sum += norm;
+    std::vector<std::optional<double>> shares(norms.size());
+    if (!std::isfinite(sum) || sum <= 0.0) return shares;
+    for (std::size_t n = 0; n < norms.size(); ++n) shares[n] = norms[n] / sum;
+    return shares;
+}
+
+double row_divergence(std::span<const float> a, std::span<const float> b) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < a.size(); ++j) {
+        const double p = a[j];
+        const double q = b[j];
+        if (std::isnan(p) || std::isnan(q)) return std::numeric_limits<double>::quiet_NaN();
+        if (p == 0.0) continue;
+        if (q == 0.0) sum = std::numeric_limits<double>::infinity();
+        if (std::isfinite(sum)) sum += p * std::log(p / q);
+    }
+    return sum;
+}
+
+std::optional<HeadLabel> propose_label(const HeadRows& head) {
+    const auto rows = rows_that_count(head);
+    if (!rows) return std::nullopt;
+    std::optional<HeadLabel> best;
+    if (head.weights.rows == head.weights.columns)
+        for (const HeadMeasure pattern : kPatterns) {
+            const auto label = pattern_label(head, *rows, pattern);
+            if (!label || label->rest < kLeastRest || label->lift() < kNamedLift) continue;
+            if (!best || label->lift() > best->lift()) best = label;
+        }
+    if (best) return best;
+    const auto first = sink_label(head, *rows);
+    if (first && first->lift() >= kSinkLift) return first;
+    return std::nullopt;
+}
+
+}  // namespace attn

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace attn {
+
+// What one attention head does, in numbers, and a proposal what to call it.
+// a [Tq,Tk] are its weights, i query, j key, n_i the keys that row i may attend to. A row counts where it may attend
+// to a key and its weights are not all 0. "Not defined" (nullopt) is not 0: a weight of a row that counts is NaN or
+// infinite, no row counts, or the measure asks for what is not there (Tq = Tk, tokens, a second token).
+
+enum class HeadMeasure : std::uint8_t {
+    entropy,
+    evenness,
+    previous,
+    diagonal,
+    next,
+    sink,
+    duplicate,
+    induction,
+    distance,
+    norm_share
+};
+inline constexpr std::size_t kHeadMeasureCount = 10;
+
+struct HeadMeasureInfo {
+    HeadMeasure measure;
+    std::string_view key;      // of a CSV, a journal, the command line
+    std::string_view title;    // "previous token"
+    std::string_view formula;  // as plain text
+    std::string_view range;    // "0 … 1"
+    std::string_view asks;     // for what is not always there; "": for nothing
+    std::string_view source;
+};
+/// THE table of measures, in the order of the enum.
+std::span<const HeadMeasureInfo, kHeadMeasureCount> head_measure_table();
+const HeadMeasureInfo& info(HeadMeasure measure);
+std::optional<HeadMeasure> find_head_measure(std::string_view key);
+
+/// The weights of one head and what is known of their rows and columns.
+struct HeadRows {
+    MatrixView<const float> weights;             // [Tq,Tk]
+    std::span<const std::uint8_t> allowed = {};  // [Tq,Tk], 1: may attend; empty: every pair
+    std::span<const Index> tokens =
+        {};  // of queries and keys, which are the same; equal words have equal numbers
+};
+/// Equal words have equal numbers, from 0 in the order of their first places.
+std::vector<Index> token_numbers(std::span<const std::string> tokens);
+
+/// By HeadMeasure.
+struct HeadMeasures {
+    std::array<std::optional<double>, kHeadMeasureCount> values;
+    const std::optional<double>& operator[](HeadMeasure measure) const {
+        return values[static_cast<std::size_t>(measure)];
+    }
+    std::optional<double>& operator[](HeadMeasure measure) {
+        return values[static_cast<std::size_t>(measure)];
+    }
+};
+
+/// All but norm_share, which needs the other heads. Means are over the rows that count:
+/// entropy      −Σ_j a_ij ln a_ij in nats, 0 ln 0 = 0                        0 … ln Tk
+/// evenness     entropy of the row / ln n_i, of rows with n_i ≥ 2            0 … 1
+/// previous     a[i,i−1], i ≥ 1                                              0 … 1, Tq = Tk
+/// diagonal     a[i,i]                                                       0 … 1, Tq = Tk
+/// next         a[i,i+1], i ≤ T−2                                            0 … 1, Tq = Tk
+/// sink         a[i,0], i ≥ 1                                                0 … 1
+/// duplicate    Σ a[i,j], j ≠ i with the token of i, of rows that have one    0 … 1, tokens
+/// induction    Σ a[i,j+1], j < i with the token of i, of rows that have one  0 … 1, tokens
+/// distance     Σ a_ij |i−j| / Σ a_ij over all rows                          0 … T−1, Tq = Tk
+/// Entropy and the attention to next and previous: Clark et al. 2019, arXiv:1906.04341. First token as a sink: Xiao et
+/// al. 2023, arXiv:2309.17453. Duplicate-token heads: Wang et al. 2022, arXiv:2211.00593. Induction: Olsson et al. 2022,
+/// arXiv:2209.11895. Distance: Vig and Belinkov 2019, arXiv:1906.04284.
+HeadMeasures measure_head(const HeadRows& head);
+
+/// ‖α V W_O,h‖_F of one head: context [Tq,d_v] = α V, w_o [d_v,d_out] its rows of W_O; of 0 rows: ‖α V‖_F.
+/// Kobayashi et al. 2020, arXiv:2004.10102, summed over tokens.
+double head_output_norm(MatrixView<const float> context, MatrixView<const float> w_o);
+/// Each over the sum of all; not defined where a norm is not finite or all are 0.
+std::vector<std::optional<double>> norm_shares(std::span<const double> norms);
+
+/// Σ_j a ln(a / b), in nats: 0 where a is 0, ∞ where b is 0 and a is not, NaN where a number is.
+double row_divergence(std::span<const float> a, std::span<const float> b);
+
+/// Why a head may be called by a measure. Keys are counted without key 0, which takes what a head does not use: of the
+/// weight that a row gives to the other keys, `share` goes where the name says, and rows that spread it evenly over the
+/// keys they may attend to would give `even`. Both are means over `rows` rows, weighted by that rest. Of the sink itself
+/// nothing is left out.
+struct HeadLabel {
+    HeadMeasure name = HeadMeasure::sink;
+    double share = 0.0;
+    double even = 0.0;
+    double rest = 1.0;  // mean weight that is not on key 0
+    Index rows = 0;
+    /// 0: as even rows, 1: all of it.
+    double lift() const { return (share - even) / (1.0 - even); }
+};
+inline constexpr double kNamedLift = 0.4;   // from here on a head is named
+inline constexpr double kSinkLift = 0.5;    // and this for the sink
+inline constexpr double kLeastRest = 0.05;  // with less than this off key 0 only the sink is a name
+inline constexpr Index kLeastNamedRows = 2;
+
+/// The pattern (previous, diagonal, next, duplicate, induction) of the largest lift, from kNamedLift on; where there is
+/// none, the sink; else nullopt: nothing stands out, as in a head of even rows. Ties: the first in the table.
+std::optional<HeadLabel> propose_label(const HeadRows& head);
+
+}  // namespace attn

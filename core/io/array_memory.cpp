@@ -1,0 +1,21 @@
+#include "core/io/array_memory.h"
+
+#include "core/memory.h"
+
+namespace attn {
+
+Result<void> check_array_memory(std::string_view what, const NpyHeader& header, double held) {
+    constexpr double kGigabyte = 1e9;
+    const auto items = static_cast<double>(header.items);
+    const double values = items * static_cast<double>(bytes_of_value(header.type));
+    const double needed = values * (header.fortran_order ? 2.0 : 1.0) + items * sizeof(float);
+    const auto available = static_cast<double>(physical_memory_bytes());
+    if (held + needed < available) return {};
+    return bad_input(fmt::format(
+        "{} is {} {}: it needs {:.1f} GB beside {:.1f} GB of the arrays before it, and this "
+        "machine has {:.1f} GB",
+        what, header.type.name, to_string(header.extents), needed / kGigabyte, held / kGigabyte,
+        available / kGigabyte));
+}
+
+}  // namespace attn

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+#include "core/io/npy.h"
+
+namespace attn {
+
+/// Before an array is allocated: its values, twice where they are put into C order, and the float32 tensor that is made of
+/// them, beside `held` bytes of what was read before, must be less than this machine has.
+Result<void> check_array_memory(std::string_view what, const NpyHeader& header, double held);
+
+/// `read`, with a sentence where the memory ends.
+template <class Read>
+auto within_memory(std::string_view what, Read read) -> decltype(read()) {
+    try {
+        return read();
+    } catch (const std::bad_alloc&) {
+        return failed(fmt::format("there is not enough memory to read {}", what));
+    } catch (const std::length_error&) {
+        return failed(fmt::format("there is not enough memory to read {}", what));
+    }
+}
+
+}  // namespace attn

@@ -1,0 +1,103 @@
+#include "core/io/arrays/formats.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "core/io/arrays/mapped.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFolder = "/";
+
+bool begins_npz(std::string_view bytes) { return bytes.starts_with("PK"); }
+bool begins_npy(std::string_view bytes) { return bytes.starts_with("\x93NUMPY"); }
+bool begins_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
+bool never(std::string_view) { return false; }
+
+constexpr ArrayFormat kFormats[] = {
+    {".npz", "arrays by name, of numpy.savez", open_npz, parse_npz_file, begins_npz},
+    {".npy", "one array, of numpy.save, by the name of its file", open_npy, parse_npy_file,
+     begins_npy},
+    {".safetensors", "arrays by name, of models", open_safetensors, parse_safetensors,
+     begins_safetensors},
+    {".index.json", "a model in several .safetensors", open_shards, nullptr, never},
+    {kFolder, "a folder of such files", open_folder, nullptr, never},
+};
+
+std::string first_bytes(const fs::path& path) {
+    std::string bytes(kFormatBytes, '\0');
+    std::ifstream file(path, std::ios::binary);
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
+}
+
+tl::unexpected<Error> of_no_format(std::string_view what) {
+    return bad_input(
+        fmt::format("{} is no file of arrays; expected {}", what, array_format_words()));
+}
+
+}  // namespace
+
+std::span<const ArrayFormat> array_formats() { return kFormats; }
+
+const ArrayFormat* find_format(const fs::path& path) {
+    std::error_code ignored;
+    const bool folder = fs::is_directory(path, ignored);
+    const std::string name = path.filename().string();
+    const auto found = std::ranges::find_if(kFormats, [&](const ArrayFormat& format) {
+        return folder ? format.extension == kFolder
+                      : name.size() > format.extension.size() && name.ends_with(format.extension);
+    });
+    return found == std::end(kFormats) ? nullptr : &*found;
+}
+
+const ArrayFormat* find_format_of(std::string_view bytes) {
+    const auto found = std::ranges::find_if(
+        kFormats, [&](const ArrayFormat& format) { return format.begins(bytes); });
+    return found == std::end(kFormats) ? nullptr : &*found;
+}
+
+std::string array_file_words() {
+    std::vector<std::string_view> extensions;
+    for (const ArrayFormat& format : kFormats)
+        if (format.extension != kFolder) extensions.push_back(format.extension);
+    return fmt::format("{}", fmt::join(extensions, ", "));
+}
+
+std::string array_format_words() { return array_file_words() + " or a folder"; }
+
+Result<Arrays> open_arrays(const fs::path& path) {
+    if (const ArrayFormat* const format = find_format(path)) return format->open(path);
+    if (auto there = check_readable(path); !there) return tl::unexpected(there.error());
+    if (const ArrayFormat* const format = find_format_of(first_bytes(path)))
+        return format->open(path);
+    return of_no_format(path.string());
+}
+
+Result<Arrays> parse_arrays(std::string_view bytes, std::string_view what) {
+    const ArrayFormat* const format = find_format_of(bytes);
+    if (bytes.empty()) return bad_input(fmt::format("{} is empty; expected arrays", what));
+    return format ? format->parse(bytes, what) : of_no_format(what);
+}
+
+std::vector<fs::path> files_behind(const fs::path& path) {
+    std::vector<fs::path> files{path};
+    const ArrayFormat* const format = find_format(path);
+    if (format && format->open == open_shards)
+        if (const auto shards = shards_of(path))
+            for (const std::string& shard : *shards) files.push_back(path.parent_path() / shard);
+    if (!format || format->open != open_folder) return files;
+    if (const auto inside = arrays_in(path))
+        for (const fs::path& file : *inside)
+            std::ranges::copy(files_behind(file), std::back_inserter(files));
+    return files;
+}
+
+}  // namespace attn

@@ -1,0 +1,148 @@
+// m rows, n columns, k what is summed over; p panel of columns of B, t run of k.
+//
+// Why it is fast. B is packed once into panels of two vectors; a panel's run of 256 rows (32 KiB) stays in the first-level
+// cache while a block of 96 rows of A passes over it in tiles whose sums never leave the registers (staged_tiles.cpp).
+
+#include "core/kernels/matmul.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/check.h"
+#include "core/kernels/eigen_view.h"
+#include "core/kernels/fused_buffers.h"
+#include "core/kernels/fused_forward.h"
+#include "core/kernels/staged_tiles.h"
+#include "core/threads.h"
+
+namespace attn {
+namespace {
+
+constexpr Index kBlockRows = 96;  // whole tiles, of 6 rows and of 8
+constexpr Index kDepth = 256;
+constexpr Index kSmall =
+    Index{1} << 18;  // multiply-adds: below it threads and packing cost more than they save
+constexpr Index kPackedColumns = 256;  // packed as one piece of work
+constexpr Index kManyBlocks = 8;       // of rows, for each thread
+
+auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
+    const auto add = [&](const auto& product) {
+        if (into == Into::add)
+            eigen(out).noalias() += product;
+        else
+            eigen(out).noalias() = product;
+    };
+    const auto x = eigen(a.stored);
+    const auto y = eigen(b.stored);
+    if (a.transposed && b.transposed)
+        add(x.transpose() * y.transpose());
+    else if (a.transposed)
+        add(x.transpose() * y);
+    else if (b.transposed)
+        add(x * y.transpose());
+    else
+        add(x * y);
+}
+
+class Product {
+  public:
+    Product(const Factor& a, const Factor& b, MatrixView<float> out, Into into)
+        : a_(a),
+          b_(b),
+          out_(out),
+          into_(into),
+          depth_(a.columns()),
+          width_(panel_width()),
+          ones_(static_cast<std::size_t>(std::max(a.stored.columns, Index{1})), 1.0F),
+          panels_(packed_.at_least(panel_count(out.columns) * width_ * depth_)),
+          slots_(static_cast<std::size_t>(thread_slots())) {}
+
+    void run() {
+        const Index width = round_up(kPackedColumns, width_);
+        const Index pieces = divide_up(out_.columns, width);
+        const Index blocks = divide_up(out_.rows, kBlockRows);
+        // Few blocks of rows leave threads without work: then a piece is multiplied where it was packed.
+        const bool by_columns = blocks < kManyBlocks * thread_count() && pieces > blocks;
+        parallel_for(pieces, {}, [&](Index n, int slot) {
+            const Index first = n * width;
+            const Index count = std::min(width, out_.columns - first);
+            pack(first, count);
+            for (Index block = 0; by_columns && block < blocks; ++block)
+                multiply_block(block, first, count, slot);
+        });
+        if (by_columns) return;
+        parallel_for(blocks, {},
+                     [&](Index n, int slot) { multiply_block(n, 0, out_.columns, slot); });
+    }
+
+  private:
+    struct Slot {
+        AlignedFloats rows;  // of A, where it is stored transposed
+        AlignedFloats sums;  // [kBlockRows, panel]
+    };
+
+    void pack(Index first, Index count) {
+        float* const to = panels_ + first * depth_;
+        if (b_.transposed)
+            pack_rows(b_.stored.row_block(first, count), to);
+        else
+            pack_columns(b_.stored.column_block(first, count), to);
+    }
+
+    MatrixView<const float> rows_of_a(Index first, Index count, Slot& slot) {
+        if (!a_.transposed) return a_.stored.row_block(first, count);
+        const MatrixView<float> turned{slot.rows.at_least(count * depth_), count, depth_, depth_};
+        transpose(a_.stored.column_block(first, count), ones_.data(), turned);
+        return turned;
+    }
+
+    /// Columns from a whole panel on.
+    void multiply_block(Index block, Index column, Index columns, int number) {
+        Slot& slot = slots_[static_cast<std::size_t>(number)];
+        const Index first = block * kBlockRows;
+        const Index count = std::min(kBlockRows, out_.rows - first);
+        const MatrixView<const float> a = rows_of_a(first, count, slot);
+        const MatrixView<float> sums{slot.sums.at_least(kBlockRows * width_), count, width_,
+                                     width_};
+        const Index first_panel = column / width_;
+        for (Index p = first_panel; p < first_panel + panel_count(columns); ++p) {
+            for (Index t = 0; t < depth_; t += kDepth) {
+                const Index run = std::min(kDepth, depth_ - t);
+                multiply_panels(a.column_block(t, run), panels_ + (p * depth_ + t) * width_, 1,
+                                sums, t == 0 ? Into::replace : Into::add);
+            }
+            put(sums, first, p * width_);
+        }
+    }
+
+    void put(MatrixView<const float> sums, Index first, Index column) {
+        const Index columns = std::min(width_, out_.columns - column);
+        auto to = eigen(out_.row_block(first, sums.rows).column_block(column, columns));
+        const auto from = eigen(sums.column_block(0, columns));
+        if (into_ == Into::add)
+            to += from;
+        else
+            to = from;
+    }
+
+    Factor a_, b_;
+    MatrixView<float> out_;
+    Into into_;
+    Index depth_;
+    Index width_;
+    std::vector<float> ones_;
+    AlignedFloats packed_;
+    float* panels_;
+    std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
+    ATTN_CHECK(a.rows() == out.rows && b.columns() == out.columns && a.columns() == b.rows(),
+               "factors must fit each other and the product");
+    if (out.rows * out.columns * a.columns() < kSmall) return plain_product(a, b, out, into);
+    Product(a, b, out, into).run();
+}
+
+}  // namespace attn

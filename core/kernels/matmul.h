@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/tensor.h"
+
+namespace attn {
+
+/// One factor of a product: the matrix as it is stored, or its transpose.
+struct Factor {
+    MatrixView<const float> stored;
+    bool transposed = false;
+
+    Index rows() const { return transposed ? stored.columns : stored.rows; }
+    Index columns() const { return transposed ? stored.rows : stored.columns; }
+};
+inline Factor transposed(MatrixView<const float> stored) { return {stored, true}; }
+
+enum class Into : std::uint8_t { replace, add };
+
+/// out = A B, or out += A B, in float32 on every thread; A [m,k], B [k,n], out [m,n], none of which overlap. Sums are taken in
+/// the order of k, in runs of 256, whatever the threads: the same numbers in every run. Small products go to Eigen. Not to be
+/// called from within parallel_for().
+void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into = Into::replace);
+
+}  // namespace attn

@@ -1,0 +1,185 @@
+#include "core/models/config.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/io/file.h"
+#include "core/io/json.h"
+#include "core/text.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr Index kMostSize = Index{1} << 31;
+
+/// Reads keys of which families have different names, and keeps the first fault.
+class ConfigReader {
+  public:
+    ConfigReader(const json& config, std::string_view where) : config_(config), where_(where) {}
+
+    /// Under the first of the names that is there.
+    const json* find(std::initializer_list<std::string_view> names) {
+        for (const std::string_view name : names) {
+            const auto found = config_.find(std::string(name));
+            if (found != config_.end() && !found->is_null()) {
+                key_ = name;
+                return &*found;
+            }
+        }
+        return nullptr;
+    }
+    std::optional<Index> size(std::initializer_list<std::string_view> names) {
+        const json* found = find(names);
+        if (found == nullptr) return std::nullopt;
+        const double value = found->is_number() ? found->get<double>() : 0.0;
+        if (value >= 1.0 && value <= static_cast<double>(kMostSize) && value == std::trunc(value))
+            return static_cast<Index>(value);
+        wrong(*found, "a whole number from 1");
+        return std::nullopt;
+    }
+    Index need_size(std::initializer_list<std::string_view> names) {
+        if (find(names) == nullptr) complain(fmt::format("has no '{}'", *names.begin()));
+        return size(names).value_or(0);
+    }
+    double positive(std::initializer_list<std::string_view> names, double otherwise) {
+        const json* found = find(names);
+        if (found == nullptr) return otherwise;
+        if (found->is_number() && found->get<double>() > 0.0) return found->get<double>();
+        wrong(*found, "a number above 0");
+        return otherwise;
+    }
+    bool flag(std::string_view name, bool otherwise) {
+        const json* found = find({name});
+        if (found == nullptr) return otherwise;
+        if (found->is_boolean()) return found->get<bool>();
+        wrong(*found, "true or false");
+        return otherwise;
+    }
+    void wrong(const json& value, std::string_view expected) {
+        complain(fmt::format("has '{}' = {}; expected {}", key_,
+                             shortened(value.dump(-1, ' ', false, json::error_handler_t::replace)),
+                             expected));
+    }
+    void complain(std::string_view sentence) {
+        if (fault_.empty()) fault_ = fmt::format("{} {}", where_, sentence);
+    }
+    Result<void> finish() const {
+        if (!fault_.empty()) return bad_input(fault_);
+        return {};
+    }
+
+  private:
+    const json& config_;
+    std::string_view where_;
+    std::string_view key_;
+    std::string fault_;
+};
+
+const ModelFamily* find_family(std::string_view key) {
+    for (const ModelFamily& family : model_families())
+        if (family.key == key) return &family;
+    return nullptr;
+}
+
+void read_family(ConfigReader& reader, ModelConfig& config) {
+    const json* type = reader.find({"model_type"});
+    if (type == nullptr || !type->is_string())
+        return reader.complain(
+            fmt::format("has no 'model_type', which says what the model is; known are {}",
+                        model_family_words()));
+    config.family = find_family(type->get<std::string>());
+    if (config.family == nullptr)
+        reader.wrong(*type, fmt::format("one of {}", model_family_words()));
+}
+
+void read_activation(ConfigReader& reader, ModelConfig& config) {
+    config.activation = config.family->activation;
+    const json* named = reader.find({"hidden_act", "activation_function"});
+    if (named == nullptr) return;
+    const std::string name = named->is_string() ? named->get<std::string>() : "";
+    if (name == "relu")
+        config.activation = Activation::relu;
+    else if (name == "gelu")
+        config.activation = Activation::gelu;
+    else if (name == "gelu_new" || name == "gelu_pytorch_tanh")
+        config.activation = Activation::gelu_tanh;
+    else if (name == "silu" || name == "swish")
+        config.activation = Activation::silu;
+    else
+        reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
+}
+
+void refuse_rope_scaling(ConfigReader& reader) {
+    const json* scaling = reader.find({"rope_scaling"});
+    if (scaling == nullptr) return;
+    const auto type = scaling->is_object()
+                          ? scaling->value("rope_type", scaling->value("type", json("")))
+                          : json("");
+    if (type != "default") reader.wrong(*scaling, "none: scaled positions are not computed here");
+}
+
+/// What would change the numbers and is not computed here.
+void refuse_others(ConfigReader& reader) {
+    refuse_rope_scaling(reader);
+    for (const std::string_view key :
+         {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"})
+        if (reader.flag(key, false))
+            reader.complain(fmt::format("has '{}', which is not computed here", key));
+    if (!reader.flag("scale_attn_weights", true))
+        reader.complain("has 'scale_attn_weights' = false, which is not computed here");
+    const json* positions = reader.find({"position_embedding_type"});
+    if (positions != nullptr && *positions != "absolute") reader.wrong(*positions, "\"absolute\"");
+}
+
+/// Only where the model uses it: Qwen 2 has the number and a switch that is off.
+void read_window(ConfigReader& reader, ModelConfig& config) {
+    if (!reader.flag("use_sliding_window", true)) return;
+    config.window = reader.size({"sliding_window"});
+}
+
+void read_sizes(ConfigReader& reader, ModelConfig& config) {
+    config.width = reader.need_size({"hidden_size", "n_embd"});
+    config.layers = reader.need_size({"num_hidden_layers", "n_layer"});
+    config.heads = reader.need_size({"num_attention_heads", "n_head"});
+    config.kv_heads = reader.size({"num_key_value_heads"}).value_or(config.heads);
+    config.head_width = reader.size({"head_dim"});
+    config.vocabulary = reader.need_size({"vocab_size"});
+    config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
+    config.epsilon =
+        reader.positive({"rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps"}, 1e-5);
+    config.rope_base = reader.positive({"rope_theta"}, 10000.0);
+    if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)
+        reader.complain(fmt::format("has {} heads and {} key-value heads; expected a divisor",
+                                    config.heads, config.kv_heads));
+}
+
+}  // namespace
+
+Result<ModelConfig> parse_model_config(std::string_view text, std::string_view where) {
+    const auto parsed = parse_json(text, where);
+    if (!parsed) return tl::unexpected(parsed.error());
+    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", where));
+    ConfigReader reader(*parsed, where);
+    ModelConfig config;
+    read_family(reader, config);
+    if (config.family == nullptr) return tl::unexpected(reader.finish().error());
+    read_sizes(reader, config);
+    read_activation(reader, config);
+    read_window(reader, config);
+    refuse_others(reader);
+    const bool gpt2 = config.family->key == "gpt2";
+    config.tied = reader.flag("tie_word_embeddings", gpt2);
+    if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
+    return config;
+}
+
+Result<ModelConfig> read_model_config(const std::filesystem::path& file) {
+    const auto text = read_text_file(file);
+    if (!text) return tl::unexpected(text.error());
+    return parse_model_config(*text, file.string());
+}
+
+}  // namespace attn

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "core/spec.h"
+
+namespace attn {
+
+// What a transformer of blocks is: its family (the row of a table) and the numbers of its config.json.
+
+enum class Norm : std::uint8_t {
+    layer,  // (x − mean) / √(variance + ε) · weight + bias; Ba et al. 2016, arXiv:1607.06450
+    rms     // x / √(mean of squares + ε) · weight; Zhang & Sennrich 2019, arXiv:1910.07467
+};
+
+/// How a model is told where a token stands.
+enum class Positions : std::uint8_t {
+    none,
+    learned,  // a row of a table is added
+    waves,  // sines and cosines are added: Vaswani et al. 2017, §3.5, all sines before all cosines
+    rope    // queries and keys turn
+};
+
+enum class Activation : std::uint8_t {
+    relu,
+    gelu,       // x Φ(x)
+    gelu_tanh,  // ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))
+    silu        // x / (1 + e^−x)
+};
+
+/// What a model says in the end.
+enum class ReadOut : std::uint8_t {
+    none,
+    next_token,  // a logit for each token of the vocabulary, at every position
+    sentence     // one vector of length 1 for the whole text
+};
+
+/// The names of a family's tensors, {} for the layer; weight and bias are these with ".weight" and ".bias". "": it has none.
+struct TensorNames {
+    std::string_view prefix = {};  // may stand before all but read_out
+    std::string_view embedding = {}, positions = {}, kinds = {}, embedding_norm = {};
+    std::string_view attention_norm = {}, qkv = {}, q = {}, k = {}, v = {}, q_norm = {},
+                     k_norm = {};
+    std::string_view out = {}, residual = {};
+    std::string_view mlp_norm = {}, gate = {}, up = {}, down = {};
+    std::string_view final_norm = {}, read_out = {};
+};
+
+struct ModelFamily {
+    std::string_view key = {};    // "gpt2": `model_type` of config.json
+    std::string_view words = {};  // "GPT-2"
+    Norm norm = Norm::layer;
+    bool norms_after = false;  // the sum is normalised, not what goes into attention and MLP
+    Positions positions = Positions::learned;
+    Activation activation = Activation::gelu;
+    bool causal = false;
+    bool rows_are_inputs =
+        false;  // weights are stored [in, out], as TensorFlow and GPT-2 do; else torch's [out, in]
+    ReadOut read_out = ReadOut::none;
+    TensorNames names = {};
+};
+std::span<const ModelFamily> model_families();
+
+struct ModelConfig {
+    const ModelFamily* family = nullptr;
+    Index width = 0;  // of a token's vector where it enters
+    Index layers = 0;
+    Index heads = 0;
+    Index kv_heads = 0;
+    std::optional<Index> head_width;  // not set: columns of W_Q / heads
+    Index vocabulary = 0;
+    std::optional<Index> most_tokens;
+    double epsilon = 1e-5;
+    Activation activation = Activation::gelu;
+    double rope_base = 10000.0;
+    std::optional<Index> window;  // keys a query sees, itself one of them
+    bool tied = false;            // the read-out is the embedding
+};
+
+/// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would
+/// change the numbers and is not computed here, such as rope_scaling.
+Result<ModelConfig> parse_model_config(std::string_view json, std::string_view where);
+Result<ModelConfig> read_model_config(const std::filesystem::path& file);
+
+/// "GPT-2, Llama, Mistral, …".
+std::string model_family_words();
+
+}  // namespace attn

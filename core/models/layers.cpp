@@ -1,0 +1,108 @@
+#include "core/models/layers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+
+#include "core/kernels/matmul.h"
+#include "core/rounding.h"
+#include "core/threads.h"
+
+namespace attn {
+namespace {
+
+void normalise_row(std::span<float> row, const NormWeights& norm, Norm kind, double epsilon) {
+    const auto n = static_cast<double>(row.size());
+    double mean = 0.0;
+    if (kind == Norm::layer) {
+        for (const float value : row) mean += value;
+        mean /= n;
+    }
+    double squares = 0.0;
+    for (const float value : row) squares += (value - mean) * (value - mean);
+    const double factor = 1.0 / std::sqrt(squares / n + epsilon);
+    for (std::size_t c = 0; c < row.size(); ++c) {
+        const double shift = norm.shift.empty() ? 0.0 : norm.shift.values()[c];
+        row[c] = static_cast<float>((row[c] - mean) * factor * norm.scale.values()[c] + shift);
+    }
+}
+
+float activated(float x, Activation activation) {
+    switch (activation) {
+        case Activation::relu:
+            return x < 0.0F ? 0.0F : x;
+        case Activation::gelu:
+            return 0.5F * x * (1.0F + std::erf(x * static_cast<float>(std::numbers::sqrt2 / 2)));
+        case Activation::gelu_tanh: {
+            constexpr float kTwoRoots =
+                1.5957691216057308F;  // 2 √(2/π); (1 + tanh u) / 2 = 1 / (1 + e^−2u)
+            return x / (1.0F + std::exp(-kTwoRoots * (x + 0.044715F * x * x * x)));
+        }
+        case Activation::silu:
+            return x / (1.0F + std::exp(-x));
+    }
+    return x;
+}
+
+}  // namespace
+
+Tensor normalised(const Tensor& x, const NormWeights& norm, Norm kind, double epsilon) {
+    Tensor result = x;
+    normalise_heads(result, norm, kind, epsilon);
+    return result;
+}
+
+void normalise_heads(Tensor& x, const NormWeights& norm, Norm kind, double epsilon) {
+    ATTN_CHECK(x.shape().d == norm.scale.count(), "a norm has an entry for each column");
+    const Shape shape = x.shape();
+    const MatrixView<float> rows{x.data(), shape.b * shape.h * shape.t, shape.d, shape.d};
+    parallel_for(rows.rows, {},
+                 [&](Index row, int) { normalise_row(rows.row(row), norm, kind, epsilon); });
+}
+
+Tensor through(const Tensor& x, const LinearWeights& linear) {
+    const Index out = linear.weight.shape().d;
+    auto y = Tensor::uninitialised({1, 1, x.shape().t, out});
+    const bool biased = !linear.bias.empty();
+    if (biased)
+        for (Index row = 0; row < x.shape().t; ++row)
+            std::copy_n(linear.bias.data(), out, y.data() + row * out);
+    multiply({x.matrix(0, 0)}, {linear.weight.matrix(0, 0)}, y.matrix(0, 0),
+             biased ? Into::add : Into::replace);
+    return y;
+}
+
+void activate(Tensor& x, Activation activation) {
+    const MatrixView<float> whole{x.data(), 1, x.count(), x.count()};
+    constexpr Index kPiece = 4096;
+    parallel_for(divide_up(x.count(), kPiece), {}, [&](Index piece, int) {
+        const Index first = piece * kPiece;
+        const auto part = whole.column_block(first, std::min(kPiece, x.count() - first));
+        for (float& value : part.row(0)) value = activated(value, activation);
+    });
+}
+
+void add(Tensor& x, const Tensor& y) {
+    ATTN_CHECK(x.shape() == y.shape(), "equal shapes are added");
+    std::ranges::transform(x.values(), y.values(), x.values().begin(), std::plus<>());
+}
+
+void scale_by(Tensor& x, const Tensor& y) {
+    ATTN_CHECK(x.shape() == y.shape(), "equal shapes are multiplied");
+    std::ranges::transform(x.values(), y.values(), x.values().begin(), std::multiplies<>());
+}
+
+void add_waves(Tensor& x) {
+    const Index half = x.shape().d / 2;
+    const double step = std::log(10000.0) / static_cast<double>(std::max<Index>(half - 1, 1));
+    for (Index row = 0; row < x.shape().t; ++row)
+        for (Index i = 0; i < half; ++i) {
+            const double angle =
+                static_cast<double>(row) * std::exp(-step * static_cast<double>(i));
+            x(0, 0, row, i) += static_cast<float>(std::sin(angle));
+            x(0, 0, row, half + i) += static_cast<float>(std::cos(angle));
+        }
+}
+
+}  // namespace attn

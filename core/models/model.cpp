@@ -1,0 +1,247 @@
+#include "core/models/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/engine.h"
+#include "core/io/arrays/array_file.h"
+#include "core/io/json.h"
+#include "core/kernels/matmul.h"
+#include "core/kernels/projections.h"
+#include "core/models/layers.h"
+
+namespace attn {
+namespace {
+
+/// Rows of the embedding, with positions where they are added.
+Tensor embedded(const Model& model, const std::vector<ModelToken>& tokens) {
+    const ModelConfig& config = model.config();
+    const ModelWeights& weights = model.weights();
+    const auto count = static_cast<Index>(tokens.size());
+    auto x = Tensor::uninitialised({1, 1, count, config.width});
+    for (Index t = 0; t < count; ++t) {
+        const Index id = tokens[static_cast<std::size_t>(t)].id;
+        std::ranges::copy(weights.embedding.matrix(0, 0).row(id), x.matrix(0, 0).row(t).begin());
+        const auto add_row = [&](const Tensor& table, Index row) {
+            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(0, 0, row, c);
+        };
+        if (!weights.kinds.empty()) add_row(weights.kinds, 0);
+        if (!weights.positions.empty()) add_row(weights.positions, t);
+    }
+    if (config.family->positions == Positions::waves) add_waves(x);
+    if (weights.embedding_norm.there())
+        x = normalised(x, weights.embedding_norm, config.family->norm, config.epsilon);
+    return x;
+}
+
+/// Q, K and V with their own norms, which the engine does not know: it is given the heads then.
+Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
+                   const AttentionSpec& spec) {
+    const Index tokens = projected.x.shape().t;
+    const auto shape = [&](Index heads, Param weight) {
+        return Shape{1, heads, tokens, projected.params[weight].shape().d / heads};
+    };
+    Inputs inputs;
+    inputs.q = project(projected, Stage::q, shape(spec.heads, Param::w_q));
+    inputs.k = project(projected, Stage::k, shape(spec.kv_heads, Param::w_k));
+    inputs.v = project(projected, Stage::v, shape(spec.kv_heads, Param::w_v));
+    if (block.q_norm.there())
+        normalise_heads(inputs.q, block.q_norm, config.family->norm, config.epsilon);
+    if (block.k_norm.there())
+        normalise_heads(inputs.k, block.k_norm, config.family->norm, config.epsilon);
+    for (const Param param : {Param::w_o, Param::b_o})
+        inputs.params[param] = std::move(projected.params[param]);
+    return inputs;
+}
+
+Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
+                        const AttentionSpec& spec) {
+    Inputs inputs;
+    inputs.x = config.family->norms_after
+                   ? x
+                   : normalised(x, block.attention_norm, config.family->norm, config.epsilon);
+    inputs.params = block.attention;
+    const bool own_norms = block.q_norm.there() || block.k_norm.there();
+    return own_norms ? given_heads(std::move(inputs), block, config, spec) : inputs;
+}
+
+Tensor mlp(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
+    Tensor hidden = through(x, block.gate.there() ? block.gate : block.up);
+    activate(hidden, config.activation);
+    if (block.gate.there()) scale_by(hidden, through(x, block.up));
+    return through(hidden, block.down);
+}
+
+/// x with attention's output added, then with the MLP's.
+Tensor after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
+                   const ModelConfig& config) {
+    const Norm norm = config.family->norm;
+    const bool after = config.family->norms_after;
+    Tensor sum = block.residual.there() ? through(x, block.residual) : x;
+    add(sum, attended);
+    if (after) sum = normalised(sum, block.attention_norm, norm, config.epsilon);
+    add(sum,
+        mlp(after ? sum : normalised(sum, block.mlp_norm, norm, config.epsilon), block, config));
+    return after ? normalised(sum, block.mlp_norm, norm, config.epsilon) : sum;
+}
+
+/// tanh( (Σ x / √T) W + b ), divided by its length.
+Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
+    Tensor sum({1, 1, 1, x.shape().d});
+    const double root = std::sqrt(static_cast<double>(x.shape().t));
+    for (Index c = 0; c < x.shape().d; ++c) {
+        double total = 0.0;
+        for (Index t = 0; t < x.shape().t; ++t) total += x(0, 0, t, c);
+        sum(0, 0, 0, c) = static_cast<float>(total / root);
+    }
+    Tensor vector = through(sum, read_out);
+    double squares = 0.0;
+    for (float& value : vector.values()) {
+        value = std::tanh(value);
+        squares += static_cast<double>(value) * value;
+    }
+    const double length = std::sqrt(std::max(squares, 1e-12));
+    for (float& value : vector.values()) value = static_cast<float>(value / length);
+    return vector;
+}
+
+/// x tableᵀ, some thousand rows of the table at a time: multiply() makes a packed copy of what it is given.
+Tensor logits_of(const Tensor& x, const Tensor& table) {
+    constexpr Index kRows = 4096;
+    const Index words = table.shape().t;
+    auto logits = Tensor::uninitialised({1, 1, x.shape().t, words});
+    for (Index first = 0; first < words; first += kRows) {
+        const Index count = std::min(kRows, words - first);
+        multiply({x.matrix(0, 0)}, transposed(table.matrix(0, 0).row_block(first, count)),
+                 logits.matrix(0, 0).column_block(first, count));
+    }
+    return logits;
+}
+
+Tensor read_out_of(Tensor x, const Model& model) {
+    const ModelConfig& config = model.config();
+    const ModelWeights& weights = model.weights();
+    if (weights.final_norm.there())
+        x = normalised(x, weights.final_norm, config.family->norm, config.epsilon);
+    if (config.family->read_out == ReadOut::none) return {};
+    if (config.family->read_out == ReadOut::sentence) return sentence_vector(x, weights.read_out);
+    const Tensor& table = weights.read_out.there() ? weights.read_out.weight : weights.embedding;
+    return logits_of(x, table);
+}
+
+/// What was not asked for is dropped; `output` was needed to go on.
+void drop_output(Trace& trace, StageSet keep) {
+    if (!keep[index_of(Stage::output)]) trace[Stage::output] = {};
+}
+
+Result<std::optional<Tokenizer>> tokenizer_in(const std::filesystem::path& folder) {
+    bool any = false;
+    for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt"})
+        any |= std::filesystem::exists(folder / name);
+    if (!any) return std::nullopt;
+    return Tokenizer::open(folder).map(
+        [](Tokenizer&& tokenizer) { return std::optional(std::move(tokenizer)); });
+}
+
+Result<Arrays> weights_in(const std::filesystem::path& folder) {
+    const auto sharded = folder / "model.safetensors.index.json";
+    const auto whole = folder / "model.safetensors";
+    return open_arrays(std::filesystem::exists(sharded) ? sharded
+                       : std::filesystem::exists(whole) ? whole
+                                                        : folder);
+}
+
+}  // namespace
+
+AttentionSpec layer_spec(const ModelConfig& config) {
+    AttentionSpec spec;
+    spec.heads = config.heads;
+    spec.kv_heads = config.kv_heads;
+    if (config.family->positions == Positions::rope) {
+        spec.rope.emplace();
+        spec.rope->base = config.rope_base;
+    }
+    if (config.family->causal) spec.mask.causal = CausalAlign::top_left;
+    if (config.window) spec.mask.window_left = *config.window - 1;
+    return spec;
+}
+
+bool is_model_folder(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    const auto file = folder / "config.json";
+    if (!std::filesystem::is_regular_file(file, ignored)) return false;
+    const auto config = read_json_file(file);
+    return config && config->is_object() && config->contains("model_type");
+}
+
+Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer)
+    : config_(std::move(config)), weights_(std::move(weights)), tokenizer_(std::move(tokenizer)) {}
+
+Result<Model> Model::open(const std::filesystem::path& folder) {
+    auto config = read_model_config(folder / "config.json");
+    if (!config) return tl::unexpected(config.error());
+    const auto file = weights_in(folder);
+    if (!file) return tl::unexpected(file.error());
+    auto weights = read_model_weights(**file, *config);
+    if (!weights) return tl::unexpected(weights.error());
+    auto tokenizer = tokenizer_in(folder);
+    if (!tokenizer) return tl::unexpected(tokenizer.error());
+    if (*tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
+        return bad_input(fmt::format("{}: the tokenizer has {} tokens, the embedding {} rows",
+                                     folder.string(), (*tokenizer)->size(),
+                                     weights->embedding.shape().t));
+    return Model(*std::move(config), *std::move(weights), *std::move(tokenizer));
+}
+
+std::vector<std::string> Model::notes() const {
+    if (weights_.unused.empty()) return {};
+    return {fmt::format("{} arrays of the model are not used: {}{}", weights_.unused.size(),
+                        weights_.unused.front(), weights_.unused.size() > 1 ? ", …" : "")};
+}
+
+Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
+    if (!tokenizer_)
+        return bad_input("this model's folder has no tokenizer.json, vocab.json or vocab.txt");
+    std::vector<ModelToken> tokens = tokenizer_->encode(text);
+    if (tokens.empty()) return bad_input("the text has no token");
+    return tokens;
+}
+
+Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
+                            const RunControl& control) const {
+    if (tokens.empty()) return bad_input("the text has no token");
+    const auto count = static_cast<Index>(tokens.size());
+    const Index most = weights_.positions.empty() ? config_.most_tokens.value_or(count)
+                                                  : weights_.positions.shape().t;
+    if (count > most)
+        return bad_input(fmt::format("the text has {} tokens; this model takes {}", count, most));
+    for (const ModelToken& token : tokens)
+        if (token.id < 0 || token.id >= weights_.embedding.shape().t)
+            return bad_input(
+                fmt::format("token {} is not one of {}", token.id, weights_.embedding.shape().t));
+    const AttentionSpec spec = layer_spec(config_);
+    StageSet needed = keep;
+    needed.set(index_of(Stage::output));
+    ModelRun run;
+    run.tokens = std::move(tokens);
+    Tensor x = embedded(*this, run.tokens);
+    for (const BlockWeights& block : weights_.blocks) {
+        const RunControl stop{control.stop, {}};
+        auto inputs = std::make_shared<const Inputs>(attention_inputs(x, block, config_, spec));
+        Result<Trace> trace = attend(*inputs, spec, backend, needed, stop);
+        if (!trace) return tl::unexpected(trace.error());
+        x = after_block(x, (*trace)[Stage::output], block, config_);
+        drop_output(*trace, keep);
+        run.layers.push_back({std::move(inputs), spec, *std::move(trace), x});
+        if (control.progress)
+            control.progress(static_cast<double>(run.layers.size()) /
+                             static_cast<double>(weights_.blocks.size()));
+    }
+    run.read_out = read_out_of(std::move(x), *this);
+    return run;
+}
+
+}  // namespace attn

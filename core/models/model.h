@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/models/tokenizer.h"
+#include "core/models/weights.h"
+
+namespace attn {
+
+/// One layer of a model as it computed a text.
+struct ModelLayer {
+    std::shared_ptr<const Inputs>
+        inputs;  // of attention: normalised x and the layer's W, or Q, K, V where norms stand between
+    AttentionSpec spec;
+    Trace trace;      // the stages that were asked for
+    Tensor residual;  // [1, 1, T, width] after the block
+};
+
+struct ModelRun {
+    std::vector<ModelToken> tokens;
+    std::vector<ModelLayer> layers;
+    Tensor
+        read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence; empty: the model has none
+};
+
+/// A trained transformer: config.json, *.safetensors and a tokenizer, of one folder. Immutable; run() may be called on any thread.
+class Model {
+  public:
+    /// Errors name file, key or array, value and what was expected.
+    static Result<Model> open(const std::filesystem::path& folder);
+    Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer);
+
+    const ModelConfig& config() const { return config_; }
+    const ModelWeights& weights() const { return weights_; }
+    /// nullptr: the folder has none, and only token numbers can be run.
+    const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
+    /// What the folder holds and the model does not use.
+    std::vector<std::string> notes() const;
+
+    /// An error where there is no tokenizer, or no token in the text.
+    Result<std::vector<ModelToken>> tokens_of(std::string_view text) const;
+    /// Block after block. `keep`: the stages of each layer's trace. Errors: no token, more than the model takes, one that the
+    /// embedding does not have. Fails soon after `control` was stopped.
+    Result<ModelRun> run(std::vector<ModelToken> tokens, const Backend& backend,
+                         StageSet keep = all_stages(), const RunControl& control = {}) const;
+
+  private:
+    ModelConfig config_;
+    ModelWeights weights_;
+    std::optional<Tokenizer> tokenizer_;
+};
+
+/// What one layer's attention does besides its tensors.
+AttentionSpec layer_spec(const ModelConfig& config);
+/// The folder has a config.json with a model_type.
+bool is_model_folder(const std::filesystem::path& folder);
+
+}  // namespace attn

@@ -1,0 +1,282 @@
+#include "core/models/pieces.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+
+#include <fmt/format.h>
+
+#include "core/text.h"
+
+namespace attn {
+
+void Vocabulary::add(std::string text, Index id) {
+    if (id >= size()) texts_.resize(static_cast<std::size_t>(id) + 1);
+    longest_ = std::max(longest_, text.size());
+    ids_[text] = id;
+    texts_[static_cast<std::size_t>(id)] = std::move(text);
+}
+
+std::optional<Index> Vocabulary::find(std::string_view text) const {
+    const auto found = ids_.find(text);
+    if (found == ids_.end()) return std::nullopt;
+    return found->second;
+}
+
+std::string_view Vocabulary::text(Index id) const {
+    return id < 0 || id >= size() ? std::string_view{} : texts_[static_cast<std::size_t>(id)];
+}
+
+void Unknown::add(std::string_view text, const Vocabulary& vocabulary,
+                  std::vector<Piece>& out) const {
+    if (by_bytes) {
+        std::vector<Piece> bytes;
+        for (const char byte : text)
+            if (const auto found =
+                    vocabulary.find(fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte))))
+                bytes.push_back({*found, {}});
+        if (bytes.size() == text.size())
+            return void(out.insert(out.end(), bytes.begin(), bytes.end()));
+    }
+    if (!id) return;
+    if (joined && !out.empty() && !out.back().unknown.empty())
+        out.back().unknown += text;
+    else
+        out.push_back({*id, std::string(text)});
+}
+
+namespace {
+
+std::vector<std::string_view> code_points(std::string_view text) {
+    std::vector<std::string_view> points;
+    while (!text.empty()) {
+        const std::size_t bytes = first_code_point(text).bytes;
+        points.push_back(text.substr(0, bytes));
+        text.remove_prefix(bytes);
+    }
+    return points;
+}
+
+class BytePairModel : public PieceModel {
+  public:
+    struct Merge {
+        std::size_t rank;
+        Index whole;
+    };
+    struct PairHash {
+        std::size_t operator()(const std::pair<Index, Index>& pair) const {
+            return static_cast<std::size_t>(pair.first) * 0x9E3779B97F4A7C15ULL +
+                   static_cast<std::size_t>(pair.second);
+        }
+    };
+    using Merges = std::unordered_map<std::pair<Index, Index>, Merge, PairHash>;
+
+    BytePairModel(std::shared_ptr<const Vocabulary> vocabulary, Merges merges, Unknown unknown,
+                  bool whole_words)
+        : vocabulary_(std::move(vocabulary)),
+          merges_(std::move(merges)),
+          unknown_(unknown),
+          whole_words_(whole_words) {}
+
+    void cut(std::string_view word, std::vector<Piece>& out) const override {
+        if (whole_words_)
+            if (const auto whole = vocabulary_->find(word)) return out.push_back({*whole, {}});
+        std::vector<Piece> pieces;
+        for (const std::string_view point : code_points(word)) {
+            if (const auto found = vocabulary_->find(point))
+                pieces.push_back({*found, {}});
+            else
+                unknown_.add(point, *vocabulary_, pieces);
+        }
+        merge(pieces);
+        std::ranges::move(pieces, std::back_inserter(out));
+    }
+
+  private:
+    /// Neighbours that may become one, the first learned on top; of equal ones the left.
+    struct Candidate {
+        std::size_t rank;
+        std::size_t left, right;
+        Index left_id, right_id;
+        bool operator>(const Candidate& other) const {
+            return std::pair(rank, left) > std::pair(other.rank, other.left);
+        }
+    };
+
+    void merge(std::vector<Piece>& pieces) const {
+        const std::size_t count = pieces.size();
+        std::vector<std::size_t> before(count), after(count);
+        for (std::size_t n = 0; n < count; ++n) before[n] = n - 1, after[n] = n + 1;
+        std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
+        const auto consider = [&](std::size_t left, std::size_t right) {
+            if (left >= count || right >= count) return;
+            if (!pieces[left].unknown.empty() || !pieces[right].unknown.empty()) return;
+            const auto found = merges_.find({pieces[left].id, pieces[right].id});
+            if (found != merges_.end())
+                queue.push({found->second.rank, left, right, pieces[left].id, pieces[right].id});
+        };
+        std::vector<bool> gone(count, false);
+        for (std::size_t n = 0; n + 1 < count; ++n) consider(n, n + 1);
+        while (!queue.empty()) {
+            const Candidate best = queue.top();
+            queue.pop();
+            if (gone[best.left] || gone[best.right] || after[best.left] != best.right ||
+                pieces[best.left].id != best.left_id || pieces[best.right].id != best.right_id)
+                continue;
+            pieces[best.left].id = merges_.at({best.left_id, best.right_id}).whole;
+            gone[best.right] = true;
+            after[best.left] = after[best.right];
+            if (after[best.left] < count) before[after[best.left]] = best.left;
+            consider(before[best.left], best.left);
+            consider(best.left, after[best.left]);
+        }
+        std::size_t kept = 0;
+        for (std::size_t n = 0; n < count; ++n)
+            if (!gone[n]) {
+                if (kept != n) pieces[kept] = std::move(pieces[n]);
+                ++kept;
+            }
+        pieces.resize(kept);
+    }
+
+    std::shared_ptr<const Vocabulary> vocabulary_;
+    Merges merges_;
+    Unknown unknown_;
+    bool whole_words_;
+};
+
+class UnigramModel : public PieceModel {
+  public:
+    UnigramModel(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores,
+                 Unknown unknown)
+        : vocabulary_(std::move(vocabulary)), scores_(std::move(scores)), unknown_(unknown) {
+        const auto least = std::ranges::min_element(scores_);
+        unknown_score_ = (least == scores_.end() ? 0.0 : *least) - 10.0;
+    }
+
+    void cut(std::string_view word, std::vector<Piece>& out) const override {
+        const std::vector<Arrival> best = best_paths(word);
+        std::vector<std::size_t> ends;
+        for (std::size_t at = word.size(); at > 0; at = best[at].from) ends.push_back(at);
+        for (std::size_t n = ends.size(); n-- > 0;) {
+            const Arrival& arrival = best[ends[n]];
+            const std::string_view text = word.substr(arrival.from, ends[n] - arrival.from);
+            if (arrival.id)
+                out.push_back({*arrival.id, {}});
+            else
+                unknown_.add(text, *vocabulary_, out);
+        }
+    }
+
+  private:
+    /// The best way to a place in the word.
+    struct Arrival {
+        double score = -std::numeric_limits<double>::infinity();
+        std::size_t from = 0;
+        std::optional<Index> id;  // of the last piece; not set: unknown
+    };
+
+    std::vector<Arrival> best_paths(std::string_view word) const {
+        std::vector<Arrival> best(word.size() + 1);
+        best[0].score = 0.0;
+        for (std::size_t at = 0; at < word.size(); at += first_code_point(word.substr(at)).bytes) {
+            const std::size_t one = first_code_point(word.substr(at)).bytes;
+            bool known = false;
+            std::size_t end = at;
+            while (end < word.size()) {
+                end += first_code_point(word.substr(end)).bytes;
+                if (end - at > vocabulary_->longest()) break;
+                const auto id = vocabulary_->find(word.substr(at, end - at));
+                if (!id || id == unknown_.id) continue;
+                known |= end - at == one;
+                arrive(best, at, end, scores_[static_cast<std::size_t>(*id)], id);
+            }
+            if (!known) arrive(best, at, at + one, unknown_score_, std::nullopt);
+        }
+        return best;
+    }
+
+    static void arrive(std::vector<Arrival>& best, std::size_t from, std::size_t to, double score,
+                       std::optional<Index> id) {
+        const double sum = best[from].score + score;
+        if (sum > best[to].score) best[to] = {sum, from, id};
+    }
+
+    std::shared_ptr<const Vocabulary> vocabulary_;
+    std::vector<double> scores_;
+    Unknown unknown_;
+    double unknown_score_ = 0.0;
+};
+
+class WordPieceModel : public PieceModel {
+  public:
+    WordPieceModel(std::shared_ptr<const Vocabulary> vocabulary, WordPieces settings)
+        : vocabulary_(std::move(vocabulary)), settings_(std::move(settings)) {}
+
+    void cut(std::string_view word, std::vector<Piece>& out) const override {
+        const std::vector<std::string_view> points = code_points(word);
+        std::vector<Piece> pieces;
+        std::size_t from = 0;
+        while (from < points.size() && points.size() <= settings_.longest_word) {
+            const auto [id, end] = longest(points, from);
+            if (end == from) break;
+            pieces.push_back({id, {}});
+            from = end;
+        }
+        if (from < points.size()) return out.push_back({settings_.unknown, std::string(word)});
+        std::ranges::move(pieces, std::back_inserter(out));
+    }
+
+  private:
+    std::pair<Index, std::size_t> longest(const std::vector<std::string_view>& points,
+                                          std::size_t from) const {
+        for (std::size_t end = points.size(); end > from; --end) {
+            std::string text = from > 0 ? settings_.continues : std::string();
+            for (std::size_t n = from; n < end; ++n) text += points[n];
+            if (text.size() > vocabulary_->longest()) continue;
+            if (const auto id = vocabulary_->find(text)) return {*id, end};
+        }
+        return {0, from};
+    }
+
+    std::shared_ptr<const Vocabulary> vocabulary_;
+    WordPieces settings_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const PieceModel>> byte_pairs(std::shared_ptr<const Vocabulary> vocabulary,
+                                                     const BytePairs& settings,
+                                                     std::string_view where) {
+    BytePairModel::Merges merges;
+    merges.reserve(settings.merges.size());
+    for (std::size_t rank = 0; rank < settings.merges.size(); ++rank) {
+        const auto& [left, right] = settings.merges[rank];
+        const auto a = vocabulary->find(left);
+        const auto b = vocabulary->find(right);
+        const auto whole = vocabulary->find(left + right);
+        if (!a || !b || !whole)
+            return bad_input(
+                fmt::format("{}: merge {} is '{}' + '{}'; the vocabulary does not have '{}'", where,
+                            rank, shortened(left), shortened(right),
+                            shortened(!a   ? left
+                                      : !b ? right
+                                           : left + right)));
+        merges.emplace(std::pair(*a, *b), BytePairModel::Merge{rank, *whole});
+    }
+    return std::make_unique<const BytePairModel>(std::move(vocabulary), std::move(merges),
+                                                 settings.unknown, settings.whole_words);
+}
+
+std::unique_ptr<const PieceModel> unigram(std::shared_ptr<const Vocabulary> vocabulary,
+                                          std::vector<double> scores, Unknown unknown) {
+    return std::make_unique<const UnigramModel>(std::move(vocabulary), std::move(scores), unknown);
+}
+
+std::unique_ptr<const PieceModel> word_pieces(std::shared_ptr<const Vocabulary> vocabulary,
+                                              WordPieces settings) {
+    return std::make_unique<const WordPieceModel>(std::move(vocabulary), std::move(settings));
+}
+
+}  // namespace attn

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+// What is done to a text before it becomes words.
+
+std::string replaced(std::string_view text, std::string_view from, std::string_view to);
+/// Control characters go, spaces of any kind become " ".
+std::string cleaned(std::string_view text);
+/// A space on both sides of each Chinese character.
+std::string spaced_cjk(std::string_view text);
+/// Without marks that stand on another character (\p{Mn}).
+std::string without_marks(std::string_view text);
+/// Without the spaces at its ends.
+std::string trimmed(std::string_view text, bool left, bool right);
+
+}  // namespace attn

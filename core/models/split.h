@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+// How a text becomes words, before each is cut into pieces. Words keep their bytes: together they are the text, but where a
+// rule says that spaces go.
+
+using Words = std::vector<std::string>;
+
+/// GPT-2: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+Words split_gpt2(std::string_view text);
+/// Llama 3 (digits 3), Qwen 2 (digits 1):
+/// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+Words split_llama3(std::string_view text, int digits);
+/// BERT: at spaces, which go, and around each punctuation mark.
+Words split_bert(std::string_view text);
+/// Before each "▁".
+Words split_metaspace(std::string_view text);
+
+/// Each byte as the one character that GPT-2 has for it: a space is "Ġ".
+std::string bytes_as_letters(std::string_view bytes);
+/// The bytes again; characters that stand for none are left out.
+std::string letters_as_bytes(std::string_view letters);
+
+}  // namespace attn

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn {
+
+/// One token of a text: its row of the embedding, and what a person reads. A space is "▁", a byte that is no text by itself
+/// "<0xE2>".
+struct ModelToken {
+    Index id = 0;
+    std::string text;
+    bool operator==(const ModelToken&) const = default;
+};
+
+/// Splits text into tokens as a tokenizer.json of Hugging Face says (models BPE, Unigram, WordPiece), or vocab.json with
+/// merges.txt (GPT-2), or vocab.txt (BERT).
+class Tokenizer {
+  public:
+    /// Refuses a normaliser, splitter or model that is not known, by its name: its tokens would be others.
+    static Result<Tokenizer> parse(std::string_view tokenizer_json, std::string_view where);
+    static Result<Tokenizer> parse_byte_pairs(std::string_view vocab_json,
+                                              std::string_view merges_txt, std::string_view where);
+    /// One piece a line; `lower`: accents and case do not matter.
+    static Result<Tokenizer> parse_word_pieces(std::string_view vocab_txt, bool lower,
+                                               std::string_view where);
+    /// Whichever of those files the folder has.
+    static Result<Tokenizer> open(const std::filesystem::path& folder);
+
+    Tokenizer(Tokenizer&&) noexcept;
+    Tokenizer& operator=(Tokenizer&&) noexcept;
+    ~Tokenizer();
+
+    /// With the tokens that the model wants around a text, such as [CLS] and [SEP]. Bytes that are no UTF-8 count as U+FFFD.
+    /// Time n log n.
+    std::vector<ModelToken> encode(std::string_view text) const;
+    /// Ids are below this.
+    Index size() const;
+    /// What a person reads; "" of no id.
+    std::string shown(Index id) const;
+
+  private:
+    struct Parts;
+    explicit Tokenizer(std::unique_ptr<const Parts> parts);
+    std::unique_ptr<const Parts> parts_;
+};
+
+}  // namespace attn

@@ -1,0 +1,91 @@
+#include "core/models/unicode.h"
+
+#include <cstdlib>
+#include <memory>
+
+#include <utf8proc.h>
+
+#include "core/text.h"
+
+namespace attn {
+namespace {
+
+utf8proc_category_t category(char32_t c) {
+    return utf8proc_category(static_cast<utf8proc_int32_t>(c));
+}
+
+bool between(char32_t c, char32_t low, char32_t high) { return c >= low && c <= high; }
+
+utf8proc_option_t options_of(NormalForm form) {
+    int options = UTF8PROC_STABLE;
+    options |=
+        form == NormalForm::c || form == NormalForm::kc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
+    if (form == NormalForm::kc || form == NormalForm::kd) options |= UTF8PROC_COMPAT;
+    return static_cast<utf8proc_option_t>(options);
+}
+
+}  // namespace
+
+bool is_letter(char32_t c) {
+    return between(static_cast<char32_t>(category(c)), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO);
+}
+
+bool is_number(char32_t c) {
+    return between(static_cast<char32_t>(category(c)), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
+}
+
+bool is_space(char32_t c) {
+    return between(c, 0x09, 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           between(c, 0x2000, 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+           c == 0x3000;
+}
+
+bool is_newline(char32_t c) { return c == U'\r' || c == U'\n'; }
+
+bool is_punctuation(char32_t c) {
+    if (between(c, 33, 47) || between(c, 58, 64) || between(c, 91, 96) || between(c, 123, 126))
+        return true;
+    return between(static_cast<char32_t>(category(c)), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
+}
+
+bool is_control(char32_t c) {
+    if (c == U'\t' || is_newline(c)) return false;
+    const utf8proc_category_t kind = category(c);
+    return kind == UTF8PROC_CATEGORY_CC || kind == UTF8PROC_CATEGORY_CF ||
+           kind == UTF8PROC_CATEGORY_CS || kind == UTF8PROC_CATEGORY_CO ||
+           kind == UTF8PROC_CATEGORY_CN;
+}
+
+bool is_cjk(char32_t c) {
+    return between(c, 0x4E00, 0x9FFF) || between(c, 0x3400, 0x4DBF) ||
+           between(c, 0x20000, 0x2A6DF) || between(c, 0x2A700, 0x2CEAF) ||
+           between(c, 0xF900, 0xFAFF) || between(c, 0x2F800, 0x2FA1F);
+}
+
+bool is_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+
+std::string normal_form(std::string_view text, NormalForm form) {
+    utf8proc_uint8_t* mapped = nullptr;
+    const utf8proc_ssize_t size =
+        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                     static_cast<utf8proc_ssize_t>(text.size()), &mapped, options_of(form));
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+    if (size < 0) return std::string(text);  // only of what is no UTF-8
+    return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size)};
+}
+
+std::string lower_case(std::string_view text) {
+    std::string lower;
+    for (std::size_t at = 0; at < text.size();) {
+        const CodePoint c = first_code_point(text.substr(at));
+        at += c.bytes;
+        if (c.value == 0x130)  // İ: the one letter whose lower case is two
+            lower += "i\u0307";
+        else
+            append_code_point(lower, static_cast<char32_t>(
+                                         utf8proc_tolower(static_cast<utf8proc_int32_t>(c.value))));
+    }
+    return lower;
+}
+
+}  // namespace attn

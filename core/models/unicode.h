@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+// What the expressions of tokenizers ask of a code point; properties by utf8proc.
+
+bool is_letter(char32_t c);   // \p{L}
+bool is_number(char32_t c);   // \p{N}
+bool is_space(char32_t c);    // \s: the property White_Space
+bool is_newline(char32_t c);  // \r \n
+/// As BERT has it: ASCII that is neither letter, digit nor space, and \p{P}.
+bool is_punctuation(char32_t c);
+/// Other, as BERT has it, but for tab and line ends: \p{C}.
+bool is_control(char32_t c);
+/// Of the blocks that BERT takes for Chinese.
+bool is_cjk(char32_t c);
+bool is_mark(char32_t c);  // \p{Mn}
+
+enum class NormalForm { c, d, kc, kd };
+std::string normal_form(std::string_view text, NormalForm form);
+std::string lower_case(std::string_view text);
+
+}  // namespace attn

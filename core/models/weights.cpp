@@ -1,0 +1,327 @@
+#include "core/models/weights.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+/// How many entries an axis has; kAny: whatever it has.
+constexpr Index kAny = -1;
+
+std::string shown(Index extent) { return extent == kAny ? "any" : fmt::format("{}", extent); }
+
+/// Takes arrays out of a file by their names in a family, and remembers which.
+class WeightReader {
+  public:
+    WeightReader(const ArrayFile& file, const ModelConfig& config)
+        : file_(file), names_(config.family->names) {
+        prefixed_ = !names_.prefix.empty() &&
+                    std::ranges::any_of(file.names(), [this](const std::string& name) {
+                        return name.starts_with(names_.prefix);
+                    });
+        rows_are_inputs_ = config.family->rows_are_inputs;
+    }
+
+    std::string full_name(std::string_view pattern, Index layer, std::string_view part) const {
+        std::string name(pattern);
+        if (const auto gap = name.find("{}"); gap != std::string::npos)
+            name.replace(gap, 2, fmt::format("{}", layer));
+        const bool bare = !prefixed_ || pattern == names_.read_out;
+        return fmt::format("{}{}{}", bare ? "" : names_.prefix, name, part);
+    }
+    bool has(std::string_view pattern, Index layer, std::string_view part = ".weight") const {
+        return !pattern.empty() && file_.contains(full_name(pattern, layer, part));
+    }
+
+    /// [rows, columns] as stored; axes of length 1 before them are left out.
+    Result<Tensor> matrix(const std::string& name, Index rows, Index columns) {
+        auto array = numbers(name);
+        if (!array) return tl::unexpected(array.error());
+        const auto [stored_rows, stored_columns] = sides(array->extents);
+        if (stored_rows == 0 || (rows != kAny && stored_rows != rows) ||
+            (columns != kAny && stored_columns != columns))
+            return misfit(name, array->extents,
+                          fmt::format("[{}, {}]", shown(rows), shown(columns)));
+        return tensor(*array, {1, 1, stored_rows, stored_columns});
+    }
+    /// [in, out], turned where it is stored the other way round.
+    Result<Tensor> weight(const std::string& name, Index in, Index out) {
+        auto array = numbers(name);
+        if (!array) return tl::unexpected(array.error());
+        const auto [rows, columns] = sides(array->extents);
+        const bool straight = rows_are_inputs_;
+        if (rows == 0 || columns == 0 || (straight ? rows : columns) != in ||
+            (out != kAny && (straight ? columns : rows) != out))
+            return misfit(name, array->extents,
+                          straight ? fmt::format("[{}, {}]", in, shown(out))
+                                   : fmt::format("[{}, {}]", shown(out), in));
+        auto stored = tensor(*array, {1, 1, rows, columns});
+        if (!stored || straight) return stored;
+        return turned(*stored);
+    }
+    Result<LinearWeights> linear(std::string_view pattern, Index layer, Index in, Index out) {
+        LinearWeights linear;
+        auto weights = weight(full_name(pattern, layer, ".weight"), in, out);
+        if (!weights) return tl::unexpected(weights.error());
+        linear.weight = *std::move(weights);
+        if (!has(pattern, layer, ".bias")) return linear;
+        auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
+        if (!bias) return tl::unexpected(bias.error());
+        linear.bias = *std::move(bias);
+        return linear;
+    }
+    /// Older files of BERT say gamma and beta.
+    Result<NormWeights> norm(std::string_view pattern, Index layer, Index width) {
+        NormWeights norm;
+        const bool old = !has(pattern, layer) && has(pattern, layer, ".gamma");
+        auto scale = matrix(full_name(pattern, layer, old ? ".gamma" : ".weight"), 1, width);
+        if (!scale) return tl::unexpected(scale.error());
+        norm.scale = *std::move(scale);
+        const std::string_view part = old ? ".beta" : ".bias";
+        if (!has(pattern, layer, part)) return norm;
+        auto shift = matrix(full_name(pattern, layer, part), 1, width);
+        if (!shift) return tl::unexpected(shift.error());
+        norm.shift = *std::move(shift);
+        return norm;
+    }
+    /// nanoGPT has torch's layout under GPT-2's names: its q|k|v tells.
+    void look_at_layout(const std::string& name, Index in) {
+        const auto about = file_.about(name);
+        if (!about || about->extents.size() != 2) return;
+        if (about->extents[0] != in && about->extents[1] == in) rows_are_inputs_ = false;
+    }
+    std::vector<std::string> unused() const {
+        std::vector<std::string> names;
+        for (const std::string& name : file_.names())
+            if (!used_.contains(name) && !is_known_rest(name)) names.push_back(name);
+        return names;
+    }
+
+  private:
+    /// GPT-2's causal mask, tables of positions that RoPE makes anew, the second copy of a tied read-out.
+    bool is_known_rest(const std::string& name) const {
+        return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
+               name.ends_with("rotary_emb.inv_freq") || name.ends_with("embeddings.position_ids") ||
+               name == full_name(names_.read_out, 0, ".weight");
+    }
+    Result<NpyArray> numbers(const std::string& name) {
+        if (!file_.contains(name))
+            return bad_input(
+                fmt::format("{} has no array '{}', which this model needs", file_.what(), name));
+        used_.insert(name);
+        auto array = file_.read(name, held_);
+        if (array) held_ += bytes_of(array->extents);
+        return array;
+    }
+    /// In float32.
+    static double bytes_of(const std::vector<Index>& extents) {
+        double bytes = 4.0;
+        for (const Index extent : extents) bytes *= static_cast<double>(extent);
+        return bytes;
+    }
+    static std::pair<Index, Index> sides(const std::vector<Index>& extents) {
+        const std::size_t axes = extents.size();
+        for (std::size_t n = 0; n + 2 < axes; ++n)
+            if (extents[n] != 1) return {0, 0};
+        if (axes == 0) return {1, 1};
+        return {axes == 1 ? 1 : extents[axes - 2], extents[axes - 1]};
+    }
+    tl::unexpected<Error> misfit(const std::string& name, const std::vector<Index>& extents,
+                                 const std::string& expected) const {
+        return bad_input(fmt::format("{}: array '{}' is {}; expected {}", file_.what(), name,
+                                     to_string(std::span<const Index>(extents)), expected));
+    }
+    // Shared: every run of the model has them among its inputs.
+    Result<Tensor> tensor(NpyArray& array, Shape shape) const {
+        if (auto* floats = std::get_if<std::vector<float>>(&array.values))
+            return Tensor::shared(shape, std::move(*floats));
+        if (const auto* doubles = std::get_if<std::vector<double>>(&array.values))
+            return Tensor::shared(shape, std::vector<float>(doubles->begin(), doubles->end()));
+        return bad_input(fmt::format("{}: a weight is {}; expected float32, float16 or bfloat16",
+                                     file_.what(), array.dtype));
+    }
+    static Tensor turned(const Tensor& from) {
+        constexpr Index kTile = 32;
+        const Index rows = from.shape().t;
+        const Index columns = from.shape().d;
+        std::vector<float> to(from.values().size());
+        for (Index top = 0; top < rows; top += kTile)
+            for (Index left = 0; left < columns; left += kTile)
+                for (Index j = left; j < std::min(columns, left + kTile); ++j)
+                    for (Index i = top; i < std::min(rows, top + kTile); ++i)
+                        to[static_cast<std::size_t>(j * rows + i)] = from.data()[i * columns + j];
+        return Tensor::shared({1, 1, columns, rows}, std::move(to));
+    }
+
+    const ArrayFile& file_;
+    const TensorNames& names_;
+    bool prefixed_ = false;
+    bool rows_are_inputs_ = false;
+    double held_ = 0.0;  // bytes of what was read
+    std::set<std::string, std::less<>> used_;
+};
+
+/// Columns first … first + count of a [in, out] weight or a [1, out] bias.
+Tensor columns_of(const Tensor& from, Index first, Index count) {
+    if (from.empty()) return {};
+    std::vector<float> to;
+    to.reserve(static_cast<std::size_t>(from.shape().t * count));
+    for (Index row = 0; row < from.shape().t; ++row) {
+        const auto columns = from.matrix(0, 0).column_block(first, count).row(row);
+        to.insert(to.end(), columns.begin(), columns.end());
+    }
+    return Tensor::shared({1, 1, from.shape().t, count}, std::move(to));
+}
+
+/// How the columns of q|k|v fall to heads, where the file has one matrix for all three.
+Result<void> split_qkv(const LinearWeights& qkv, const ModelConfig& config, Params& params) {
+    const Index out = qkv.weight.shape().d;
+    const Index parts = config.heads + 2 * config.kv_heads;
+    if (out % parts != 0)
+        return bad_input(
+            fmt::format("q|k|v has {} columns; expected a multiple of {} heads", out, parts));
+    const Index width = out / parts;
+    Index first = 0;
+    for (const auto& [weight, bias, heads] :
+         {std::tuple{Param::w_q, Param::b_q, config.heads},
+          std::tuple{Param::w_k, Param::b_k, config.kv_heads},
+          std::tuple{Param::w_v, Param::b_v, config.kv_heads}}) {
+        params[weight] = columns_of(qkv.weight, first, heads * width);
+        params[bias] = columns_of(qkv.bias, first, heads * width);
+        first += heads * width;
+    }
+    return {};
+}
+
+/// Keeps the first error, so that a list of tensors is a list of lines.
+class Steps {
+  public:
+    template <class T>
+    void take(Result<T> result, T& into) {
+        if (!result)
+            keep(result.error());
+        else if (!fault_)
+            into = *std::move(result);
+    }
+    void keep(Error error) {
+        if (!fault_) fault_ = std::move(error);
+    }
+    Result<void> finish() const {
+        if (fault_) return tl::unexpected(*fault_);
+        return {};
+    }
+    bool fine() const { return !fault_; }
+
+  private:
+    std::optional<Error> fault_;
+};
+
+void read_projections(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
+                      Params& params, Steps& steps) {
+    const TensorNames& names = config.family->names;
+    if (!names.qkv.empty()) {
+        LinearWeights qkv;
+        steps.take(reader.linear(names.qkv, layer, in, kAny), qkv);
+        if (steps.fine())
+            if (auto split = split_qkv(qkv, config, params); !split) steps.keep(split.error());
+        return;
+    }
+    const auto take = [&](std::string_view pattern, Index heads, Param weight, Param bias) {
+        LinearWeights linear;
+        const Index out = config.head_width ? heads * *config.head_width : kAny;
+        steps.take(reader.linear(pattern, layer, in, out), linear);
+        params[weight] = std::move(linear.weight);
+        params[bias] = std::move(linear.bias);
+    };
+    take(names.q, config.heads, Param::w_q, Param::b_q);
+    take(names.k, config.kv_heads, Param::w_k, Param::b_k);
+    take(names.v, config.kv_heads, Param::w_v, Param::b_v);
+}
+
+/// `in`: width of what comes into the block; returns the width that leaves it.
+Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
+                 BlockWeights& block, Steps& steps) {
+    const TensorNames& names = config.family->names;
+    const bool after = config.family->norms_after;
+    read_projections(reader, config, layer, in, block.attention, steps);
+    if (!steps.fine()) return 0;
+    LinearWeights out;
+    steps.take(reader.linear(
+                   names.out, layer,
+                   block.attention[Param::w_v].shape().d * (config.heads / config.kv_heads), kAny),
+               out);
+    if (!steps.fine()) return 0;
+    const Index width = out.weight.shape().d;
+    block.attention[Param::w_o] = std::move(out.weight);
+    block.attention[Param::b_o] = std::move(out.bias);
+    steps.take(reader.norm(names.attention_norm, layer, after ? width : in), block.attention_norm);
+    const Index head_width = block.attention[Param::w_q].shape().d / config.heads;
+    if (reader.has(names.q_norm, layer))
+        steps.take(reader.norm(names.q_norm, layer, head_width), block.q_norm);
+    if (reader.has(names.k_norm, layer))
+        steps.take(reader.norm(names.k_norm, layer, head_width), block.k_norm);
+    if (reader.has(names.residual, layer))
+        steps.take(reader.linear(names.residual, layer, in, width), block.residual);
+    else if (width != in)
+        steps.keep(Error{fmt::format(
+            "layer {} makes {} numbers a token of {}; they cannot be added", layer, width, in)});
+    steps.take(reader.norm(names.mlp_norm, layer, width), block.mlp_norm);
+    steps.take(reader.linear(names.up, layer, width, kAny), block.up);
+    if (!steps.fine()) return 0;
+    const Index hidden = block.up.weight.shape().d;
+    if (!names.gate.empty())
+        steps.take(reader.linear(names.gate, layer, width, hidden), block.gate);
+    steps.take(reader.linear(names.down, layer, hidden, width), block.down);
+    return width;
+}
+
+void read_ends(WeightReader& reader, const ModelConfig& config, Index width, ModelWeights& weights,
+               Steps& steps) {
+    const TensorNames& names = config.family->names;
+    if (!names.final_norm.empty())
+        steps.take(reader.norm(names.final_norm, 0, width), weights.final_norm);
+    if (config.family->read_out == ReadOut::sentence)
+        steps.take(reader.linear(names.read_out, 0, width, kAny), weights.read_out);
+    else if (config.family->read_out == ReadOut::next_token && !config.tied &&
+             reader.has(names.read_out, 0)) {
+        // torch's [out, in], whatever the blocks have.
+        Tensor stored;
+        steps.take(reader.matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
+                   stored);
+        weights.read_out.weight = std::move(stored);
+    }
+}
+
+}  // namespace
+
+Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config) {
+    const TensorNames& names = config.family->names;
+    WeightReader reader(file, config);
+    Steps steps;
+    ModelWeights weights;
+    const auto table = [&](std::string_view pattern, Index rows, Tensor& into) {
+        steps.take(reader.matrix(reader.full_name(pattern, 0, ".weight"), rows, config.width),
+                   into);
+    };
+    table(names.embedding, kAny, weights.embedding);
+    if (!names.positions.empty()) table(names.positions, kAny, weights.positions);
+    if (!names.kinds.empty()) table(names.kinds, kAny, weights.kinds);
+    if (!names.embedding_norm.empty())
+        steps.take(reader.norm(names.embedding_norm, 0, config.width), weights.embedding_norm);
+    if (!names.qkv.empty())
+        reader.look_at_layout(reader.full_name(names.qkv, 0, ".weight"), config.width);
+    Index width = config.width;
+    for (Index layer = 0; layer < config.layers && steps.fine(); ++layer)
+        width = read_block(reader, config, layer, width, weights.blocks.emplace_back(), steps);
+    if (steps.fine()) read_ends(reader, config, width, weights, steps);
+    if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
+    weights.unused = reader.unused();
+    return weights;
+}
+
+}  // namespace attn

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/io/arrays/array_file.h"
+#include "core/models/config.h"
+#include "core/trace.h"
+
+namespace attn {
+
+// The numbers of a model, under the same names whatever its family calls them, in float32, weights [in, out].
+
+/// y = x W + b. An empty weight: it is not there.
+struct LinearWeights {
+    Tensor weight;  // [1, 1, in, out]
+    Tensor bias;    // [1, 1, 1, out], or empty
+    bool there() const { return !weight.empty(); }
+};
+
+struct NormWeights {
+    Tensor scale;  // [1, 1, 1, n]; empty: no norm
+    Tensor shift;  // the same, or empty
+    bool there() const { return !scale.empty(); }
+};
+
+struct BlockWeights {
+    NormWeights attention_norm;
+    Params attention;            // w_q, w_k, w_v, w_o and their biases
+    NormWeights q_norm, k_norm;  // of each head, before RoPE
+    LinearWeights residual;  // what is added to attention's output is x through it; not there: x
+    NormWeights mlp_norm;
+    LinearWeights gate, up, down;
+};
+
+struct ModelWeights {
+    Tensor embedding;  // [1, 1, vocabulary, width]
+    Tensor positions;  // [1, 1, positions, width], or empty
+    Tensor kinds;      // BERT's token types; the first is added to every token
+    NormWeights embedding_norm, final_norm;
+    std::vector<BlockWeights> blocks;
+    LinearWeights read_out;           // not there: the embedding, or nothing
+    std::vector<std::string> unused;  // arrays of the file that mean nothing here
+};
+
+/// Every tensor that the family has, its shape checked against the others. An error names file, array, shape and what was
+/// expected. A weight matrix that is stored the other way round is known by its shape (nanoGPT's c_attn is [3E, E]).
+Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config);
+
+}  // namespace attn

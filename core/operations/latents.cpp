@@ -1,0 +1,242 @@
+// Learned-query cross-attention: M latents attend to the tokens (in), the tokens attend to the latents (out).
+//   A_in = softmax(L Kᵀ f),  Z = A_in V,  K_Z = Z W,  A_out = softmax(Q K_Zᵀ f),  context = A_out Z = (A_out A_in) V
+// f = scale / temperature. L and W are learned, one of each a query head. Every pair goes through M numbers: the implied
+// matrix has rank M at most.
+// Source: Jaegle et al. 2021, arXiv:2103.03206 (in), 2021, arXiv:2107.14795 (out); Lee et al. 2019, arXiv:1810.00825.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/kernels/reference_parts.h"
+#include "core/operations/parts.h"
+#include "core/softmax.h"
+
+namespace attn {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+enum Params : std::size_t { kLatents, kWLatent };
+
+/// C = factor · A Bᵀ; C comes as zeros.
+void add_scores(ConstViewD a, ConstViewD b, double factor, ViewD c) {
+    add_product_transposed(a, b, c);
+    for (Index i = 0; i < c.rows; ++i)
+        for (double& value : c.row(i)) value *= factor;
+}
+
+/// Forbidden columns become −∞ before softmax and exactly 0 after it.
+void softmax_rows(ViewD scores, const std::vector<std::uint8_t>& open, EmptyRows policy,
+                  ViewD weights) {
+    const bool some = std::ranges::count(open, std::uint8_t{1}) > 0;
+    for (Index i = 0; i < scores.rows; ++i) {
+        for (std::size_t j = 0; j < open.size(); ++j)
+            if (open[j] == 0) scores.row(i)[j] = kMinusInfinity;
+        const std::span<const double> row = scores.row(i);
+        softmax_row(row, weights.row(i), some ? EmptyRows::nan : policy);
+        for (std::size_t j = 0; j < open.size(); ++j)
+            if (some && open[j] == 0) weights.row(i)[j] = 0.0;
+    }
+}
+
+/// C += A B without the rows of B whose `takes` is 0: they may hold NaN.
+void add_open_product(ConstViewD a, ConstViewD b, const std::vector<std::uint8_t>& takes, ViewD c) {
+    for (Index n = 0; n < b.rows; ++n)
+        if (takes[static_cast<std::size_t>(n)] != 0)
+            for (Index i = 0; i < c.rows; ++i)
+                for (Index k = 0; k < c.columns; ++k) c(i, k) += a(i, n) * b(n, k);
+}
+
+/// The keys that take part in sums: the open ones, and where there is none under EmptyRows::nan all, so that NaN travels.
+std::vector<std::uint8_t> contributing(const CallD& call, std::vector<std::uint8_t> open) {
+    const bool none = std::ranges::count(open, std::uint8_t{1}) == 0;
+    if (none && call.spec().empty_rows == EmptyRows::nan) std::ranges::fill(open, std::uint8_t{1});
+    return open;
+}
+
+Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
+                                const OperationParamsD& params, const RunControl& control) {
+    const Dimensions& size = call.size();
+    TraceD shared;
+    fill_q_k_v(call, shared);
+    TensorD context(stage_shape(Stage::context, size, call.spec()));
+    OperationTraceD trace = empty_trace(latents_operation());
+    for (const std::string_view key : {"scores_in", "weights_in", "latent_values", "latent_keys",
+                                       "scores_out", "weights_out", "implied"})
+        trace[key] = stage_zeros(latents_operation(), key, call, spec);
+    const double factor = score_factor(call.spec(), size.d_k);
+    const std::vector<std::uint8_t> every_latent(static_cast<std::size_t>(spec.latents), 1);
+    const TraceD& given = shared;
+    const auto run = [&](Index b, Index h, Index g) {
+        const auto view = [&](std::string_view key) { return trace[key].matrix(b, h); };
+        const std::vector<std::uint8_t> open = open_keys(call, b);
+        const std::vector<std::uint8_t> takes = contributing(call, open);
+        const ConstViewD latents = params.tensors[kLatents].matrix(0, h);
+        add_scores(latents, given[Stage::k].matrix(b, g), factor, view("scores_in"));
+        softmax_rows(view("scores_in"), open, call.spec().empty_rows, view("weights_in"));
+        add_open_product(view("weights_in"), given[Stage::v].matrix(b, g), takes,
+                         view("latent_values"));
+        add_product(view("latent_values"), params.tensors[kWLatent].matrix(0, h),
+                    view("latent_keys"));
+        add_scores(given[Stage::q].matrix(b, h), view("latent_keys"), factor, view("scores_out"));
+        softmax_rows(view("scores_out"), every_latent, EmptyRows::nan, view("weights_out"));
+        add_product(view("weights_out"), view("weights_in"), view("implied"));
+        add_product(view("weights_out"), view("latent_values"), context.matrix(b, h));
+    };
+    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
+    shared[Stage::context] = std::move(context);
+    finish_forward(call, std::move(shared), trace);
+    return trace;
+}
+
+/// forward:  A = softmax(S)  so  d_S = A ∘ (d_A − Σ_j d_A ∘ A), over the columns that `takes` has
+void softmax_backward(ConstViewD a, ConstViewD d_a, const std::vector<std::uint8_t>& takes,
+                      ViewD d_s) {
+    for (Index i = 0; i < a.rows; ++i) {
+        double sum = 0.0;
+        for (Index j = 0; j < a.columns; ++j)
+            if (takes[static_cast<std::size_t>(j)] != 0) sum += a(i, j) * d_a(i, j);
+        for (Index j = 0; j < a.columns; ++j)
+            if (takes[static_cast<std::size_t>(j)] != 0) d_s(i, j) = a(i, j) * (d_a(i, j) - sum);
+    }
+}
+
+/// forward:  S = factor · A Bᵀ  so  d_A += factor · d_S B,  d_B += factor · d_Sᵀ A, where `takes` has B's row
+void scores_backward(ConstViewD d_s, ConstViewD a, ConstViewD b, double factor,
+                     const std::vector<std::uint8_t>& takes, ViewD d_a, ViewD d_b) {
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < b.rows; ++j)
+            if (takes[static_cast<std::size_t>(j)] != 0)
+                for (Index k = 0; k < a.columns; ++k) {
+                    d_a(i, k) += factor * d_s(i, j) * b(j, k);
+                    d_b(j, k) += factor * d_s(i, j) * a(i, k);
+                }
+}
+
+/// One head, from d_context back to q, k, v, the latents and W.
+class HeadGradient {
+  public:
+    HeadGradient(const CallD& call, const OperationSpec& spec, const OperationParamsD& params,
+                 const OperationTraceD& f, TraceD& d, OperationTraceD& made)
+        : call_(call),
+          params_(params),
+          f_(f),
+          d_(d),
+          made_(made),
+          factor_(score_factor(call.spec(), call.size().d_k)),
+          every_latent_(static_cast<std::size_t>(spec.latents), 1) {}
+
+    void run(Index b, Index h, Index g) {
+        out(b, h);
+        in(b, h, g, contributing(call_, open_keys(call_, b)));
+    }
+
+  private:
+    // forward:  K_Z = Z W,  A_out = softmax(factor · Q K_Zᵀ),  context = A_out Z
+    // so        d_A_out = d_context Zᵀ,  d_Z = A_outᵀ d_context + d_K_Z Wᵀ,  d_W = Zᵀ d_K_Z
+    void out(Index b, Index h) {
+        const ConstViewD d_context = std::as_const(d_)[Stage::context].matrix(b, h);
+        const ConstViewD z = f_["latent_values"].matrix(b, h);
+        const ViewD d_keys = made_["latent_keys"].matrix(b, h);
+        const ViewD d_z = made_["latent_values"].matrix(b, h);
+        add_product_transposed(d_context, z, made_["weights_out"].matrix(b, h));
+        add_transposed_product(f_["weights_out"].matrix(b, h), d_context, d_z);
+        softmax_backward(f_["weights_out"].matrix(b, h), made_["weights_out"].matrix(b, h),
+                         every_latent_, made_["scores_out"].matrix(b, h));
+        scores_backward(made_["scores_out"].matrix(b, h), f_["q"].matrix(b, h),
+                        f_["latent_keys"].matrix(b, h), factor_, every_latent_,
+                        d_[Stage::q].matrix(b, h), d_keys);
+        add_product_transposed(d_keys, params_.tensors[kWLatent].matrix(0, h), d_z);
+        add_transposed_product(z, d_keys, made_.params.tensors[kWLatent].matrix(0, h));
+    }
+
+    // forward:  A_in = softmax(factor · L Kᵀ),  Z = A_in V  so  d_A_in = d_Z Vᵀ,  d_V = A_inᵀ d_Z
+    void in(Index b, Index h, Index g, const std::vector<std::uint8_t>& takes) {
+        const ConstViewD d_z = made_["latent_values"].matrix(b, h);
+        const ConstViewD a = f_["weights_in"].matrix(b, h);
+        const ViewD d_v = d_[Stage::v].matrix(b, g);
+        add_product_transposed(d_z, f_["v"].matrix(b, g), made_["weights_in"].matrix(b, h));
+        for (Index m = 0; m < a.rows; ++m)
+            for (Index j = 0; j < a.columns; ++j)
+                if (takes[static_cast<std::size_t>(j)] != 0)
+                    for (Index c = 0; c < d_v.columns; ++c) d_v(j, c) += a(m, j) * d_z(m, c);
+        softmax_backward(a, made_["weights_in"].matrix(b, h), takes,
+                         made_["scores_in"].matrix(b, h));
+        scores_backward(made_["scores_in"].matrix(b, h), params_.tensors[kLatents].matrix(0, h),
+                        f_["k"].matrix(b, g), factor_, takes,
+                        made_.params.tensors[kLatents].matrix(0, h), d_[Stage::k].matrix(b, g));
+    }
+
+    const CallD& call_;
+    const OperationParamsD& params_;
+    const OperationTraceD& f_;
+    TraceD& d_;
+    OperationTraceD& made_;
+    double factor_;
+    std::vector<std::uint8_t> every_latent_;
+};
+
+Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
+                                 const OperationParamsD& params, const UpstreamD& upstream,
+                                 const RunControl& control) {
+    const Result<OperationTraceD> f = forward(call, spec, params, control);
+    if (!f) return f;
+    TraceD d = begin_gradients(call, (*f)["context"], upstream);
+    OperationTraceD made = empty_trace(latents_operation());
+    for (const std::string_view key :
+         {"scores_in", "weights_in", "latent_values", "latent_keys", "scores_out", "weights_out"})
+        made[key] = stage_zeros(latents_operation(), key, call, spec);
+    for (const TensorD& tensor : params.tensors) made.params.tensors.emplace_back(tensor.shape());
+    HeadGradient gradient(call, spec, params, *f, d, made);
+    const auto run = [&](Index b, Index h, Index g) { gradient.run(b, h, g); };
+    if (auto done = for_each_head(call.size(), control, run); !done)
+        return tl::unexpected(done.error());
+    finish_backward(call, (*f)["v"], std::move(d), made);
+    return made;
+}
+
+std::string refuses(const CallForm& form, const OperationSpec& spec) {
+    if (spec.latents < 1) return fmt::format("latents is {}: it must be at least 1", spec.latents);
+    if (form.spec.mask.causal)
+        return "operation latents has no causal: a latent reads all tokens, and would hand later "
+               "ones to earlier ones";
+    return refuse_pair_options("latents", form, Factor::used);
+}
+
+OperationCost cost(const Dimensions& size, const AttentionSpec&, const OperationSpec& spec) {
+    const auto latents = static_cast<double>(size.batch * size.heads * spec.latents);
+    const auto tokens = static_cast<double>(size.tq + size.tk);
+    const auto d_k = static_cast<double>(size.d_k), d_v = static_cast<double>(size.d_v);
+    OperationCost made;
+    made.products = 2.0 * latents * (tokens * (d_k + d_v) + d_v * d_k);
+    made.elementwise = 5.0 * latents * tokens;
+    made.kept = {{"weights in and out", latents * tokens},
+                 {"values and keys of the latents", latents * (d_v + d_k)}};
+    return made;
+}
+
+}  // namespace
+
+const OperationInfo& latents_operation() {
+    static const OperationInfo row{
+        Operation::latents,
+        "latents",
+        "Learned latents, in and out",
+        R"(\mathrm{context} = A^\mathrm{out}\,(A^\mathrm{in}\,V)\text{, }A^\mathrm{in} = \mathrm{softmax}(L\,K^\top)\text{, }A^\mathrm{out} = \mathrm{softmax}(Q\,K_Z^\top))",
+        "A few learned queries read all tokens, and the tokens read them: cost grows with M · n, "
+        "not "
+        "with n².",
+        latents_table().source,
+        false,
+        latents_table().stages,
+        latents_table().params,
+        cost,
+        refuses,
+        forward,
+        backward};
+    return row;
+}
+
+}  // namespace attn

@@ -1,0 +1,300 @@
+// Linear attention: softmax's exp(q·k) becomes φ(q)·φ(k) with φ = elu + 1 > 0, so that the sums over keys can be taken
+// before any query is known:
+//   S = Σ_j φ(k_j) v_jᵀ,  z = Σ_j φ(k_j),  context_i = Sᵀ φ(q_i) / (φ(q_i) · z)
+// Causal: the sums up to the query's own key, S_j = S_{j−1} + φ(k_j) v_jᵀ. The published code adds 1e−6 to the
+// denominator; the paper and this file do not. There is no scale: φ is applied to q and k as they are.
+// Under EmptyRows::nan the NaN of a row without keys travels to its query; it read no key.
+// Source: Katharopoulos et al. 2020, arXiv:2006.16236.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/kernels/reference_parts.h"
+#include "core/operations/parts.h"
+
+namespace attn {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// elu(x) + 1 and its derivative.
+double feature(double x) { return x > 0.0 ? x + 1.0 : std::exp(x); }
+double feature_slope(double x) { return x > 0.0 ? 1.0 : std::exp(x); }
+
+TensorD features(const TensorD& from) {
+    TensorD made(from.shape());
+    for (std::size_t n = 0; n < made.values().size(); ++n)
+        made.values()[n] = feature(from.values()[n]);
+    return made;
+}
+
+/// The state that a query reads: after key `keys` − 1. Without causal there is one only.
+struct State {
+    std::span<double> s;  // [d_k · d_v]
+    std::span<double> z;  // [d_k]
+};
+class States {
+  public:
+    States(const CallD& call, OperationTraceD& trace)
+        : trace_(trace), causal_(call.spec().mask.causal.has_value()) {}
+    /// All zero.
+    static States fresh(const CallD& call, OperationTraceD& trace) {
+        for (const std::string_view key : {"states", "normalisers", "state", "normaliser"})
+            trace[key] = stage_zeros(linear_operation(), key, call, {});
+        return States(call, trace);
+    }
+    bool causal() const { return causal_; }
+    State last(Index b, Index g) {
+        const Shape shape = trace_["state"].shape();
+        return {{&trace_["state"](b, g, 0, 0), static_cast<std::size_t>(shape.t * shape.d)},
+                trace_["normaliser"].matrix(b, g).row(0)};
+    }
+    State after(Index b, Index g, Index j) {
+        if (!causal_) return last(b, g);
+        return {trace_["states"].matrix(b, g).row(j), trace_["normalisers"].matrix(b, g).row(j)};
+    }
+
+  private:
+    OperationTraceD& trace_;
+    bool causal_;
+};
+
+void add(State to, State from) {
+    for (std::size_t n = 0; n < to.s.size(); ++n) to.s[n] += from.s[n];
+    for (std::size_t n = 0; n < to.z.size(); ++n) to.z[n] += from.z[n];
+}
+
+void copy(State to, State from) {
+    std::ranges::copy(from.s, to.s.begin());
+    std::ranges::copy(from.z, to.z.begin());
+}
+
+/// forward:  S += φ(k) vᵀ,  z += φ(k)
+void add_key(State to, std::span<const double> phi, std::span<const double> v) {
+    for (std::size_t a = 0; a < phi.size(); ++a) {
+        to.z[a] += phi[a];
+        for (std::size_t c = 0; c < v.size(); ++c) to.s[a * v.size() + c] += phi[a] * v[c];
+    }
+}
+
+void fill_states(const OperationTraceD& trace, const TensorD& v, States& states, Index b, Index g,
+                 const std::vector<std::uint8_t>& open) {
+    for (Index j = 0; j < v.shape().t; ++j) {
+        const State now = states.after(b, g, j);
+        if (states.causal() && j > 0) copy(now, states.after(b, g, j - 1));
+        if (open[static_cast<std::size_t>(j)] != 0)
+            add_key(now, trace["phi_k"].matrix(b, g).row(j), v.matrix(b, g).row(j));
+    }
+    if (states.causal()) copy(states.last(b, g), states.after(b, g, v.shape().t - 1));
+}
+
+/// Whether query i sees some key.
+bool sees(const std::vector<std::uint8_t>& open, Index keys) {
+    return std::find(open.begin(), open.begin() + keys, std::uint8_t{1}) != open.begin() + keys;
+}
+
+double dot(std::span<const double> a, std::span<const double> b) {
+    double sum = 0.0;
+    for (std::size_t n = 0; n < a.size(); ++n) sum += a[n] * b[n];
+    return sum;
+}
+
+/// context_i = Sᵀ φ(q) / denominator.
+void read_state(State state, std::span<const double> phi, double denominator,
+                std::span<double> context) {
+    for (std::size_t a = 0; a < phi.size(); ++a)
+        for (std::size_t c = 0; c < context.size(); ++c)
+            context[c] += phi[a] * state.s[a * context.size() + c];
+    for (double& value : context) value /= denominator;
+}
+
+Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
+                                const OperationParamsD&, const RunControl& control) {
+    const Dimensions& size = call.size();
+    TraceD shared;
+    fill_q_k_v(call, shared);
+    const TensorD& v = shared[Stage::v];
+    TensorD context(stage_shape(Stage::context, size, call.spec()));
+    OperationTraceD trace = empty_trace(linear_operation());
+    trace["phi_q"] = features(shared[Stage::q]);
+    trace["phi_k"] = features(shared[Stage::k]);
+    for (const std::string_view key : {"denominator", "implied"})
+        trace[key] = stage_zeros(linear_operation(), key, call, spec);
+    States states = States::fresh(call, trace);
+    const auto row = [&](Index b, Index h, Index g, Index i,
+                         const std::vector<std::uint8_t>& open) {
+        const Index keys = keys_before(call, i);
+        const auto implied = trace["implied"].matrix(b, h).row(i);
+        if (!sees(open, keys)) {
+            const double value = call.spec().empty_rows == EmptyRows::nan ? kNan : 0.0;
+            std::ranges::fill(implied, value);
+            std::ranges::fill(context.matrix(b, h).row(i), value);
+            return;
+        }
+        const State state = states.after(b, g, keys - 1);
+        const std::span<const double> phi = trace["phi_q"].matrix(b, h).row(i);
+        const double denominator = dot(phi, state.z);
+        trace["denominator"](b, h, i, 0) = denominator;
+        read_state(state, phi, denominator, context.matrix(b, h).row(i));
+        for (Index j = 0; j < keys; ++j)
+            if (open[static_cast<std::size_t>(j)] != 0)
+                implied[static_cast<std::size_t>(j)] =
+                    dot(phi, trace["phi_k"].matrix(b, g).row(j)) / denominator;
+    };
+    const auto run = [&](Index b, Index h, Index g) {
+        const std::vector<std::uint8_t> open = open_keys(call, b);
+        if (h % (size.heads / size.kv_heads) == 0) fill_states(trace, v, states, b, g, open);
+        for (Index i = 0; i < size.tq && !control.stop.stop_requested(); ++i) row(b, h, g, i, open);
+    };
+    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
+    shared[Stage::context] = std::move(context);
+    finish_forward(call, std::move(shared), trace);
+    return trace;
+}
+
+/// The way back: first what each query does to the state that it read, then the keys in reverse order.
+class Gradient {
+  public:
+    Gradient(const CallD& call, OperationTraceD& f, TraceD& d, OperationTraceD& made)
+        : call_(call),
+          f_(f),
+          d_(d),
+          made_(made),
+          states_(call, f),
+          d_states_(States::fresh(call, made)) {}
+
+    // forward:  context = Sᵀ φ / D,  D = φ · z
+    // so        d_φ = S d_context / D + z d_D,  d_S += φ d_contextᵀ / D,  d_z += φ d_D,  d_D = −d_context · context / D
+    void query(Index b, Index h, Index g, Index i, const std::vector<std::uint8_t>& open) {
+        const auto d_phi = made_["phi_q"].matrix(b, h).row(i);
+        const Index keys = keys_before(call_, i);
+        if (!sees(open, keys)) {
+            if (call_.spec().empty_rows == EmptyRows::nan) std::ranges::fill(d_phi, kNan);
+            return;
+        }
+        const std::span<const double> phi = f_["phi_q"].matrix(b, h).row(i);
+        const double denominator = f_["denominator"](b, h, i, 0);
+        const std::span<const double> d_context = d_[Stage::context].matrix(b, h).row(i);
+        const State state = states_.after(b, g, keys - 1);
+        const State d_state = d_states_.after(b, g, keys - 1);
+        const double d_denominator =
+            -dot(d_context, f_["context"].matrix(b, h).row(i)) / denominator;
+        made_["denominator"](b, h, i, 0) = d_denominator;
+        for (std::size_t a = 0; a < phi.size(); ++a) {
+            d_phi[a] = state.z[a] * d_denominator;
+            d_state.z[a] += phi[a] * d_denominator;
+            for (std::size_t c = 0; c < d_context.size(); ++c) {
+                const std::size_t n = a * d_context.size() + c;
+                d_phi[a] += state.s[n] * d_context[c] / denominator;
+                d_state.s[n] += phi[a] * d_context[c] / denominator;
+            }
+        }
+    }
+
+    // forward:  S_j = S_{j−1} + φ(k_j) v_jᵀ  so  d_S_{j−1} += d_S_j,  d_φ(k_j) = d_S_j v_j + d_z_j,  d_v_j += d_S_jᵀ φ(k_j)
+    void keys(Index b, Index g, const std::vector<std::uint8_t>& open) {
+        for (Index j = call_.size().tk - 1; j >= 0; --j) {
+            const State d_state = d_states_.after(b, g, j);
+            if (open[static_cast<std::size_t>(j)] != 0) key(b, g, j, d_state);
+            if (d_states_.causal() && j > 0) add(d_states_.after(b, g, j - 1), d_state);
+        }
+        if (d_states_.causal())
+            copy(d_states_.last(b, g), d_states_.after(b, g, call_.size().tk - 1));
+    }
+
+  private:
+    void key(Index b, Index g, Index j, State d_state) {
+        const std::span<const double> phi = f_["phi_k"].matrix(b, g).row(j);
+        const std::span<const double> v = f_["v"].matrix(b, g).row(j);
+        const auto d_phi = made_["phi_k"].matrix(b, g).row(j);
+        const auto d_v = d_[Stage::v].matrix(b, g).row(j);
+        for (std::size_t a = 0; a < phi.size(); ++a) {
+            d_phi[a] += d_state.z[a];
+            for (std::size_t c = 0; c < v.size(); ++c) {
+                d_phi[a] += d_state.s[a * v.size() + c] * v[c];
+                d_v[c] += d_state.s[a * v.size() + c] * phi[a];
+            }
+        }
+    }
+
+    const CallD& call_;
+    OperationTraceD& f_;
+    TraceD& d_;
+    OperationTraceD& made_;
+    States states_;
+    States d_states_;
+};
+
+/// d_x = d_φ ∘ φ'(x).
+void features_backward(const TensorD& x, const TensorD& d_phi, TensorD& d_x) {
+    for (std::size_t n = 0; n < d_x.values().size(); ++n)
+        d_x.values()[n] = d_phi.values()[n] * feature_slope(x.values()[n]);
+}
+
+Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
+                                 const OperationParamsD& params, const UpstreamD& upstream,
+                                 const RunControl& control) {
+    const Dimensions& size = call.size();
+    Result<OperationTraceD> f = forward(call, spec, params, control);
+    if (!f) return f;
+    TraceD d = begin_gradients(call, (*f)["context"], upstream);
+    OperationTraceD made = empty_trace(linear_operation());
+    for (const std::string_view key : {"phi_q", "phi_k", "denominator"})
+        made[key] = stage_zeros(linear_operation(), key, call, spec);
+    Gradient gradient(call, *f, d, made);
+    const Index sharing = size.heads / size.kv_heads;
+    const auto run = [&](Index b, Index h, Index g) {
+        const std::vector<std::uint8_t> open = open_keys(call, b);
+        for (Index i = 0; i < size.tq && !control.stop.stop_requested(); ++i)
+            gradient.query(b, h, g, i, open);
+        if (h % sharing == sharing - 1) gradient.keys(b, g, open);
+    };
+    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
+    features_backward((*f)["q"], made["phi_q"], d[Stage::q]);
+    features_backward((*f)["k"], made["phi_k"], d[Stage::k]);
+    finish_backward(call, (*f)["v"], std::move(d), made);
+    return made;
+}
+
+std::string refuses(const CallForm& form, const OperationSpec&) {
+    return refuse_pair_options("linear", form, Factor::not_used);
+}
+
+OperationCost cost(const Dimensions& size, const AttentionSpec&, const OperationSpec&) {
+    const auto queries = static_cast<double>(size.batch * size.heads * size.tq);
+    const auto keys = static_cast<double>(size.batch * size.kv_heads * size.tk);
+    const auto groups = static_cast<double>(size.batch * size.kv_heads);
+    const auto d_k = static_cast<double>(size.d_k), d_v = static_cast<double>(size.d_v);
+    OperationCost made;
+    made.products = 2.0 * (keys * d_k * d_v + queries * d_k * (d_v + 1.0));
+    made.elementwise = 2.0 * keys * d_k + queries * (d_k + d_v);
+    made.kept = {{"S and z of each head", groups * d_k * (d_v + 1.0)}};
+    return made;
+}
+
+}  // namespace
+
+const OperationInfo& linear_operation() {
+    static const OperationInfo row{
+        Operation::linear,
+        "linear",
+        "Linear attention (elu + 1)",
+        R"(\mathrm{context}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\,v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)})",
+        "φ(q)·φ(k) in place of exp(q·k): the sum over keys is one small matrix, whatever the "
+        "query. "
+        "There is no scale.",
+        linear_table().source,
+        false,
+        linear_table().stages,
+        linear_table().params,
+        cost,
+        refuses,
+        forward,
+        backward};
+    return row;
+}
+
+}  // namespace attn

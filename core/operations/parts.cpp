@@ -1,0 +1,151 @@
+#include "core/operations/parts.h"
+
+#include <fmt/format.h>
+
+#include "core/kernels/reference_parts.h"
+#include "core/masks.h"
+#include "core/scores/score.h"
+
+namespace attn {
+namespace {
+
+std::string_view key_of(const OperandId& id) {
+    return std::visit([](auto which) { return info(which).key; }, id);
+}
+
+/// Moves each tensor of `from` whose stage the operation's table has.
+void move_shared(TraceD&& from, OperationTraceD& to) {
+    const std::span<const OperationStage> rows = info(to.operation).stages;
+    for (std::size_t s = 0; s < rows.size(); ++s)
+        if (const std::optional<Stage> stage = find_stage(rows[s].key))
+            to.stages[s] = std::move(from[*stage]);
+}
+
+/// forward:  context = implied V  so  d_implied = d_context Vᵀ
+TensorD implied_gradient(const Dimensions& size, const TensorD& d_context, const TensorD& v) {
+    TensorD d(Shape{size.batch, size.heads, size.tq, size.tk});
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h)
+            add_product_transposed(d_context.matrix(b, h),
+                                   v.matrix(b, h / (size.heads / size.kv_heads)), d.matrix(b, h));
+    return d;
+}
+
+/// A custom mask that forbids a key to every head and query, or to none.
+bool is_of_keys(const Mask& mask) { return mask.shape().h == 1 && mask.shape().t == 1; }
+
+}  // namespace
+
+OperationStage shared_row(Stage stage) {
+    const StageInfo& row = info(stage);
+    OperationStage made{row.key,  row.symbol,  row.step,  row.title,  row.tex,
+                        row.rows, row.columns, row.heads, row.exists, row.colors,
+                        row.role, {},          row.words, row.source};
+    for (std::size_t n = 0; n < row.operands.size(); ++n)
+        if (row.operands[n])
+            made.operands[n] = {key_of(row.operands[n]->id), row.operands[n]->lights};
+    return made;
+}
+
+OperationStage context_row(std::string_view tex, std::string_view words, std::string_view source) {
+    OperationStage row = shared_row(Stage::context);
+    row.tex = tex;
+    row.words = words;
+    row.source = source;
+    row.operands[0] = {"implied", Lights::same_row};
+    return row;
+}
+
+OperationTraceD empty_trace(const OperationInfo& operation) {
+    OperationTraceD trace;
+    trace.operation = operation.operation;
+    trace.stages.resize(operation.stages.size());
+    return trace;
+}
+
+TensorD stage_zeros(const OperationInfo& operation, std::string_view key, const CallD& call,
+                    const OperationSpec& spec) {
+    for (const OperationStage& row : operation.stages)
+        if (row.key == key)
+            return TensorD(operation_stage_shape(row, call.size(), call.spec(), spec));
+    ATTN_CHECK(false, "the operation's table has this stage");
+    return {};
+}
+
+void finish_forward(const CallD& call, TraceD&& shared, OperationTraceD& trace) {
+    shared[Stage::output] = join_heads(call.inputs(), call.size(), shared[Stage::context]);
+    move_shared(std::move(shared), trace);
+}
+
+TraceD begin_gradients(const CallD& call, const TensorD& context, const UpstreamD& upstream) {
+    TraceD d;
+    begin_backward(call, context, upstream, d);
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v})
+        d[stage] = TensorD(stage_shape(stage, call.size(), call.spec()));
+    return d;
+}
+
+void finish_backward(const CallD& call, const TensorD& v, TraceD&& d, OperationTraceD& gradients) {
+    inputs_backward(call.inputs(), d);
+    gradients["implied"] = implied_gradient(call.size(), d[Stage::context], v);
+    gradients.call_params = std::move(d.params);
+    move_shared(std::move(d), gradients);
+}
+
+std::vector<std::uint8_t> open_keys(const CallD& call, Index b) {
+    MaskSpec mask = call.spec().mask;
+    mask.causal.reset();
+    std::vector<std::uint8_t> open(static_cast<std::size_t>(call.size().tk));
+    fill_allowed(mask, call.size(), b, 0, 0, open);
+    return open;
+}
+
+Index keys_before(const CallD& call, Index i) {
+    MaskSpec causal;
+    causal.causal = call.spec().mask.causal;
+    return key_runs(causal, call.size(), 0, i).first.end;
+}
+
+std::string refuse_pair_options(std::string_view operation, const CallForm& form, Factor factor) {
+    const AttentionSpec& spec = form.spec;
+    const MaskSpec& mask = spec.mask;
+    const std::string score = fmt::format("score {}", info(spec.score).key);
+    const struct {
+        bool given;
+        std::string_view what;
+        std::string_view why;
+    } refusals[] = {
+        {spec.score != Score::dot, score, "expected dot"},
+        {spec.rope.has_value(), "rope", "it turns queries and keys of a dot product of pairs"},
+        {spec.softcap.has_value(), "softcap", "it bounds a logit of each pair"},
+        {spec.alibi, "alibi", "it lowers a logit of each pair"},
+        {form.sinks, "sinks", "they are logits of a softmax over keys"},
+        {spec.drops(), "dropout", "it drops weights of pairs; expected 0 or training off"},
+        {mask.windowed() || mask.global_tokens > 0, "window", "each query would need its own sum"},
+        {mask.block.has_value(), "block", "each block would need its own sum"},
+        {mask.custom && !is_of_keys(*mask.custom), "mask of pairs",
+         "expected a mask of keys, [1, 1, 1, Tk] or [B, 1, 1, Tk]"},
+        {factor == Factor::not_used && spec.temperature != 1.0, "temperature",
+         "there is no softmax that it could soften; expected 1"},
+        {factor == Factor::not_used && spec.scale == ScaleKind::value, "scale",
+         "there are no scores to scale; expected sqrt_dk or none, which are ignored"},
+    };
+    for (const auto& refusal : refusals)
+        if (refusal.given)
+            return fmt::format("operation {} has no {}: {}", operation, refusal.what, refusal.why);
+    return {};
+}
+
+double open_pairs(const Dimensions& size, const AttentionSpec& spec) {
+    MaskSpec mask = spec.mask;
+    mask.custom.reset();
+    if (!mask.any())
+        return static_cast<double>(size.batch * size.tq) * static_cast<double>(size.tk);
+    double pairs = 0.0;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index i = 0; i < size.tq; ++i)
+            pairs += static_cast<double>(key_runs(mask, size, b, i).count());
+    return pairs;
+}
+
+}  // namespace attn

@@ -1,0 +1,212 @@
+// e_x: the absolute error allowed in x; u the unit roundoff. Norms are largest row norms, `top` the largest finite entry.
+
+#include "core/verify/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/scores/score.h"
+
+namespace attn::verify {
+namespace {
+
+double finite(double value) { return std::isfinite(value) ? value : 0.0; }
+
+double top(const TensorD& tensor) {
+    double largest = 0.0;
+    for (const double value : tensor.values()) largest = std::max(largest, std::abs(finite(value)));
+    return largest;
+}
+
+/// The largest Euclidean norm of a row.
+double row_norm(const TensorD& tensor) {
+    double largest = 0.0;
+    for (Index b = 0; b < tensor.shape().b; ++b)
+        for (Index h = 0; h < tensor.shape().h; ++h)
+            for (Index t = 0; t < tensor.shape().t; ++t) {
+                double sum = 0.0;
+                for (const double value : tensor.matrix(b, h).row(t))
+                    sum += finite(value) * finite(value);
+                largest = std::max(largest, std::sqrt(sum));
+            }
+    return largest;
+}
+
+/// The largest Euclidean norm of a column.
+double column_norm(const TensorD& weight) {
+    double largest = 0.0;
+    for (Index c = 0; c < weight.shape().d; ++c) {
+        double sum = 0.0;
+        for (Index t = 0; t < weight.shape().t; ++t)
+            sum += finite(weight(0, 0, t, c)) * finite(weight(0, 0, t, c));
+        largest = std::max(largest, std::sqrt(sum));
+    }
+    return largest;
+}
+
+double real(Index n) { return static_cast<double>(n); }
+
+/// The largest row sum of |W|.
+double largest_row_sum(const TensorD& weight) {
+    double largest = 0.0;
+    for (Index t = 0; t < weight.shape().t; ++t) {
+        double sum = 0.0;
+        for (const double value : weight.matrix(0, 0).row(t)) sum += std::abs(finite(value));
+        largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+class Analysis {
+  public:
+    explicit Analysis(const TraceD& stages, double u) : t_(stages), u_(u) {
+        for (Tolerance& tolerance : bounds.stages) tolerance.relative = 2.0 * u_;
+        bounds.logsumexp.relative = 2.0 * u_;
+    }
+
+    Bounds bounds;
+
+    double sum(Index n) const { return u_ * (2.0 + 2.0 * std::sqrt(real(n))); }
+    double& e(Stage stage) { return bounds.stages[index_of(stage)].absolute; }
+
+    // Q = X W_Q + b_Q
+    double projection(const TensorD& x, const TensorD& weight, const TensorD& bias) const {
+        return sum(x.shape().d + 1) * (row_norm(x) * column_norm(weight) + top(bias));
+    }
+
+    void project(const InputsD& in) {
+        if (!in.projects()) return;
+        const TensorD& x_kv = in.x_kv.empty() ? in.x : in.x_kv;
+        e(Stage::q) = projection(in.x, in.params[Param::w_q], in.params[Param::b_q]);
+        e(Stage::k) = projection(x_kv, in.params[Param::w_k], in.params[Param::b_k]);
+        e(Stage::v) = projection(x_kv, in.params[Param::w_v], in.params[Param::b_v]);
+    }
+
+    // q'_p = R_p q: the angle in float32 is off by some roundings of p.
+    void rotate(double positions) {
+        const double turn = u_ * (8.0 + 2.0 * positions);
+        e(Stage::q_rot) = e(Stage::q) + turn * row_norm(t_[Stage::q]);
+        e(Stage::k_rot) = e(Stage::k) + turn * row_norm(t_[Stage::k]);
+    }
+
+    /// Error of q·k, and of what else a score is made of.
+    void score(const InputsD& in, Score score, bool rotated, Index d_k) {
+        const double q = row_norm(t_[Stage::q]), k = row_norm(t_[Stage::k]);
+        const double e_q = e(rotated ? Stage::q_rot : Stage::q);
+        const double e_k = e(rotated ? Stage::k_rot : Stage::k);
+        const double root = std::sqrt(real(d_k));
+        const double dot = sum(d_k) * q * k + root * (e_q * k + e_k * q);
+        e(Stage::scores) = dot * growth(in, score, q, k);
+    }
+
+    // S = scores · factor, B = cap tanh(S / cap) − slope |p − j|; a softmax of them.
+    void softmax(double factor, double cap, double sinks, Index keys) {
+        const double largest = top(t_[Stage::scaled]);
+        const double biased = std::max(top(t_[Stage::biased]), cap);
+        e(Stage::scaled) = factor * e(Stage::scores) + 2.0 * u_ * largest;
+        e(Stage::biased) = e(Stage::scaled) + 4.0 * u_ * (largest + biased);
+        e(Stage::masked) = e(t_[Stage::biased].empty() ? Stage::scaled : Stage::biased);
+        weigh(std::max({top(t_[Stage::masked]), largest, sinks}), keys);
+    }
+
+    /// Of weights whose logits are at most `largest`.
+    void weigh(double largest, Index keys) {
+        e_weight_ = 2.0 * e(Stage::masked) + 2.0 * u_ * largest + sum(keys) + 12.0 * u_;
+        for (const Stage stage : {Stage::weights, Stage::dropped}) {
+            e(stage) = std::numeric_limits<float>::min();
+            bounds.stages[index_of(stage)].relative += e_weight_;
+        }
+        bounds.logsumexp.absolute = e(Stage::masked) + sum(keys) + 4.0 * u_ * (1.0 + largest);
+    }
+
+    // context = Ã V; Y = concat(heads) W_O + b_O
+    void mix(double v, double kept, Index keys, const TensorD& w_o, const TensorD& b_o) {
+        e(Stage::context) = kept * (v * (e_weight_ + sum(keys)) + e(Stage::v));
+        e(Stage::output) = e(Stage::context);
+        if (w_o.empty()) return;
+        const Index joined = w_o.shape().t;
+        const double mixed = sum(joined + 1) * std::sqrt(real(joined)) * top(t_[Stage::context]);
+        e(Stage::output) =
+            column_norm(w_o) * (3.0 * e(Stage::context) + mixed) + sum(joined + 1) * top(b_o);
+    }
+
+  private:
+    /// What the error of a dot product grows by on the way to the score.
+    static double growth(const InputsD& in, Score score, double q, double k) {
+        const auto sum_of = [&](Param param) { return largest_row_sum(in.params[param]); };
+        switch (score) {
+            case Score::dot:
+                return 1.0;
+            case Score::cosine:  // of vectors of length 1
+                return 4.0 / std::max(q * k, std::numeric_limits<double>::min());
+            case Score::general:
+                return 4.0 * (1.0 + sum_of(Param::w_score));
+            case Score::additive:
+                return (1.0 + 1.0 / std::max(q * k, 1e-3)) * (1.0 + q + k) * 4.0 *
+                       (1.0 + sum_of(Param::w_score_q) + sum_of(Param::w_score_k)) *
+                       (1.0 + sum_of(Param::w_score_row));
+        }
+        return 1.0;
+    }
+
+    const TraceD& t_;
+    double u_;
+    double e_weight_ = 0.0;  // relative
+};
+
+Index columns(const TensorD& tensor, Index unknown) {
+    return tensor.empty() ? unknown : tensor.shape().d;
+}
+
+}  // namespace
+
+Tolerance Bounds::of(std::string_view key) const {
+    const std::optional<Stage> stage = find_stage(key);
+    return stage ? stages[index_of(*stage)] : logsumexp;
+}
+
+Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {
+    const auto& [in, spec, size, allowed, reference] = subject;
+    const double factor = std::abs(score_factor(spec, size.d_k));
+    const double kept = 1.0 / (1.0 - spec.active_dropout());
+    Analysis analysis(stages, roundoff);
+    analysis.project(in);
+    if (spec.rope) analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)));
+    analysis.score(in, spec.score, spec.rope.has_value(), size.d_k);
+    // A fault in the factor makes the scaled scores larger, and their errors.
+    const double scores = top(stages[Stage::scores]);
+    const double grown = scores > 0.0 ? top(stages[Stage::scaled]) / scores : 0.0;
+    analysis.softmax(std::max(factor, grown), spec.softcap.value_or(0.0),
+                     top(in.params[Param::sinks]), size.tk);
+    analysis.mix(top(stages[Stage::v]), kept, size.tk, in.params[Param::w_o],
+                 in.params[Param::b_o]);
+    return analysis.bounds;
+}
+
+Bounds bounds_of_stages(const TraceD& stages, double roundoff) {
+    constexpr Index kWidth = 256;
+    const TensorD& weights = stages[Stage::weights];
+    const Index keys = columns(weights, columns(stages[Stage::masked], kWidth));
+    Analysis analysis(stages, roundoff);
+    const double logits = std::max({top(stages[Stage::masked]), top(stages[Stage::scaled]),
+                                    top(stages[Stage::scores]), top(stages.logsumexp), 1.0});
+    for (const Stage stage : {Stage::q_rot, Stage::k_rot, Stage::q, Stage::k, Stage::v})
+        analysis.e(stage) = analysis.sum(kWidth) * top(stages[stage]);
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked})
+        analysis.e(stage) = analysis.sum(kWidth) * logits;
+    analysis.weigh(logits, keys);
+    const double relative = analysis.bounds.stages[index_of(Stage::weights)].relative;
+    analysis.e(Stage::context) = relative * top(stages[Stage::context]);
+    analysis.e(Stage::output) = 4.0 * relative * top(stages[Stage::output]);
+    return analysis.bounds;
+}
+
+Bounds uniform_bounds(Tolerance tolerance) {
+    Bounds bounds;
+    bounds.stages.fill(tolerance);
+    bounds.logsumexp = tolerance;
+    return bounds;
+}
+
+}  // namespace attn::verify

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "core/verify/compare.h"
+#include "core/verify/subject.h"
+
+namespace attn::verify {
+
+/// How far float32 arithmetic may be from the exact stages of one call.
+struct Bounds {
+    std::array<Tolerance, kStageCount> stages;
+    Tolerance logsumexp;
+
+    /// By the key of a stage, or "logsumexp".
+    Tolerance of(std::string_view key) const;
+};
+
+inline constexpr double kFloatRoundoff = 0x1.0p-24;
+
+/// First-order error analysis from sizes, the magnitudes of `stages` (the reference's, or those with a fault planted) and
+/// the unit roundoff. A sum of n terms may be off by roundoff · (2 + 2√n) times the sum of their magnitudes (Higham & Mary
+/// 2019, SIAM J. Sci. Comput. 41(5)); an error of e in a logit is a relative error of e in its exp; RoPE's angle at
+/// position p may be off by a few roundings of p. NaN and ∞ are left out of the magnitudes.
+Bounds forward_bounds(const Subject& subject, const TraceD& stages,
+                      double roundoff = kFloatRoundoff);
+
+/// The same from stages alone, where the inputs are not known: what two programs may differ by. Widths that are not known
+/// count as 256.
+Bounds bounds_of_stages(const TraceD& stages, double roundoff = kFloatRoundoff);
+
+/// One pair of numbers for every stage.
+Bounds uniform_bounds(Tolerance tolerance);
+
+}  // namespace attn::verify

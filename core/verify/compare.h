@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn::verify {
+
+/// |actual − expected| ≤ absolute + relative · |expected|.
+struct Tolerance {
+    double absolute = 0.0;
+    double relative = 0.0;
+
+    double at(double expected) const { return absolute + relative * std::abs(expected); }
+};
+
+/// One number of a tensor [B,H,T,d] and what it should be.
+struct Cell {
+    Index b = 0;
+    Index h = 0;
+    Index t = 0;
+    Index d = 0;
+    double actual = 0.0;
+    double expected = 0.0;
+};
+
+/// Cells where one side alone is NaN, or ±∞ meets anything but itself: no difference can be taken.
+struct Mismatches {
+    Index count = 0;
+    Cell first;
+};
+
+/// How far some cells are off. NaN beside NaN is no error, nor is ∞ beside the same ∞.
+struct Errors {
+    Index count = 0;   // cells
+    Index beyond = 0;  // beyond the tolerance, mismatches of NaN and ∞ among them
+    double max = 0.0;  // over cells where both are finite, as all below
+    double mean = 0.0;
+    std::uint64_t ulp = 0;  // largest distance in float32 numbers, of the expected one rounded
+    Cell worst;             // with the largest error, the first of them
+    Mismatches nan;
+    Mismatches infinite;
+    double rms = 0.0;  // a mismatch counts as the largest finite |expected|, at least 1
+};
+
+struct HeadErrors {
+    Index b = 0;
+    Index h = 0;
+    Errors errors;
+};
+struct RowErrors {
+    Index b = 0;
+    Index h = 0;
+    Index t = 0;
+    Errors errors;
+};
+
+inline constexpr std::size_t kMostRows = 8;
+
+struct Comparison {
+    Shape shape;
+    Tolerance tolerance;
+    Errors all;
+    double largest = 0.0;           // finite |expected|
+    double relative = 0.0;          // all.max / largest; 0 where nothing is off
+    std::vector<HeadErrors> heads;  // every one, in order
+    std::vector<RowErrors> rows;    // at most kMostRows with cells beyond, the worst first
+};
+
+/// Of tensors of one shape; an error that names both shapes where they differ.
+Result<Comparison> compare(const Tensor& actual, const TensorD& expected, Tolerance tolerance);
+
+/// The whole without its parts. The shapes must be the same.
+Errors total_errors(const Tensor& actual, const TensorD& expected, Tolerance tolerance);
+
+/// How many float32 numbers lie between two finite ones: 0 and −0 are one.
+std::uint64_t ulp_distance(float a, float b);
+
+}  // namespace attn::verify

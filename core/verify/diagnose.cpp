@@ -1,0 +1,157 @@
+#include "core/verify/diagnose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attn::verify {
+namespace {
+
+struct Measured {
+    double error = 0.0;
+    Index beyond = 0;
+    std::vector<Errors> stages;
+};
+
+double largest(const TensorD& tensor) {
+    double most = 0.0;
+    for (const double value : tensor.values())
+        if (std::isfinite(value)) most = std::max(most, std::abs(value));
+    return most > 0.0 ? most : 1.0;
+}
+
+/// Against `expected`; errors in units of the reference's largest value of each stage.
+Measured measure(const Subject& subject, const Results& results, const TraceD& expected,
+                 const Bounds& bounds) {
+    Measured made;
+    const std::vector<Named> shared = shared_stages(results, expected);
+    double squares = 0.0;
+    for (const Named& stage : shared) {
+        const auto key = find_stage(stage.key);
+        const TensorD& unit = key ? subject.reference[*key] : subject.reference.logsumexp;
+        made.stages.push_back(total_errors(*stage.actual, *stage.expected, bounds.of(stage.key)));
+        const double error = made.stages.back().rms / largest(unit);
+        squares += error * error;
+        made.beyond += made.stages.back().beyond;
+    }
+    made.error = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(shared.size(), 1)));
+    return made;
+}
+
+/// A stage that the fault's trace has in another shape, or not at all, is as the reference has it.
+void complete(TraceD& planted, const TraceD& reference) {
+    for (std::size_t s = 0; s < kStageCount; ++s)
+        if (planted.stages[s].shape() != reference.stages[s].shape())
+            planted.stages[s] = reference.stages[s];
+    if (planted.logsumexp.shape() != reference.logsumexp.shape())
+        planted.logsumexp = reference.logsumexp;
+}
+
+class Trials {
+  public:
+    Trials(const Subject& subject, const Results& results, const BoundsOf& bounds)
+        : subject_(subject),
+          results_(results),
+          bounds_(bounds),
+          before_(measure(subject, results, subject.reference, bounds(subject.reference))) {}
+
+    Outcome attempt(const Fault& fault) const {
+        Outcome outcome;
+        outcome.fault = &fault;
+        outcome.before = outcome.after = before_.error;
+        Index tried = 0;
+        outcome.reason =
+            fault.plant({subject_, results_}, [&](std::string variant, TraceD planted) {
+                ++tried;
+                return consider(std::move(variant), std::move(planted), outcome);
+            });
+        if (tried > 0 && !outcome.tried) outcome.reason = "it makes no difference to these results";
+        if (outcome.tried) outcome.reason.clear();
+        if (outcome.reason.empty() && !outcome.tried)
+            outcome.reason = "there is no other way to do it with these sizes";
+        return outcome;
+    }
+
+  private:
+    /// False: this way explains everything, no other needs to be tried.
+    bool consider(std::string variant, TraceD planted, Outcome& outcome) const {
+        complete(planted, subject_.reference);
+        if (!differs(planted)) return true;
+        const Bounds bounds = bounds_(planted);
+        const Measured after = measure(subject_, results_, planted, bounds);
+        const bool better = !outcome.tried || after.error < outcome.after || after.beyond == 0;
+        outcome.tried = true;
+        if (!better) return true;
+        outcome.variant = std::move(variant);
+        outcome.after = after.error;
+        outcome.explains = after.beyond == 0;
+        outcome.stages = changes(planted, after);
+        return !outcome.explains;
+    }
+
+    /// Whether results could show it.
+    bool differs(const TraceD& planted) const {
+        const Bounds bounds = bounds_(subject_.reference);
+        for (const Named& stage : shared_stages(results_, planted)) {
+            const auto key = find_stage(stage.key);
+            const TensorD& right = key ? subject_.reference[*key] : subject_.reference.logsumexp;
+            if (total_errors(cast<float>(*stage.expected), right, bounds.of(stage.key)).beyond > 0)
+                return true;
+        }
+        return false;
+    }
+
+    std::vector<StageChange> changes(const TraceD& planted, const Measured& after) const {
+        std::vector<StageChange> made;
+        const std::vector<Named> shared = shared_stages(results_, planted);
+        for (std::size_t s = 0; s < shared.size(); ++s)
+            made.push_back({shared[s].key, before_.stages[s].max, after.stages[s].max,
+                            before_.stages[s].beyond, after.stages[s].beyond});
+        return made;
+    }
+
+    const Subject& subject_;
+    const Results& results_;
+    const BoundsOf& bounds_;
+    Measured before_;
+};
+
+/// Those that explain everything, else those that leave least if that is much less than before.
+void name(Diagnosis& diagnosis) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Outcome& outcome : diagnosis.outcomes) {
+        diagnosis.explained = diagnosis.explained || outcome.explains;
+        if (outcome.tried && outcome.factor() >= kMuchSmaller)
+            least = std::min(least, outcome.after);
+    }
+    for (std::size_t n = 0; n < diagnosis.outcomes.size(); ++n) {
+        const Outcome& outcome = diagnosis.outcomes[n];
+        const bool close =
+            outcome.tried && outcome.factor() >= kMuchSmaller && outcome.after <= 1.1 * least;
+        if (diagnosis.explained ? outcome.explains : close) diagnosis.named.push_back(n);
+    }
+}
+
+}  // namespace
+
+double Outcome::factor() const {
+    if (after > 0.0) return before / after;
+    return before > 0.0 ? std::numeric_limits<double>::infinity() : 1.0;
+}
+
+Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds) {
+    const Trials trials(subject, results, bounds);
+    Diagnosis diagnosis;
+    for (const Fault& fault : fault_table()) diagnosis.outcomes.push_back(trials.attempt(fault));
+    name(diagnosis);
+    return diagnosis;
+}
+
+Index cells_beyond(const Results& results, const TraceD& expected, const Bounds& bounds) {
+    Index beyond = 0;
+    for (const Named& stage : shared_stages(results, expected))
+        beyond += total_errors(*stage.actual, *stage.expected, bounds.of(stage.key)).beyond;
+    return beyond;
+}
+
+}  // namespace attn::verify

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/verify/bounds.h"
+#include "core/verify/faults.h"
+
+namespace attn::verify {
+
+/// One stage of the results before and after a fault is planted in the reference.
+struct StageChange {
+    std::string_view key;
+    double max_before = 0.0;
+    double max_after = 0.0;
+    Index beyond_before = 0;
+    Index beyond_after = 0;
+};
+
+/// What came of one row of the table of faults.
+struct Outcome {
+    const Fault* fault = nullptr;
+    bool tried = false;  // else `reason` says why not
+    Reason reason;
+    std::string variant;  // the way that came closest
+    double before = 0.0;  // error: root mean square over stages, each in units of its largest value
+    double after = 0.0;
+    bool explains = false;  // nothing is beyond tolerance any more
+    std::vector<StageChange> stages;
+
+    /// How many times smaller the error is; ∞ where nothing is left.
+    double factor() const;
+};
+
+struct Diagnosis {
+    std::vector<Outcome> outcomes;  // of every row, in the order of the table
+    std::vector<std::size_t>
+        named;  // which of them are named: those that explain everything, or, where none does, that
+                // explain most; more than one cannot be told apart with these tensors
+    bool explained = false;  // those named leave nothing beyond tolerance
+
+    const Outcome* first() const { return named.empty() ? nullptr : &outcomes[named.front()]; }
+};
+
+/// A fault that makes the error so many times smaller is named even if something is left.
+inline constexpr double kMuchSmaller = 4.0;
+
+/// How the tolerance of each stage follows from what is expected of it.
+using BoundsOf = std::function<Bounds(const TraceD& expected)>;
+
+/// Tries every row of the table on results that differ from the reference. Results that do not differ are not for it.
+Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds);
+
+/// How many cells of the results are beyond the bounds of what is expected.
+Index cells_beyond(const Results& results, const TraceD& expected, const Bounds& bounds);
+
+}  // namespace attn::verify

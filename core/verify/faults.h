@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/verify/replay.h"
+#include "core/verify/subject.h"
+
+namespace attn::verify {
+
+// THE table of faults. A row is a hypothesis about results: what went wrong, and how to make the same mistake on the same
+// inputs. Report, JSON, docs/diff.md and tests go by it.
+
+/// What a hypothesis is tried on.
+struct Trial {
+    const Subject& subject;
+    const Results&
+        results;  // a fault that takes a number from data (a slope, dropped weights) takes it from here
+};
+/// One way in which a fault shows: the stages as they are with it. False: no other way needs to be tried.
+using Take = std::function<bool(std::string variant, TraceD planted)>;
+/// Why a fault cannot be in these tensors, or cannot be tried; "": it was tried.
+using Reason = std::string;
+
+/// The mask of a call.
+struct MaskCase {
+    const MaskSpec& mask;
+    const Dimensions& size;
+    const Mask& allowed;
+};
+using TakeMask = std::function<bool(std::string variant, Mask allowed)>;
+
+struct Fault {
+    std::string_view key;
+    std::string_view words;   // what went wrong
+    std::string_view remedy;  // what to do
+    std::string_view source;  // where it was reported
+    Reason (*plant)(const Trial& trial, const Take& take);
+    /// The same where it is all in which pairs attend: then weights alone can tell.
+    Reason (*masks)(const MaskCase& call, const TakeMask& take) = nullptr;
+};
+std::span<const Fault> fault_table();
+
+// By what is wrong with them, in a file each.
+
+Reason wrong_alignment(const MaskCase& call, const TakeMask& take);
+Reason inverted_mask(const MaskCase& call, const TakeMask& take);
+Reason transposed_mask(const MaskCase& call, const TakeMask& take);
+Reason dropped_mask(const MaskCase& call, const TakeMask& take);
+Reason window_off_by_one(const MaskCase& call, const TakeMask& take);
+Reason document_leak(const MaskCase& call, const TakeMask& take);
+Reason padding_at_wrong_end(const MaskCase& call, const TakeMask& take);
+/// A mask in the place of the call's, and each way to treat the rows that it leaves empty.
+Reason plant_masks(const Trial& trial, const Take& take,
+                   Reason (*masks)(const MaskCase& call, const TakeMask& take));
+
+Reason wrong_scale(const Trial& trial, const Take& take);
+Reason softmax_over_wrong_axis(const Trial& trial, const Take& take);
+Reason dropped_softcap(const Trial& trial, const Take& take);
+Reason wrong_alibi_slopes(const Trial& trial, const Take& take);
+Reason wrong_empty_rows(const Trial& trial, const Take& take);
+Reason finite_mask_value(const Trial& trial, const Take& take);
+
+Reason wrong_rope_pairs(const Trial& trial, const Take& take);
+Reason coarse_rope_angles(const Trial& trial, const Take& take);
+Reason wrong_padded_positions(const Trial& trial, const Take& take);
+
+Reason tiled_groups(const Trial& trial, const Take& take);
+Reason wrong_value_group(const Trial& trial, const Take& take);
+Reason heads_not_transposed(const Trial& trial, const Take& take);
+Reason fused_split(const Trial& trial, const Take& take);
+
+Reason active_dropout(const Trial& trial, const Take& take);
+Reason unscaled_dropout(const Trial& trial, const Take& take);
+Reason low_precision(const Trial& trial, const Take& take);
+
+/// The raw scores [B,H,Tq,Tk] of operands that are already rotated: q [B,H,Tq,d_k], k [B,Hkv or H,Tk,d_k].
+TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k);
+
+}  // namespace attn::verify

@@ -1,0 +1,207 @@
+// Faults of positions. p position, c column pair, s_b padding in front of batch entry b.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/engine.h"
+#include "core/verify/faults.h"
+
+namespace attn::verify {
+namespace {
+
+/// The stages with these operands in the place of the rotated ones.
+TraceD with_rotated(const Subject& subject, TensorD q, TensorD k) {
+    Replay replay = replay_of(subject);
+    replay.scores = scores_of(subject, q, k);
+    TraceD planted = run(subject, replay);
+    planted[Stage::q_rot] = std::move(q);
+    planted[Stage::k_rot] = std::move(k);
+    return planted;
+}
+
+/// Each row of `tensor` turned by angle(b, t, frequency of its column pair).
+template <class Turn>
+TensorD turned(const Rope& rope, TensorD tensor, Turn turn) {
+    const Shape shape = tensor.shape();
+    const Index dims = rope.dims.value_or(shape.d);
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index t = 0; t < shape.t; ++t)
+                for (Index c = 0; c < dims / 2; ++c) {
+                    const bool half = rope.pairs == RopePairs::half;
+                    double& x = tensor(b, h, t, half ? c : 2 * c);
+                    double& y = tensor(b, h, t, half ? c + dims / 2 : 2 * c + 1);
+                    const double exponent =
+                        -2.0 * static_cast<double>(c) / static_cast<double>(dims);
+                    const auto [cosine, sine] = turn(b, t, std::pow(rope.base, exponent));
+                    const double old_x = x, old_y = y;
+                    x = old_x * cosine - old_y * sine;
+                    y = old_x * sine + old_y * cosine;
+                }
+    return tensor;
+}
+
+/// What of an angle is rounded to a short format.
+struct Coarse {
+    std::string_view words;
+    bool position, frequency, angle, turn;
+};
+constexpr Coarse kCoarse[] = {
+    {"positions, frequencies and angles", true, true, true, false},
+    {"positions", true, false, false, false},
+    {"frequencies", false, true, false, false},
+    {"angles", false, false, true, false},
+    {"positions and frequencies", true, true, false, false},
+    {"positions, frequencies, angles, and their cosine and sine", true, true, true, true},
+    {"cosine and sine", false, false, false, true},
+};
+
+TensorD coarsely_turned(const Subject& subject, Stage stage, FloatFormat format,
+                        const Coarse& way) {
+    const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
+    const auto round = [&](bool does, double value) {
+        return does ? rounded(format, static_cast<long double>(value)) : value;
+    };
+    return turned(
+        *subject.spec.rope, subject.reference[stage], [&](Index, Index t, double frequency) {
+            const double p = round(way.position, static_cast<double>(t + offset));
+            const double angle = round(way.angle, p * round(way.frequency, frequency));
+            return std::pair(round(way.turn, std::cos(angle)), round(way.turn, std::sin(angle)));
+        });
+}
+
+/// s_b: keys in front that no query of the batch entry may attend to.
+std::vector<Index> leading_padding(const Subject& subject) {
+    std::vector<Index> padding;
+    for (Index b = 0; b < subject.size.batch; ++b) {
+        const auto is_hidden = [&](Index j) {
+            for (Index h = 0; h < subject.size.heads; ++h)
+                for (Index i = 0; i < subject.size.tq; ++i)
+                    if (subject.allowed(b, h, i, j) != 0) return false;
+            return true;
+        };
+        Index hidden = 0;
+        while (hidden < subject.size.tk && is_hidden(hidden)) ++hidden;
+        padding.push_back(hidden == subject.size.tk ? 0 : hidden);
+    }
+    return padding;
+}
+
+enum class Moved { queries, keys, both };
+
+/// Positions less s_b, of queries, of keys or of both.
+TraceD with_moved(const Subject& subject, const std::vector<Index>& padding, Moved moved) {
+    const auto turn = [&](Stage stage, bool moves) {
+        const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
+        return turned(*subject.spec.rope, subject.reference[stage],
+                      [&](Index b, Index t, double frequency) {
+                          const Index back = moves ? padding[static_cast<std::size_t>(b)] : 0;
+                          const auto p = static_cast<double>(std::max<Index>(t + offset - back, 0));
+                          return std::pair(std::cos(p * frequency), std::sin(p * frequency));
+                      });
+    };
+    return with_rotated(subject, turn(Stage::q, moved != Moved::keys),
+                        turn(Stage::k, moved != Moved::queries));
+}
+
+TraceD with_moved_distance(const Subject& subject, const std::vector<Index>& padding, double sign) {
+    Replay replay = replay_of(subject);
+    for (const Index back : padding) replay.shift.push_back(sign * static_cast<double>(back));
+    return run(subject, replay);
+}
+
+/// Nothing where the padding is in front of nobody.
+Reason plant_moved(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    const std::vector<Index> padding = leading_padding(subject);
+    if (std::ranges::count(padding, 0) == std::ssize(padding))
+        return "no batch entry has padding in front";
+    if (subject.spec.rope) {
+        constexpr std::pair<Moved, std::string_view> kWays[] = {
+            {Moved::queries,
+             "of the queries are counted from the first valid token, those of the keys are not"},
+            {Moved::keys,
+             "of the keys are counted from the first valid token, those of the queries are not"},
+            {Moved::both, "are counted from the first valid token"},
+        };
+        for (const auto& [moved, words] : kWays)
+            if (!take(fmt::format("RoPE's positions {}", words),
+                      with_moved(subject, padding, moved)))
+                return {};
+    }
+    if (subject.spec.alibi)
+        for (const double sign : {-1.0, 1.0})
+            if (!take(
+                    fmt::format(
+                        "ALiBi's positions of the {} alone are counted from the first valid token",
+                        sign < 0.0 ? "queries" : "keys"),
+                    with_moved_distance(subject, padding, sign)))
+                return {};
+    return subject.spec.rope || subject.spec.alibi ? "" : "nothing here depends on positions";
+}
+
+}  // namespace
+
+TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k) {
+    InputsD in;
+    in.q = q;
+    in.k = k;
+    in.v = TensorD({k.shape().b, k.shape().h, k.shape().t, 1});
+    for (const ParamInfo& param : param_table())
+        if (param.use == ParamUse::score)
+            in.params[param.param] = subject.inputs.params[param.param];
+    AttentionSpec spec;
+    spec.score = subject.spec.score;
+    spec.heads = q.shape().h;
+    spec.kv_heads = k.shape().h;
+    // The subject was such a call itself.
+    return std::move(attend_exact(in, spec).value()[Stage::scores]);
+}
+
+Reason wrong_rope_pairs(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    if (!subject.spec.rope) return "the call has no RoPE";
+    const bool half = subject.spec.rope->pairs == RopePairs::half;
+    Rope other = *subject.spec.rope;
+    other.pairs = half ? RopePairs::interleaved : RopePairs::half;
+    const auto turn = [&](Stage stage, Index offset) {
+        return turned(other, subject.reference[stage], [&](Index, Index t, double frequency) {
+            const double angle = static_cast<double>(t + offset) * frequency;
+            return std::pair(std::cos(angle), std::sin(angle));
+        });
+    };
+    take(half ? "columns 2c and 2c + 1 turn together instead of c and c + d/2"
+              : "columns c and c + d/2 turn together instead of 2c and 2c + 1",
+         with_rotated(subject, turn(Stage::q, subject.size.query_offset), turn(Stage::k, 0)));
+    return {};
+}
+
+Reason coarse_rope_angles(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    if (!subject.spec.rope) return "the call has no RoPE";
+    for (const FloatFormat format : {FloatFormat::bf16, FloatFormat::fp16})
+        for (const Coarse& way : kCoarse)
+            if (!take(fmt::format("{} in {}", way.words, info(format).name),
+                      with_rotated(subject, coarsely_turned(subject, Stage::q, format, way),
+                                   coarsely_turned(subject, Stage::k, format, way))))
+                return {};
+    return {};
+}
+
+Reason wrong_padded_positions(const Trial& trial, const Take& take) {
+    bool going = true;
+    const Take watched = [&](std::string variant, TraceD planted) {
+        going = take(std::move(variant), std::move(planted));
+        return going;
+    };
+    const Reason moved = plant_moved(trial, watched);
+    if (!going) return {};
+    const Reason end = plant_masks(trial, watched, padding_at_wrong_end);
+    return !moved.empty() && !end.empty() ? moved : "";
+}
+
+}  // namespace attn::verify

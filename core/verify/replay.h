@@ -1,0 +1,51 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/numerics.h"
+#include "core/verify/subject.h"
+
+namespace attn::verify {
+
+/// Weights of a row without an allowed key.
+enum class EmptyWeights : std::uint8_t { zero, nan, uniform };
+/// What a softmax sums over.
+enum class SoftmaxOver : std::uint8_t { keys, queries, heads, batch };
+/// How heads are joined: [B,H,T,d] to [B,T,H,d] and then to rows, or to rows as it lies.
+enum class Merge : std::uint8_t { transposed, flat };
+
+/// Softmax attention from its raw scores on, step by step, where each step can be done wrongly. As replay_of() sets it up
+/// it makes the reference's numbers.
+struct Replay {
+    TensorD scores;                 // [B,H,Tq,Tk]
+    TensorD v;                      // [B,G,Tk,d_v]
+    std::vector<Index> value_head;  // of each query head: which of v's
+    Mask allowed;                   // [B,H,Tq,Tk]
+    double factor = 1.0;            // scaled = scores · factor
+    std::optional<double> cap;      // biased = cap tanh(scaled / cap)
+    std::vector<double> slopes;     // of each head; biased −= slope · |p − j|; empty: none
+    std::vector<double> shift;      // of each batch entry: added to p in that distance; empty: none
+    double fill = -std::numeric_limits<double>::infinity();  // masked, where not allowed
+    bool fill_is_added = false;                              // masked = biased + fill there
+    SoftmaxOver over = SoftmaxOver::keys;
+    EmptyWeights empty = EmptyWeights::zero;
+    TensorD sinks;                             // [1,1,1,H] or empty
+    TensorD dropout;                           // [B,H,Tq,Tk] factor of each weight; empty: none
+    std::optional<FloatFormat> round_weights;  // before they meet V
+    Merge merge = Merge::transposed;
+};
+
+Replay replay_of(const Subject& subject);
+
+/// Every stage from `scores` on and logsumexp; those before it are the reference's.
+TraceD run(const Subject& subject, const Replay& replay);
+
+/// Key/value head h / (H / Hkv) of each query head h.
+std::vector<Index> grouped_heads(const Dimensions& size);
+
+/// Every number rounded to the format.
+TensorD rounded_to(FloatFormat format, TensorD tensor);
+
+}  // namespace attn::verify

@@ -1,0 +1,289 @@
+// Faults between the raw score of a pair and its weight. b batch entry, h head, i query row, j key column.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/scores/score.h"
+#include "core/verify/faults.h"
+
+namespace attn::verify {
+namespace {
+
+template <class Visit>
+void for_each_row(const Dimensions& size, Visit visit) {
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index i = 0; i < size.tq; ++i) visit(b, h, i);
+}
+
+/// Least squares of y on x, each less its mean over a row.
+struct Fit {
+    double xx = 0.0, xy = 0.0;
+    void add(const std::vector<double>& x, const std::vector<double>& y) {
+        if (x.size() < 2) return;
+        const auto n = static_cast<double>(x.size());
+        double mean_x = 0.0, mean_y = 0.0;
+        for (std::size_t k = 0; k < x.size(); ++k) mean_x += x[k] / n, mean_y += y[k] / n;
+        for (std::size_t k = 0; k < x.size(); ++k) {
+            xx += (x[k] - mean_x) * (x[k] - mean_x);
+            xy += (x[k] - mean_x) * (y[k] - mean_y);
+        }
+    }
+    std::optional<double> slope() const {
+        return xx > 0.0 && std::isfinite(xy) ? std::optional(xy / xx) : std::nullopt;
+    }
+};
+
+/// The logits that results show, but for a constant a row: masked scores, or the logarithms of weights. −inf: not to be
+/// known.
+class Logits {
+  public:
+    explicit Logits(const Trial& trial) : allowed_(trial.subject.allowed) {
+        for (const Stage stage : {Stage::biased, Stage::masked, Stage::weights})
+            if (shown_ == nullptr && !trial.results[stage].empty()) {
+                shown_ = &trial.results[stage];
+                logarithms_ = stage == Stage::weights;
+            }
+    }
+    explicit operator bool() const { return shown_ != nullptr; }
+    std::optional<double> at(Index b, Index h, Index i, Index j) const {
+        const auto shown = static_cast<double>((*shown_)(b, h, i, j));
+        if (allowed_(b, h, i, j) == 0 || (logarithms_ && shown < 1e-25)) return std::nullopt;
+        const double logit = logarithms_ ? std::log(shown) : shown;
+        return std::isfinite(logit) ? std::optional(logit) : std::nullopt;
+    }
+
+  private:
+    const Mask& allowed_;
+    const Tensor* shown_ = nullptr;
+    bool logarithms_ = false;
+};
+
+/// What the scores were multiplied by, from `scaled`, or from logits where no cap bends them.
+std::optional<double> fitted_factor(const Trial& trial) {
+    const Subject& subject = trial.subject;
+    const Tensor& scaled = trial.results[Stage::scaled];
+    const Logits logits(trial);
+    if (scaled.empty() && (!logits || subject.spec.softcap)) return std::nullopt;
+    const Replay replay = replay_of(subject);
+    Fit fit;
+    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+        std::vector<double> x, y;
+        for (Index j = 0; j < subject.size.tk; ++j) {
+            const auto logit =
+                scaled.empty() ? logits.at(b, h, i, j) : std::optional<double>(scaled(b, h, i, j));
+            if (!logit || !std::isfinite(*logit)) continue;
+            const double distance =
+                std::abs(static_cast<double>(i + subject.size.query_offset - j));
+            const bool biased = scaled.empty() && !replay.slopes.empty();
+            x.push_back(replay.scores(b, h, i, j));
+            y.push_back(*logit +
+                        (biased ? replay.slopes[static_cast<std::size_t>(h)] * distance : 0.0));
+        }
+        fit.add(x, y);
+    });
+    return fit.slope();
+}
+
+/// "0.125 = 1/√64".
+std::string factor_words(double factor) {
+    const double width = 1.0 / (factor * factor);
+    const double whole = std::round(width);
+    if (factor > 0.0 && whole >= 2.0 && std::abs(width - whole) < 1e-3 * whole)
+        return fmt::format("{:.6g} = 1/√{}", factor, whole);
+    return fmt::format("{:.6g}", factor);
+}
+
+/// Residual of the logits of head h over −distance.
+std::optional<double> fitted_slope(const Trial& trial, const Logits& logits, Index head) {
+    const Subject& subject = trial.subject;
+    const Replay replay = replay_of(subject);
+    Fit fit;
+    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+        if (h != head) return;
+        std::vector<double> x, y;
+        for (Index j = 0; j < subject.size.tk; ++j) {
+            const auto logit = logits.at(b, h, i, j);
+            if (!logit) continue;
+            const double scaled = replay.scores(b, h, i, j) * replay.factor;
+            x.push_back(-std::abs(static_cast<double>(i + subject.size.query_offset - j)));
+            y.push_back(*logit -
+                        (replay.cap ? *replay.cap * std::tanh(scaled / *replay.cap) : scaled));
+        }
+        fit.add(x, y);
+    });
+    return fit.slope();
+}
+
+/// Whether planting changed what a row that has a key shows.
+bool changes_a_row(const Subject& subject, const Results& results, const TraceD& planted) {
+    if (!results[Stage::masked].empty()) return true;
+    bool changes = false;
+    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+        if (std::ranges::count(subject.allowed.matrix(b, h).row(i), 1) == 0) return;
+        const TraceD& reference = subject.reference;
+        for (Index j = 0; j < subject.size.tk; ++j)
+            changes = changes || std::abs(planted[Stage::weights](b, h, i, j) -
+                                          reference[Stage::weights](b, h, i, j)) > 1e-9;
+    });
+    return changes;
+}
+
+}  // namespace
+
+Reason wrong_scale(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    const Dimensions& size = subject.size;
+    const double right = score_factor(subject.spec, size.d_k);
+    const auto one_over_root = [](Index n) { return 1.0 / std::sqrt(static_cast<double>(n)); };
+    struct Wrong {
+        std::string words;
+        double factor;
+    };
+    std::vector<Wrong> wrong{
+        {"applied twice", right * right},
+        {"left out", 1.0},
+        {fmt::format("1/√d_model with d_model = H·d_k = {}", size.heads * size.d_k),
+         one_over_root(size.heads * size.d_k)},
+        {fmt::format("1/√d_v with d_v = {}", size.d_v), one_over_root(size.d_v)},
+        {fmt::format("1/√d_k with d_k = {}", size.d_k), one_over_root(size.d_k)},
+        {"the temperature left out", right * subject.spec.temperature},
+        {"multiplied by √d_k instead", 1.0 / right},
+    };
+    if (const auto fitted = fitted_factor(trial))
+        wrong.push_back({"fitted to the results", *fitted});
+    Replay replay = replay_of(subject);
+    for (const Wrong& each : wrong) {
+        if (std::abs(each.factor - right) <= 1e-6 * std::abs(right)) continue;
+        replay.factor = each.factor;
+        if (!take(fmt::format("{}: scores times {} instead of {}", each.words,
+                              factor_words(each.factor), factor_words(right)),
+                  run(subject, replay)))
+            return {};
+    }
+    return {};
+}
+
+Reason softmax_over_wrong_axis(const Trial& trial, const Take& take) {
+    const Dimensions& size = trial.subject.size;
+    constexpr struct {
+        SoftmaxOver over;
+        std::string_view words;
+        Index Dimensions::*length;
+    } kAxes[] = {{SoftmaxOver::queries, "over the queries: columns sum to 1", &Dimensions::tq},
+                 {SoftmaxOver::heads, "over the heads", &Dimensions::heads},
+                 {SoftmaxOver::batch, "over the batch", &Dimensions::batch}};
+    Replay replay = replay_of(trial.subject);
+    for (const auto& axis : kAxes) {
+        // Softmax over one entry is 1 everywhere, which is another fault than this.
+        if (size.*axis.length < 2) continue;
+        replay.over = axis.over;
+        for (const EmptyWeights empty : {EmptyWeights::zero, EmptyWeights::nan}) {
+            replay.empty = empty;
+            if (!take(std::string(axis.words), run(trial.subject, replay))) return {};
+        }
+    }
+    return {};
+}
+
+Reason dropped_softcap(const Trial& trial, const Take& take) {
+    if (!trial.subject.spec.softcap) return "the call has no soft-cap";
+    Replay replay = replay_of(trial.subject);
+    const double cap = *replay.cap;
+    replay.cap.reset();
+    if (!take("not applied", run(trial.subject, replay))) return {};
+    // cap tanh(scores / cap) · factor = (cap · factor) tanh(scaled / (cap · factor))
+    replay.cap = cap * replay.factor;
+    if (replay.factor > 0.0 && !take("applied before the scale", run(trial.subject, replay)))
+        return {};
+    return {};
+}
+
+Reason wrong_alibi_slopes(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    if (!subject.spec.alibi) return "the call has no ALiBi";
+    const Index heads = subject.size.heads;
+    Replay replay = replay_of(subject);
+    const std::vector<double> right = replay.slopes;
+    const auto with = [&](std::string words, auto slope) {
+        for (Index h = 0; h < heads; ++h) replay.slopes[static_cast<std::size_t>(h)] = slope(h);
+        return take(std::move(words), run(subject, replay));
+    };
+    const auto power = [&](double exponent, Index n) {
+        return std::exp2(-8.0 * exponent / static_cast<double>(n));
+    };
+    const auto real = [](Index n) { return static_cast<double>(n); };
+    const bool is_power = (heads & (heads - 1)) == 0;
+    if (!is_power &&
+        !with(fmt::format("2^(−8(h+1)/{}), though {} is no power of two", heads, heads),
+              [&](Index h) { return power(real(h + 1), heads); }))
+        return {};
+    if (!with("counted from head 0: 2^(−8h/H)", [&](Index h) { return power(real(h), heads); }))
+        return {};
+    if (!with("left out", [](Index) { return 0.0; })) return {};
+    if (!with("of the wrong sign", [&](Index h) { return -right[static_cast<std::size_t>(h)]; }))
+        return {};
+    if (!with("of the heads in reverse order",
+              [&](Index h) { return right[static_cast<std::size_t>(heads - 1 - h)]; }))
+        return {};
+    const Logits logits(trial);
+    if (!logits) return {};
+    std::vector<double> fitted;
+    for (Index h = 0; h < heads; ++h)
+        fitted.push_back(fitted_slope(trial, logits, h).value_or(0.0));
+    with(fmt::format("fitted to the results: {:.4g} instead of {:.4g}", fmt::join(fitted, ", "),
+                     fmt::join(right, ", ")),
+         [&](Index h) { return fitted[static_cast<std::size_t>(h)]; });
+    return {};
+}
+
+Reason wrong_empty_rows(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    Replay replay = replay_of(subject);
+    bool empty = false;
+    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+        empty = empty || std::ranges::count(subject.allowed.matrix(b, h).row(i), 1) == 0;
+    });
+    if (!empty) return "every row has a key that it may attend to";
+    if (!replay.sinks.empty()) return "the sinks take the weight of rows without a key";
+    constexpr std::pair<EmptyWeights, std::string_view> kWays[] = {
+        {EmptyWeights::nan, "they are NaN"},
+        {EmptyWeights::uniform, "they are the mean of V: every key weighs 1/Tk"},
+        {EmptyWeights::zero, "they are 0"},
+    };
+    const EmptyWeights right = replay.empty;
+    for (const auto& [way, words] : kWays) {
+        replay.empty = way;
+        if (way != right && !take(std::string(words), run(subject, replay))) return {};
+    }
+    return {};
+}
+
+// What only shows in rows without a key is told by wrong_empty_rows.
+Reason finite_mask_value(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    if (std::ranges::count(subject.allowed.values(), 0) == 0) return "the mask forbids nothing";
+    bool shows = false;
+    constexpr double kLowest = -std::numeric_limits<float>::max();
+    Replay replay = replay_of(subject);
+    for (const double fill : {-1e4, -65504.0, -1e5, -1e9, kLowest, -1e3, -100.0, -1.0, 0.0})
+        for (const bool added : {false, true}) {
+            if (fill == 0.0 && added) continue;  // that is no mask at all
+            replay.fill = fill;
+            replay.fill_is_added = added;
+            TraceD planted = run(subject, replay);
+            if (!changes_a_row(subject, trial.results, planted)) continue;
+            shows = true;
+            if (!take(fmt::format("{:.6g} is {} in place of −∞", fill,
+                                  added ? "added to the score" : "written"),
+                      std::move(planted)))
+                return {};
+        }
+    return shows ? "" : "no score is low enough for a finite mask value to be beaten";
+}
+
+}  // namespace attn::verify

@@ -1,0 +1,35 @@
+#include "core/verify/subject.h"
+
+#include <utility>
+
+#include "core/masks.h"
+
+namespace attn::verify {
+
+Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec) {
+    Subject subject{std::move(inputs), spec, {}, {}, {}};
+    const Result<CallD> call = validate(subject.inputs, spec);
+    if (!call) return tl::unexpected(call.error());
+    subject.size = call->size();
+    Result<TraceD> reference = attend_exact(subject.inputs, spec);
+    if (!reference) return tl::unexpected(std::move(reference.error()));
+    subject.reference = *std::move(reference);
+    subject.allowed = materialise(spec.mask, subject.size);
+    return subject;
+}
+
+std::vector<Named> shared_stages(const Results& actual, const TraceD& expected) {
+    std::vector<Named> shared;
+    for (const StageInfo& stage : stage_table()) {
+        const bool input = stage.stage == Stage::x || stage.stage == Stage::x_kv;
+        const Tensor& mine = actual[stage.stage];
+        const TensorD& theirs = expected[stage.stage];
+        if (!input && !mine.empty() && !theirs.empty())
+            shared.push_back({stage.key, &mine, &theirs});
+    }
+    if (!actual.logsumexp.empty() && !expected.logsumexp.empty())
+        shared.push_back({"logsumexp", &actual.logsumexp, &expected.logsumexp});
+    return shared;
+}
+
+}  // namespace attn::verify

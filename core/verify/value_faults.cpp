@@ -1,0 +1,197 @@
+// Faults of dropout and of short formats. b batch entry, h head, i query row, j key column, p dropout's probability.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/verify/faults.h"
+
+namespace attn::verify {
+namespace {
+
+/// Weights that results drop: which, and what the others are multiplied by.
+struct Dropped {
+    TensorD factors;       // 0 or `ratio` of each pair
+    double ratio = 0.0;    // of the survivors to the reference, the median
+    double dropped = 0.0;  // share of the pairs that have a weight
+    Index pairs = 0;
+};
+
+/// What of the reference's weights is large enough to be missed.
+constexpr double kNoticed = 1e-6;
+
+std::optional<Dropped> dropped_weights(const Trial& trial) {
+    const Subject& subject = trial.subject;
+    const Tensor& shown =
+        trial.results[trial.results[Stage::dropped].empty() ? Stage::weights : Stage::dropped];
+    if (shown.empty()) return std::nullopt;
+    const TensorD& right = subject.reference[Stage::weights];
+    Dropped found;
+    found.factors = TensorD(right.shape(), 1.0);
+    std::vector<double> ratios;
+    Index zeros = 0;
+    for (std::size_t n = 0; n < right.values().size(); ++n) {
+        if (!(right.values()[n] > kNoticed)) continue;
+        const auto value = static_cast<double>(shown.values()[n]);
+        if (value == 0.0)
+            ++zeros, found.factors.values()[n] = 0.0;
+        else
+            ratios.push_back(value / right.values()[n]);
+    }
+    found.pairs = zeros + std::ssize(ratios);
+    if (zeros == 0 || ratios.empty()) return std::nullopt;
+    std::ranges::nth_element(ratios, ratios.begin() + std::ssize(ratios) / 2);
+    found.ratio = ratios[ratios.size() / 2];
+    found.dropped = static_cast<double>(zeros) / static_cast<double>(found.pairs);
+    return found;
+}
+
+/// Whether so many of so many could have been dropped with probability p: five standard deviations.
+bool is_likely(const Dropped& found, double p) {
+    const double deviation = std::sqrt(p * (1.0 - p) / static_cast<double>(found.pairs));
+    return p > 0.0 && p < 1.0 && std::abs(found.dropped - p) <= 5.0 * deviation + 1e-9;
+}
+
+TraceD with_factors(const Subject& subject, Replay replay, TensorD factors, double ratio) {
+    for (double& factor : factors.values()) factor *= ratio;
+    replay.dropout = std::move(factors);
+    TraceD planted = run(subject, replay);
+    // Where the call has no dropout, the weights themselves are what was dropped from.
+    if (!subject.spec.drops()) planted[Stage::weights] = planted[Stage::dropped];
+    return planted;
+}
+
+/// What is short in a kernel.
+struct Short {
+    std::string_view words;
+    bool operands, scores, weights;
+};
+constexpr Short kShort[] = {
+    {"Q, K and V rounded to {}", true, false, false},
+    {"the weights rounded to {} before they meet V", false, false, true},
+    {"Q, K, V and the weights rounded to {}", true, false, true},
+    {"the scores rounded to {}", false, true, false},
+    {"Q, K, V, the scores and the weights rounded to {}", true, true, true},
+};
+
+TraceD in_short_format(const Subject& subject, FloatFormat format, const Short& way) {
+    Replay replay = replay_of(subject);
+    const auto& t = subject.reference;
+    const bool rope = subject.spec.rope.has_value();
+    if (way.operands) {
+        replay.scores = scores_of(subject, rounded_to(format, t[rope ? Stage::q_rot : Stage::q]),
+                                  rounded_to(format, t[rope ? Stage::k_rot : Stage::k]));
+        replay.v = rounded_to(format, replay.v);
+    }
+    if (way.scores) replay.scores = rounded_to(format, replay.scores);
+    if (way.weights) replay.round_weights = format;
+    return run(subject, replay);
+}
+
+/// Σ a b, every product and every sum rounded.
+double short_dot(FloatFormat format, const TensorD& a, const TensorD& b,
+                 const std::array<Index, 6>& at) {
+    const auto [n, h, i, g, j, width] = at;
+    double sum = 0.0;
+    for (Index c = 0; c < width; ++c) {
+        const long double product = static_cast<long double>(a(n, h, i, c)) * b(n, g, j, c);
+        sum = rounded(format, static_cast<long double>(sum) +
+                                  static_cast<long double>(rounded(format, product)));
+    }
+    return sum;
+}
+
+/// Scores of dot products whose running sums are in the format.
+std::optional<TraceD> with_short_sums(const Subject& subject, FloatFormat format) {
+    const auto& t = subject.reference;
+    const bool rope = subject.spec.rope.has_value();
+    if (subject.spec.score != Score::dot || t[Stage::scores].count() > (Index{1} << 18))
+        return std::nullopt;
+    const TensorD q = rounded_to(format, t[rope ? Stage::q_rot : Stage::q]);
+    const TensorD k = rounded_to(format, t[rope ? Stage::k_rot : Stage::k]);
+    Replay replay = replay_of(subject);
+    const Shape shape = replay.scores.shape();
+    const std::vector<Index> heads = grouped_heads(subject.size);
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index i = 0; i < shape.t; ++i)
+                for (Index j = 0; j < shape.d; ++j)
+                    replay.scores(b, h, i, j) = short_dot(
+                        format, q, k,
+                        {b, h, i, heads[static_cast<std::size_t>(h)], j, subject.size.d_k});
+    return run(subject, replay);
+}
+
+}  // namespace
+
+Reason active_dropout(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    const AttentionSpec& spec = subject.spec;
+    if (spec.drops()) return "the call itself drops weights";
+    bool stopped = false;
+    if (spec.dropout > 0.0) {
+        Subject training = subject;
+        training.spec.training = true;
+        Replay replay = replay_of(training);
+        stopped = !take(fmt::format("p = {:g}, the zeros of this seed", spec.dropout),
+                        with_factors(subject, replay, replay.dropout, 1.0));
+    }
+    if (stopped) return {};
+    const std::optional<Dropped> found = dropped_weights(trial);
+    if (!found)
+        return spec.dropout > 0.0 ? ""
+               : trial.results[Stage::weights].empty()
+                   ? "weights are not among the results: which were dropped cannot be seen"
+                   : "no weight is 0 that should not be";
+    const double p = 1.0 - 1.0 / found->ratio;
+    if (!is_likely(*found, p))
+        return fmt::format(
+            "{:.1f} % of the weights are 0, the others are {:.4g} times as large: not 1/(1 − p)",
+            100.0 * found->dropped, found->ratio);
+    take(fmt::format(
+             "{:.1f} % of the weights are 0, the others are {:.4g} = 1/(1 − {:.4g}) times as large",
+             100.0 * found->dropped, found->ratio, p),
+         with_factors(subject, replay_of(subject), found->factors, found->ratio));
+    return {};
+}
+
+Reason unscaled_dropout(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    const double kept = 1.0 - subject.spec.dropout;
+    const Replay replay = replay_of(subject);
+    if (subject.spec.drops()) {
+        take("dropped weights are 0, the others are not divided by 1 − p",
+             with_factors(subject, replay, replay.dropout, kept));
+        return {};
+    }
+    if (subject.spec.dropout > 0.0 &&
+        !take("everything is multiplied by 1 − p",
+              with_factors(subject, replay, TensorD(replay.scores.shape(), 1.0), kept)))
+        return {};
+    const std::optional<Dropped> found = dropped_weights(trial);
+    if (!found) return subject.spec.dropout > 0.0 ? "" : "nothing is dropped";
+    if (std::abs(found->ratio - 1.0) > 1e-3) return "the weights that are left are scaled";
+    take("dropped weights are 0, the others are not divided by 1 − p",
+         with_factors(subject, replay, found->factors, 1.0));
+    return {};
+}
+
+Reason low_precision(const Trial& trial, const Take& take) {
+    for (const FloatFormat format : {FloatFormat::bf16, FloatFormat::fp16}) {
+        const std::string_view name = info(format).name;
+        for (const Short& way : kShort)
+            if (!take(fmt::format(fmt::runtime(way.words), name),
+                      in_short_format(trial.subject, format, way)))
+                return {};
+        if (auto planted = with_short_sums(trial.subject, format))
+            if (!take(fmt::format("Q and K rounded to {0}, their products summed in {0}", name),
+                      *std::move(planted)))
+                return {};
+    }
+    return {};
+}
+
+}  // namespace attn::verify

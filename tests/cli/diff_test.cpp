@@ -1,0 +1,305 @@
+// `attnscope diff`: what is compared with what, what is said, and the exit status.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "attn_tree.h"
+#include "core/engine.h"
+#include "core/verify/faults.h"
+#include "tests/cli/command.h"
+#include "tests/support/random.h"
+
+using namespace attn;
+using nlohmann::json;
+
+namespace {
+
+/// Arrays to write, by name.
+struct Arrays {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+
+    Arrays& add(std::string name, Tensor tensor) {
+        tensors.emplace_back(std::move(name), std::move(tensor));
+        return *this;
+    }
+    std::string write(const Scratch& scratch, const std::string& file) const {
+        std::vector<NpzEntry> entries;
+        for (const auto& [name, tensor] : tensors) {
+            const Shape s = tensor.shape();
+            std::vector<Index> extents{s.b, s.h, s.t, s.d};
+            if (name.ends_with("output")) extents = {s.b, s.t, s.d};
+            if (name.ends_with("logsumexp")) extents = {s.b, s.h, s.t};
+            entries.push_back({name, extents, tensor.values()});
+        }
+        const std::string path = (scratch / file).string();
+        REQUIRE(write_npz(path, entries));
+        return path;
+    }
+};
+
+Inputs some_inputs(Index heads = 2, Index tokens = 6) {
+    Inputs in;
+    in.q = test::normal_tensor<float>({1, heads, tokens, 8}, 1);
+    in.k = test::normal_tensor<float>({1, heads, tokens, 8}, 2);
+    in.v = test::normal_tensor<float>({1, heads, tokens, 8}, 3);
+    return in;
+}
+
+Arrays inputs_of(const Inputs& in) { return Arrays().add("Q", in.q).add("K", in.k).add("V", in.v); }
+
+AttentionSpec causal() {
+    AttentionSpec spec;
+    spec.mask.causal = CausalAlign::top_left;
+    return spec;
+}
+
+Arrays& add_results(Arrays& arrays, const Trace& trace, const std::string& prefix = "") {
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::masked, Stage::weights,
+                              Stage::context, Stage::output})
+        if (!trace[stage].empty()) arrays.add(prefix + std::string(info(stage).key), trace[stage]);
+    return arrays.add(prefix + "logsumexp", trace.logsumexp);
+}
+
+/// What the staged backend makes of it.
+Arrays results_of(const Inputs& in, const AttentionSpec& spec, const std::string& prefix = "") {
+    Arrays arrays;
+    add_results(arrays, attend(in, spec, "staged").value(), prefix);
+    return arrays;
+}
+
+std::string last_line(const std::string& text) {
+    const std::size_t end = text.find_last_not_of('\n');
+    return text.substr(text.rfind('\n', end) + 1, end - text.rfind('\n', end));
+}
+
+json named_of(const Ran& ran) {
+    return json::parse(ran.out)["examined"].back()["diagnosis"]["named"];
+}
+
+}  // namespace
+
+TEST_CASE("inputs in one file and right results in another are equal") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const std::string a = inputs_of(in).write(scratch, "in.npz");
+    const std::string b = results_of(in, causal()).write(scratch, "out.npz");
+    const Ran ran = command({"diff", a, b, "--causal"});
+    CHECK(ran.code == 0);
+    CHECK(last_line(ran.out) == "equal within tolerance: 7 arrays");
+    CHECK(says(ran.out, "options: causal=top-left"));
+    CHECK(says(ran.out, b + ", compared with the reference"));
+    CHECK(!says(ran.out, "diagnosis"));
+    CHECK(command({"diff", b, a, "--causal"}).code == 0);  // in either order
+}
+
+TEST_CASE("one file that holds inputs and results is checked by itself") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    Arrays arrays = inputs_of(in);
+    add_results(arrays, attend(in, causal(), "fused").value());
+    const std::string path = arrays.write(scratch, "all.npz");
+    const Ran right = command({"diff", path, "--causal"});
+    CHECK(right.code == 0);
+    CHECK(right.err.empty());
+    const Ran wrong = command({"diff", path});
+    CHECK(wrong.code == 1);
+    CHECK(last_line(wrong.out).starts_with("different: 3 of 3 arrays beyond tolerance"));
+}
+
+TEST_CASE("what went wrong is named, with by how much, and the verdict comes last") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    AttentionSpec unscaled = causal();
+    unscaled.scale = ScaleKind::none;
+    const std::string a = inputs_of(in).write(scratch, "in.npz");
+    const std::string b = results_of(in, unscaled).write(scratch, "out.npz");
+    const Ran ran = command({"diff", a, b, "--causal"});
+    CHECK(ran.code == 1);
+    CHECK(says(ran.out, "scaled is the first that differs"));
+    CHECK(says(ran.out, "worst cell  scaled["));
+    CHECK(says(ran.out, "scale: the scores are scaled wrongly"));
+    CHECK(says(ran.out, "left out: scores times 1 instead of 0.353553 = 1/√8"));
+    CHECK(says(ran.out, "all within tolerance"));
+    CHECK(says(ran.out, "reported: maxtext#3138, transformers#31891"));
+    CHECK(last_line(ran.out) ==
+          fmt::format("different: 6 of 7 arrays beyond tolerance; {}: the scores "
+                      "are scaled wrongly",
+                      b));
+}
+
+TEST_CASE("JSON holds every array, every hypothesis and why some were not tried") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const std::string a = inputs_of(in).write(scratch, "in.npz");
+    const std::string b = results_of(in, {}).write(scratch, "out.npz");
+    const Ran ran = command({"diff", a, b, "--causal", "--json"});
+    CHECK(ran.code == 1);
+    const json report = json::parse(ran.out);
+    CHECK(report["equal"] == false);
+    CHECK(report["sizes"]["Tq"] == 6);
+    CHECK(report["arrays"].size() == 7);
+    CHECK(report["arrays"][2]["array"] == "masked");
+    CHECK(report["arrays"][2]["errors"]["inf"]["count"] == 30);
+    CHECK(report["arrays"][0]["heads"].size() == 2);
+    const json& hypotheses = report["examined"][0]["diagnosis"]["hypotheses"];
+    REQUIRE(hypotheses.size() == verify::fault_table().size());
+    for (std::size_t n = 0; n < hypotheses.size(); ++n) {
+        CHECK(hypotheses[n]["key"] == verify::fault_table()[n].key);
+        CHECK(hypotheses[n]["tested"].get<bool>() != hypotheses[n].contains("reason"));
+    }
+    CHECK(named_of(ran) == json{"mask_dropped"});
+    CHECK(hypotheses[6]["reason"] == "every query head has a key/value head of its own");
+}
+
+TEST_CASE("without inputs B is compared with A, and nothing is diagnosed") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const std::string a = results_of(in, {}).write(scratch, "a.npz");
+    const std::string b = results_of(in, causal()).write(scratch, "b.npz");
+    CHECK(command({"diff", a, a}).code == 0);
+    const Ran ran = command({"diff", a, b});
+    CHECK(ran.code == 1);
+    CHECK(says(ran.out, "no inputs (Q and K, or X)"));
+    CHECK(says(ran.out,
+               "no weight stands right of the diagonal: the support of a causal mask, which "
+               "the options do not name"));
+    CHECK(says(last_line(ran.out), "no inputs to find the cause with"));
+}
+
+TEST_CASE(
+    "both files are compared with each other where both have results, and with the reference") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    Arrays both = inputs_of(in);
+    add_results(both, attend(in, causal(), "staged").value());
+    const std::string a = both.write(scratch, "a.npz");
+    const std::string b = results_of(in, {}).write(scratch, "b.npz");
+    const Ran ran = command({"diff", a, b, "--causal"});
+    CHECK(says(ran.out, fmt::format("{} is checked, {} is what is expected", b, a)));
+    CHECK(says(ran.out, "diagnosis of " + b));
+    CHECK(!says(ran.out, "diagnosis of " + a));
+    const Ran swapped = command({"diff", b, a, "--causal"});
+    CHECK(swapped.code == 1);
+    CHECK(says(swapped.out, "diagnosis of " + b));
+    const Ran same = command({"diff", b, b, "--causal"});
+    CHECK(same.code == 0);
+}
+
+TEST_CASE("an own trace brings its inputs as q, k and v") {
+    const Scratch scratch;
+    const std::string in = inputs_of(some_inputs()).write(scratch, "in.npz");
+    const std::string out = (scratch / "out.npz").string();
+    REQUIRE(command({"trace", in, "-o", out, "--causal", "--rope", "half"}).code == 0);
+    CHECK(command({"diff", out, "--causal", "--rope", "half"}).code == 0);
+    CHECK(command({"diff", in, out, "--causal", "--rope", "half"}).code == 0);
+    const Ran ran = command({"diff", out, "--causal", "--rope", "interleaved", "--json"});
+    CHECK(ran.code == 1);
+    CHECK(named_of(ran) == json{"rope_pairing"});
+}
+
+TEST_CASE("weights alone: what they can show is said, and only that") {
+    const Scratch scratch;
+    const Tensor weights = attend(some_inputs(), causal()).value()[Stage::weights];
+    const std::string right = Arrays().add("weights", weights).write(scratch, "right.npz");
+    const Ran fine = command({"diff", right, "--causal"});
+    CHECK(fine.code == 0);
+    CHECK(
+        last_line(fine.out) ==
+        "nothing wrong that these arrays alone can show: add Q, K (and V) to check their numbers");
+    const Ran other = command({"diff", right, "--causal", "--window", "2"});
+    CHECK(other.code == 1);
+    const Ran dropped = command({"diff", right, "--block", "3", "--causal", "--json"});
+    CHECK(dropped.code == 1);
+    const json signs = json::parse(dropped.out)["examined"][0]["signs"];
+    for (const json& sign : signs) {
+        if (sign["key"] == "document_leak") CHECK(sign["fits"] == true);
+        if (sign["key"] == "scale") CHECK(sign["reason"] == "it takes Q and K to try it");
+    }
+}
+
+TEST_CASE("Q and K without V check scores and weights") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    AttentionSpec spec;
+    Arrays arrays = Arrays().add("Q", in.q).add("K", in.k);
+    arrays.add("weights", attend(in, spec).value()[Stage::weights]);
+    CHECK(command({"diff", arrays.write(scratch, "a.npz")}).code == 0);
+    arrays.add("context", attend(in, spec).value()[Stage::context]);
+    const Ran ran = command({"diff", arrays.write(scratch, "b.npz")});
+    CHECK(ran.code == 0);
+    CHECK(says(ran.out, "compared with nothing: context"));
+    CHECK(command({"diff", arrays.write(scratch, "b.npz"), "--causal"}).code == 1);
+}
+
+TEST_CASE("a tolerance may be given, and must be a number") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    Trace trace = attend(in, {}).value();
+    trace[Stage::context](0, 1, 2, 3) += 0.01F;
+    Arrays arrays = inputs_of(in).add("context", trace[Stage::context]);
+    const std::string path = arrays.write(scratch, "a.npz");
+    const Ran ran = command({"diff", path});
+    CHECK(ran.code == 1);
+    CHECK(says(ran.out, "context[0, 1, 2, 3]"));
+    CHECK(says(last_line(ran.out), "no known fault explains it"));
+    CHECK(command({"diff", path, "--tolerance", "0.02"}).code == 0);
+    CHECK(command({"diff", path, "--tolerance", "0.001"}).code == 1);
+    check_refused({"diff", path, "--tolerance", "much"},
+                  "--tolerance is 'much'; expected a number of at least 0");
+    check_refused({"diff", path, "--rtol", "-1"}, "--rtol is '-1'");
+}
+
+TEST_CASE("what cannot be compared is refused by name") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const std::string a = inputs_of(in).write(scratch, "a.npz");
+    const std::string longer = inputs_of(some_inputs(2, 7)).write(scratch, "b.npz");
+    check_refused({"diff"}, "expected one or two files");
+    check_refused({"diff", a, a, a}, "is one argument too many");
+    check_refused({"diff", a}, "has no results; expected arrays that are called scores");
+    check_refused({"diff", a, longer}, "have different inputs: Q, K, V");
+    check_refused({"diff", "/nowhere/a.npz"}, "/nowhere/a.npz: No such file");
+    const std::string weights =
+        Arrays().add("weights", Tensor({1, 2, 6, 5}, 0.2F)).write(scratch, "w.npz");
+    check_refused({"diff", a, weights}, "weights is [1, 2, 6, 5] in");
+    check_refused({"diff", a, weights}, "and [1, 2, 6, 6] by the reference");
+    check_refused({"diff", a, weights, "--operation", "linear"},
+                  "diff knows softmax attention alone");
+    const std::string scores =
+        Arrays().add("scores", Tensor({1, 2, 6, 5}, 0.2F)).write(scratch, "s.npz");
+    check_refused({"diff", scores, weights}, "expected an array that both have");
+}
+
+TEST_CASE("an array that one file alone has is named") {
+    const Scratch scratch;
+    const Tensor weights = attend(some_inputs(), {}).value()[Stage::weights];
+    const std::string a =
+        Arrays().add("weights", weights).add("scores", weights).write(scratch, "a.npz");
+    const std::string b =
+        Arrays().add("weights", weights).add("extra", weights).write(scratch, "b.npz");
+    const Ran ran = command({"diff", a, b});
+    CHECK(ran.code == 0);
+    CHECK(says(ran.out, fmt::format("compared with nothing: scores of {}", a)));
+    CHECK(says(ran.out, fmt::format("compared with nothing: extra of {}", b)));
+}
+
+TEST_CASE("a layer of several is chosen") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    Arrays arrays = results_of(in, {}, "l0.");
+    for (const auto& [name, tensor] : results_of(in, causal(), "l1.").tensors)
+        arrays.add(name, tensor);
+    const std::string b = arrays.write(scratch, "layers.npz");
+    const std::string a = inputs_of(in).write(scratch, "in.npz");
+    check_refused({"diff", a, b}, "has the layers 0, 1; choose one with --layer");
+    CHECK(command({"diff", b, b, "--layer", "1"}).code == 0);
+}
+
+TEST_CASE("the page of diff lists every fault with its source") {
+    std::ifstream page(ATTN_TEST_DATA "/../../docs/diff.md");
+    const std::string text((std::istreambuf_iterator<char>(page)), {});
+    for (const verify::Fault& fault : verify::fault_table())
+        CHECK(says(text, fmt::format("| `{}` | {} | {} | {} |", fault.key, fault.words,
+                                     fault.remedy, fault.source)));
+}

@@ -1,0 +1,172 @@
+// `trace --operation` and `stages --operation`.
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "core/operations/operation.h"
+#include "tests/cli/command.h"
+
+using namespace attn;
+
+namespace {
+
+std::string operation_golden(const std::string& name) {
+    return std::string(ATTN_TEST_DATA "/operations/") + name + ".npz";
+}
+
+Ran traced_operation(const std::string& path, const std::string& target,
+                     std::vector<std::string> options = {}) {
+    std::vector<std::string> words{"trace", path, "-o", target, "--grad"};
+    words.insert(words.end(), options.begin(), options.end());
+    return command(words);
+}
+
+/// The largest difference of an array that both files have, by the largest value expected; -1 when shapes differ.
+double difference(const Npz& got, const Npz& expected, const std::string& name) {
+    const auto& values = std::get<std::vector<double>>(expected.arrays.at(name).values);
+    if (extents(got, name) != expected.arrays.at(name).extents) return -1.0;
+    double worst = 0.0, largest = 0.0;
+    for (std::size_t n = 0; n < values.size(); ++n) {
+        if (std::isinf(values[n])) continue;
+        worst = std::max(worst, std::abs(static_cast<double>(floats(got, name)[n]) - values[n]));
+        largest = std::max(largest, std::abs(values[n]));
+    }
+    return largest == 0.0 ? worst : worst / largest;
+}
+
+void check_refused_operation(const std::vector<std::string>& options, const std::string& words) {
+    std::vector<std::string> all{"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"};
+    all.insert(all.end(), options.begin(), options.end());
+    check_refused(all, words);
+}
+
+}  // namespace
+
+TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has them") {
+    const Scratch scratch;
+    const std::string target = (scratch / "o.npz").string();
+    int compared = 0;
+    for (const char* name : {"chunked", "linear_causal", "linear_projected", "latents_padding",
+                             "latents_projected", "state_space_euler", "state_space_projected"}) {
+        CAPTURE(name);
+        const Ran ran = traced_operation(operation_golden(name), target);
+        REQUIRE_MESSAGE(ran.code == 0, ran.err);
+        const Npz expected = read_npz(operation_golden(name)).value();
+        const Npz got = read_npz(target).value();
+        for (const auto& [key, array] : expected.arrays) {
+            if (!got.arrays.contains(key)) continue;
+            CAPTURE(key);
+            const double off = difference(got, expected, key);
+            CHECK(off >= 0.0);
+            CHECK(off < 1e-5);
+            ++compared;
+        }
+        for (const char* key : {"implied", "context", "output", "d_v", "d_implied"})
+            CHECK(got.arrays.contains(key));
+    }
+    CHECK(compared > 70);
+}
+
+TEST_CASE("parameters' gradients have their arrays' names in lower case and [H,rows,columns]") {
+    const Scratch scratch;
+    const std::string target = (scratch / "o.npz").string();
+    REQUIRE(traced_operation(operation_golden("state_space"), target).code == 0);
+    const Npz got = read_npz(target).value();
+    using Axes = std::vector<Index>;
+    CHECK(extents(got, "d_a_log") == Axes{4, 3, 2});
+    CHECK(extents(got, "d_w_delta") == Axes{4, 3, 3});
+    CHECK(extents(got, "d_d_skip") == Axes{4, 1, 3});
+    CHECK(extents(got, "states") == Axes{2, 4, 6, 6});
+    REQUIRE(traced_operation(operation_golden("chunked"), target).code == 0);
+    CHECK(extents(read_npz(target).value(), "logsumexp") == Axes{2, 4, 4});
+    CHECK(!read_npz(target).value().arrays.contains("d_logsumexp"));
+}
+
+TEST_CASE("an operation on any file of tensors: fresh parameters of a seed, said in a note") {
+    const Scratch scratch;
+    const std::string target = (scratch / "o.npz").string();
+    const Ran ran =
+        traced_operation(golden("qkv.npz"), target, {"--operation", "latents", "--latents", "2"});
+    REQUIRE(ran.code == 0);
+    CHECK(says(ran.err, "latents, W_latent not given: fresh ones of seed 0, untrained"));
+    CHECK(says(ran.out, "operation latents, forward"));
+    CHECK(says(ran.out, "against softmax attention's"));
+    const std::vector<float> first = floats(read_npz(target).value(), "weights_in");
+    REQUIRE(traced_operation(golden("qkv.npz"), target,
+                             {"--operation", "latents", "--latents", "2", "--seed", "1"})
+                .code == 0);
+    CHECK(floats(read_npz(target).value(), "weights_in") != first);
+}
+
+TEST_CASE("chunked says that it is softmax attention, keep names the operation's stages") {
+    const Scratch scratch;
+    const std::string target = (scratch / "o.npz").string();
+    const Ran ran = command({"trace", golden("qkv.npz"), "-o", target, "--operation", "chunked",
+                             "--chunk", "2", "--keep", "running_sum,context"});
+    REQUIRE(ran.code == 0);
+    const Npz got = read_npz(target).value();
+    CHECK(got.names == std::vector<std::string>{"running_sum", "context"});
+    const std::vector<float> exact = floats(traced("qkv.npz"), "context");
+    for (std::size_t n = 0; n < exact.size(); ++n)
+        CHECK(floats(got, "context")[n] == doctest::Approx(exact[n]).epsilon(1e-6));
+    CHECK(extents(got, "running_sum") == std::vector<Index>{1, 1, 3, 2});
+}
+
+TEST_CASE("an operation's option that cannot be is refused by name") {
+    check_refused_operation(
+        {"--operation", "mamba"},
+        "--operation is 'mamba'; expected chunked, linear, latents or state-space");
+    check_refused_operation({"--chunk", "2"}, "--chunk is 2 without operation chunked");
+    check_refused_operation({"--operation", "linear", "--state", "2"},
+                            "--state is 2 without operation state-space");
+    check_refused_operation({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
+    check_refused_operation({"--operation", "latents", "--latents", "-1"}, "latents is -1");
+    check_refused_operation({"--operation", "state-space", "--discretise", "tustin"},
+                            "--discretise is 'tustin'; expected zoh or euler");
+    check_refused_operation({"--operation", "latents", "--causal"},
+                            "operation latents has no causal");
+    check_refused_operation({"--operation", "linear", "--softcap", "2"},
+                            "operation linear has no softcap");
+    check_refused_operation({"--operation", "linear", "--backend", "staged"},
+                            "--backend is 'staged', but operation linear has none to choose");
+    check_refused_operation({"--operation", "linear", "--keep", "stat"},
+                            "unknown stage 'stat' of operation linear; did you mean state");
+}
+
+TEST_CASE("stages lists an operation's table, in words and as JSON") {
+    for (const OperationInfo& row : operation_table()) {
+        const std::string key(row.key);
+        const Ran plain = command({"stages", "--operation", key});
+        CHECK(plain.code == 0);
+        for (const OperationStage& stage : row.stages)
+            CHECK(says(plain.out, "\n" + std::string(stage.key) + " "));
+        for (const OperationParam& param : row.params)
+            CHECK(says(plain.out, "\n" + std::string(param.npz) + " "));
+        const auto json =
+            nlohmann::json::parse(command({"stages", "--operation", key, "--json"}).out);
+        CHECK(json["key"] == key);
+        CHECK(json["stages"].size() == row.stages.size());
+        CHECK(json["parameters"].size() == row.params.size());
+        CHECK(json["stages"].back()["key"] == "output");
+    }
+    check_refused({"stages", "--operation", "liner"},
+                  "--operation is 'liner'; did you mean linear?");
+}
+
+TEST_CASE("a parameter of an operation that is not asked for is named with the remedy") {
+    const Scratch scratch;
+    const Ran ran = command({"trace", operation_golden("latents"), "-o",
+                             (scratch / "o.npz").string(), "--operation", "linear"});
+    REQUIRE(ran.code == 2);  // its options say latents=3
+    CHECK(says(ran.err, "latents is 3 without operation latents"));
+}
+
+TEST_CASE("training off: dropout does nothing, and there is no stage of it") {
+    const Npz on = traced("qkv.npz", {"--dropout", "0.5", "--seed", "4"});
+    const Npz off = traced("qkv.npz", {"--dropout", "0.5", "--seed", "4", "--training", "off"});
+    CHECK(on.arrays.contains("dropped"));
+    CHECK(!off.arrays.contains("dropped"));
+    CHECK(floats(off, "context") == floats(traced("qkv.npz"), "context"));
+    CHECK(floats(on, "context") != floats(off, "context"));
+    check_refused_operation({"--training", "maybe"}, "--training is 'maybe'; expected on or off");
+    check_refused_operation({"--dropout", "1", "--training", "off"}, "dropout is 1");
+}

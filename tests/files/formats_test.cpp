@@ -1,0 +1,370 @@
+// The same call from every format, and what a file may call its tensors: packed, tokens first, a trace's own output.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/files/call.h"
+#include "app/files/open.h"
+#include "app/files/outputs.h"
+#include "app/view/document/document.h"
+#include "core/io/npz.h"
+#include "tests/io/bytes.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+using namespace attn::files;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Extents = std::vector<Index>;
+
+struct Array {
+    std::string name;
+    Extents extents;
+    std::vector<float> values;
+};
+
+/// 0, 1, 2, ... of that shape.
+Array counting(const std::string& name, Extents extents) {
+    Array array{name, std::move(extents), {}};
+    Index count = 1;
+    for (const Index extent : array.extents) count *= extent;
+    for (Index n = 0; n < count; ++n) array.values.push_back(static_cast<float>(n));
+    return array;
+}
+
+fs::path write(const fs::path& path, const std::vector<Array>& arrays) {
+    std::vector<NpzEntry> entries;
+    for (const Array& array : arrays) entries.push_back({array.name, array.extents, array.values});
+    REQUIRE(write_npz(path, entries));
+    return path;
+}
+
+OptionValues given(std::initializer_list<std::pair<const char*, const char*>> options) {
+    OptionValues values;
+    for (const auto& [name, text] : options) values[name] = {fmt::format("--{}", name), text};
+    return values;
+}
+
+TensorFile read(const fs::path& path, const OptionValues& options = {}) {
+    auto file = read_tensors(path.string(), options);
+    if (!file) FAIL(file.error().sentence);
+    return *std::move(file);
+}
+
+std::string refused(const fs::path& path, const OptionValues& options = {}) {
+    const auto file = read_tensors(path.string(), options);
+    return file ? "" : file.error().sentence;
+}
+
+bool notes_say(const TensorFile& file, const std::string& words) {
+    return std::ranges::any_of(file.notes,
+                               [&](const std::string& note) { return says(note, words); });
+}
+
+std::vector<float> values_of(const Tensor& tensor) {
+    return {tensor.values().begin(), tensor.values().end()};
+}
+
+/// Q [2,2], K [2,2] and V [2,2] of F32, and the metadata.
+std::string qkv_safetensors(const std::string& metadata) {
+    return safetensors(R"({"Q":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+                       R"("K":{"dtype":"BF16","shape":[2,2],"data_offsets":[16,24]},)"
+                       R"("V":{"dtype":"F16","shape":[2,2],"data_offsets":[24,32]})" +
+                           metadata + "}",
+                       little({1.0F, 2.0F, 3.0F, 4.0F}) +
+                           little<std::uint16_t>({0x3F80, 0x4000, 0x4040, 0x4080}) +
+                           little<std::uint16_t>({0x3C00, 0x4000, 0x4200, 0x4400}));
+}
+
+}  // namespace
+
+TEST_CASE("a .safetensors file is a call, its texts are tokens and options") {
+    const Scratch scratch;
+    write_bytes(scratch / "f.safetensors",
+                qkv_safetensors(R"(,"__metadata__":{"format":"pt","tokens":"[\"the\",\"cat\"]",)"
+                                R"("options":"{\"causal\":true,\"scale\":0.5}"})"));
+    const TensorFile file = read(scratch / "f.safetensors");
+    const std::vector<float> wanted{1, 2, 3, 4};
+    CHECK(values_of(file.layers[0].q) == wanted);
+    CHECK(values_of(file.layers[0].k) == wanted);
+    CHECK(values_of(file.layers[0].v) == wanted);
+    CHECK(file.tokens == std::vector<std::string>{"the", "cat"});
+    CHECK(file.spec.mask.causal == CausalAlign::top_left);
+    CHECK(file.spec.scale_value == 0.5);
+    CHECK(notes_say(file, "f.safetensors: causal=top-left, scale=0.5"));
+    write_bytes(scratch / "f.safetensors", qkv_safetensors(R"(,"__metadata__":{"tokens":"the"})"));
+    CHECK(says(refused(scratch / "f.safetensors"), "f.safetensors: tokens is not valid JSON"));
+}
+
+TEST_CASE("the window opens every format, and its document is named by the file") {
+    const Scratch scratch;
+    write_bytes(scratch / "f.safetensors", qkv_safetensors(""));
+    write_bytes(scratch / "f.safetensors.index.json",
+                R"({"weight_map":{"Q":"f.safetensors","K":"f.safetensors","V":"f.safetensors"}})");
+    fs::create_directory(scratch / "call");
+    for (const char* name : {"Q", "K", "V"})
+        write_bytes(
+            scratch / fmt::format("call/{}.npy", name),
+            npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }", little({0.5, 4.0})));
+    const auto title = [&](const std::string& name) {
+        const std::string path = (scratch / name).string();
+        CHECK(holds_tensors(path));
+        const auto opened = opener(backends())({path, 0}, {});
+        if (!opened) FAIL(opened.error().sentence);
+        return opened->document->title;
+    };
+    CHECK(title("f.safetensors") == "f.safetensors");
+    CHECK(title("f.safetensors.index.json") == "f.safetensors.index.json");
+    CHECK(title("call") == "call");
+    CHECK(title("call/") == "call");
+    const TensorFile file = read(scratch / "call");
+    CHECK(values_of(file.layers[0].v) == std::vector<float>{0.5, 4});
+    CHECK(notes_say(file, "Q (float64), K (float64), V (float64) rounded to float32"));
+    CHECK_FALSE(holds_tensors("session.json"));
+    const auto other = opener(backends())({(scratch / "f.bin").string(), 0}, {});
+    CHECK(says(other.error().sentence,
+               "f.bin; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
+               "session"));
+}
+
+TEST_CASE("an output is none of the files that a folder or an index stands for") {
+    const Scratch scratch;
+    write_bytes(scratch / "f.safetensors", qkv_safetensors(""));
+    write_bytes(scratch / "f.safetensors.index.json", R"({"weight_map":{"Q":"f.safetensors"}})");
+    for (const std::string& input :
+         {scratch.path().string(), (scratch / "f.safetensors.index.json").string()}) {
+        const std::vector<NamedFile> inputs = files_of({"the input", input});
+        const NamedFile output{"-o", (scratch / "f.safetensors").string()};
+        CHECK_FALSE(check_outputs(inputs, {&output, 1}));
+        const NamedFile other{"-o", (scratch / "out.npz").string()};
+        CHECK(check_outputs(inputs, {&other, 1}));
+    }
+}
+
+TEST_CASE("a folder of a file a layer has layers") {
+    const Scratch scratch;
+    for (const char* layer : {"l0", "l3"})
+        write(scratch / fmt::format("{}.npz", layer),
+              {counting("Q", {2, 1}), counting("K", {2, 1}), counting("V", {2, 1})});
+    const TensorFile file = read(scratch.path());
+    CHECK(file.numbers == std::vector<Index>{0, 3});
+}
+
+TEST_CASE("the output of a trace is an input, and a note says so") {
+    const Scratch scratch;
+    const fs::path path = write(
+        scratch / "out.npz",
+        {counting("x", {1, 2, 3}), counting("q", {1, 1, 2, 2}), counting("k", {1, 1, 2, 2}),
+         counting("v", {1, 1, 2, 2}), counting("weights", {1, 1, 2, 2}),
+         counting("logsumexp", {1, 1, 2}), counting("d_q", {1, 1, 2, 2}), counting("foo", {1})});
+    const TensorFile file = read(path);
+    CHECK(values_of(file.layers[0].q) == std::vector<float>{0, 1, 2, 3});
+    CHECK_FALSE(file.layers[0].projects());
+    CHECK(
+        notes_say(file,
+                  "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and 'x', "
+                  "'weights', 'logsumexp', 'd_q' are computed anew; the mask, scale and positions "
+                  "of that call are not in the file"));
+    CHECK(notes_say(file, "array 'foo' is not used"));
+    write(scratch / "layers.npz",
+          {counting("l2.q", {2, 1}), counting("l2.k", {2, 1}), counting("l2.v", {2, 1})});
+    CHECK(read(scratch / "layers.npz").numbers == std::vector<Index>{2});
+    // x with weights, without q, k and v
+    write(scratch / "x.npz", {counting("x", {2, 2}), counting("W_Q", {2, 2}),
+                              counting("W_K", {2, 2}), counting("W_V", {2, 2})});
+    CHECK(read(scratch / "x.npz").layers[0].x.shape() == Shape{1, 1, 2, 2});
+    CHECK(notes_say(read(scratch / "x.npz"), "x.npz: x is read as X"));
+    // beside Q, K, V they mean nothing
+    write(scratch / "both.npz", {counting("Q", {2, 1}), counting("K", {2, 1}),
+                                 counting("V", {2, 1}), counting("q", {3, 1})});
+    CHECK(read(scratch / "both.npz").layers[0].q.shape().t == 2);
+    CHECK(notes_say(read(scratch / "both.npz"), "array 'q' is not used; q: call it Q"));
+}
+
+TEST_CASE("weights or scores alone are told what is missing") {
+    const Scratch scratch;
+    const std::string weights = refused(write(scratch / "w.npz", {counting("weights", {2, 3, 3})}));
+    CHECK(says(weights,
+               "w.npz: weights [2, 3, 3] is there, which trace computes from Q, K and V, "
+               "and those are missing: save them beside, or X with W_Q, W_K and W_V; it "
+               "holds weights"));
+    const std::string both =
+        refused(write(scratch / "s.npz", {counting("scores", {3, 3}), counting("l0.A", {3, 3})}));
+    CHECK(says(both, "s.npz: scores [3, 3] and l0.A [3, 3] are there, which trace computes"));
+    CHECK(says(refused(write(scratch / "f.npz", {counting("foo", {3})})),
+               "f.npz: give either X with W_Q, W_K and W_V, or all of Q, K and V; it holds foo"));
+    CHECK(says(refused(write(scratch / "qk.npz", {counting("Q", {3, 2}), counting("K", {3, 2})})),
+               "qk.npz: V is missing; Q and K are there: scores and weights need no V but context "
+               "does: save it too, or open the file in the window"));
+    CHECK(says(refused(write(scratch / "q.npz", {counting("Q", {3, 2})})),
+               "q.npz: K and V are missing; Q is there: give all of Q, K and V"));
+    std::vector<Array> many;
+    for (int n = 0; n < 20; ++n) many.push_back(counting(fmt::format("a{}", n), {1}));
+    CHECK(says(refused(write(scratch / "many.npz", many)), "a11 and 8 more"));
+}
+
+TEST_CASE("bfloat16 that numpy lost is named with what to do") {
+    const Scratch scratch;
+    for (const char* name : {"Q", "K", "V"})
+        write_bytes(scratch / fmt::format("{}.npy", name),
+                    npy("{'descr': '<V2', 'fortran_order': False, 'shape': (1, 1), }", "12"));
+    const std::string sentence = refused(scratch.path());
+    CHECK(says(sentence, "Q.npy: Q has dtype '<V2', as numpy saves bfloat16"));
+    CHECK(says(sentence, ".astype(np.float32)"));
+}
+
+TEST_CASE("heads that Q does not bring are told which layout has them") {
+    const Scratch scratch;
+    const auto call = [&](const Extents& extents) {
+        return write(scratch / "f.npz",
+                     {counting("Q", extents), counting("K", extents), counting("V", extents)});
+    };
+    const auto heads = given({{"heads", "4"}});
+    CHECK(says(refused(call({3, 12}), heads),
+               "f.npz: heads is 4, but Q is [3, 12] and brings 1; if it is [T, H·d], 4 heads of "
+               "width 3, give --layout joined"));
+    CHECK(says(refused(call({3, 4, 5}), heads),
+               "heads is 4, but Q is [3, 4, 5] and brings 3; if its axes are [T, H, d], give "
+               "--layout tokens-first"));
+    CHECK(says(refused(call({2, 3, 4, 5}), heads), "if its axes are [B, T, H, d], give"));
+    CHECK(says(refused(call({2, 3, 8}), heads), "if it is [B, T, H·d], 4 heads of width 2"));
+    CHECK(says(refused(call({3, 7}), heads), "brings 1; leave heads out: Q, K and V bring theirs"));
+    CHECK(says(refused(call({3, 12}), given({{"heads", "0"}})), "heads is 0"));
+    CHECK(says(refused(call({3, 12}), given({{"kv-heads", "2"}})),
+               "kv-heads is 2, but K is [3, 12] and brings 1"));
+}
+
+TEST_CASE("a weight of torch's Linear is asked about") {
+    const Scratch scratch;
+    const auto call = [&](const Extents& w_q) {
+        return refused(
+            write(scratch / "f.npz", {counting("X", {3, 8}), counting("W_Q", w_q),
+                                      counting("W_K", {8, 12}), counting("W_V", {8, 12})}));
+    };
+    CHECK(call({8, 12}).empty());
+    CHECK(says(call({12, 8}),
+               "f.npz: W_Q is [12, 8]; expected [8, …]: is it torch's [out, in]? Transpose it"));
+    CHECK(says(call({12, 9}), "f.npz: W_Q is [12, 9]; expected [8, …]: X has width 8"));
+}
+
+TEST_CASE("tokens first and joined heads are read as they are said to be") {
+    const Scratch scratch;
+    // T 2, H 3, d 2: number = 100 t + 10 h + d
+    const std::vector<float> by_token{0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
+    const std::vector<float> by_head{0, 1, 100, 101, 10, 11, 110, 111, 20, 21, 120, 121};
+    const auto call = [&](const Extents& extents) {
+        std::vector<Array> arrays;
+        for (const char* name : {"Q", "K", "V", "dO"}) arrays.push_back({name, extents, by_token});
+        return write(scratch / "f.npz", arrays);
+    };
+    const auto check = [&](const TensorFile& file, const Shape& shape) {
+        for (const Tensor* tensor : {&file.layers[0].q, &file.layers[0].k, &file.layers[0].v,
+                                     &file.upstreams[0].gradient}) {
+            CHECK(tensor->shape() == shape);
+            CHECK(values_of(*tensor) == by_head);
+        }
+    };
+    check(read(call({2, 3, 2}), given({{"layout", "tokens-first"}})), {1, 3, 2, 2});
+    check(read(call({1, 2, 3, 2}), given({{"layout", "bthd"}, {"heads", "3"}})), {1, 3, 2, 2});
+    check(read(call({2, 6}), given({{"layout", "joined"}, {"heads", "3"}})), {1, 3, 2, 2});
+    check(read(call({1, 2, 6}), given({{"layout", "bte"}, {"heads", "3"}})), {1, 3, 2, 2});
+    CHECK(read(call({3, 2, 2}), given({{"layout", "bhtd"}})).size.heads == 3);
+    CHECK(says(refused(call({2, 6}), given({{"layout", "joined"}, {"heads", "4"}})),
+               "f.npz: Q is [2, 6]; expected [T, H·d] or [B, T, H·d], of 4 heads"));
+    CHECK(says(refused(call({2, 6}), given({{"layout", "bhdt"}})),
+               "--layout is 'bhdt'; expected heads-first (bhtd), tokens-first (bthd) or joined"));
+}
+
+TEST_CASE("grouped heads that are joined are split by their own number") {
+    const Scratch scratch;
+    const fs::path path = write(
+        scratch / "f.npz", {counting("Q", {2, 8}), counting("K", {2, 4}), counting("V", {2, 4})});
+    const TensorFile file =
+        read(path, given({{"layout", "joined"}, {"heads", "4"}, {"kv-heads", "2"}}));
+    CHECK(file.size.kv_heads == 2);
+    CHECK(file.size.d_k == 2);
+    CHECK(values_of(file.layers[0].k) == std::vector<float>{0, 1, 4, 5, 2, 3, 6, 7});
+}
+
+TEST_CASE("shapes that only tokens first make a call of are told so") {
+    const Scratch scratch;
+    CHECK(says(refused(write(scratch / "f.npz", {counting("Q", {5, 4, 2}), counting("K", {7, 4, 2}),
+                                                 counting("V", {7, 4, 2})})),
+               "; is Q [5, 4, 2] [T, H, d]? Then give --layout tokens-first"));
+    const std::string tokens = R"(,"__metadata__":{"tokens":"[\"a\",\"b\",\"c\"]"})";
+    std::string header = R"("%":{"dtype":"U8","shape":[3,2,1],"data_offsets":[@]})";
+    write_bytes(scratch / "f.safetensors",
+                safetensors(R"({"Q":{"dtype":"I8","shape":[3,2,1],"data_offsets":[0,6]},)"
+                            R"("K":{"dtype":"I8","shape":[3,2,1],"data_offsets":[6,12]},)"
+                            R"("V":{"dtype":"I8","shape":[3,2,1],"data_offsets":[12,18]})" +
+                                tokens + "}",
+                            "123456123456123456"));
+    CHECK(says(refused(scratch / "f.safetensors"),
+               "tokens holds 3 tokens, but there are 2 queries (Tq); expected one each, as there "
+               "are heads: is Q [T, H, d]? Then give --layout tokens-first"));
+    CHECK(read(scratch / "f.safetensors", given({{"layout", "tokens-first"}})).size.heads == 2);
+}
+
+TEST_CASE("a packed array is taken apart where its shape leaves no doubt") {
+    const Scratch scratch;
+    const auto call = [&](const Extents& extents) {
+        return write(scratch / "f.npz", {counting("qkv", extents)});
+    };
+    const auto first = [](const Tensor& tensor) { return tensor.values()[0]; };
+    // [T, 3, H, d]: at t, part, h, d stands ((t 3 + part) 2 + h) 4 + d
+    const TensorFile file = read(call({5, 3, 2, 4}));
+    CHECK(file.size.heads == 2);
+    CHECK(file.size.tq == 5);
+    CHECK(file.size.d_k == 4);
+    CHECK(file.layers[0].q(0, 1, 3, 2) == 3 * 24 + 0 + 4 + 2);
+    CHECK(file.layers[0].k(0, 1, 3, 2) == 3 * 24 + 8 + 4 + 2);
+    CHECK(file.layers[0].v(0, 1, 3, 2) == 3 * 24 + 16 + 4 + 2);
+    CHECK(notes_say(file, "f.npz: qkv [5, 3, 2, 4] is read as [T, 3, H, d]: 2 heads of width 4"));
+    // [B, T, 3, H, d]
+    const TensorFile batch = read(call({2, 5, 3, 2, 4}));
+    CHECK(batch.size.batch == 2);
+    CHECK(batch.layers[0].v(1, 1, 3, 2) == 5 * 24 + 3 * 24 + 16 + 4 + 2);
+    // [T, H, 3, d]
+    const TensorFile in_turn = read(call({5, 2, 3, 4}));
+    CHECK(in_turn.layers[0].k(0, 1, 3, 2) == 3 * 24 + 12 + 4 + 2);
+    CHECK(notes_say(in_turn, "is read as [T, H, 3, d]"));
+    // [T, 3 d] of one head
+    CHECK(first(read(call({5, 12})).layers[0].k) == 4);
+    CHECK(read(call({5, 12})).size.d_k == 4);
+    // three tokens are no doubt
+    CHECK(read(call({3, 3, 2, 4})).size.tq == 3);
+}
+
+TEST_CASE("a packed array in doubt is told both ways and the options that choose") {
+    const Scratch scratch;
+    const auto call = [&](const Extents& extents) {
+        return write(scratch / "f.npz", {counting("qkv", extents)});
+    };
+    CHECK(says(refused(call({5, 3, 3, 4})),
+               "f.npz: qkv is [5, 3, 3, 4], which can be [T, 3, H, d] or [T, H, 3, d]: give "
+               "--layout tokens-first for the first or save Q, K and V"));
+    CHECK(read(call({5, 3, 3, 4}), given({{"layout", "tokens-first"}})).layers[0].k(0, 0, 0, 0) ==
+          12);
+    const auto two = given({{"heads", "2"}});
+    CHECK(says(refused(call({5, 12}), two),
+               "which can be [T, 3·H·d], q, k and v one after another or [T, H·3·d], q, k and v of "
+               "each head in turn: give --layout joined for the first"));
+    const TensorFile joined = read(call({5, 12}), given({{"heads", "2"}, {"layout", "joined"}}));
+    CHECK(joined.layers[0].q(0, 1, 3, 1) == 3 * 12 + 0 + 2 + 1);
+    CHECK(joined.layers[0].v(0, 1, 3, 1) == 3 * 12 + 8 + 2 + 1);
+    CHECK(joined.size.d_k == 2);
+    const TensorFile stacked = read(call({3, 2, 5, 4}), given({{"layout", "heads-first"}}));
+    CHECK(stacked.layers[0].k(0, 1, 3, 2) == 40 + 20 + 12 + 2);
+    CHECK(says(refused(call({5, 13})), "f.npz: qkv is [5, 13]; expected [T, 3, H, d]"));
+    CHECK(says(refused(call({5, 3, 2, 4}), given({{"heads", "4"}})), "qkv is [5, 3, 2, 4]; "));
+    CHECK(says(refused(call({5, 3, 2, 4}), given({{"kv-heads", "2"}, {"heads", "4"}})),
+               "kv-heads is 2 and heads 4, but a packed array has as many keys"));
+    write(scratch / "l.npz", {counting("l1.qkv", {5, 3, 2, 4}), counting("l4.QKV", {5, 3, 2, 4})});
+    CHECK(read(scratch / "l.npz").numbers == std::vector<Index>{1, 4});
+    write(scratch / "both.npz", {counting("Q", {2, 1}), counting("K", {2, 1}),
+                                 counting("V", {2, 1}), counting("qkv", {2, 3})});
+    CHECK(notes_say(read(scratch / "both.npz"), "array 'qkv' is not used"));
+}

@@ -1,0 +1,203 @@
+// A trained model over a text: read again for each, its weights once.
+#include "app/files/model.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/files/open.h"
+#include "app/jobs/jobs.h"
+#include "app/view/session.h"
+#include "core/models/read_out.h"
+#include "tests/support/small_models.h"
+
+using namespace attn;
+using namespace attn::files;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+view::OpenRequest reads(const fs::path& folder, const std::string& text,
+                        const std::string& before = {}) {
+    return {view::ModelText{{folder.string(), text, before}}, 0};
+}
+
+std::string refused(const view::OpenRequest& request, const RunControl& control = {}) {
+    const auto opened = opener(backends())(request, control);
+    return opened ? "" : opened.error().sentence;
+}
+
+/// The window over a model and a text.
+view::AppState opened_over(const fs::path& folder, const std::string& text) {
+    view::AppState state = view::initial_state();
+    view::play(state, {view::OpenFile{folder.string(), text}, view::DocumentReady{}},
+               opener(backends()));
+    return state;
+}
+
+std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
+    const auto model = Model::open(folder);
+    REQUIRE(model);
+    const auto run = model->run(model->tokens_of(text).value(), *find_backend("reference"));
+    REQUIRE(run);
+    const auto values = run->read_out.values();
+    return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+TEST_CASE("a model's folder opens over a text, with every layer's inputs as it computed them") {
+    const Scratch scratch;
+    const fs::path folder = test::encoder_folder(scratch);
+    const auto opened = opener(backends())(reads(folder, "ab c"), {});
+    REQUIRE(opened);
+    const view::Document& document = *opened->document;
+    REQUIRE(view::model_of(document) != nullptr);
+    CHECK(view::model_of(document)->path == folder.string());
+    CHECK(view::text_of(document) == "ab c");
+    CHECK_FALSE(view::is_toy(document));
+    CHECK(document.tokens == Words{"a", "b", " ", "c"});
+    CHECK(document.note == "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads");
+    REQUIRE(document.layers.size() == 2);
+    const auto model = Model::open(folder);
+    const auto run = model->run(model->tokens_of("ab c").value(), *find_backend("staged"));
+    for (std::size_t n = 0; n < 2; ++n)
+        CHECK(
+            std::ranges::equal(document.layers[n]->x.values(), run->layers[n].inputs->x.values()));
+    CHECK(document.read_out.has_vector);
+    CHECK_FALSE(document.read_out.similarity);
+    CHECK(document.read_out.next.empty());
+}
+
+TEST_CASE("the model stays in memory until its files change") {
+    const Scratch scratch;
+    const fs::path folder = test::encoder_folder(scratch);
+    const fs::path other = test::gpt2_folder(scratch);
+    ModelCache cache;
+    const auto first = cache.open(folder.string()).value();
+    CHECK(cache.open(folder.string()).value() == first);
+    test::write_pieces(folder, R"(["ab",-1],["c",-1])");
+    const auto second = cache.open(folder.string()).value();
+    CHECK(second != first);
+    CHECK(second->model.tokens_of("abc")->size() == 2);
+    CHECK(cache.open(other.string()).value() != second);
+    fs::remove(folder / "tokenizer.json");
+    CHECK_FALSE(open_text(cache, {folder.string(), "abc"}, {}));
+    // the opener of a window goes by it
+    test::write_pieces(folder, R"(["ab",-1],["c",-1])");
+    const view::Opener open = opener(backends());
+    CHECK(open(reads(folder, "abc"), {})->document->tokens == Words{"ab", "c"});
+    test::write_pieces(folder, R"(["a",-1],["bc",-1])");
+    CHECK(open(reads(folder, "abc"), {})->document->tokens == Words{"a", "bc"});
+}
+
+TEST_CASE("a model's five likeliest next tokens, of the whole vocabulary") {
+    const Scratch scratch;
+    const fs::path folder = test::gpt2_folder(scratch);
+    const auto opened = opener(backends())(reads(folder, "abba c"), {});
+    REQUIRE(opened);
+    const auto& next = opened->document->read_out.next;
+    REQUIRE(next.size() == 5);
+    const std::vector<float> logits = vector_of(folder, "abba c");
+    REQUIRE(logits.size() == 5 * 50);
+    const auto last = std::span(logits).last(50);
+    double sum = 0.0;
+    for (const float x : last) sum += std::exp(static_cast<double>(x));
+    std::vector<float> sorted(last.begin(), last.end());
+    std::ranges::sort(sorted, std::greater<>());
+    for (std::size_t n = 0; n < 5; ++n)
+        CHECK(next[n].probability == doctest::Approx(std::exp(sorted[n]) / sum).epsilon(1e-4));
+    const auto best = std::ranges::max_element(last) - last.begin();
+    const Words vocabulary{"a", "b", "ab", "▁", "c"};
+    CHECK(next[0].text ==
+          (best < 5 ? vocabulary[static_cast<std::size_t>(best)] : "#" + std::to_string(best)));
+}
+
+TEST_CASE("a text is compared with the one before") {
+    const Scratch scratch;
+    const fs::path folder = test::encoder_folder(scratch);
+    const view::Opener open = opener(backends());
+    const auto similarity = [&](const std::string& text, const std::string& before) {
+        return open(reads(folder, text, before), {})->document->read_out.similarity;
+    };
+    const double expected = *cosine(vector_of(folder, "ab c"), vector_of(folder, "cab"));
+    CHECK(std::abs(expected) < 0.999);
+    CHECK(*similarity("ab c", "cab") == doctest::Approx(expected).epsilon(1e-5));
+    CHECK(*similarity("cab", "ab c") == doctest::Approx(expected).epsilon(1e-5));
+    CHECK(*similarity("cab", "cab") == doctest::Approx(1.0).epsilon(1e-6));
+    CHECK_FALSE(similarity("cab", ""));
+}
+
+TEST_CASE("what cannot be read says why") {
+    const Scratch scratch;
+    const fs::path folder = test::gpt2_folder(scratch);
+    CHECK(refused(reads(folder, std::string(17, 'c'))) ==
+          "the text has 17 tokens; this model takes 16");
+    CHECK(refused(reads(folder, "")) == "the text has no token");
+    CHECK(refused(reads("/nowhere/gpt2", "a")) ==
+          "/nowhere/gpt2: expected a trained model, a folder whose config.json has a model_type");
+    std::stop_source stop;
+    stop.request_stop();
+    CHECK_FALSE(refused(reads(folder, "abc"), {stop.get_token(), {}}).empty());
+}
+
+TEST_CASE("typed on, only the last text is computed, and a text that is too long changes nothing") {
+    const Scratch scratch;
+    const fs::path folder = test::gpt2_folder(scratch);
+    view::AppState state = opened_over(folder, "a");
+    jobs::Jobs jobs(opener(backends()), [] {});
+    for (const char* text : {"ab", "abb", "abba"}) {
+        view::apply(state, view::TypeText{text});
+        jobs.update(state);
+    }
+    CHECK(view::text_of(state.document()) == "a");  // until the answer is there
+    jobs.settle();
+    std::size_t answers = 0;
+    for (const view::Action& answer : jobs.take()) {
+        answers += std::holds_alternative<view::DocumentReady>(answer) ? 1 : 0;
+        view::apply(state, answer);
+    }
+    CHECK(answers == 1);
+    CHECK(view::text_of(state.document()) == "abba");
+    CHECK(state.document().tokens == Words{"ab", "b", "a"});
+    CHECK((*state.trace)[Stage::weights].shape().t == 3);
+    view::apply(state, view::TypeText{std::string(20, 'c')});
+    jobs::answer(state, jobs);
+    CHECK(view::text_of(state.document()) == "abba");
+    CHECK(state.message.words ==
+          "The text has 20 tokens; this model takes 16; what is shown is still of “abba”.");
+    CHECK(state.message.severity == view::Severity::error);
+}
+
+TEST_CASE("a session brings back model, text and edits, also after both were moved") {
+    const Scratch scratch;
+    fs::create_directories(scratch / "old");
+    fs::rename(test::encoder_folder(scratch), scratch / "old/sentences");
+    view::AppState state = opened_over(scratch / "old/sentences", "ab c");
+    const view::CellRef cell{Stage::x, 1, 2};
+    view::play(state,
+               {view::TypeText{"ba c"}, view::DocumentReady{}, view::ShowLayer{1},
+                view::SetCell{cell, 2.5}},
+               opener(backends()));
+    REQUIRE(state.document().edits.size() == 1);
+    const std::string saved = view::session_to_json(state, scratch / "old");
+    std::ofstream(scratch / "old/s.json") << saved;
+    fs::rename(scratch / "old", scratch / "new");
+    const auto opened = opener(backends())({(scratch / "new/s.json").string(), 0}, {});
+    REQUIRE(opened);
+    const view::Document& document = *opened->document;
+    CHECK(view::model_of(document)->path == (scratch / "new/sentences").string());
+    CHECK(view::text_of(document) == "ba c");
+    CHECK(view::model_of(document)->before == "ab c");
+    CHECK(document.layer == 1);
+    CHECK(document.inputs->x(0, 0, 1, 2) == 2.5F);
+    CHECK(document.read_out.similarity == state.document().read_out.similarity);
+    CHECK(opened->session->step.sentence_draft == "ba c");
+    CHECK(view::session_to_json(*opened->session, scratch / "new").size() == saved.size());
+    fs::remove_all(scratch / "new/sentences");
+    CHECK(says(refused({(scratch / "new/s.json").string(), 0}),
+               (scratch / "new/sentences").string()));
+}

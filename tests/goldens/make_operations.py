@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Writes tests/goldens/operations: operations that are no softmax attention as PyTorch computes them in float64,
+gradients by autograd.
+
+    /usr/bin/python3 tests/goldens/make_operations.py      (needs Debian's python3-torch)
+
+A file holds inputs and parameters (rounded to float32, so that `attnscope trace` reads the same numbers), `options`
+(JSON) and, under the names of `attnscope stages --operation`, the results and d_<key>. Each formula is written here
+anew, from its source: linear attention as the explicit n x n matrix, state space as a loop over tokens.
+"""
+import json
+import math
+import pathlib
+
+import numpy as np
+import torch
+
+FOLDER = pathlib.Path(__file__).parent / "operations"
+torch.set_default_dtype(torch.float64)
+
+
+def draw(generator, *shape):
+    return torch.randn(*shape, generator=generator).float().double()
+
+
+def allowed(options, batch, tq, tk):
+    inside = torch.ones(batch, 1, tq, tk, dtype=torch.bool)
+    if "causal" in options:
+        offset = tk - tq if options["causal"] == "bottom-right" else 0
+        inside &= torch.arange(tk)[None, :] <= torch.arange(tq)[:, None] + offset
+    for b, valid in enumerate(options.get("padding", [])):
+        inside[b, :, :, valid:] = False
+    return inside
+
+
+def softmax(logits):
+    """Rows without an allowed key are 0."""
+    empty = torch.isinf(logits).all(-1, keepdim=True)
+    return torch.softmax(logits.masked_fill(empty, 0.0), -1).masked_fill(empty, 0.0)
+
+
+def linear(q, k, v, inside, options, params):
+    """Katharopoulos et al. 2020, equation 4 with every similarity written out."""
+    phi_q, phi_k = torch.nn.functional.elu(q) + 1, torch.nn.functional.elu(k) + 1
+    similar = (phi_q @ phi_k.transpose(-1, -2)) * inside
+    denominator = similar.sum(-1, keepdim=True)
+    implied = torch.where(denominator > 0, similar / denominator.clamp(min=1e-300), torch.zeros_like(similar))
+    return {"phi_q": phi_q, "implied": implied, "context": implied @ v}
+
+
+def latents(q, k, v, inside, options, params):
+    scale = 1.0 / math.sqrt(q.shape[-1])
+    keys = inside[:, :, :1]
+    scores_in = (params["latents"] @ k.transpose(-1, -2) * scale).masked_fill(~keys, -math.inf)
+    weights_in = softmax(scores_in)
+    values = weights_in @ v
+    latent_keys = values @ params["W_latent"]
+    scores_out = q @ latent_keys.transpose(-1, -2) * scale
+    weights_out = softmax(scores_out)
+    stages = {"scores_in": scores_in, "weights_in": weights_in, "latent_values": values, "latent_keys": latent_keys}
+    stages |= {"scores_out": scores_out, "weights_out": weights_out, "implied": weights_out @ weights_in}
+    return stages | {"context": weights_out @ values}
+
+
+def state_space(q, k, v, inside, options, params):
+    """Gu & Dao 2023, algorithm 2 with the loop of its reference selective_scan_ref; `inside` as Δ = 0."""
+    open_tokens = inside[:, :, -1, :, None].double()
+    delta = torch.nn.functional.softplus(v @ params["W_delta"] + params["b_delta"]) * open_tokens
+    a = -torch.exp(params["A_log"])
+    b, c = v @ params["W_B"], v @ params["W_C"]
+    a_bar = torch.exp(delta[..., None] * a[None, :, None])
+    if options.get("discretise", "zoh") == "zoh":
+        b_bar = (a_bar - 1) / a[None, :, None] * b[..., None, :]
+    else:
+        b_bar = delta[..., None] * b[..., None, :]
+    state, states, outputs = torch.zeros_like(a_bar[:, :, 0]), [], []
+    for i in range(v.shape[2]):
+        state = a_bar[:, :, i] * state + b_bar[:, :, i] * v[:, :, i, :, None]
+        states.append(state.flatten(-2))
+        outputs.append((state * c[:, :, i, None, :]).sum(-1))
+    context = torch.stack(outputs, 2) + params["D_skip"] * v * open_tokens
+    stages = {"delta": delta, "b": b, "c": c, "a_bar": a_bar.flatten(-2), "b_bar": b_bar.flatten(-2)}
+    return stages | {"states": torch.stack(states, 2), "context": context}
+
+
+def chunked(q, k, v, inside, options, params):
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    weights = softmax(scores.masked_fill(~inside, -math.inf))
+    return {"implied": weights, "context": weights @ v}
+
+
+RUN = {"linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked}
+
+
+def split(x, heads):
+    return x.unflatten(-1, (heads, x.shape[-1] // heads)).transpose(1, 2)
+
+
+def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=6, tk=6, d_k=4, d_v=3, params=None, d_model=0):
+    generator = torch.Generator().manual_seed(seed)
+    if d_model:
+        shapes = {"X": (batch, tq, d_model), "W_Q": (d_model, heads * d_k), "W_K": (d_model, kv_heads * d_k)}
+        shapes |= {"W_V": (d_model, kv_heads * d_v), "W_O": (heads * d_v, 5), "b_V": (kv_heads * d_v,), "b_O": (5,)}
+        options = options | {"heads": heads, "kv_heads": kv_heads}
+    else:
+        shapes = {"Q": (batch, heads, tq, d_k), "K": (batch, kv_heads, tk, d_k), "V": (batch, kv_heads, tk, d_v)}
+    inputs = {key: draw(generator, *shape) for key, shape in (shapes | (params or {})).items()}
+    for tensor in inputs.values():
+        tensor.requires_grad_(True)
+    if d_model:
+        q, k = split(inputs["X"] @ inputs["W_Q"], heads), split(inputs["X"] @ inputs["W_K"], kv_heads)
+        v = split(inputs["X"] @ inputs["W_V"] + inputs["b_V"], kv_heads)
+    else:
+        q, k, v = inputs["Q"], inputs["K"], inputs["V"]
+    repeat = heads // kv_heads
+    inside = allowed(options, batch, tq, tk)
+    shown = k.repeat_interleave(repeat, 1), v.repeat_interleave(repeat, 1)
+    stages = RUN[options["operation"]](q, *shown, inside, options, inputs)
+    stages["output"] = stages["context"].transpose(1, 2).flatten(2)
+    upstream = "dO"
+    end = stages["context"]
+    if d_model:
+        stages["output"] = stages["output"] @ inputs["W_O"] + inputs["b_O"]
+        upstream, end = "dY", stages["output"]
+    for tensor in stages.values():
+        tensor.retain_grad()
+    gradient = draw(generator, *end.shape)
+    (end * gradient).sum().backward()
+
+    arrays = {**inputs, upstream: gradient, **stages}
+    for key, tensor in inputs.items():  # what is never looked at has no gradient
+        arrays[f"d_{key.lower()}"] = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+    for key, tensor in stages.items():
+        if tensor.grad is not None and key not in ("implied", "a_bar", "b_bar", "states"):
+            # a masked token's step is 0 and stays so
+            arrays[f"d_{key}"] = tensor.grad * inside[:, :, -1, :, None] if key == "delta" else tensor.grad
+    numbers = {key: tensor.detach().numpy() for key, tensor in arrays.items()}
+    np.savez_compressed(FOLDER / f"{name}.npz", options=np.array(json.dumps(options)), **numbers)
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    m, n = 3, 2
+    of_latents = {"latents": (4, m, 4), "W_latent": (4, 3, 4)}
+    of_states = {"A_log": (4, 3, n), "W_B": (4, 3, n), "W_C": (4, 3, n), "W_delta": (4, 3, 3)}
+    of_states |= {"b_delta": (4, 1, 3), "D_skip": (4, 1, 3)}
+    write("linear", {"operation": "linear"}, 1, tk=7)
+    write("linear_causal", {"operation": "linear", "causal": True}, 2)
+    write("linear_bottom_right", {"operation": "linear", "causal": "bottom-right", "padding": [8, 3]}, 3, tq=4, tk=8)
+    write("linear_projected", {"operation": "linear", "causal": True}, 4, d_model=5)
+    write("latents", {"operation": "latents", "latents": m}, 5, tk=8, params=of_latents)
+    write("latents_padding", {"operation": "latents", "latents": m, "padding": [6, 0]}, 6, params=of_latents)
+    write("latents_projected", {"operation": "latents", "latents": m}, 7, params=of_latents, d_model=5)
+    write("state_space", {"operation": "state-space", "state": n}, 8, params=of_states)
+    euler = {"operation": "state-space", "state": n, "discretise": "euler", "padding": [6, 4]}
+    write("state_space_euler", euler, 9, params=of_states)
+    write("state_space_projected", {"operation": "state-space", "state": n}, 10, params=of_states, d_model=5)
+    write("chunked", {"operation": "chunked", "chunk": 3, "causal": "bottom-right", "padding": [8, 5]}, 11, tq=4, tk=8)
+
+
+if __name__ == "__main__":
+    main()

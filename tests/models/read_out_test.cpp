@@ -1,0 +1,58 @@
+// What is made of a model's last numbers: probabilities of the next token, similarity of two texts.
+#include "core/models/read_out.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+using namespace attn;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+TEST_CASE("probabilities are the softmax of the logits and sum to 1") {
+    const std::vector<float> logits{0.0F, std::log(2.0F), std::log(4.0F), -kInfinity};
+    const std::vector<double> shares = probabilities(logits);
+    REQUIRE(shares.size() == 4);
+    CHECK(shares[0] == doctest::Approx(1.0 / 7).epsilon(1e-7));
+    CHECK(shares[1] == doctest::Approx(2.0 / 7).epsilon(1e-7));
+    CHECK(shares[2] == doctest::Approx(4.0 / 7).epsilon(1e-7));
+    CHECK(shares[3] == 0.0);
+    std::vector<float> many(50000);
+    for (std::size_t n = 0; n < many.size(); ++n)
+        many[n] = 1e4F + std::sin(static_cast<float>(n)) * 9.0F;
+    const std::vector<double> all = probabilities(many);
+    CHECK(std::reduce(all.begin(), all.end()) == doctest::Approx(1.0).epsilon(1e-12));
+}
+
+TEST_CASE("the likeliest come first, of equal ones the lower id") {
+    const std::vector<float> logits{1.0F, 3.0F, 2.0F, 3.0F};
+    const auto best = likeliest(logits, 3);
+    REQUIRE(best.size() == 3);
+    CHECK(best[0].id == 1);
+    CHECK(best[1].id == 3);
+    CHECK(best[2].id == 2);
+    CHECK(best[0].probability == best[1].probability);
+    CHECK(best[0].probability / best[2].probability == doctest::Approx(std::exp(1.0)));
+    CHECK(likeliest(logits, 9).size() == 4);
+}
+
+TEST_CASE("nothing is said of logits that are no numbers") {
+    CHECK(likeliest(std::vector<float>{1.0F, std::nanf("")}, 5).empty());
+    CHECK(likeliest(std::vector<float>{1.0F, kInfinity}, 5).empty());
+    CHECK(likeliest(std::vector<float>{-kInfinity}, 5).empty());
+    CHECK(likeliest({}, 5).empty());
+}
+
+TEST_CASE("the cosine of two vectors") {
+    using Vector = std::vector<float>;
+    CHECK(*cosine(Vector{3, 4}, Vector{4, 3}) == doctest::Approx(0.96).epsilon(1e-12));
+    CHECK(*cosine(Vector{1, 0}, Vector{-2, 0}) == -1.0);
+    CHECK_FALSE(cosine(Vector{1, 0}, Vector{0, 0}));
+    CHECK_FALSE(cosine(Vector{1, std::nanf("")}, Vector{1, 1}));
+}

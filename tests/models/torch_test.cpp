@@ -1,0 +1,125 @@
+// Models of random weights against what PyTorch computed with them, layer by layer: goldens/models by make_models.py.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "attn_tree.h"
+#include "core/io/arrays/array_file.h"
+#include "core/models/model.h"
+
+using namespace attn;
+
+namespace {
+
+std::filesystem::path folder_of(std::string_view family) {
+    return std::filesystem::path(ATTN_TEST_DATA) / "models" / family;
+}
+
+std::vector<double> numbers(const ArrayFile& file, const std::string& name) {
+    CAPTURE(name);
+    const auto array = file.read(name);
+    REQUIRE(array);
+    if (const auto* floats = std::get_if<std::vector<float>>(&array->values))
+        return {floats->begin(), floats->end()};
+    return std::get<std::vector<double>>(array->values);
+}
+
+/// Largest difference, as a part of the largest expected number.
+double error_of(std::span<const float> values, const std::vector<double>& expected) {
+    REQUIRE(values.size() == expected.size());
+    double largest = 0.0, error = 0.0;
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+        largest = std::max(largest, std::abs(expected[n]));
+        error = std::max(error, std::abs(static_cast<double>(values[n]) - expected[n]));
+    }
+    REQUIRE(largest > 0.01);
+    return error / largest;
+}
+
+std::vector<ModelToken> tokens_of(const std::vector<double>& ids) {
+    std::vector<ModelToken> tokens;
+    for (const double id : ids) tokens.push_back({static_cast<Index>(id), ""});
+    return tokens;
+}
+
+}  // namespace
+
+TEST_CASE("every layer of a model equals PyTorch's") {
+    for (const ModelFamily& family : model_families()) {
+        CAPTURE(family.key);
+        const auto model = Model::open(folder_of(family.key));
+        REQUIRE_MESSAGE(model, (model ? "" : model.error().sentence));
+        CHECK(model->notes().empty());
+        const auto expected = open_arrays(folder_of(family.key) / "expected.safetensors");
+        REQUIRE(expected);
+        for (const Backend* backend : backends()) {
+            CAPTURE(backend->name());
+            StageSet keep;
+            for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights})
+                keep.set(index_of(stage));
+            if (!backend->stages()[index_of(Stage::weights)]) keep.reset(index_of(Stage::weights));
+            const auto run = model->run(tokens_of(numbers(**expected, "ids")), *backend, keep);
+            REQUIRE_MESSAGE(run, (run ? "" : run.error().sentence));
+            REQUIRE(std::ssize(run->layers) == model->config().layers);
+            for (std::size_t n = 0; n < run->layers.size(); ++n) {
+                const ModelLayer& layer = run->layers[n];
+                const auto check = [&](const char* key, const Tensor& values) {
+                    const std::string name = fmt::format("l{}.{}", n, key);
+                    CAPTURE(name);
+                    CHECK(error_of(values.values(), numbers(**expected, name)) < 1e-5);
+                };
+                const auto stage_or_input = [&](Stage stage, const Tensor& given) -> const Tensor& {
+                    return layer.trace[stage].empty() ? given : layer.trace[stage];
+                };
+                check("q", stage_or_input(Stage::q, layer.inputs->q));
+                check("k", stage_or_input(Stage::k, layer.inputs->k));
+                check("v", stage_or_input(Stage::v, layer.inputs->v));
+                if (keep[index_of(Stage::weights)]) check("weights", layer.trace[Stage::weights]);
+                check("residual", layer.residual);
+                CHECK(layer.trace[Stage::output].empty());  // was not asked for
+            }
+            if (family.read_out == ReadOut::none) {
+                CHECK(run->read_out.empty());
+                continue;
+            }
+            const char* name = family.read_out == ReadOut::sentence ? "embedding" : "logits";
+            CHECK(error_of(run->read_out.values(), numbers(**expected, name)) < 1e-5);
+        }
+    }
+}
+
+TEST_CASE("attention's output is kept where it is asked for") {
+    const auto model = Model::open(folder_of("gpt2"));
+    const auto expected = open_arrays(folder_of("gpt2") / "expected.safetensors");
+    REQUIRE(model);
+    const auto run = model->run(tokens_of(numbers(**expected, "ids")), *find_backend("staged"));
+    REQUIRE(run);
+    for (std::size_t n = 0; n < run->layers.size(); ++n)
+        CHECK(error_of(run->layers[n].trace[Stage::output].values(),
+                       numbers(**expected, fmt::format("l{}.output", n))) < 1e-5);
+}
+
+TEST_CASE("what a model cannot run is refused by its number") {
+    const auto model = Model::open(folder_of("gpt2"));
+    REQUIRE(model);
+    const Backend& staged = *find_backend("staged");
+    CHECK(model->run({}, staged).error().sentence == "the text has no token");
+    CHECK(model->run({{50, ""}}, staged).error().sentence == "token 50 is not one of 50");
+    CHECK(model->run({{-1, ""}}, staged).error().sentence == "token -1 is not one of 50");
+    const auto long_run = model->run(std::vector<ModelToken>(17, {1, ""}), staged);
+    CHECK(long_run.error().sentence == "the text has 17 tokens; this model takes 16");
+    CHECK(model->tokens_of("a").error().sentence ==
+          "this model's folder has no tokenizer.json, vocab.json or vocab.txt");
+}
+
+TEST_CASE("a run ends soon after it was stopped") {
+    const auto model = Model::open(folder_of("llama"));
+    REQUIRE(model);
+    std::stop_source stop;
+    stop.request_stop();
+    CHECK_FALSE(model->run({{1, ""}, {2, ""}}, *find_backend("staged"), all_stages(),
+                           RunControl{stop.get_token(), {}}));
+}

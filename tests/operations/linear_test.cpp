@@ -1,0 +1,130 @@
+// Linear attention by its running sums against its explicit matrix.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/masks.h"
+#include "tests/operations/sample.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+double phi(double x) { return x > 0.0 ? x + 1.0 : std::exp(x); }
+
+/// φ(q_i) · φ(k_j), straight from the inputs.
+double similarity(const TensorD& q, const TensorD& k, Index b, Index h, Index i, Index j) {
+    double sum = 0.0;
+    for (Index a = 0; a < q.shape().d; ++a)
+        sum += phi(q(b, h, i, a)) * phi(k(b, h / (q.shape().h / k.shape().h), j, a));
+    return sum;
+}
+
+/// The O(n²) form: every similarity, masked, divided by its row's sum; 0 where a row has none.
+TensorD explicit_weights(const OperationCase& one, const OperationTraceD& trace) {
+    const TensorD& q = trace["q"];
+    const TensorD& k = trace["k"];
+    const Dimensions size = validate(one.inputs, one.spec).value().size();
+    TensorD weights(Shape{q.shape().b, q.shape().h, q.shape().t, k.shape().t});
+    for (Index b = 0; b < q.shape().b; ++b)
+        for (Index h = 0; h < q.shape().h; ++h)
+            for (Index i = 0; i < q.shape().t; ++i) {
+                double sum = 0.0;
+                for (Index j = 0; j < k.shape().t; ++j)
+                    if (may_attend(one.spec.mask, size, b, h, i, j))
+                        sum += weights(b, h, i, j) = similarity(q, k, b, h, i, j);
+                for (double& weight : weights.matrix(b, h).row(i))
+                    if (sum > 0.0) weight /= sum;
+            }
+    return weights;
+}
+
+TensorD times_values(const TensorD& weights, const TensorD& v) {
+    const Shape n = weights.shape();
+    TensorD made(Shape{n.b, n.h, n.t, v.shape().d});
+    for (Index b = 0; b < n.b; ++b)
+        for (Index h = 0; h < n.h; ++h)
+            for (Index i = 0; i < n.t; ++i)
+                for (Index j = 0; j < n.d; ++j)
+                    for (Index c = 0; c < v.shape().d; ++c)
+                        made(b, h, i, c) +=
+                            weights(b, h, i, j) * v(b, h / (n.h / v.shape().h), j, c);
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("one query, three keys: state, normaliser and weights by hand") {
+    OperationCase one;
+    one.operation.operation = Operation::linear;
+    one.inputs.q = rows({{0.0}});
+    one.inputs.k = rows({{1.0}, {0.0}, {-std::log(2.0)}});
+    one.inputs.v = rows({{1.0}, {2.0}, {4.0}});
+    const OperationTraceD trace = one.forward();
+    CHECK(difference(trace["phi_k"], rows({{2.0}, {1.0}, {0.5}}), "phi") == "");
+    CHECK(difference(trace["state"], rows({{6.0}}), "S") == "");
+    CHECK(difference(trace["normaliser"], rows({{3.5}}), "z") == "");
+    CHECK(difference(trace["denominator"], rows({{3.5}}), "D") == "");
+    CHECK(difference(trace["implied"], rows({{2.0 / 3.5, 1.0 / 3.5, 0.5 / 3.5}}), "A") == "");
+    CHECK(difference(trace["context"], rows({{6.0 / 3.5}}), "context") == "");
+}
+
+TEST_CASE("causal: the state grows by one outer product a key") {
+    OperationCase one;
+    one.operation.operation = Operation::linear;
+    one.spec.mask.causal = CausalAlign::top_left;
+    one.inputs.q = rows({{0.0, 0.0}, {1.0, 0.0}});
+    one.inputs.k = rows({{0.0, 1.0}, {1.0, 0.0}});
+    one.inputs.v = rows({{1.0, 10.0}, {2.0, 20.0}});
+    const OperationTraceD trace = one.forward();
+    // φ(k) = [1, 2], [2, 1]; S_0 = [1 10; 2 20], S_1 = S_0 + [4 40; 2 20].
+    CHECK(difference(trace["states"], rows({{1.0, 10.0, 2.0, 20.0}, {5.0, 50.0, 4.0, 40.0}}),
+                     "S") == "");
+    CHECK(difference(trace["normalisers"], rows({{1.0, 2.0}, {3.0, 3.0}}), "z") == "");
+    CHECK(difference(trace["state"], rows({{5.0, 50.0}, {4.0, 40.0}}), "S") == "");
+    // φ(q) = [1, 1], [2, 1]: row 0 sees key 0 alone; row 1 has 14/9 and 140/9.
+    CHECK(difference(trace["context"], rows({{1.0, 10.0}, {14.0 / 9.0, 140.0 / 9.0}}), "context") ==
+          "");
+    CHECK(difference(trace["implied"], rows({{1.0, 0.0}, {4.0 / 9.0, 5.0 / 9.0}}), "A") == "");
+}
+
+TEST_CASE("running sums give what the explicit n by n form gives, and rows sum to 1") {
+    for (const OperationCase& one : operation_cases()) {
+        if (one.operation.operation != Operation::linear) continue;
+        const OperationTraceD trace = one.forward();
+        const TensorD weights = explicit_weights(one, trace);
+        CHECK(difference(trace["implied"], weights, one.name) == "");
+        CHECK(difference(trace["context"], times_values(weights, trace["v"]), one.name) == "");
+    }
+    const OperationTraceD plain = sample(Operation::linear, 3, 5).forward();
+    for (Index i = 0; i < 3; ++i) {
+        double sum = 0.0;
+        for (const double weight : plain["implied"].matrix(1, 2).row(i)) sum += weight;
+        CHECK(sum == doctest::Approx(1.0));
+    }
+}
+
+TEST_CASE("a NaN of a masked key stays behind the mask; a row without keys follows the policy") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    OperationCase one = sample(Operation::linear, 3, 5);
+    const OperationTraceD clean = [&] {
+        one.spec.mask.padding = {4, 0};
+        return one.forward();
+    }();
+    for (Index c = 0; c < 2; ++c) one.inputs.v(0, 1, 4, c) = nan;
+    one.inputs.k(0, 1, 4, 0) = nan;
+    const OperationTraceD dirty = one.forward();
+    CHECK(difference(dirty["context"], clean["context"], "context") == "");
+    CHECK(clean["context"](0, 3, 0, 0) != 0.0);
+    CHECK(clean["context"](1, 0, 0, 0) == 0.0);
+    const OperationTraceD d = one.backward();
+    CHECK(d["v"](0, 1, 4, 0) == 0.0);
+    CHECK(std::isfinite(d["v"](0, 1, 3, 0)));
+    one.spec.empty_rows = EmptyRows::nan;
+    CHECK(std::isnan(one.forward()["context"](1, 0, 0, 0)));
+    CHECK(std::isnan(one.forward()["implied"](1, 0, 0, 0)));
+}

@@ -1,0 +1,74 @@
+#include <doctest/doctest.h>
+
+#include "app/view/numerics/view.h"
+#include "app/view/requests.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using attn::test::last;
+using view::Key;
+
+namespace {
+
+/// The workspace with its curves computed.
+struct Numerics : App {
+    explicit Numerics(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
+        view::apply(state, view::SetWorkspace{"numerics"});
+        view::answer_all(state);
+        ui.frames(3);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a click on a bar of the matrix explains that key, algorithm and format") {
+    Numerics app;
+    const view::Actions clicked = app.ui.click({600.0F, 640.0F});
+    const auto* one = last<view::SelectNumericsCell>(clicked);
+    REQUIRE(one);
+    CHECK(app.state.numerics_look.algorithm == one->algorithm);
+    const view::Actions other = app.ui.click({1000.0F, 240.0F});
+    const auto* two = last<view::SelectNumericsCell>(other);
+    REQUIRE(two);
+    CHECK(two->algorithm != SoftmaxAlgorithm::naive);
+    CHECK(two->format == FloatFormat::fp16);
+}
+
+TEST_CASE("dragging over a curve changes the gain, one step of undo") {
+    Numerics app;
+    const std::size_t before = app.state.now;
+    const view::Actions actions = app.ui.drag({250.0F, 860.0F}, {380.0F, 860.0F});
+    REQUIRE(last<view::SetNumericsGain>(actions));
+    CHECK(app.state.now == before + 1);
+    CHECK(view::nearest_gain(static_cast<double>(app.state.numerics().gain)) ==
+          app.state.numerics().gain);
+}
+
+TEST_CASE("keys change gain, format, algorithm and key") {
+    Numerics app;
+    app.ui.press(Key::right);
+    CHECK(app.state.numerics().gain == 32);
+    app.ui.press(Key::home);
+    CHECK(app.state.numerics().gain == 1);
+    app.ui.press(Key::f);
+    CHECK(app.state.numerics_look.format == FloatFormat::bf16);
+    app.ui.press(Key::a);
+    CHECK(app.state.numerics_look.algorithm == SoftmaxAlgorithm::stable);
+    app.ui.press(Key::period);
+    CHECK(app.state.numerics_look.key == 2);
+    app.ui.press(Key::d);
+    CHECK(app.state.numerics().row == view::LogitRow::document);
+}
+
+TEST_CASE("Numerics is drawn at every size, with NaN, one key, 4096 keys and a late sweep") {
+    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
+        for (const std::vector<double>& logits :
+             {view::teaching_logits(), std::vector{std::nan(""), 1.0}, std::vector{1.0},
+              std::vector<double>(4096, 1.0)}) {
+            Numerics app(size);
+            view::apply(app.state, view::SetNumericsLogits{logits});
+            app.ui.frames(2);
+            CHECK(app.ui.drawn() > 500);
+        }
+}

@@ -1,0 +1,444 @@
+// Every fault of the table, planted in loops that share nothing with the hypotheses, is the one that is named.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/cast.h"
+#include "core/dropout.h"
+#include "core/rng.h"
+#include "core/verify/diagnose.h"
+#include "tests/support/random.h"
+#include "tests/verify/plain.h"
+
+using namespace attn;
+using namespace attn::test;
+using namespace attn::verify;
+
+namespace {
+
+using Keys = std::vector<std::string_view>;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// A call, what a kernel with a fault gives for it, and the sets of results in which the fault shows.
+struct Planted {
+    Inputs in;
+    AttentionSpec spec;
+    Trace results;
+    std::vector<std::vector<Stage>> shown = {{}, {Stage::weights}, {Stage::context}};  // {}: all
+};
+
+struct Sizes {
+    Index b = 2, h = 4, hkv = 4, tq = 7, tk = 7, d = 8, d_v = 8;
+};
+
+/// Q, K and V of standard normal numbers, and the loops set up for the call without a fault.
+struct Maker {
+    explicit Maker(const Sizes& n, double size = 1.0) {
+        planted.in.q = normal_tensor<float>({n.b, n.h, n.tq, n.d}, 1, size);
+        planted.in.k = normal_tensor<float>({n.b, n.hkv, n.tk, n.d}, 2, size);
+        planted.in.v = normal_tensor<float>({n.b, n.hkv, n.tk, n.d_v}, 3);
+        plain.q = planted.in.q, plain.k = planted.in.k, plain.v = planted.in.v;
+        plain.factor = 1.0 / std::sqrt(static_cast<double>(n.d));
+        const Index group = n.h / n.hkv;
+        plain.key_head = plain.value_head = [group](Index h) { return h / group; };
+    }
+    Planted done() {
+        planted.results = run_plain(plain);
+        return planted;
+    }
+
+    Planted planted;
+    Plain plain;
+};
+
+bool causal(Index, Index i, Index j) { return j <= i; }
+
+std::shared_ptr<const Mask> mask_of(const Shape& shape,
+                                    const std::function<bool(Index, Index, Index)>& keep) {
+    Mask mask(shape);
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index i = 0; i < shape.t; ++i)
+                for (Index j = 0; j < shape.d; ++j) mask(b, h, i, j) = keep(b, i, j) ? 1 : 0;
+    return std::make_shared<const Mask>(std::move(mask));
+}
+
+Planted top_left() {
+    Maker make({2, 4, 4, 3, 7});
+    make.planted.spec.mask.causal = CausalAlign::bottom_right;
+    make.plain.allowed = causal;
+    return make.done();
+}
+Planted one_key_more() {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.plain.allowed = [](Index, Index i, Index j) { return j <= i + 1; };
+    return make.done();
+}
+
+Planted inverted(double empty) {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.plain.allowed = [](Index, Index i, Index j) { return j > i; };
+    make.plain.empty = empty;
+    return make.done();
+}
+Planted inverted_padding() {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.planted.spec.mask.padding = {5, 6};
+    make.plain.allowed = [](Index b, Index i, Index j) { return j <= i && j >= 5 + b; };
+    return make.done();
+}
+
+Planted transposed() {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.plain.allowed = [](Index, Index i, Index j) { return j >= i; };
+    return make.done();
+}
+
+Planted dropped() {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    return make.done();
+}
+Planted dropped_padding() {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.planted.spec.mask.padding = {5, 4};
+    make.plain.allowed = causal;
+    return make.done();
+}
+
+Planted scaled_by(double factor) {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.plain.allowed = causal;
+    make.plain.factor = factor;
+    return make.done();
+}
+Planted odd_scale() {
+    Planted made = scaled_by(1.0 / std::sqrt(13.0));
+    made.shown = {{}, {Stage::weights}, {Stage::scaled}};  // from context alone it takes a guess
+    return made;
+}
+
+Planted wrong_axis() {
+    Maker make({});
+    make.plain.over_queries = true;
+    return make.done();
+}
+
+Planted tiled() {
+    Maker make({2, 4, 2});
+    make.plain.key_head = make.plain.value_head = [](Index h) { return h % 2; };
+    return make.done();
+}
+
+std::function<double(Index, Index)> angle_of(Index d) {
+    return [d](Index p, Index c) {
+        return static_cast<double>(p) *
+               std::pow(10000.0, -2.0 * static_cast<double>(c) / static_cast<double>(d));
+    };
+}
+Planted pairs(RopePairs right) {
+    Maker make({});
+    make.planted.spec.rope = Rope{right, 10000.0, {}};
+    const bool half = right == RopePairs::interleaved;  // the other way
+    make.plain.q = turned(make.plain.q, 0, half, angle_of(8));
+    make.plain.k = turned(make.plain.k, 0, half, angle_of(8));
+    Planted made = make.done();
+    made.results[Stage::q_rot] = make.plain.q;
+    made.results[Stage::k_rot] = make.plain.k;
+    made.shown.push_back({Stage::q_rot});
+    return made;
+}
+
+Planted coarse(bool everything) {
+    Maker make({1, 1, 1, 2, 300});
+    make.planted.spec.rope = Rope{};
+    make.planted.spec.query_offset = 298;
+    const auto angle = [everything](Index p, Index c) {
+        const double position = to_bf16(static_cast<double>(p));
+        const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(c) / 8.0);
+        return everything ? to_bf16(position * to_bf16(frequency)) : position * frequency;
+    };
+    make.plain.q = turned(make.plain.q, 298, true, angle);
+    make.plain.k = turned(make.plain.k, 0, true, angle);
+    return make.done();
+}
+
+/// Batch entry 1 has two tokens of padding in front.
+Planted left_padding() {
+    Maker make({});
+    const auto valid = [](Index b, Index, Index j) { return b == 0 || j >= 2; };
+    make.planted.spec.rope = Rope{};
+    make.planted.spec.mask.custom = mask_of({2, 1, 1, 7}, valid);
+    make.plain.allowed = valid;
+    const auto angle = angle_of(8);
+    const auto moved = [angle](Index p, Index c) { return angle(std::max<Index>(p - 2, 0), c); };
+    make.plain.k = turned(make.plain.k, 0, true, angle);
+    const Tensor q = turned(make.plain.q, 0, true, angle),
+                 q_moved = turned(make.plain.q, 0, true, moved);
+    for (Index h = 0; h < 4; ++h)
+        for (Index i = 0; i < 7; ++i)
+            for (Index c = 0; c < 8; ++c) {
+                make.plain.q(0, h, i, c) = q(0, h, i, c);
+                make.plain.q(1, h, i, c) = q_moved(1, h, i, c);
+            }
+    return make.done();
+}
+Planted wrong_end() {
+    Maker make({});
+    make.planted.spec.mask.padding = {7, 4};
+    make.plain.allowed = [](Index b, Index, Index j) { return b == 0 || j >= 3; };
+    return make.done();
+}
+
+Planted empty_rows(double weight) {
+    Maker make({});
+    make.plain.allowed = [](Index, Index i, Index j) { return i != 2 && j <= i; };
+    make.planted.spec.mask.custom = mask_of({1, 1, 7, 7}, make.plain.allowed);
+    make.plain.empty = weight;
+    return make.done();
+}
+
+Planted beaten() {
+    Maker make({}, 120.0);
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.plain.allowed = causal;
+    make.plain.fill = -1e4;
+    return make.done();
+}
+
+Planted wide_window() {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.planted.spec.mask.window = 2;
+    make.plain.allowed = [](Index, Index i, Index j) { return j <= i && i - j <= 3; };
+    return make.done();
+}
+Planted narrow_window() {
+    Maker make({});
+    make.planted.spec.mask.window = 2;
+    make.plain.allowed = [](Index, Index i, Index j) { return std::abs(i - j) <= 1; };
+    return make.done();
+}
+
+Planted no_cap() {
+    Maker make({}, 2.0);
+    make.planted.spec.softcap = 1.5;
+    make.plain.biases = true;
+    return make.done();
+}
+
+Planted slopes(Index heads, double step) {
+    Maker make({2, heads, heads});
+    make.planted.spec.alibi = true;
+    make.plain.biases = true;
+    make.plain.bias = [step](double scaled, Index h, Index i, Index j) {
+        return scaled -
+               std::exp2(-step * static_cast<double>(h + 1)) * static_cast<double>(std::abs(i - j));
+    };
+    return make.done();
+}
+Planted odd_slopes() {
+    Planted made = slopes(4, 1.3);
+    made.shown = {{}, {Stage::weights}};  // from context alone it takes a guess
+    return made;
+}
+
+Planted dropping() {
+    Maker make({2, 4, 4, 16, 16});
+    make.plain.keep = [](Index b, Index h, Index i, Index j) {
+        const auto pair = static_cast<std::uint64_t>(((b * 4 + h) * 16 + i) * 16 + j);
+        return uniform(99, pair) < 0.2 ? 0.0 : 1.25;
+    };
+    Planted made = make.done();
+    made.shown = {{}, {Stage::weights}, {Stage::weights, Stage::context}};
+    return made;
+}
+
+Planted leaking_blocks() {
+    Maker make({});
+    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.planted.spec.mask.block = 3;
+    make.plain.allowed = causal;
+    return make.done();
+}
+Planted leaking_mask() {
+    Maker make({});
+    make.planted.spec.mask.custom =
+        mask_of({1, 1, 7, 7}, [](Index, Index i, Index j) { return j <= i && (i < 3) == (j < 3); });
+    make.plain.allowed = causal;
+    return make.done();
+}
+
+Planted untransposed() {
+    Maker make({});
+    make.plain.transposes = false;
+    Planted made = make.done();
+    made.shown = {{}, {Stage::output}};
+    return made;
+}
+
+/// GPT-NeoX's [q, k, v] of head after head, read as all Q, all K, all V.
+Planted split() {
+    Maker make({});
+    const auto& [q, k, v, rest] =
+        std::tie(make.planted.in.q, make.planted.in.k, make.planted.in.v, make.plain);
+    for (Index b = 0; b < 2; ++b)
+        for (Index t = 0; t < 7; ++t) {
+            std::vector<float> row;
+            for (Index h = 0; h < 4; ++h)
+                for (const Tensor* part : {&q, &k, &v})
+                    for (Index c = 0; c < 8; ++c) row.push_back((*part)(b, h, t, c));
+            for (Index h = 0; h < 4; ++h)
+                for (Index c = 0; c < 8; ++c) {
+                    const auto at = static_cast<std::size_t>(h * 8 + c);
+                    rest.q(b, h, t, c) = row[at];
+                    rest.k(b, h, t, c) = row[at + 32];
+                    rest.v(b, h, t, c) = row[at + 64];
+                }
+        }
+    Planted made = make.done();
+    made.results[Stage::q] = rest.q, made.results[Stage::k] = rest.k,
+    made.results[Stage::v] = rest.v;
+    return made;
+}
+
+Planted next_values() {
+    Maker make({});
+    make.plain.value_head = [](Index h) { return (h + 1) % 4; };
+    Planted made = make.done();
+    made.shown = {{}, {Stage::context}, {Stage::output}};
+    return made;
+}
+
+Planted unscaled() {
+    Maker make({});
+    make.planted.spec.dropout = 0.3;
+    make.planted.spec.seed = 5;
+    const AttentionSpec spec = make.planted.spec;
+    make.plain.keep = [spec](Index b, Index h, Index i, Index j) {
+        Dimensions size;
+        size.batch = 2, size.heads = 4, size.tq = size.tk = 7;
+        return dropout_factor(spec, size, b, h, i, j) > 0.0 ? 1.0 : 0.0;
+    };
+    Planted made = make.done();
+    std::swap(made.results[Stage::dropped], made.results[Stage::weights]);
+    made.shown = {{}, {Stage::dropped}, {Stage::context}};
+    return made;
+}
+
+Planted short_operands() {
+    Maker make({});
+    for (Tensor* tensor : {&make.plain.q, &make.plain.k, &make.plain.v})
+        for (float& value : tensor->values())
+            value = static_cast<float>(to_bf16(static_cast<double>(value)));
+    return make.done();
+}
+Planted short_weights() {
+    Maker make({});
+    make.plain.round = to_bf16;
+    Planted made = make.done();
+    made.shown = {{}, {Stage::context}, {Stage::output}};
+    return made;
+}
+
+/// By key of the table.
+const std::map<std::string_view, std::vector<std::function<Planted()>>>& cases() {
+    static const std::map<std::string_view, std::vector<std::function<Planted()>>> all{
+        {"causal_alignment", {top_left, one_key_more}},
+        {"mask_inverted",
+         {[] { return inverted(kNan); }, [] { return inverted(0.0); }, inverted_padding}},
+        {"mask_transposed", {transposed}},
+        {"mask_dropped", {dropped, dropped_padding}},
+        {"scale",
+         {[] { return scaled_by(1.0 / 8.0); }, [] { return scaled_by(1.0); },
+          [] { return scaled_by(1.0 / std::sqrt(32.0)); }, odd_scale}},
+        {"softmax_axis", {wrong_axis}},
+        {"gqa_tiled", {tiled}},
+        {"rope_pairing",
+         {[] { return pairs(RopePairs::half); }, [] { return pairs(RopePairs::interleaved); }}},
+        {"rope_angles", {[] { return coarse(true); }, [] { return coarse(false); }}},
+        {"padding_positions", {left_padding, wrong_end}},
+        {"empty_rows", {[] { return empty_rows(1.0 / 7.0); }, [] { return empty_rows(kNan); }}},
+        {"mask_value", {beaten}},
+        {"window_off_by_one", {wide_window, narrow_window}},
+        {"softcap", {no_cap}},
+        {"alibi_slopes", {[] { return slopes(6, 8.0 / 6.0); }, odd_slopes}},
+        {"dropout_active", {dropping}},
+        {"document_leak", {leaking_blocks, leaking_mask}},
+        {"heads_not_transposed", {untransposed}},
+        {"fused_split", {split}},
+        {"value_group", {next_values}},
+        {"dropout_unscaled", {unscaled}},
+        {"low_precision", {short_operands, short_weights}},
+    };
+    return all;
+}
+
+Trace only(const Trace& results, const std::vector<Stage>& stages) {
+    if (stages.empty()) return results;
+    Trace some;
+    for (const Stage stage : stages) some[stage] = results[stage];
+    return some;
+}
+
+void check_named(std::string_view key, const Planted& made, const std::vector<Stage>& shown) {
+    const Subject subject = make_subject(cast<double>(made.in), made.spec).value();
+    const Results results = only(made.results, shown);
+    const BoundsOf bounds = [&](const TraceD& stages) { return forward_bounds(subject, stages); };
+    REQUIRE(cells_beyond(results, subject.reference, bounds(subject.reference)) > 0);
+    const Diagnosis diagnosis = diagnose(subject, results, bounds);
+    Keys named;
+    std::string words;
+    for (const std::size_t n : diagnosis.named) {
+        named.push_back(diagnosis.outcomes[n].fault->key);
+        words += fmt::format("{}: {} (x{:.3g}); ", named.back(), diagnosis.outcomes[n].variant,
+                             diagnosis.outcomes[n].factor());
+    }
+    for (const verify::Outcome& outcome : diagnosis.outcomes)
+        if (outcome.fault->key == key && named.empty())
+            words += fmt::format("{} before {:.3g} after {:.3g} {}", outcome.variant,
+                                 outcome.before, outcome.after, outcome.reason);
+    CAPTURE(words);
+    CHECK(diagnosis.explained);
+    CHECK(named == Keys{key});
+}
+
+}  // namespace
+
+TEST_CASE("each fault of the table, planted, is named, and it alone") {
+    for (const Fault& fault : fault_table()) {
+        CAPTURE(fault.key);
+        REQUIRE(cases().contains(fault.key));
+        for (std::size_t n = 0; n < cases().at(fault.key).size(); ++n) {
+            CAPTURE(n);
+            const Planted made = cases().at(fault.key)[n]();
+            for (const std::vector<Stage>& shown : made.shown) {
+                std::string which;
+                for (const Stage stage : shown) which += std::string(info(stage).key) + " ";
+                CAPTURE(which);
+                check_named(fault.key, made, shown);
+            }
+        }
+    }
+    CHECK(cases().size() == fault_table().size());
+}
+
+TEST_CASE("every row of the table has words, a remedy and a source") {
+    for (const Fault& fault : fault_table()) {
+        CAPTURE(fault.key);
+        CHECK(!fault.words.empty());
+        CHECK(!fault.remedy.empty());
+        CHECK(!fault.source.empty());
+        CHECK((fault.plant != nullptr));
+    }
+}

@@ -1,0 +1,369 @@
+// The Heads workspace: all heads of all layers.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/view/document/requests.h"
+#include "app/view/heads/compute.h"
+#include "app/view/heads/grids.h"
+#include "app/view/heads/view.h"
+#include "app/view/heads/words.h"
+#include "app/view/heads/workspace.h"
+#include "app/view/session.h"
+#include "app/view/workspaces.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState shown(AppState state, const Actions& actions = {}) {
+    return after(after(std::move(state), {SetWorkspace{"heads"}}), actions);
+}
+
+AppState three_heads(const Actions& actions = {}) {
+    return shown(preset_state("three-heads"), actions);
+}
+
+/// V of ones, and scores that q · k = `logits` gives: weights as worked out by hand.
+std::shared_ptr<const Inputs> layer_of(Index heads, Index tokens, std::uint64_t seed) {
+    auto inputs = std::make_shared<Inputs>();
+    inputs->q = test::normal_tensor<float>({1, heads, tokens, 4}, seed);
+    inputs->k = test::normal_tensor<float>({1, heads, tokens, 4}, seed + 1);
+    inputs->v = test::normal_tensor<float>({1, heads, tokens, 4}, seed + 2);
+    return inputs;
+}
+
+/// Layers of two, three and one heads over "a b a c".
+AppState three_layers() {
+    Document document;
+    document.origin = FileOrigin{"layers.npz"};
+    document.tokens = {"a", "b", "a", "c"};
+    document.layers = {layer_of(2, 4, 1), layer_of(3, 4, 11), layer_of(1, 4, 21)};
+    document.inputs = document.layers[0];
+    return state_of(std::move(document)).value();
+}
+
+/// Q and K one-hot times 100: each query has all its weight on the key that `keys` names.
+AppState pointing(const std::vector<std::vector<Index>>& keys) {
+    const Index tokens = std::ssize(keys.front());
+    const Index heads = std::ssize(keys);
+    auto inputs = std::make_shared<Inputs>();
+    inputs->q = Tensor(Shape{1, heads, tokens, tokens});
+    inputs->k = Tensor(Shape{1, heads, tokens, tokens});
+    inputs->v = Tensor(Shape{1, heads, tokens, 1}, 1.0F);
+    for (Index h = 0; h < heads; ++h)
+        for (Index i = 0; i < tokens; ++i) {
+            inputs->q(0, h, i, keys[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)]) =
+                1000.0F;
+            inputs->k(0, h, i, i) = 10.0F;
+        }
+    Document document;
+    document.origin = FileOrigin{"pointing.npz"};
+    document.layers = {inputs};
+    document.inputs = inputs;
+    return state_of(std::move(document)).value();
+}
+
+const HeadFacts& facts(const AppState& state, Index layer, Index head) {
+    return *state.heads.result->find({layer, head});
+}
+
+std::size_t commas(const std::string& line) {
+    return static_cast<std::size_t>(std::ranges::count(line, ','));
+}
+
+}  // namespace
+
+TEST_CASE("every head of every layer has the weights that Step shows of it") {
+    AppState state = shown(three_layers());
+    REQUIRE(state.heads.result);
+    CHECK(state.heads.result->heads.size() == 6);
+    for (const HeadFacts& each : state.heads.result->heads) {
+        state = after(state, {ChooseHead{each.place.layer, each.place.head}});
+        CHECK(state.document().layer == each.place.layer);
+        CHECK(state.head == each.place.head);
+        const auto step = (*state.trace)[Stage::weights].matrix(0, state.head);
+        const auto mine = state.heads.result->weights(each.place);
+        for (Index i = 0; i < 4; ++i)
+            for (Index j = 0; j < 4; ++j)
+                CHECK(mine(i, j) == doctest::Approx(step(i, j)).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("another layer of the same document computes nothing anew; an edit does") {
+    AppState state = shown(three_layers());
+    const auto before = state.heads.result;
+    state = after(state, {ChooseHead{1, 2}});
+    CHECK(state.heads.result == before);
+    state = after(state, {SetCausal{true}});
+    CHECK(state.heads.result != before);
+    CHECK(state.heads.result->weights({0, 0})(0, 3) == 0.0F);
+    const auto causal = state.heads.result;
+    state = after(state, {Undo{}});
+    CHECK(state.heads.result != causal);
+    CHECK(state.heads.result->weights({0, 0})(0, 3) > 0.0F);
+}
+
+TEST_CASE("three heads with a job get their names, and the first line says so") {
+    const AppState state = three_heads();
+    REQUIRE(facts(state, 0, 0).label);
+    CHECK(facts(state, 0, 0).label->name == HeadMeasure::previous);
+    REQUIRE(facts(state, 0, 1).label);
+    CHECK(facts(state, 0, 1).label->name == HeadMeasure::sink);
+    const HeadFacts& same = facts(state, 0, 2);
+    CHECK(same.measures[HeadMeasure::duplicate].value_or(0) +
+              same.measures[HeadMeasure::diagonal].value_or(0) >
+          0.8);
+    const std::string point = build_all_heads_view(state).point;
+    CAPTURE(point);
+    CHECK(point.find("Layer 0 head ") == 0);
+    CHECK(point.find("more than any other of the 3 heads") != std::string::npos);
+}
+
+TEST_CASE("measures by hand: one head at the token before, one at the first, ties are no more") {
+    const AppState state = shown(pointing({{0, 0, 1, 2, 3}, {0, 0, 0, 0, 0}, {0, 0, 1, 2, 3}}));
+    CHECK(facts(state, 0, 0).measures[HeadMeasure::previous].value() == doctest::Approx(1.0));
+    CHECK(facts(state, 0, 1).measures[HeadMeasure::previous].value() == doctest::Approx(0.25));
+    CHECK(facts(state, 0, 1).measures[HeadMeasure::sink].value() == doctest::Approx(1.0));
+    CHECK(facts(state, 0, 0).measures[HeadMeasure::entropy].value() == doctest::Approx(0.0));
+    CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share].value() == doctest::Approx(1.0 / 3));
+    CHECK(build_all_heads_view(state).point ==
+          "Layer 0 head 0 gives 1.00 of its weight to the previous token.");
+}
+
+TEST_CASE("sorted by a measure: largest first, the line has both ends, thumbs their values") {
+    const AppState state = shown(pointing({{0, 0, 0, 0, 0}, {0, 0, 1, 2, 3}, {4, 0, 0, 2, 3}}),
+                                 {SortHeads{"previous"}});
+    const AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.thumbs.size() == 3);
+    CHECK(view.thumbs[0].title == "0·1  1.00");
+    CHECK(view.thumbs[1].title == "0·2  0.75");
+    CHECK(view.thumbs[2].title == "0·0  0.25");
+    CHECK(view.point ==
+          "Previous token: from 1.00 (layer 0 head 1) down to 0.25 (layer 0 head 0).");
+    CHECK(view.sorted);
+    const AllHeadsView none = build_all_heads_view(after(state, {SortHeads{"duplicate"}}));
+    CHECK(
+        none.point ==
+        "Duplicate token is not defined for any head here: it asks for a token that occurs twice.");
+    CHECK(none.thumbs[0].title == "0·0  –");
+    const AppState refused = after(state, {SortHeads{"attic"}});
+    CHECK(refused.heads.sort == "previous");
+    CHECK(refused.message.severity == Severity::error);
+}
+
+TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
+    AppState state = shown(pointing({{0, 1, 2, 3, 4}}));
+    auto inputs = std::make_shared<Inputs>(*state.document().inputs);
+    std::ranges::fill(inputs->q.values(), 0.0F);
+    Document even = state.document();
+    even.layers = {inputs};
+    even.inputs = inputs;
+    state = shown(state_of(even).value());
+    CHECK_FALSE(facts(state, 0, 0).label);
+    CHECK(build_all_heads_view(state).point.find("The one head does not get a label") == 0);
+    auto broken = std::make_shared<Inputs>(*inputs);
+    broken->q(0, 0, 2, 0) = std::nanf("");
+    even.layers = {broken};
+    even.inputs = broken;
+    state = shown(state_of(even).value());
+    CHECK(build_all_heads_view(state).point ==
+          "No measure is defined: the weights are NaN, or no row has any.");
+}
+
+TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
+    AppState state = shown(pointing({{0, 0, 1, 2, 3}, {0, 0, 0, 0, 0}}), {PinHead{0, 0, true}});
+    CHECK(build_all_heads_view(state).grids.size() == 1);
+    state = after(state, {PinHead{0, 1, true}, SelectHeadsPair{3, 2}});
+    AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.grids.size() == 3);
+    CHECK(view.grids[2].title == "A − B");
+    CHECK(view.grids[2].at(3, 2).value == doctest::Approx(1.0));
+    CHECK(view.grids[2].at(3, 0).value == doctest::Approx(-1.0));
+    for (const GridView& grid : view.grids) CHECK(grid.selected == std::pair<Index, Index>{3, 2});
+    REQUIRE(view.grids[2].sides.size() == 1);
+    CHECK(view.grids[2].sides[0].cells == std::vector<std::string>{"0.00", "0.00", "∞", "∞", "∞"});
+    CHECK(view.point.find("It is ∞ in 3 rows: B is 0 at a key where A is not.") !=
+          std::string::npos);
+    CHECK(heads_inspector(state).value == "A − B = 1.00");
+
+    state = after(state, {SwapPins{}});
+    CHECK(build_all_heads_view(state).grids[2].at(3, 2).value == doctest::Approx(-1.0));
+    state = after(state, {PinHead{0, 1, false}});  // A leaves, B takes its place
+    CHECK(state.heads.pinned[0] == HeadPlace{0, 0});
+    CHECK_FALSE(state.heads.pinned[1]);
+    state = after(state, {UnpinHeads{}});
+    CHECK_FALSE(state.heads.pinned[0]);
+}
+
+TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") {
+    AppState state =
+        shown(three_layers(), {PinHead{0, 0, true}, PinHead{0, 1, true}, ChooseHead{1, 2}});
+    CHECK(state.heads.pinned[0] == HeadPlace{0, 0});
+    CHECK(state.heads.pinned[1] == HeadPlace{1, 2});
+    state = after(state, {PinHead{2, 0, true}});
+    CHECK(state.heads.pinned[1] == HeadPlace{2, 0});
+    state = after(state, {PinHead{2, 1, true}});
+    CHECK(state.heads.pinned[1] == HeadPlace{2, 0});
+    CHECK(state.message.words.find("There is no layer 2 head 1") == 0);
+}
+
+TEST_CASE("KL in nats by hand") {
+    const float a[] = {0.5F, 0.5F};
+    const float b[] = {0.25F, 0.75F};
+    const float zero[] = {0.0F, 0.0F};
+    CHECK(divergence_text({a, 1, 2, 2}, {b, 1, 2, 2}, 0) == "0.14");  // ½ ln 2 + ½ ln ⅔
+    CHECK(divergence_text({zero, 1, 2, 2}, {b, 1, 2, 2}, 0) == "–");
+    CHECK(divergence_text({a, 1, 2, 2}, {zero, 1, 2, 2}, 0) == "∞");
+}
+
+TEST_CASE("a pair that is chosen is Step's, and Step's is shown here") {
+    AppState state = three_heads({SelectHeadsPair{4, 3}, GoToStage{Stage::weights}});
+    CHECK(state.step.selected == CellRef{Stage::weights, 4, 3});
+    state = after(state, {SelectHeadsPair{1, 5}});
+    CHECK(state.step.selected == CellRef{Stage::weights, 1, 5});
+    state = after(state,
+                  {SetWorkspace{"step"}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"heads"}});
+    CHECK(state.heads.pair == large::Cell{2, 1});
+    state = after(state, {SelectHeadsPair{6, 0}});
+    CHECK(state.heads.pair == large::Cell{2, 1});
+    CHECK(state.message.words == "There is no pair 6 → 0: the weights are 6 × 6, counted from 0.");
+}
+
+TEST_CASE("the inspector has the label, the pair, and every measure with its formula") {
+    const InspectorView view =
+        heads_inspector(three_heads({ChooseHead{0, 0}, SelectHeadsPair{4, 3}}));
+    CHECK(view.title == "layer 0 head 0");
+    CHECK(view.value == "previous token");
+    for (const HeadMeasureInfo& each : head_measure_table()) {
+        CAPTURE(each.key);
+        CHECK(view.as_text.find("\n" + std::string(each.title) + ": ") != std::string::npos);
+    }
+    CHECK(view.as_text.find("score: ") != std::string::npos);
+    CHECK(view.as_latex.find("A_{4,3}") == 0);
+}
+
+TEST_CASE("CSV: one line a head with every measure, empty where it is not defined") {
+    const AppState state =
+        shown(pointing({{0, 0, 1, 2, 3}, {0, 0, 0, 0, 0}}), {CopyHeadMeasures{}});
+    REQUIRE(state.effects.clipboard);
+    const std::string& csv = *state.effects.clipboard;
+    CHECK(csv.find("layer,head,label,entropy,evenness,previous,diagonal,next,sink,duplicate,"
+                   "induction,distance,norm_share\n0,0,previous token,0") == 0);
+    CHECK(csv.find("\n0,1,first token,") != std::string::npos);
+    CHECK(csv.find(",,,") != std::string::npos);  // no token occurs twice: no tokens are known
+    CHECK(std::ranges::count(csv, '\n') == 3);
+    CHECK(commas(csv) == 3 * 12);
+}
+
+TEST_CASE("colours: of all heads up to 1, or of each up to its largest weight") {
+    AppState state = shown(three_layers());
+    AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.legend.high == "1");
+    const std::uint64_t same = view.picture.key;
+    CHECK(view.grids[0].range.high == 1.0);
+    state = after(state, {SetHeadsRange{true}});
+    view = build_all_heads_view(state);
+    CHECK(view.legend.high == "largest");
+    CHECK(view.picture.key != same);
+    CHECK(view.grids[0].range.high == doctest::Approx(facts(state, 0, 0).largest));
+}
+
+TEST_CASE("the picture of all heads has each weight where its part says") {
+    const AppState state = shown(pointing({{0, 0, 1, 2, 3}, {4, 4, 4, 4, 4}}));
+    const AllHeadsView view = build_all_heads_view(state);
+    const Image image = view.picture.paint();
+    CHECK(image.width == 10);
+    CHECK(image.height == 5);
+    const Part& part = view.thumbs[1].part;
+    CHECK(part.low.x == 0.5F);
+    const auto pixel = [&](int x, int y) {
+        return image.rgba[static_cast<std::size_t>(4 * (y * 10 + x))];
+    };
+    const Color full = color_at(ColorScale::unit, 1.0, state.theme);
+    const Color none = color_at(ColorScale::unit, 0.0, state.theme);
+    CHECK(pixel(9, 2) == full.r);
+    CHECK(pixel(8, 2) == none.r);
+    CHECK(pixel(1, 2) == full.r);  // head 0, query 2 at key 1
+}
+
+TEST_CASE("layers of other sizes: no difference, and it says why; layers that lack heads") {
+    Document document = three_layers().document();
+    document.layers.push_back(layer_of(1, 3, 31));
+    const AppState state =
+        shown(state_of(document).value(), {PinHead{0, 0, true}, PinHead{3, 0, true}});
+    const AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.grids.size() == 2);
+    CHECK(view.point == "A is 4 × 4 and B is 3 × 3: heads of other sizes have no difference.");
+}
+
+TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refused") {
+    const AppState state = shown(preset_state("three-heads"),
+                                 {SortHeads{"sink"}, SetHeadsRange{true}, PinHead{0, 2, true},
+                                  PinHead{0, 0, true}, SelectHeadsPair{3, 2}});
+    const std::string text = session_to_json(state);
+    const auto read = session_from_json(text, "session");
+    REQUIRE(read);
+    CHECK(read->heads.sort == "sink");
+    CHECK(read->heads.own_range);
+    CHECK(read->heads.pinned[0] == HeadPlace{0, 2});
+    CHECK(read->heads.pinned[1] == HeadPlace{0, 0});
+    CHECK(read->heads.pair == large::Cell{3, 2});
+    CHECK(read->heads.result != nullptr);
+    CHECK(session_to_json(*read) == text);
+    const auto wrong = [&](const std::string& from, const std::string& to) {
+        std::string changed = text;
+        REQUIRE(changed.find(from) != std::string::npos);
+        changed.replace(changed.find(from), from.size(), to);
+        const auto refused = session_from_json(changed, "session");
+        return refused ? std::string() : refused.error().sentence;
+    };
+    CHECK(wrong("\"sort\":\"sink\"", "\"sort\":\"attic\"").find("unknown measure 'attic'") !=
+          std::string::npos);
+    CHECK(wrong("\"a\":{\"layer\":0,\"head\":2}", "\"a\":{\"layer\":1,\"head\":2}")
+              .find("which the document does not have") != std::string::npos);
+}
+
+TEST_CASE("a document of fewer heads and tokens drops what is gone") {
+    AppState state = three_heads({PinHead{0, 2, true}, PinHead{0, 1, true}, SelectHeadsPair{5, 5}});
+    AppState fewer = after(state, {SetHeads{2}});
+    CHECK(fewer.heads.pinned[0] == HeadPlace{0, 1});
+    CHECK_FALSE(fewer.heads.pinned[1]);
+    state = after(state, {LoadPreset{"the-cat-sat-down"}});
+    CHECK_FALSE(state.heads.pinned[0]);
+    CHECK(state.heads.pair == large::Cell{3, 3});  // the last of four tokens
+    REQUIRE(state.heads.result);
+    CHECK(state.heads.result->heads.size() == 1);
+}
+
+TEST_CASE("any document is shown without a fault, and what lacks heads says why") {
+    for (AppState state : sample_states()) {
+        CAPTURE(state.document().title);
+        state = shown(std::move(state));
+        const AllHeadsView view = build_all_heads_view(state);
+        const bool lacks = !heads_lacks(state).empty();
+        CHECK(lacks == view.grids.empty());
+        CHECK(lacks == !has_current_heads(state));
+        if (lacks) continue;
+        CHECK_FALSE(view.point.empty());
+        CHECK_FALSE(heads_inspector(state).empty);
+        view.picture.paint();
+    }
+    const AppState empty = shown(preset_state("empty"));
+    CHECK(heads_lacks(empty).find("There is no sentence yet") == 0);
+}
+
+TEST_CASE("too many weights at once are refused with both numbers") {
+    Document document;
+    document.origin = FileOrigin{"many.npz"};
+    document.layers.assign(300, layer_of(4, 128, 1));
+    document.inputs = document.layers[0];
+    const AppState state = shown(state_of(std::move(document)).value());
+    CHECK(head_cells(state.document()) == 300 * 4 * 128 * 128);
+    CHECK(heads_lacks(state).find("19,660,800 weights, more than the 16,777,216") !=
+          std::string::npos);
+    CHECK_FALSE(state.heads.result);
+}

@@ -1,0 +1,226 @@
+#include "app/view/cost/view.h"
+
+#include <doctest/doctest.h>
+
+#include "app/view/cost/requests.h"
+#include "app/view/cost/workspace.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "tests/view/large_sample.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+AppState cost_state(const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{"cost"}}), actions);
+}
+
+const CostRowView& row(const CostView& view, const std::string& name) {
+    for (const CostRowView& each : view.rows)
+        if (each.name == name) return each;
+    FAIL("no row " << name);
+    return view.rows.front();
+}
+
+}  // namespace
+
+TEST_CASE("the sentence compares what is stored with this machine and with fused") {
+    const CostControls controls;
+    CHECK(cost_sentence(controls, 16.0 * kGiB) ==
+          "32 heads × 8,192 queries × 8,192 keys: storing the weights takes 8 GiB, 50.0 % of this "
+          "machine’s 16 GiB; fused keeps 1 MiB in their place, 8,192 times less, and does the same "
+          "1.1 "
+          "TFLOP.");
+    CHECK(cost_sentence(controls, 4.0 * kGiB).find("2 times this machine’s 4 GiB") !=
+          std::string::npos);
+    CostControls backward;
+    backward.pass = CostPass::backward;
+    CHECK(cost_sentence(backward, kGiB)
+              .find("does 2.749 TFLOP instead of 2.199 TFLOP, for it computes "
+                    "the scores again") != std::string::npos);
+    CostControls one;
+    one.sizes.values = {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 4, 1};
+    CHECK(cost_sentence(one, kGiB).starts_with(
+        "1 head × 1 query × 1 key: storing the weights takes 4 B, under 0.1 % of"));
+}
+
+TEST_CASE("the note says what a 32-bit count makes of the number of weights") {
+    CostControls controls;
+    CHECK(cost_note(controls).starts_with(
+        "2,147,483,648 = 2³¹ weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to "
+        "−2,147,483,648,"));
+    controls.sizes[CostSize::tq] = 16384;
+    CHECK(cost_note(controls).find(
+              "4,294,967,296 = 2³² weights: a signed 32-bit count ends at 2³¹ − 1 "
+              "and wraps to 0,") != std::string::npos);
+    controls.sizes[CostSize::tq] = 8191;
+    CHECK(cost_note(controls).starts_with("2,147,221,504 weights."));
+    controls.sizes[CostSize::kv_heads] = 8;
+    CHECK(
+        cost_note(controls).find("4 query heads share each key/value head: the KV cache is 64 MiB, "
+                                 "÷ 4 of multi-head.") != std::string::npos);
+}
+
+TEST_CASE("the table, the cards and where the curves cross this machine's memory") {
+    const CostView view = build_cost_view(cost_state(), 16.0 * kGiB);
+    REQUIRE(view.rows.size() == 10);
+    CHECK(row(view, "scores").flop == "549.8 GFLOP");
+    CHECK(row(view, "scores").written == "8 GiB");
+    CHECK(row(view, "masked").flop == "0");
+    CHECK(row(view, "weights").kept == "8 GiB");
+    CHECK(row(view, "scaled").intensity == "0.125");
+    CHECK(row(view, "all").share == doctest::Approx(1.0));
+    CHECK(view.cards[0].value == "8 GiB");
+    CHECK(view.cards[0].formula == "B·H·Tq·Tk·s");
+    CHECK(view.cards[0].limit == "fits up to T = 11,585");  // √(16 GiB / 128)
+    CHECK(view.cards[0].selected);
+    CHECK(view.cards[1].formula == "B·H·c·Tk·s");
+    CHECK(view.cards[2].value == "1 MiB");
+    CHECK(view.cards[3].value == "256 MiB");
+    REQUIRE_FALSE(view.plot.marks.empty());
+    CHECK(view.plot.marks[0].x == 11585.0);
+    CHECK(view.plot.marks[0].text == "T = 11,585");
+    CHECK(view.plot.levels[0].text == "this machine’s memory, 16 GiB");
+    CHECK(view.plot.marker_texts[0] == "8 GiB");
+    const CostView small = build_cost_view(cost_state(), 4.0 * kGiB);
+    CHECK_FALSE(small.cards[0].fits);
+    CHECK(small.cards[2].fits);
+}
+
+TEST_CASE("backward goes the other way, and every count has its formula in the inspector") {
+    const AppState state = cost_state({SetCostPass{CostPass::backward}});
+    const CostView view = build_cost_view(state, kGiB);
+    CHECK(view.rows.front().name == "d_output");
+    CHECK(row(view, "d_context").flop == "1.1 TFLOP");
+    const auto text = [](CostItem item, CostPass pass) {
+        return cost_inspector(cost_state({SetCostPass{pass}, SelectCost{item}})).as_text;
+    };
+    CHECK(
+        text(CostItem::scores, CostPass::forward)
+            .find("FLOP: 2·B·H·Tq·Tk·d_k = 2·1·32·8192·8192·128 = 549,755,813,888 = 549.8 GFLOP") !=
+        std::string::npos);
+    CHECK(
+        text(CostItem::kv_cache, CostPass::forward)
+            .find(
+                "bytes: L·B·G·Tk·d_k·s + L·B·G·Tk·d_v·s = 1·1·32·8192·128·4 + 1·1·32·8192·128·4 = "
+                "268,435,456 = 256 MiB") != std::string::npos);
+    CHECK(text(CostItem::fused, CostPass::backward).find("6·B·H·Tq·Tk·d_k + 4·B·H·Tq·Tk·d_v") !=
+          std::string::npos);
+    for (std::size_t n = 0; n < kCostItemCount; ++n) {
+        const InspectorView inspector =
+            cost_inspector(cost_state({SelectCost{static_cast<CostItem>(n)}}));
+        CHECK_FALSE(inspector.empty);
+        CHECK_FALSE(inspector.value.empty());
+        CHECK_FALSE(inspector.as_python.empty());
+    }
+}
+
+TEST_CASE("sharing heads changes G alone, and other heads keep the kind of sharing") {
+    AppState state = cost_state();
+    const auto share = [&](HeadSharing sharing) {
+        return after(state, {shared_heads(state.cost().sizes, sharing)}).cost().sizes;
+    };
+    CHECK(share(HeadSharing::grouped)[CostSize::kv_heads] == 8);
+    CHECK(share(HeadSharing::multi_query)[CostSize::kv_heads] == 1);
+    CHECK(sharing_of(share(HeadSharing::multi_query)) == HeadSharing::multi_query);
+    state = after(state, {SetCostSize{CostSize::heads, 12}});
+    CHECK(state.cost().sizes[CostSize::kv_heads] == 12);
+    state = after(state, {SetCostSize{CostSize::kv_heads, 4}, SetCostSize{CostSize::heads, 6}});
+    CHECK(state.cost().sizes[CostSize::kv_heads] == 3);
+    state = after(state, {SetCostSize{CostSize::kv_heads, 4}});
+    CHECK(state.cost().sizes[CostSize::kv_heads] == 6);  // the next that divides
+    CHECK(state.message.words == "G = 6.");
+    state = after(state, {SetCostSize{CostSize::kv_heads, 5}});
+    CHECK(state.cost().sizes[CostSize::kv_heads] == 3);
+    state = after(state, {SetCostSize{CostSize::kv_heads, 7}});
+    CHECK(state.cost().sizes[CostSize::kv_heads] == 3);
+    CHECK(state.message.severity == Severity::error);
+}
+
+TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets; undo") {
+    AppState state = cost_state({SetCostTokens{1024}});
+    CHECK(state.cost().sizes[CostSize::tq] == 1024);
+    state = after(state, {SetCostPreset{"llama3-70b"}, SetCostTokens{4096}});
+    CHECK(state.cost().sizes[CostSize::tq] == 1);
+    CHECK(state.cost().sizes[CostSize::tk] == 4096);
+    state = after(state, {Undo{}, Undo{}});
+    CHECK(state.cost().sizes[CostSize::tk] == 1024);
+    state = after(state, {SetCostPreset{"document"}});
+    CHECK(state.cost().sizes[CostSize::tk] == 4);
+    CHECK(state.cost().sizes[CostSize::d_model] == 4);
+    CHECK(build_cost_view(state, kGiB).preset_shown == "the present document");
+    CHECK(after(state, {SetCostPreset{"attic"}}).message.words == "There are no sizes 'attic'.");
+    const AppState none = after(empty_state(), {SetCostPreset{"document"}});
+    CHECK(none.message.severity == Severity::error);
+    CHECK(none.cost().sizes == CostSizes{});
+}
+
+TEST_CASE(
+    "nothing is measured by itself; what is measured is said, and what is too large is refused") {
+    AppState state = cost_state();
+    CHECK_FALSE(requested_cost(state));
+    state = after(state, {MeasureCost{}});
+    CHECK_FALSE(requested_cost(state));
+    CHECK(state.message.words.find("are too much to be measured here: up to T = 1,024 can") !=
+          std::string::npos);
+    state = after(state, {SetCostPreset{"document"}, MeasureCost{}});
+    REQUIRE(requested_cost(state));
+    CHECK(requested_cost(state)->of.sizes[CostSize::d_model] == 0);
+    answer_all(state);
+    CHECK_FALSE(requested_cost(state));
+    REQUIRE(state.cost_look.last);
+    CHECK(state.cost_look.last->staged_ms > 0.0);
+    CHECK(state.cost_look.last->fused_ms > 0.0);
+    const CostView view = build_cost_view(state, kGiB);
+    REQUIRE(view.measure.times.size() == 2);
+    CHECK(
+        view.measure.words.starts_with("Forward of B 1, H 1, G 1, Tq 4, Tk 4, d_k 4, d_v 4, fp32"));
+    const CostView other = build_cost_view(after(state, {SetCostTokens{8}}), kGiB);
+    CHECK(other.measure.times.empty());
+}
+
+TEST_CASE("the roofline: the longer of FLOP over peak and bytes over bandwidth, stage by stage") {
+    CostControls of;
+    of.sizes.values = {1, 1, 1, 1000, 1000, 0, 64, 64, 0, 128, 4, 1};
+    // fused forward: 256 MFLOP; Q, K, V, context and logsumexp 4 · (4 · 64,000 + 1000) bytes
+    CHECK(predicted_fused_ms(of, 100.0, 1e9) == doctest::Approx(2.56));
+    CHECK(predicted_fused_ms(of, 1e9, 1.028) == doctest::Approx(1.0));
+    // staged, all bandwidth: pairs read 4 and written 4 times, Q and K read, V read, context written
+    CHECK(predicted_staged_ms(of, 1e12, 1.0) == doctest::Approx((8e6 + 4 * 64e3) * 4e-6));
+    of.pass = CostPass::backward;
+    CHECK(predicted_fused_ms(of, 100.0, 1e9) == doctest::Approx(6.4));
+}
+
+TEST_CASE("a session keeps sizes, pass and item; its sizes are checked") {
+    const AppState state = cost_state({SetCostPreset{"llama3-8b"}, SetCostPass{CostPass::backward},
+                                       SelectCost{CostItem::kv_cache}});
+    std::string text = session_to_json(state);
+    const auto read = session_from_json(text, "session");
+    REQUIRE(read);
+    CHECK(read->cost() == state.cost());
+    CHECK(read->cost_look.item == CostItem::kv_cache);
+    const std::size_t at = text.find("\"kv_heads\":8");
+    REQUIRE(at != std::string::npos);
+    text.replace(at, 12, "\"kv_heads\":7");
+    CHECK(session_from_json(text, "session").error().sentence.find("G must divide H") !=
+          std::string::npos);
+}
+
+TEST_CASE("numbers and stops") {
+    CHECK(flop_words(0.0) == "0");
+    CHECK(flop_words(999.0) == "999 FLOP");
+    CHECK(flop_words(2.048e9) == "2.048 GFLOP");
+    CHECK(cost_bytes(1023.0) == "1023 B");
+    CHECK(cost_bytes(1024.0) == "1 KiB");
+    CHECK(cost_bytes(8.0 * kGiB) == "8 GiB");
+    CHECK(next_tokens(8192, 1) == 16384);
+    CHECK(next_tokens(100, -1) == 64);
+    CHECK(next_tokens(1 << 24, 1) == 1 << 24);
+    CHECK(nearest_tokens(8000.0) == 8192);
+    CHECK(nearest_tokens(12345.0) == 12000);
+}

@@ -1,0 +1,129 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "app/view/kinds/explain.h"
+#include "app/view/kinds/workspace.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// A is plain scaled dot product, B has one setting more; the pair mat → cat of cat sat mat.
+AppState explained(const Actions& actions) {
+    Actions all{SetWorkspace{"kinds"}, ChooseKinds{"rope"}, CopyKind{KindsSide::a},
+                SelectKindsPair{2, 0}};
+    all.insert(all.end(), actions.begin(), actions.end());
+    return after(preset_state("cat-sat-mat"), all);
+}
+SetKind b_is(const char* setting, const char* value) { return {KindsSide::b, setting, value}; }
+
+bool says(const AppState& state, const std::string& words) {
+    const std::string text = kinds_inspector(state).as_text;
+    CAPTURE(text);
+    CHECK(text.find(words) != std::string::npos);
+    return text.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("both sides' arithmetic stands beside each other, from q and k to the share") {
+    const AppState state = explained({b_is("scaling", "off")});
+    const InspectorView view = kinds_inspector(state);
+    CHECK(view.title == "mat → cat");
+    CHECK(view.value == "A 24.8 %  B 21.2 %");
+    CHECK(says(state, "A: scaled dot product"));
+    CHECK(says(state, "q·k: 1.00·1.00 + 1.00·0.00 = 1.00"));
+    CHECK(says(state, "S: 1.00 ÷ √2 = 0.7071"));
+    CHECK(says(state, "exp(M − m): exp(0.7071 − 1.4142) = 0.4931"));
+    CHECK(says(state, "a: 0.4931 ÷ 1.9861 = 0.2483"));
+    CHECK(says(state, "B: dot product"));
+    CHECK(says(state, "a: 0.3679 ÷ 1.7358 = 0.2119"));
+    REQUIRE(view.table);
+    CHECK(view.table->rows.size() == 3);
+    CHECK(view.table->rows[0].chosen);
+    CHECK(view.table->rows[2].cells[1].text == "0.5035");
+    CHECK(view.table->rows[2].cells[3].text == "0.5761");
+}
+
+TEST_CASE("cosine: both lengths and their quotient") {
+    const AppState state = explained({b_is("score", "cosine")});
+    CHECK(says(state, "‖q‖: √(1.00·1.00 + 1.00·1.00) = 1.4142"));
+    CHECK(says(state, "‖k‖: √(1.00·1.00 + 0.00·0.00) = 1.00"));
+    CHECK(says(state, "= 0.7071"));
+}
+
+TEST_CASE("RoPE: the turned columns, and their product") {
+    const AppState state = explained({b_is("position", "rope-half")});
+    CHECK(says(state, "q0, q1 turn by 2 · 1.00 = 2.00 rad: (1.00, 1.00) → (−1.3254, 0.4932)."));
+    CHECK(says(state, "k0, k1 turn by 0 · 1.00 = 0.00 rad: (1.00, 0.00) → (1.00, 0.00)."));
+    CHECK(says(state, "q′·k′: −1.3254·1.00 + 0.4932·0.00 = −1.3254"));
+}
+
+TEST_CASE("ALiBi, soft cap and sink write their own numbers") {
+    CHECK(says(explained({b_is("position", "alibi")}), "B: 0.7071 − 0.50·2 = −0.2929"));
+    CHECK(says(explained({b_is("softcap", "1")}), "cap: 1.00 · tanh(0.7071 ÷ 1.00) = 0.6089"));
+    CHECK(says(explained({b_is("sink", "0")}), "and exp(0.00 − m) = 0.2431 of the sink = 2.2293"));
+    CHECK(says(explained({b_is("temperature", "0.5")}), "S: 1.00 ÷ √2 ÷ 0.5"));
+}
+
+TEST_CASE("operations in the place of softmax write what their weight is made from") {
+    AppState state = explained({ChooseKinds{"linear"}});
+    CHECK(says(state, "φ(x) = elu(x) + 1: φ(q) = (2.00, 2.00), φ(k) = (2.00, 1.00)."));
+    CHECK(says(state, "φ(q)·φ(k): 2.00·2.00 + 2.00·1.00 = 6.00"));
+    CHECK(says(state, "a: 6.00 ÷ 20.00 = 0.30"));
+    CHECK(says(state, "A computes: 72 in products + 45 = 117 FLOPs"));
+    CHECK(says(state, "A keeps: 4 × 9 (a weight of each pair) = 36 B"));
+    CHECK(says(state, "B keeps: 4 × 6 (S and z of each head) = 24 B"));
+    CHECK(kinds_inspector(state).table->rows[0].cells[2].text.empty());
+    for (const char* pair : {"linear", "latents", "state-space"}) {
+        state = explained({ChooseKinds{pair}});
+        const KindsResult& result = *state.kinds_look.result;
+        for (Index i = 0; i < 3; ++i)
+            for (Index j = 0; j <= i; ++j) {
+                const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);
+                REQUIRE_FALSE(arithmetic.steps.empty());
+                CHECK(arithmetic.steps.back().result == result.b.weights()(i, j));
+            }
+    }
+    CHECK(says(explained({ChooseKinds{"state-space"}, b_is("mask", "full"), SelectKindsPair{0, 2}}),
+               "a recurrence only looks back"));
+}
+
+TEST_CASE("masked pairs, empty rows and NaN say why there is no softmax") {
+    AppState state = explained({b_is("mask", "causal"), SelectKindsPair{0, 2}});
+    CHECK(says(state, "The mask forbids the pair: its weight is exactly 0."));
+    CHECK(kinds_inspector(state).value == "A 40.1 %  B 0.0 %");
+    CHECK(kinds_inspector(state).table->rows[2].cells[2].text == "masked");
+    state = explained({SetCell{{Stage::x, 2, 0}, std::nan("")}});
+    CHECK(says(state, "A score of the row is NaN or ∞, so its weights are NaN."));
+}
+
+TEST_CASE("the weight that the arithmetic ends with is the weight of the matrix, in every kind") {
+    const std::pair<const char*, const char*> settings[] = {
+        {"score", "cosine"},      {"score", "general"},      {"score", "additive"},
+        {"temperature", "0.3"},   {"position", "rope-half"}, {"position", "rope-interleaved"},
+        {"position", "alibi"},    {"softcap", "0.7"},        {"sink", "1.5"},
+        {"mask", "causal-window"}};
+    for (const auto& [setting, value] : settings) {
+        const AppState state =
+            after(two_heads_state(), {SetWorkspace{"kinds"}, ShowHead{1}, b_is(setting, value)});
+        const KindsResult& result = *state.kinds_look.result;
+        REQUIRE(result.whole());
+        CAPTURE(setting);
+        CAPTURE(value);
+        for (Index i = 0; i < result.q.shape().t; ++i)
+            for (Index j = 0; j <= i; ++j) {
+                const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);
+                if (!result.b.may(i, j)) continue;
+                REQUIRE(arithmetic.steps.size() >= 5);
+                const auto from_last = [&](std::size_t n) {
+                    return arithmetic.steps[arithmetic.steps.size() - n].result;
+                };
+                CHECK(from_last(1) == result.b.weights()(i, j));
+                CHECK(from_last(3) / from_last(2) == doctest::Approx(from_last(1)));
+            }
+    }
+}

@@ -1,0 +1,415 @@
+// The numbers are those of a script in another language: cat sat mat with Q = K = V = X, so that
+// X Xᵀ = [[1,0,1],[0,1,1],[1,1,2]] and d_k = 2. A is the scaled dot product where nothing else is said.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+
+#include "app/view/kinds/compute.h"
+#include "app/view/kinds/view.h"
+#include "app/view/kinds/words.h"
+#include "app/view/kinds/workspace.h"
+#include "app/view/session.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+
+AppState kinds_state(const Actions& actions = {}) {
+    return after(after(preset_state("cat-sat-mat"),
+                       {SetWorkspace{"kinds"}, ChooseKinds{"rope"}, CopyKind{KindsSide::a}}),
+                 actions);
+}
+SetKind b_is(const char* setting, const char* value) { return {KindsSide::b, setting, value}; }
+
+const KindsResult& result_of(const AppState& state) {
+    REQUIRE(state.kinds_look.result);
+    REQUIRE(state.kinds_look.result->whole());
+    return *state.kinds_look.result;
+}
+
+void check_weights(const KindComputed& side, const Matrix& expected) {
+    for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j < 3; ++j) {
+            CAPTURE(i);
+            CAPTURE(j);
+            CHECK(
+                side.weights()(i, j) ==
+                doctest::Approx(expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
+                    .epsilon(1e-10));
+        }
+}
+
+constexpr Matrix kScaled{{{0.401112092680, 0.197775814640, 0.401112092680},
+                          {0.197775814640, 0.401112092680, 0.401112092680},
+                          {0.248255078258, 0.248255078258, 0.503489843485}}};
+
+struct Known {
+    const char* setting;
+    const char* value;
+    Matrix weights;
+    Index row, column;
+    double difference, largest, relative, entropy;  // of row 0
+};
+const Known kKnown[] = {
+    {"scaling",
+     "off",
+     {{{0.422318798252, 0.155362403497, 0.422318798252},
+       {0.155362403497, 0.422318798252, 0.422318798252},
+       {0.211941557617, 0.211941557617, 0.576116884766}}},
+     2,
+     2,
+     0.072627041281,
+     0.042413411143,
+     0.047707462995,
+     1.017357207555},
+    {"position",
+     "rope-half",
+     {{{0.682549106398, 0.185623022169, 0.131827871433},
+       {0.105333176987, 0.387317612795, 0.507349210219},
+       {0.054696042457, 0.370955922197, 0.574348035346}}},
+     0,
+     0,
+     0.281437013718,
+     0.281437013718,
+     0.211792979822,
+     0.840393126500},
+    {"position",
+     "alibi",
+     {{{0.599901357075, 0.179407266926, 0.220691375999},
+       {0.156938782460, 0.524771321632, 0.318289895908},
+       {0.122523353198, 0.202006858574, 0.675469788228}}},
+     0,
+     0,
+     0.198789264395,
+     0.198789264395,
+     0.154432980121,
+     0.948245146656},
+    {"softcap",
+     "1",
+     {{{0.393086243845, 0.213827512309, 0.393086243845},
+       {0.213827512309, 0.393086243845, 0.393086243845},
+       {0.300977902120, 0.300977902120, 0.398044195760}}},
+     2,
+     2,
+     -0.105445647725,
+     0.052722823862,
+     0.044485810690,
+     1.063917124567},
+    {"sink",
+     "0",
+     {{{0.334880774663, 0.165119225337, 0.334880774663},
+       {0.165119225337, 0.334880774663, 0.334880774663},
+       {0.221181016370, 0.221181016370, 0.448580532956}}},
+     0,
+     0,
+     -0.066231318016,
+     0.132462636033,
+     0.147384821201,
+     1.030100384092},
+    {"mask",
+     "causal",
+     {{{1.0, 0.0, 0.0},
+       {0.330238450673, 0.669761549327, 0.0},
+       {0.248255078258, 0.248255078258, 0.503489843485}}},
+     0,
+     0,
+     0.598887907320,
+     0.598887907320,
+     0.394357040925,
+     0.0},
+    {"mask",
+     "window",
+     {{{0.669761549327, 0.330238450673, 0.0},
+       {0.197775814640, 0.401112092680, 0.401112092680},
+       {0.0, 0.330238450673, 0.669761549327}}},
+     0,
+     2,
+     -0.401112092680,
+     0.268649456647,
+     0.224557537825,
+     0.634347374350},
+};
+
+}  // namespace
+
+TEST_CASE("A is what Step computes") {
+    const AppState state = kinds_state();
+    check_weights(result_of(state).a, kScaled);
+    check_weights(result_of(state).b, kScaled);
+    CHECK(result_of(state).difference.value == 0.0);
+    CHECK(result_of(state).error.largest == 0.0);
+}
+
+TEST_CASE("one setting of B: weights, where they differ most, and what it does to the output") {
+    for (const Known& known : kKnown) {
+        CAPTURE(known.setting);
+        CAPTURE(known.value);
+        const AppState state = kinds_state({b_is(known.setting, known.value)});
+        const KindsResult& result = result_of(state);
+        check_weights(result.a, kScaled);
+        check_weights(result.b, known.weights);
+        CHECK(result.difference.row == known.row);
+        CHECK(result.difference.column == known.column);
+        CHECK(result.difference.value == doctest::Approx(known.difference).epsilon(1e-9));
+        CHECK(result.difference.compared == 9);
+        CHECK(result.error.largest == doctest::Approx(known.largest).epsilon(1e-9));
+        CHECK(result.error.relative == doctest::Approx(known.relative).epsilon(1e-9));
+        CHECK(std::abs(result.b.entropy[0] - known.entropy) < 1e-10);
+    }
+}
+
+TEST_CASE("cosine at a quarter's temperature") {
+    const AppState state =
+        kinds_state({b_is("score", "cosine"), b_is("scaling", "off"), b_is("temperature", "0.25")});
+    check_weights(result_of(state).b, {{{0.752901610121, 0.013789874010, 0.233308515869},
+                                        {0.013789874010, 0.752901610121, 0.233308515869},
+                                        {0.191311971676, 0.191311971676, 0.617376056649}}});
+    CHECK(result_of(state).difference.value == doctest::Approx(0.351789517441).epsilon(1e-9));
+    CHECK(result_of(state).difference.equal == 1);  // sat → sat too
+    CHECK(state.kinds() == after(state, {ChooseKinds{"dot-cosine"}}).kinds());
+}
+
+TEST_CASE("linear attention: φ(q)·φ(k) shared by rows, with fewer operations and less kept") {
+    // φ(1) = 2 and φ(0) = 1: products 5 4 6, 4 5 6, 6 6 8
+    const AppState state = kinds_state({ChooseKinds{"linear"}});
+    check_weights(result_of(state).b, {{{5.0 / 15, 4.0 / 15, 6.0 / 15},
+                                        {4.0 / 15, 5.0 / 15, 6.0 / 15},
+                                        {6.0 / 20, 6.0 / 20, 8.0 / 20}}});
+    CHECK(result_of(state).b.output()(2, 0) == doctest::Approx(0.7));
+    CHECK(result_of(state).difference.row == 2);
+    CHECK(result_of(state).difference.column == 2);
+    CHECK(
+        kinds_sentence(state).starts_with("B (linear attention) differs most from A (softmax) at "
+                                          "mat → mat: 40.0 % against 50.3 %; "));
+    const std::vector<KindRow> rows = build_kinds_view(state).rows;
+    const auto row = [&](std::string_view label) {
+        return *std::ranges::find(rows, label, &KindRow::label);
+    };
+    CHECK(row("FLOPs of this head").a == "117");  // 2·9·(2 + 2) + 5·9
+    CHECK(row("FLOPs of this head").b == "84");   // 2·(3·4 + 3·2·3) + 2·6 + 3·4
+    CHECK(row("kept besides Q, K, V").a == "36 B");
+    CHECK(row("kept besides Q, K, V").b == "24 B");  // S [2, 2] and z [2]
+}
+
+TEST_CASE(
+    "chunks give the same weights, latents and state space their own, with fresh parameters") {
+    AppState state = kinds_state({ChooseKinds{"chunked"}});
+    check_weights(result_of(state).b, kScaled);
+    CHECK(kinds_sentence(state).starts_with("Every weight of A and B is equal") !=
+          kinds_sentence(state).starts_with("The weights of A and B are equal to rounding"));
+    state = kinds_state({ChooseKinds{"latents"}});
+    for (Index i = 0; i < 3; ++i) {
+        double sum = 0.0;
+        for (Index j = 0; j < 3; ++j) sum += result_of(state).b.weights()(i, j);
+        CHECK(sum == doctest::Approx(1.0));
+    }
+    CHECK(build_kinds_view(state).note.find("of seed 1, not trained") != std::string::npos);
+    state = kinds_state({ChooseKinds{"state-space"}});
+    CHECK(result_of(state).b.weights()(0, 1) == 0.0);
+    CHECK(result_of(state).b.weights()(1, 0) != 0.0);
+}
+
+TEST_CASE("what an operation has no meaning for is refused in words, and the other side stays") {
+    const AppState state = kinds_state({ChooseKinds{"linear"}, b_is("score", "cosine")});
+    CHECK(kinds_sentence(state) ==
+          "B cannot be computed here: operation linear has no score cosine: expected dot.");
+    const KindsView view = build_kinds_view(state);
+    CHECK_FALSE(view.difference);
+    CHECK(view.b.fault.find("score cosine") != std::string::npos);
+    CHECK(view.a.fault.empty());
+}
+
+TEST_CASE("settings that an operation has no meaning for are left out, unless they are set") {
+    const auto settings = [](const AppState& state) {
+        std::vector<std::string_view> keys;
+        for (const KindChoice& choice : build_kinds_view(state).b.choices)
+            keys.push_back(choice.setting);
+        return keys;
+    };
+    using Keys = std::vector<std::string_view>;
+    CHECK((settings(kinds_state()) == Keys{"operation", "score", "position", "mask"}));
+    AppState state = kinds_state({ChooseKinds{"linear"}});
+    CHECK((settings(state) == Keys{"operation", "mask"}));
+    CHECK_FALSE(build_kinds_view(state).b.shows_sink);
+    state = after(state, {b_is("score", "cosine"), b_is("sink", "0")});
+    CHECK((settings(state) == Keys{"operation", "score", "mask"}));
+    CHECK(build_kinds_view(state).b.shows_sink);
+}
+
+TEST_CASE("weights that are no shares of 1 are said as numbers") {
+    const AppState state = kinds_state({ChooseKinds{"state-space"}});
+    CHECK(kinds_sentence(state).find('%') == std::string::npos);
+    CHECK(build_kinds_view(state).b.weights.sides.empty());
+    CHECK(build_kinds_view(state).a.weights.sides.size() == 1);
+}
+
+TEST_CASE("general and additive scores take seeded parameters, and the screen says so") {
+    const auto w = [](Param param, Index row, Index column) {
+        return seeded_parameter(1, param, row, column, 2);
+    };
+    const double x[3][2] = {{1, 0}, {0, 1}, {1, 1}};
+    AppState state = kinds_state({b_is("score", "general")});
+    for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j < 3; ++j) {
+            double score = 0.0;
+            for (Index c = 0; c < 2; ++c)
+                for (Index d = 0; d < 2; ++d) score += x[i][c] * w(Param::w_score, c, d) * x[j][d];
+            CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+        }
+    CHECK(build_kinds_view(state).note.find("with seed 1: they are not trained") !=
+          std::string::npos);
+    state = after(state, {b_is("score", "additive")});
+    for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j < 3; ++j) {
+            double score = 0.0;
+            for (Index h = 0; h < 2; ++h) {
+                double sum = 0.0;
+                for (Index c = 0; c < 2; ++c)
+                    sum +=
+                        x[i][c] * w(Param::w_score_q, c, h) + x[j][c] * w(Param::w_score_k, c, h);
+                score += w(Param::w_score_row, 0, h) * std::tanh(sum);
+            }
+            CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+        }
+    const AppState other = after(state, {SetKindsSeed{2}});
+    CHECK(result_of(other).b.weights()(0, 0) != result_of(state).b.weights()(0, 0));
+    CHECK(build_kinds_view(kinds_state()).note.empty());
+}
+
+TEST_CASE("ALiBi takes the slope of the head shown, of eight heads where there is one") {
+    AppState state =
+        after(two_heads_state(), {ShowHead{1}, SetWorkspace{"kinds"}, b_is("position", "alibi")});
+    CHECK(result_of(state).b.slope == std::exp2(-8.0));
+    CHECK(result_of(state).b.slope_heads == 2);
+    state = kinds_state({b_is("position", "alibi")});
+    CHECK(result_of(state).b.slope == 0.5);
+    CHECK(build_kinds_view(state).note.find("head 0 of 8: 0.50") != std::string::npos);
+}
+
+TEST_CASE("the sentence names the sides, the pair, its weights and the output") {
+    CHECK(kinds_sentence(kinds_state({b_is("position", "rope-half")})) ==
+          "B (RoPE, halves) differs most from A (no position) at cat → cat: 68.3 % against 40.1 %; "
+          "the output moves by 0.2814 at most.");
+    CHECK(kinds_sentence(kinds_state({b_is("mask", "window")})) ==
+          "B (window of 1) differs most from A (document's mask) at cat → mat: "
+          "0.0 % against 40.1 %; the output moves by 0.2686 at most.");
+    CHECK(kinds_sentence(kinds_state()) ==
+          "A and B are the same kind: choose another for one of them.");
+    CHECK(kinds_sentence(kinds_state({b_is("mask", "full")})) ==
+          "Every weight of A and B is equal, and so is the output.");
+    CHECK(kinds_sentence(
+              kinds_state({SetCell{{Stage::x, 1, 0}, std::nan("")}, b_is("scaling", "off")})) ==
+          "No pair is a number on both sides.");
+}
+
+TEST_CASE("what is no number is counted and left out of the largest difference") {
+    const AppState state = kinds_state({SetCell{{Stage::x, 2, 0}, std::nan("")},
+                                        b_is("mask", "causal"),
+                                        {SetCausal{true}},
+                                        b_is("scaling", "off")});
+    const KindsResult& result = result_of(state);
+    CHECK(result.difference.not_numbers == 3);
+    CHECK(result.difference.compared == 6);
+    CHECK(result.difference.row == 1);
+    CHECK(std::isnan(result.error.largest));
+    CHECK(kinds_sentence(state).find("3 pairs are no number on a side and are left out") !=
+          std::string::npos);
+}
+
+TEST_CASE("settings are undone, and stand in session and journal") {
+    const AppState state = kinds_state();
+    AppState other = after(state, {b_is("score", "cosine"), SwapKinds{}, SetKindsSeed{5}});
+    CHECK(other.kinds().a.score == Score::cosine);
+    CHECK(other.kinds().b.score == Score::dot);
+    const auto read = session_from_json(session_to_json(other), "session");
+    REQUIRE(read);
+    CHECK(read->kinds() == other.kinds());
+    REQUIRE(read->kinds_look.result);
+    CHECK(is_current(*read->kinds_look.result, *read));
+    other = after(other, {Undo{}, Undo{}, Undo{}});
+    CHECK(other.kinds() == state.kinds());
+    CHECK(is_current(result_of(other), other));
+    CHECK(after(other, {Redo{}}).kinds().b.score == Score::cosine);
+    CHECK(from_journal(*to_journal(b_is("window", "3"))).has_value());
+}
+
+TEST_CASE("a setting that is none, or a value it cannot have, changes nothing and is named") {
+    const AppState state = kinds_state();
+    const auto refused = [&](const char* setting, const char* value) {
+        const AppState now = after(state, {b_is(setting, value)});
+        CHECK(now.kinds() == state.kinds());
+        return now.message.words;
+    };
+    CHECK(refused("colour", "red") == "A kind of attention has no setting 'colour'.");
+    CHECK(refused("score", "euclid") ==
+          "Score is 'euclid': expected dot, cosine, general or additive.");
+    CHECK(refused("temperature", "0") == "Temperature is '0': expected a number from 0.01 to 100.");
+    CHECK(refused("temperature", "nan").find("expected a number") != std::string::npos);
+    CHECK(refused("window", "-1").find("expected a whole number") != std::string::npos);
+}
+
+TEST_CASE("every setting is read back from what it writes") {
+    AttentionKind kind;
+    const std::pair<const char*, const char*> values[] = {
+        {"score", "additive"},   {"scaling", "off"}, {"temperature", "0.5"}, {"position", "alibi"},
+        {"softcap", "30"},       {"sink", "-1.5"},   {"mask", "window"},     {"window", "7"},
+        {"operation", "linear"}, {"chunk", "8"},     {"latents", "2"},       {"state", "9"}};
+    CHECK(std::size(values) == kind_settings().size());
+    for (const auto& [key, value] : values) {
+        const auto changed = with_setting(kind, key, value);
+        REQUIRE(changed);
+        CHECK_FALSE(*changed == kind);
+        kind = *changed;
+    }
+    for (const KindSetting& setting : kind_settings())
+        CHECK(*with_setting(kind, setting.key, setting.read(kind)) == kind);
+}
+
+TEST_CASE("every pair of kinds can be computed on every sample, and says one true sentence") {
+    for (const AppState& sample : sample_states()) {
+        const AppState state = after(sample, {SetWorkspace{"kinds"}});
+        for (const KindsPreset& preset : kinds_presets()) {
+            const AppState now = after(state, {ChooseKinds{std::string(preset.key)}});
+            const KindsView view = build_kinds_view(now);
+            if (!view.lacks.empty()) continue;
+            CAPTURE(preset.key);
+            CAPTURE(view.sentence);
+            CHECK_FALSE(view.sentence.empty());
+            if (!now.kinds_look.result
+                     ->whole()) {  // an operation that the document has no mask for
+                const bool turns = now.kinds().b.position != KindPosition::none;
+                const bool narrow = now.document().size.d_k < 2;  // no pair of columns to turn
+                CHECK((now.kinds().b.operation != KindOperation::softmax || (turns && narrow)));
+                continue;
+            }
+            CHECK(view.rows.size() >= 4);
+            CHECK(view.a.weights.cells.size() == view.difference->cells.size());
+            CHECK_FALSE(kinds_inspector(now).empty);
+        }
+    }
+}
+
+TEST_CASE("what cannot be compared says why") {
+    CHECK(kinds_lacks(preset_state("empty")) ==
+          "There is no sentence yet: type one in Step (key 1).");
+    CHECK(kinds_lacks(initial_state()).empty());
+}
+
+TEST_CASE("the pair that is looked at goes with the person from workspace to workspace") {
+    AppState state =
+        after(initial_state(),
+              {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"kinds"}});
+    CHECK(state.kinds_look.selected == large::Cell{2, 1});
+    state = after(state, {SelectKindsPair{3, 0}, SetWorkspace{"step"}});
+    CHECK(state.step.selected == CellRef{Stage::scores, 3, 0});
+    state = after(state, {SetWorkspace{"kinds"}, MovePair{-9, 1}});
+    CHECK(state.kinds_look.selected == large::Cell{0, 1});
+    CHECK(after(state, {SelectKindsPair{4, 0}}).message.severity == Severity::warning);
+    CHECK(after(state, {SelectKindsPair{-1, 0}}).kinds_look.selected == large::Cell{0, 1});
+}

@@ -1,0 +1,282 @@
+#include <doctest/doctest.h>
+
+#include "app/view/document/paint.h"
+#include "app/view/masks/rules.h"
+#include "app/view/masks/view.h"
+#include "app/view/session.h"
+#include "app/view/workspaces.h"
+#include "core/masks.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState masks_state(const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{"masks"}}), actions);
+}
+
+/// "1111/1101/…": the mask, row by row.
+std::string drawn(const AppState& state) {
+    const auto pairs = pairs_allowed_by(state, state.document().spec.mask);
+    std::string text;
+    for (std::size_t n = 0; n < pairs.size(); ++n) {
+        if (n > 0 && static_cast<Index>(n) % state.document().size.tk == 0) text += '/';
+        text += pairs[n] != 0 ? '1' : '0';
+    }
+    return text;
+}
+
+PaintMask one(Index row, Index column, bool allowed = false) {
+    return {row, column, row, column, PaintShape::line, allowed};
+}
+PaintMask rectangle(Index row, Index column, Index to_row, Index to_column, bool allowed = false) {
+    return {row, column, to_row, to_column, PaintShape::rectangle, allowed};
+}
+
+const Command* find(const std::vector<Command>& list, const Chord& chord) {
+    const auto found = std::ranges::find_if(
+        list, [&](const Command& each) { return each.chord == chord && each.enabled; });
+    return found == list.end() ? nullptr : &*found;
+}
+
+/// What a key does, by the list of commands.
+AppState pressed(AppState state, std::initializer_list<Chord> chords) {
+    for (const Chord& chord : chords) {
+        const auto list = commands(state);
+        const Command* const command = find(list, chord);
+        REQUIRE(command != nullptr);
+        view::apply(state, command->action);
+    }
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("what is painted is the document's mask: Step shows −∞ and weight 0 there") {
+    const AppState state = masks_state({one(1, 2)});
+    CHECK(drawn(state) == "1111/1101/1111/1111");
+    CHECK((*state.trace)[Stage::masked](0, 0, 1, 2) == -HUGE_VALF);
+    CHECK((*state.trace)[Stage::weights](0, 0, 1, 2) == 0.0F);
+    CHECK(state.history.back().words == "Painted: cat → sat forbidden");
+    const AppState again = after(state, {one(1, 2, true)});
+    CHECK(drawn(again) == "1111/1111/1111/1111");
+    CHECK_FALSE(again.document().spec.mask.any());
+}
+
+TEST_CASE("a drag is one step of undo, and paints every pair on its way") {
+    const AppState state =
+        masks_state({BeginGesture{}, one(0, 0), PaintMask{0, 0, 3, 3, PaintShape::line, false},
+                     PaintMask{3, 3, 3, 1, PaintShape::line, false}, EndGesture{}});
+    CHECK(drawn(state) == "0111/1011/1101/1000");
+    CHECK(state.history.size() == 2);
+    CHECK(state.history.back().words == "Painted: 6 pairs forbidden");
+    CHECK(drawn(after(state, {Undo{}})) == "1111/1111/1111/1111");
+    CHECK(drawn(after(state, {Undo{}, Redo{}})) == drawn(state));
+    CHECK(after(state, {BeginGesture{}, one(0, 1), EndGesture{}}).history.size() == 3);
+}
+
+TEST_CASE("within a drag a rectangle replaces the one before, and nothing else") {
+    const AppState before = masks_state({one(3, 3)});
+    const AppState state = after(before, {BeginGesture{}, one(0, 0), rectangle(0, 0, 2, 2),
+                                          rectangle(0, 0, 1, 1), EndGesture{}});
+    CHECK(drawn(state) == "0011/0011/1111/1110");
+    CHECK(state.history.size() == 3);
+    CHECK(drawn(after(state, {Undo{}})) == "1111/1111/1111/1110");
+    const AppState back = after(before, {BeginGesture{}, one(1, 1), rectangle(1, 1, 0, 0),
+                                         rectangle(1, 1, 1, 1), EndGesture{}});
+    CHECK(drawn(back) == "1111/1011/1111/1110");
+}
+
+TEST_CASE("the brush keeps what the first pair became until the drag ends") {
+    AppState state = masks_state({BeginGesture{}, one(0, 1)});
+    REQUIRE(state.masks.brush);
+    CHECK_FALSE(state.masks.brush->allowed);
+    state = after(std::move(state), {PaintMask{0, 1, 2, 1, PaintShape::line, false}});
+    CHECK(state.masks.brush->first == Pair{0, 1});
+    CHECK(state.masks.brush->last == Pair{2, 1});
+    CHECK(state.masks.pair == Pair{2, 1});
+    CHECK_FALSE(after(state, {EndGesture{}}).masks.brush);
+}
+
+TEST_CASE("paint cannot allow what a rule forbids, and says who forbids it") {
+    const AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, one(0, 2, true)});
+    CHECK(drawn(state) == "1000/1100/1110/1111");
+    CHECK(state.history.size() == 2);
+    CHECK(state.message.words ==
+          "The → sat stays forbidden by the causal rule, j = 2 > i = 0: paint cannot allow it, B "
+          "turns the rules into paint.");
+}
+
+TEST_CASE("rules that become paint are the same mask, and can then be painted") {
+    const AppState ruled =
+        masks_state({SetCausalMask{CausalChoice::top_left}, SetBlock{3}, one(2, 0)});
+    const AppState painted = after(ruled, {PaintRules{}});
+    CHECK(drawn(painted) == drawn(ruled));
+    CHECK_FALSE(painted.document().spec.mask.causal);
+    CHECK_FALSE(painted.document().spec.mask.block);
+    CHECK(drawn(after(painted, {one(0, 2, true)})) == "1010/1100/0110/0001");
+    CHECK(after(painted, {Undo{}}).document().spec.mask.causal);
+}
+
+TEST_CASE("clearing the paint leaves the rules") {
+    const AppState state =
+        masks_state({SetCausalMask{CausalChoice::top_left}, one(2, 0), ClearPaint{}});
+    CHECK(drawn(state) == "1000/1100/1110/1111");
+    CHECK(after(state, {ClearPaint{}}).message.words == "Nothing is painted.");
+}
+
+TEST_CASE("a session holds every rule and the paint, and a journal plays them again") {
+    const Actions actions{SetCausalMask{CausalChoice::bottom_right},
+                          SetWindowSides{2, 1},
+                          SetGlobalTokens{1},
+                          SetBlock{3},
+                          SetPadding{3},
+                          SetEmptyRows{true},
+                          rectangle(1, 0, 2, 0),
+                          SelectPair{1, 0, false},
+                          SelectPair{3, 2, true},
+                          ShowMasksTab{MasksTab::conventions},
+                          SetConvention{0, "nan"},
+                          SetConvention{1, "after"},
+                          SetConventionGain{4}};
+    const AppState state = masks_state(actions);
+    const auto read = session_from_json(session_to_json(state), "session");
+    REQUIRE(read);
+    const MaskSpec& mask = read->document().spec.mask;
+    CHECK(drawn(*read) == drawn(state));
+    CHECK(mask.causal == CausalAlign::bottom_right);
+    CHECK(mask.window_left == 2);
+    CHECK(mask.window_right == 1);
+    CHECK(mask.global_tokens == 1);
+    CHECK(mask.block == 3);
+    CHECK(mask.padding == std::vector<Index>{3});
+    CHECK(read->document().spec.empty_rows == EmptyRows::nan);
+    CHECK(read->document().painted);
+    CHECK(shown_workspace(*read).key == "masks");
+    CHECK(read->masks.tab == MasksTab::conventions);
+    CHECK(read->masks.pair == Pair{3, 2});
+    CHECK(read->masks.corner == Pair{1, 0});
+    CHECK(read->masks.conventions[0] == "nan");
+    CHECK(read->masks.conventions[1] == "after");
+    CHECK(read->masks.gain == 4);
+    CHECK(session_to_json(*read) == session_to_json(state));
+
+    AppState played = masks_state();
+    for (const Action& action : actions) {
+        const auto line = to_journal(action);
+        REQUIRE(line);
+        const auto again = from_journal(*line);
+        REQUIRE(again);
+        view::apply(played, *again);
+    }
+    CHECK(session_to_json(played) == session_to_json(state));
+}
+
+TEST_CASE("a wrong mask of a session is named") {
+    const auto fault = [](const std::string& mask) {
+        const auto read = document_from_json(
+            "{\"title\": \"t\", \"note\": \"n\", \"sentence\": \"a b\", \"mask\": " + mask + "}",
+            "it");
+        REQUIRE_FALSE(read);
+        return read.error().sentence;
+    };
+    CHECK(fault("[\"10\", \"1x\"]").find("expected a text of 2 digits") != std::string::npos);
+    CHECK(fault("[\"10\", \"101\"]").find("expected a text of 2 digits") != std::string::npos);
+    CHECK(fault("[\"101\", \"101\"]").find("does not broadcast") != std::string::npos);
+    CHECK(fault("7").find("no list of texts") != std::string::npos);
+    CHECK(fault("[]").find("no list of texts") != std::string::npos);
+    CHECK(fault("{\"heads\": 2}").find("has no 'rows'") != std::string::npos);
+}
+
+TEST_CASE("a mask for each head is painted in the head that is shown") {
+    const auto document = document_from_json(
+        "{\"title\": \"t\", \"note\": \"n\", \"sentence\": \"a b\", \"d_model\": 4, \"d_k\": 2, "
+        "\"heads\": 2, \"mask\": {\"heads\": 2, \"rows\": [\"11\", \"10\", \"11\", \"11\"]}}",
+        "it");
+    REQUIRE(document);
+    AppState state = state_of(*document).value();
+    CHECK(drawn(state) == "11/10");
+    state = after(std::move(state), {ShowHead{1}, one(0, 1)});
+    CHECK(drawn(state) == "10/11");
+    CHECK(drawn(after(state, {ShowHead{0}})) == "11/10");
+    const auto read = session_from_json(session_to_json(state), "session");
+    REQUIRE(read);
+    CHECK(drawn(*read) == "10/11");
+}
+
+TEST_CASE("another sentence keeps the paint of the pairs that are still there") {
+    AppState state = masks_state({one(1, 2), one(3, 3)});
+    state = after(std::move(state), {SetSentence{"The cat sat down there"}});
+    CHECK(drawn(state) == "11111/11011/11111/11101/11111");
+    state = after(std::move(state), {SetSentence{"The cat sat"}});
+    CHECK(drawn(state) == "111/110/111");
+    state = after(std::move(state), {SetSentence{"The"}});
+    CHECK(drawn(state) == "1");
+    CHECK_FALSE(state.document().spec.mask.any());
+}
+
+TEST_CASE("keys: arrows select, Shift extends a rectangle, Space toggles it") {
+    AppState state = masks_state({SelectPair{1, 1, false}});
+    state = pressed(std::move(state), {plain(Key::down), plain(Key::right)});
+    CHECK(state.masks.pair == Pair{2, 2});
+    state = pressed(std::move(state), {plain(Key::space)});
+    CHECK(drawn(state) == "1111/1111/1101/1111");
+    state = pressed(std::move(state), {shift(Key::up), shift(Key::left)});
+    CHECK(state.masks.corner == Pair{2, 2});
+    CHECK(state.masks.pair == Pair{1, 1});
+    state = pressed(std::move(state), {plain(Key::space)});  // as the first one: allowed again
+    CHECK(drawn(state) == "1111/1111/1111/1111");
+    state = pressed(std::move(state), {plain(Key::space)});
+    CHECK(drawn(state) == "1111/1001/1001/1111");
+    CHECK(state.masks.corner);
+    state = pressed(std::move(state), {plain(Key::escape)});
+    CHECK_FALSE(state.masks.corner);
+    state = pressed(std::move(state), {plain(Key::left), plain(Key::left)});
+    CHECK(state.masks.pair.key == 0);  // no farther than the edge
+    state = pressed(std::move(state), {plain(Key::del)});
+    CHECK(drawn(state) == "1111/1111/1111/1111");
+}
+
+TEST_CASE("the pair is the one that Step looks at, and Step's is the one of Masks") {
+    AppState state =
+        after(initial_state(),
+              {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"masks"}});
+    CHECK(state.masks.pair == Pair{2, 1});
+    state = after(std::move(state), {SelectPair{3, 0, false}, SetWorkspace{"step"}});
+    CHECK(state.step.selected == CellRef{Stage::scores, 3, 0});
+    state = after(after(initial_state(), {SetWorkspace{"masks"}}),
+                  {SelectPair{1, 3, false}, SetWorkspace{"step"}, GoToStage{Stage::weights}});
+    CHECK(state.step.selected == CellRef{Stage::weights, 1, 3});
+}
+
+TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic") {
+    const AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, SetWindowSides{1, 1},
+                                        SelectPair{3, 1, false}, HoverPair{Pair{0, 3}}});
+    const MasksView view = build_masks_view(state);
+    CHECK(view.hover_title == "The → down: forbidden");
+    CHECK(view.hover_words == "causal forbids: j = 3 > i = 0\nwindow forbids: |i − j| = 3 > 1");
+    const InspectorView inspector = shown_workspace(state).inspector(state);
+    CHECK(inspector.title == "down → cat");
+    CHECK(inspector.value == "forbidden");
+    REQUIRE(inspector.lines.size() >= 4);
+    CHECK(inspector.lines[0].label == "causal allows");
+    CHECK(inspector.lines[1].label == "window forbids");
+    CHECK(inspector.lines[1].pieces.front().text == "|i − j| = 2 > 1");
+    CHECK(inspector.lines.back().pieces.front().text.ends_with("= 0.00"));
+    REQUIRE(inspector.table);
+    CHECK(inspector.table->rows.size() == 4);
+    CHECK(inspector.table->rows[1].chosen);
+    CHECK(inspector.table->rows[1].muted);
+    CHECK_FALSE(inspector.table->rows[2].muted);
+}
+
+TEST_CASE("an allowed pair's share and weight are its row's softmax") {
+    const AppState state =
+        masks_state({SetCausalMask{CausalChoice::top_left}, SelectPair{0, 0, false}});
+    const InspectorView inspector = shown_workspace(state).inspector(state);
+    CHECK(inspector.value == "allowed");
+    CHECK(inspector.lines.back().label == "weight A");
+    CHECK(inspector.lines.back().pieces.front().text == "1.00 ÷ 1.00 = 1.00");  // its only key
+}

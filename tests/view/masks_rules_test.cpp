@@ -1,0 +1,235 @@
+#include "app/view/masks/rules.h"
+
+#include <doctest/doctest.h>
+
+#include "app/view/masks/view.h"
+#include "app/view/masks/workspace.h"
+#include "app/view/workspaces.h"
+#include "core/masks.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// "The cat sat down" in the Masks workspace.
+AppState masks_state(const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{"masks"}}), actions);
+}
+
+const SwitchView& switch_of(const MasksView& view, MaskSwitch which) {
+    return view.switches[static_cast<std::size_t>(which)];
+}
+
+std::vector<std::uint8_t> allowed_in(const AppState& state) {
+    return pairs_allowed_by(state, state.document().spec.mask);
+}
+
+const PaintMask kForbidOne{1, 2, 1, 2, PaintShape::line, false};
+
+Actions all_rules() {
+    return {SetCausalMask{CausalChoice::top_left},
+            SetWindowSides{2, 1},
+            SetGlobalTokens{1},
+            SetBlock{3},
+            SetPadding{3},
+            PaintMask{2, 1, 3, 2, PaintShape::rectangle, false}};
+}
+
+}  // namespace
+
+TEST_CASE("a pair is allowed where every rule allows it, for any mask and shape") {
+    std::vector<AppState> states = sample_states();
+    states.push_back(masks_state(all_rules()));
+    states.push_back(after(preset_state("cross-attention"), all_rules()));
+    states.push_back(after(preset_state("cross-attention"),
+                           {SetCausalMask{CausalChoice::bottom_right}, SetWindowSides{1, 0}}));
+    int forbidden = 0;
+    for (const AppState& state : states) {
+        const Dimensions& size = state.document().size;
+        for (Index i = 0; i < size.tq; ++i)
+            for (Index j = 0; j < size.tk; ++j) {
+                bool all = true;
+                for (const RuleVerdict& verdict : rule_verdicts(state, {i, j}))
+                    all = all && verdict.allows;
+                CHECK(all ==
+                      may_attend(state.document().spec.mask, size, state.batch, state.head, i, j));
+                forbidden += all ? 0 : 1;
+            }
+    }
+    CHECK(forbidden > 100);
+}
+
+TEST_CASE("each rule says its own arithmetic") {
+    const auto words = [](const Actions& actions, Pair pair) {
+        const auto verdicts = rule_verdicts(masks_state(actions), pair);
+        REQUIRE(verdicts.size() == 1);
+        return verdicts[0].name + (verdicts[0].allows ? " allows: " : " forbids: ") +
+               verdicts[0].words;
+    };
+    CHECK(words({SetCausalMask{CausalChoice::top_left}}, {1, 3}) ==
+          "causal forbids: j = 3 > i = 1");
+    CHECK(words({SetCausalMask{CausalChoice::top_left}}, {1, 1}) == "causal allows: j = 1 ≤ i = 1");
+    CHECK(words({SetWindowSides{2, 2}}, {3, 0}) == "window forbids: |i − j| = 3 > 2");
+    CHECK(words({SetWindowSides{2, 2}}, {0, 2}) == "window allows: |i − j| = 2 ≤ 2");
+    CHECK(words({SetWindowSides{2, 1}}, {0, 2}) == "window forbids: j − i = 2 > 1");
+    CHECK(words({SetWindowSides{2, 1}}, {3, 0}) == "window forbids: i − j = 3 > 2");
+    CHECK(words({SetWindowSides{2, std::nullopt}}, {0, 3}) ==
+          "window allows: no limit to the right");
+    CHECK(words({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {3, 0}) ==
+          "window allows: the key is a global token: every query sees it");
+    CHECK(words({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {0, 3}) ==
+          "window allows: the query is a global token: it sees every key");
+    CHECK(words({SetBlock{2}}, {1, 2}) ==
+          "block forbids: i is in block 0 ≠ j in block 1, of 2 each");
+    CHECK(words({SetPadding{3}}, {0, 3}) == "padding forbids: j = 3 ≥ 3 valid keys");
+    CHECK(words({kForbidOne}, {1, 2}) == "paint forbids: painted as forbidden");
+    CHECK(words({kForbidOne}, {1, 1}) == "paint allows: painted as allowed");
+}
+
+TEST_CASE("a causal mask of other numbers of queries and keys says where its diagonal starts") {
+    AppState state = preset_state("cross-attention");
+    const Dimensions size = state.document().size;
+    REQUIRE(size.tk != size.tq);
+    state = after(std::move(state), {SetCausalMask{CausalChoice::bottom_right}});
+    const Index shift = size.tk - size.tq;
+    const auto verdicts = rule_verdicts(state, {0, 0});
+    const std::string number = std::to_string(std::abs(shift));
+    CHECK(verdicts[0].words == std::string("j = 0 ") + (0 <= shift ? "≤" : ">") + " i " +
+                                   (shift > 0 ? "+ " : "− ") + number + " = " +
+                                   std::to_string(shift));
+    CHECK(verdicts[0].allows == (shift >= 0));
+}
+
+TEST_CASE("the switches count the pairs that each rule alone allows") {
+    const MasksView view =
+        build_masks_view(masks_state({SetCausalMask{CausalChoice::top_left}, SetWindowSides{1, 1},
+                                      SetBlock{2}, SetPadding{3}, kForbidOne}));
+    CHECK(switch_of(view, MaskSwitch::causal).count == "alone 10 of 16");
+    CHECK(switch_of(view, MaskSwitch::window).count == "alone 10 of 16");
+    CHECK(switch_of(view, MaskSwitch::block).count == "alone 8 of 16");
+    CHECK(switch_of(view, MaskSwitch::padding).count == "alone 12 of 16");
+    CHECK(switch_of(view, MaskSwitch::paint).count == "alone 15 of 16");
+    CHECK(switch_of(view, MaskSwitch::causal).words == "query i sees keys 0 … i");
+    CHECK(switch_of(view, MaskSwitch::window).words == "query i sees keys i − 1 … i + 1");
+    CHECK(switch_of(view, MaskSwitch::padding).words ==
+          "keys 0 … 2 are valid, the last one is padding");
+    CHECK(switch_of(view, MaskSwitch::paint).words == "1 pair painted as forbidden");
+    for (const SwitchView& rule : view.switches) CHECK(rule.on == (rule.name != "global tokens"));
+}
+
+TEST_CASE("global tokens widen the window and need one") {
+    AppState state = masks_state();
+    const MasksView without = build_masks_view(state);
+    CHECK_FALSE(switch_of(without, MaskSwitch::globals).possible.empty());
+    state = after(std::move(state), {SetWindowSides{0, 0}, SetGlobalTokens{1}});
+    // the diagonal, row 0 and column 0 of 4 × 4
+    CHECK(count_allowed(allowed_in(state)) == 10);
+    CHECK(switch_of(build_masks_view(state), MaskSwitch::globals).count == "+ 6 in the window");
+    state = after(std::move(state), {SetWindowSides{std::nullopt, std::nullopt}});
+    CHECK(state.document().spec.mask.global_tokens == 0);
+    CHECK(state.message.severity == Severity::info);
+    state = after(masks_state(), {SetWindow{1}, SetGlobalTokens{2}, SetWindow{std::nullopt}});
+    CHECK(state.document().spec.mask.global_tokens == 0);
+    CHECK_FALSE(state.document().spec.mask.any());
+}
+
+TEST_CASE("the same reach on both sides is the window that Step sets") {
+    AppState state = masks_state({SetWindowSides{1, 1}});
+    CHECK(state.document().spec.mask.window == 1);
+    CHECK_FALSE(state.document().spec.mask.window_left);
+    state = after(std::move(state), {SetWindowSides{1, 2}});
+    CHECK_FALSE(state.document().spec.mask.window);
+    CHECK(state.document().spec.mask.window_left == 1);
+    CHECK(state.document().spec.mask.window_right == 2);
+    CHECK(after(state, {Undo{}}).document().spec.mask.window == 1);
+}
+
+TEST_CASE("a rule that cannot be is refused and changes nothing") {
+    for (const Action& action : {Action(SetPadding{5}), Action(SetPadding{-1}), Action(SetBlock{0}),
+                                 Action(SetWindowSides{-1, 0}), Action(SetGlobalTokens{1}),
+                                 Action(PaintMask{0, 0, 4, 0, PaintShape::line, false}),
+                                 Action(PaintMask{-1, 0, 0, 0, PaintShape::line, false})}) {
+        const AppState state = after(masks_state(), {action});
+        CHECK(state.message.severity != Severity::info);
+        CHECK_FALSE(state.document().spec.mask.any());
+        CHECK(state.history.size() == 1);
+    }
+}
+
+TEST_CASE("without a sentence there is no mask to set") {
+    for (const Action& action :
+         {Action(SetCausalMask{CausalChoice::top_left}), Action(SetPadding{1}), Action(SetBlock{1}),
+          Action(SetWindowSides{1, 1}), Action(SetGlobalTokens{1}), Action(SetEmptyRows{true}),
+          Action(PaintRules{}), Action(PaintMask{0, 0, 0, 0, PaintShape::line, false})}) {
+        const AppState state = after(preset_state("empty"), {action});
+        CHECK(state.message.severity == Severity::warning);
+        CHECK_FALSE(state.document().spec.mask.any());
+    }
+}
+
+TEST_CASE("a block longer than all tokens forbids nothing, however long") {
+    const AppState state = masks_state({SetBlock{std::numeric_limits<Index>::max()}});
+    CHECK(count_allowed(allowed_in(state)) == 16);
+    CHECK(switch_of(build_masks_view(state), MaskSwitch::block).words ==
+          "all tokens are in one block");
+}
+
+TEST_CASE("empty rows give 0 or NaN, as the document says") {
+    const Actions empty{PaintMask{2, 0, 2, 3, PaintShape::rectangle, false}};
+    AppState state = masks_state(empty);
+    CHECK(build_masks_view(state).flagged == std::vector<bool>{false, false, true, false});
+    CHECK((*state.trace)[Stage::weights](0, 0, 2, 1) == 0.0F);
+    state = after(std::move(state), {SetEmptyRows{true}});
+    CHECK(std::isnan((*state.trace)[Stage::weights](0, 0, 2, 1)));
+    const MasksView view = build_masks_view(state);
+    CHECK(view.grids[2].at(2, 1).look == CellLook::not_a_number);
+    CHECK(view.grids[0].at(2, 1).look == CellLook::masked);
+    CHECK(view.grids[1].at(2, 1).look == CellLook::masked);
+    CHECK(view.warns);
+}
+
+TEST_CASE("the first line says what the numbers say") {
+    CHECK(build_masks_view(masks_state()).point ==
+          "No mask: every query may attend to every key, 4 × 4 = 16 pairs; every row of weights "
+          "sums to 1.");
+    CHECK(build_masks_view(masks_state({SetCausalMask{CausalChoice::top_left}})).point ==
+          "The mask leaves 10 of 16 pairs; every row of weights sums to 1.");
+    const Actions empty{PaintMask{2, 0, 2, 3, PaintShape::rectangle, false}};
+    CHECK(build_masks_view(masks_state(empty)).point ==
+          "The mask leaves 12 of 16 pairs, and no key to row 2 (sat); every other row of weights "
+          "sums to 1.");
+    CHECK(build_masks_view(masks_state({SetPadding{0}})).point ==
+          "The mask leaves 0 of 16 pairs, and no key to 4 rows.");
+    const AppState nan = masks_state({SetCell{{Stage::x, 1, 0}, std::nan("")}});
+    CHECK(build_masks_view(nan).point ==
+          "No mask: every query may attend to every key, 4 × 4 = 16 pairs; 4 rows of weights have "
+          "NaN.");
+}
+
+TEST_CASE("Masks shows what has cells, and says what it lacks") {
+    CHECK(masks_lacks(masks_state()).empty());
+    CHECK(masks_lacks(preset_state("empty")).find("no sentence") != std::string::npos);
+    for (const AppState& state : sample_states())
+        if (masks_lacks(state).empty()) {
+            const MasksView view = build_masks_view(state);
+            REQUIRE(view.grids.size() == 3);
+            for (const GridView& grid : view.grids) {
+                CHECK(grid.rows == state.document().size.tq);
+                CHECK(grid.columns == state.document().size.tk);
+            }
+        }
+}
+
+TEST_CASE("the controls have the sizes, heads and sequences of the document") {
+    const AppState state = after(two_sequences_state(), {SetWorkspace{"masks"}, ShowHead{1, 1}});
+    const MaskControls controls = build_masks_view(state).controls;
+    CHECK(controls.queries == 3);
+    CHECK(controls.keys == 3);
+    CHECK(controls.heads == 2);
+    CHECK(controls.head == 1);
+    CHECK(controls.batches == 2);
+    CHECK(controls.batch == 1);
+    CHECK_FALSE(controls.any_rule);
+}

@@ -1,0 +1,263 @@
+#include "app/view/numerics/view.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "app/view/common/inspector.h"
+#include "app/view/numerics/requests.h"
+#include "app/view/numerics/row.h"
+#include "app/view/numerics/words.h"
+#include "app/view/numerics/workspace.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "tests/view/large_sample.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+AppState numerics_state(const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{"numerics"}}), actions);
+}
+
+std::string sentence_of(std::vector<double> logits, Index gain) {
+    return numerics_sentence(run_all(std::move(logits), gain));
+}
+
+const NumericsCellView& cell(const NumericsView& view, SoftmaxAlgorithm algorithm,
+                             FloatFormat format) {
+    return view.cells[static_cast<std::size_t>(format)][static_cast<std::size_t>(algorithm)];
+}
+
+std::string text_of(const Line& line) {
+    std::string text = line.label + ":";
+    for (const Piece& piece : line.pieces) text += " " + piece.text;
+    return text;
+}
+
+bool says(const InspectorView& view, const std::string& words) {
+    for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
+        for (const Line& line : *lines)
+            if (text_of(line).find(words) != std::string::npos) return true;
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("the sentence names the format that breaks, the cell and what the maximum repairs") {
+    CHECK(sentence_of(teaching_logits(), 16) ==
+          "At gain 16, naive softmax gives NaN in fp16 (exp 48 > 65504 at key 1); with the maximum "
+          "subtracted it is off by at most 1.8 ulp in every format; exp(s − lse) is off by up to "
+          "26 ulp "
+          "(fp16).");
+    CHECK(sentence_of(teaching_logits(), 1)
+              .starts_with("At gain 1, naive softmax is off by at most "));
+    CHECK(sentence_of(teaching_logits(), 64)
+              .starts_with(
+                  "At gain 64, naive softmax gives NaN in fp16, bf16 and fp32 (fp16: exp 32 > "
+                  "65504 at key 0)"));
+    CHECK(sentence_of(teaching_logits(), 256).find("gives NaN in every format (fp16: exp") !=
+          std::string::npos);
+}
+
+TEST_CASE("the sentence is true of rows that have no softmax, of one logit and of equal ones") {
+    CHECK(sentence_of({1.0, kNaN, kInf}, 2).starts_with("The logit of key 1 is NaN"));
+    CHECK(sentence_of({1.0, 2.0, kInf}, 2).starts_with("The logit of key 2 is ∞"));
+    CHECK(sentence_of({-kInf, -kInf}, 2).starts_with("Every logit is −∞"));
+    CHECK(sentence_of({0.0}, 4) ==
+          "At gain 4, naive softmax is exact to the last bit in every format; with the maximum "
+          "subtracted it is exact to the last bit in every format.");
+    CHECK(sentence_of({10.5, 10.5, 0.0}, 1)
+              .find("gives only zeros in fp16 (the sum passes 65504 at "
+                    "key 1)") != std::string::npos);
+    CHECK(sentence_of({-20.0, -30.0}, 1).find("gives NaN in fp16 (0/0: every exp is 0)") !=
+          std::string::npos);
+    CHECK(sentence_of({1.0, 3.0}, 32768)
+              .find("with the maximum subtracted it gives NaN in fp16 (the "
+                    "logit of key 1 is beyond ±65504) and is") != std::string::npos);
+    CHECK(sentence_of(std::vector<double>(4096, 1.0), 1)
+              .find("subtracted it is off by up to 1,920 ulp (bf16)") != std::string::npos);
+}
+
+TEST_CASE("0, a weight that is shown as 0, and NaN differ") {
+    CHECK(weight_words(0.0) == "0");
+    CHECK(weight_words(1e-7) == "< 0.1 %");
+    CHECK(weight_words(0.0005) == "0.1 %");
+    CHECK(weight_words(0.866) == "86.6 %");
+    CHECK(weight_words(std::nan("")) == "NaN");
+}
+
+TEST_CASE("a bound is rounded up") {
+    CHECK(ulp_words(0.0) == "0 ulp");
+    CHECK(ulp_words(0.51) == "0.6 ulp");
+    CHECK(ulp_words(0.5) == "0.5 ulp");
+    CHECK(ulp_words(56.2) == "57 ulp");
+    CHECK(ulp_words(12345.5) == "12,346 ulp");
+    CHECK(ulp_words(4.512e15) == "4.6·10¹⁵ ulp");
+    CHECK(ulp_words(kNaN) == "NaN");
+}
+
+TEST_CASE("the matrix: twelve verdicts at gain 16 of the teaching row") {
+    const NumericsView view = build_numerics_view(numerics_state());
+    const auto& naive = cell(view, SoftmaxAlgorithm::naive, FloatFormat::fp16);
+    CHECK(naive.verdict == NumericsVerdict::broken);
+    CHECK(naive.words == "NaN");
+    CHECK(naive.cause == "exp 48 > 65504 at key 1");
+    CHECK(naive.broken_key == 1);
+    CHECK(naive.selected == 1);
+    CHECK(std::isnan(naive.bars[1].weight));
+    CHECK(naive.bars[0].weight == 0.0);
+    for (const FloatFormat format : {FloatFormat::bf16, FloatFormat::fp32, FloatFormat::fp64})
+        CHECK(cell(view, SoftmaxAlgorithm::naive, format).verdict == NumericsVerdict::right);
+    for (std::size_t f = 0; f < kFloatFormatCount; ++f) {
+        const auto& stable = cell(view, SoftmaxAlgorithm::stable, static_cast<FloatFormat>(f));
+        CHECK(stable.verdict == NumericsVerdict::right);
+        CHECK(stable.bars[1].exact == doctest::Approx(0.8664).epsilon(1e-3));
+        CHECK_FALSE(stable.broken_key);
+    }
+    CHECK(view.rows[0].bits == "5 + 10 bits");
+    CHECK(view.rows[0].largest == "≤ 65504");
+    CHECK(view.rows[1].largest == "≤ 3.39·10³⁸");
+}
+
+TEST_CASE("the curves name from which gain on each format breaks") {
+    AppState state = numerics_state();
+    CHECK(build_numerics_view(state).stale);
+    REQUIRE(requested_numerics(state));
+    answer_all(state);
+    CHECK_FALSE(requested_numerics(state));
+    const NumericsView view = build_numerics_view(state);
+    CHECK_FALSE(view.stale);
+    // 3 g passes 11.09 at 4, 88.7 at 32 (28 gives 84), 709.78 at 256 (224 gives 672)
+    CHECK(view.columns[0].breaks ==
+          "× breaks: fp16 from 4, bf16 from 32, fp32 from 32, fp64 from 256");
+    CHECK(view.columns[1].breaks == "× breaks: fp16 from 24,576");  // 3 · 24576 > 65504
+    REQUIRE(view.columns[0].plot.curves.size() == 4);
+    CHECK(view.columns[0].plot.marks.size() == 4);
+    CHECK(view.columns[0].plot.marks[0].x == 4.0);
+    CHECK(view.columns[0].plot.marker_texts[0] == "NaN");
+    state = after(std::move(state), {SetNumericsGain{2}});
+    CHECK_FALSE(requested_numerics(state));  // of the row, whatever the gain is
+    state = after(std::move(state), {SetNumericsLogits{{kNaN, 1.0}}});
+    answer_all(state);
+    CHECK_FALSE(requested_numerics(state));  // NaN is the same as itself
+}
+
+TEST_CASE("the inspector writes every step, where it broke, and what is off") {
+    const InspectorView view = numerics_inspector(numerics_state());
+    CHECK(view.title == "naive softmax in fp16, key 1");
+    CHECK(view.value == "NaN");
+    CHECK(says(view, "s = gain · x: 16 · 3 = 48"));
+    CHECK(says(view, "e: exp 48 = 7.016736·10²⁰ → ∞  ← beyond 65504: ∞"));
+    CHECK(says(view, "a: ∞ / ∞ = NaN  ← ∞/∞ has no value: NaN"));
+    REQUIRE(view.table);
+    CHECK(view.table->rows.size() == 6);
+    CHECK(view.table->rows[1].chosen);
+    const InspectorView right = numerics_inspector(
+        numerics_state({SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp16, 2}}));
+    CHECK(says(right, "m = max s: 48"));
+    CHECK(says(right, "s − m: 46 − 48 = −2"));
+    CHECK(says(right, "e: exp (−2) = 0.1353353 → 0.13538"));
+    CHECK(says(right, "exact: 0.117"));
+    CHECK(says(right, "1 ulp: 6.1·10⁻⁵"));
+    CHECK(right.as_python.find("np.float16") != std::string::npos);
+    CHECK(right.as_text.find("s − m: 46 − 48 = −2") != std::string::npos);
+    const InspectorView lse = numerics_inspector(
+        numerics_state({SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 0}}));
+    CHECK(says(lse, "lse: 48 + 0.1387"));
+}
+
+TEST_CASE("what rounding the logits does is told from what softmax does") {
+    // 1.1 · 16 = 17.6 is 17.625 in bf16: spacing 1/8
+    const AppState state =
+        numerics_state({SetNumericsLogits{{1.1, 1.0}},
+                        SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::bf16, 1}});
+    const InspectorView view = numerics_inspector(state);
+    CHECK(says(view, "of that, after s was rounded: 0."));
+    const NumericsRuns runs = run_all({1.1, 1.0}, 16);
+    CHECK(runs.of(SoftmaxAlgorithm::stable, FloatFormat::bf16).error.ulp > 2.0);
+}
+
+TEST_CASE("gain, logits and row are undone; the cell that is looked at is not") {
+    AppState state =
+        numerics_state({SetNumericsGain{64}, SetNumericsLogits{{1.0, 2.0}},
+                        SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp64, 99}});
+    CHECK(state.numerics_look.key == 1);
+    CHECK(state.message.words == "Logits 1, 2.");
+    state = after(std::move(state), {Undo{}});
+    CHECK(state.numerics().logits == teaching_logits());
+    CHECK(state.numerics().gain == 64);
+    state = after(std::move(state), {Undo{}});
+    CHECK(state.numerics().gain == 16);
+    CHECK(state.numerics_look.format == FloatFormat::fp64);
+    state = after(std::move(state), {SetSeed{4}, SetNumericsGain{8}, Undo{}, Undo{}});
+    CHECK(state.numerics().gain == 16);
+    CHECK(state.document().seed == 1);
+}
+
+TEST_CASE("what is out of range is refused and named") {
+    const AppState start = numerics_state();
+    const auto refused = [&](const Action& action) {
+        const AppState state = after(start, {action});
+        CHECK(state.now == start.now);
+        return state.message.words;
+    };
+    CHECK(refused(SetNumericsGain{0}) == "The gain is 0: it must be 1 to 65536.");
+    CHECK(refused(SetNumericsGain{65537}) == "The gain is 65537: it must be 1 to 65536.");
+    CHECK(refused(SetNumericsLogits{{}}) == "The number of logits is 0: it must be 1 to 4096.");
+    CHECK(refused(SetNumericsLogits{{1e301}}).find("at most 10³⁰⁰") != std::string::npos);
+    CHECK(after(start, {SetNumericsLogits{{kInf, kNaN, -kInf}}}).now == start.now + 1);
+}
+
+TEST_CASE("the row of the document is the one that Step looks at, masked keys −∞") {
+    AppState state =
+        after(initial_state(),
+              {SetCausal{true}, GoToStage{Stage::weights}, SelectCell{{Stage::weights, 1, 0}},
+               SetWorkspace{"numerics"}, SetNumericsRow{LogitRow::document}});
+    const std::vector<double> row = shown_logits(state);
+    const auto scores = (*state.trace)[Stage::scaled].matrix(0, 0);
+    REQUIRE(row.size() == 4);
+    CHECK(row[0] == scores(1, 0));
+    CHECK(row[1] == scores(1, 1));
+    CHECK(row[2] == -kInf);
+    const NumericsView view = build_numerics_view(state);
+    CHECK(view.note.find("4 logits of query cat") != std::string::npos);
+    CHECK(view.row_shown == "of the document");
+    const AppState none = after(empty_state(), {SetNumericsRow{LogitRow::document}});
+    CHECK(none.numerics().row == LogitRow::typed);
+    CHECK(none.message.severity == Severity::error);
+}
+
+TEST_CASE("a session and a journal keep the row, also ∞ and NaN, the gain and the cell") {
+    const AppState state =
+        numerics_state({SetNumericsLogits{{1.0, -kInf, kNaN, kInf}}, SetNumericsGain{128},
+                        SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 2}});
+    const auto read = session_from_json(session_to_json(state), "session");
+    REQUIRE(read);
+    CHECK(read->numerics() == state.numerics());
+    CHECK(read->numerics_look.algorithm == SoftmaxAlgorithm::log_sum_exp);
+    CHECK(read->numerics_look.key == 2);
+    CHECK(shown_workspace(*read).key == "numerics");
+    const auto line = to_journal(SetNumericsLogits{{1.5, -kInf, kNaN}});
+    REQUIRE(line);
+    CHECK(*line == R"({"action":"set_numerics_logits","logits":[1.5,"-inf","nan"]})");
+    const AppState again = after(numerics_state(), {from_journal(*line).value()});
+    CHECK(same_numbers(again.numerics().logits, {1.5, -kInf, kNaN}));
+}
+
+TEST_CASE("stops of the gain") {
+    CHECK(next_gain(16, 1) == 32);
+    CHECK(next_gain(17, -1) == 16);
+    CHECK(next_gain(1, -1) == 1);
+    CHECK(next_gain(kMostGain, 1) == kMostGain);
+    CHECK(nearest_gain(0.1) == 1);
+    CHECK(nearest_gain(21.0) == 20);
+    CHECK(nearest_gain(1e9) == kMostGain);
+}
