@@ -17,6 +17,8 @@ template <class Scalar>
 Function<Scalar> general();
 template <class Scalar>
 Function<Scalar> additive();
+template <class Scalar>
+Function<Scalar> student_t();
 }  // namespace score
 
 namespace {
@@ -42,6 +44,10 @@ constexpr std::array kScores{
               R"(\mathrm{scores}_{i,j} = w_{\mathrm{score}} \cdot \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
               "A small network with one hidden layer rates each pair.",
               "Bahdanau et al. 2015, arXiv:1409.0473, A.1.2", kAdditiveParams},
+    ScoreInfo{Score::student_t, "student_t", "Student t",
+              R"(\mathrm{scores}_{i,j} = -\ln(1 + |q_i - k_j|^2))",
+              "The nearer a key lies to a query, the better it matches; far keys keep more weight than under a Gaussian.",
+              "van der Maaten & Hinton 2008, Visualizing Data using t-SNE, JMLR 9, §3.3", {}},
 };
 // clang-format on
 
@@ -63,6 +69,8 @@ score::Function<Scalar> function_of(Score score) {
             return score::general<Scalar>();
         case Score::additive:
             return score::additive<Scalar>();
+        case Score::student_t:
+            return score::student_t<Scalar>();
     }
     return {};
 }

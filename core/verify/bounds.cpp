@@ -146,6 +146,8 @@ class Analysis {
                 return (1.0 + 1.0 / std::max(q * k, 1e-3)) * (1.0 + q + k) * 4.0 *
                        (1.0 + sum_of(Param::w_score_q) + sum_of(Param::w_score_k)) *
                        (1.0 + sum_of(Param::w_score_row));
+            case Score::student_t:  // ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖²
+                return 4.0 * (q + k) * (q + k) / std::max(q * k, 1e-3);
         }
         return 1.0;
     }

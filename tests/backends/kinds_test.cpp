@@ -130,6 +130,7 @@ TEST_CASE("every score function has the score that its formula has on paper") {
         {"cosine", 0.1414213562},   // 1 / √(5 · 10)
         {"general", 1.1},           // (0.7, 1) · k
         {"additive", -1.0629414},   // tanh 0.7 − 2 tanh 1.2
+        {"student_t", -2.6390573},  // −ln (1 + 2² + 3²)
     };
     Inputs inputs;
     inputs.q = Tensor({1, 1, 1, 2}, {1, 2});
