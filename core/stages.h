@@ -157,6 +157,7 @@ constexpr std::size_t index_of(Param param) { return static_cast<std::size_t>(pa
 
 /// Every stage.
 inline StageSet all_stages() { return StageSet{}.set(); }
+inline StageSet only_stage(Stage stage) { return StageSet{}.set(index_of(stage)); }
 /// The stages that have a number for each pair of query and key: scores … dropped.
 StageSet pair_stages();
 

@@ -17,7 +17,7 @@
 namespace attn::files {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;  // in a note
+constexpr std::size_t kMostNamedInNote = 8;  // in a note
 
 std::vector<std::string_view> call_arrays() {
     std::vector<std::string_view> names{"Q", "K", "V", "X", "X_kv"};
@@ -67,7 +67,7 @@ std::string remedy_for(std::string_view name) {
 
 /// "'a', 'b' and 3 more"
 std::string quoted(const std::vector<std::string>& names) {
-    const std::size_t named = std::min(names.size(), kMostNamed);
+    const std::size_t named = std::min(names.size(), kMostNamedInNote);
     const std::string more =
         named == names.size() ? "" : fmt::format(" and {} more", names.size() - named);
     return fmt::format(
@@ -131,7 +131,7 @@ Meanings meanings_in(std::span<const std::string> names) {
 }
 
 /// A stage of a trace, or the gradient of a stage or parameter.
-bool is_result(std::string_view name) {
+bool is_result_name(std::string_view name) {
     std::string_view key = array_part(name);
     const bool gradient = key.starts_with("d_");
     if (gradient) key.remove_prefix(2);
@@ -144,7 +144,7 @@ bool is_result(std::string_view name) {
 void part_results(Listing& listing) {
     if (listing.stand_ins.empty() || listing.packed) return;
     const auto rest = std::ranges::stable_partition(
-        listing.unused, [](const std::string& name) { return !is_result(name); });
+        listing.unused, [](const std::string& name) { return !is_result_name(name); });
     listing.computed.assign(rest.begin(), rest.end());
     listing.unused.erase(rest.begin(), rest.end());
 }

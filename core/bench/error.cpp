@@ -14,8 +14,6 @@ namespace {
 
 constexpr Index kMostRows = 8;
 
-StageSet only(Stage stage) { return StageSet().set(index_of(stage)); }
-
 /// Evenly spread, the first and the last among them.
 std::vector<Index> sampled_rows(Index n) {
     const Index count = std::min(n, kMostRows);
@@ -89,7 +87,7 @@ class Worst {
 };
 
 Result<double> forward_error(const Backend& backend, const Workload& work, const Inputs& inputs) {
-    const StageSet keep = work.pass == Pass::trace ? all_stages() : only(Stage::context);
+    const StageSet keep = work.pass == Pass::trace ? all_stages() : only_stage(Stage::context);
     const auto computed = attend(inputs, make_spec(work), backend, keep);
     if (!computed) return tl::unexpected(computed.error());
     Worst worst;

@@ -25,8 +25,6 @@ constexpr int kMostRuns = 60;
 constexpr double kRunSeconds = 4e-3;
 constexpr int kMostCalls = 64;
 
-StageSet only(Stage stage) { return StageSet().set(index_of(stage)); }
-
 /// A number of /proc/self/status in bytes: "VmHWM:   1234 kB".
 std::optional<double> status_bytes(std::string_view name) {
     std::ifstream status("/proc/self/status");
@@ -103,7 +101,7 @@ Result<Measured> Bench::summary() const {
 }
 
 Result<void> Bench::call() {
-    const StageSet keep = work_.pass == Pass::trace ? all_stages() : only(Stage::context);
+    const StageSet keep = work_.pass == Pass::trace ? all_stages() : only_stage(Stage::context);
     auto result = work_.pass == Pass::backward
                       ? attend_backward(inputs_, spec_, forward_, {Stage::context, {}}, backend_)
                       : attend(inputs_, spec_, backend_, keep);
@@ -166,7 +164,7 @@ Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work) {
     const bool forgotten = forget_peak_memory();
     const auto before = status_bytes("VmRSS");
     const Clock::time_point start = Clock::now();
-    const auto result = attend(inputs, make_spec(work), backend, only(Stage::context));
+    const auto result = attend(inputs, make_spec(work), backend, only_stage(Stage::context));
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
     if (!result) return tl::unexpected(result.error());
     const auto peak = peak_process_bytes();

@@ -8,13 +8,6 @@
 namespace attn::large {
 namespace {
 
-double product(std::span<const float> q, std::span<const float> k) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < q.size(); ++c)
-        sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
-    return sum;
-}
-
 /// ln Σ e^S over the allowed keys; −inf where there are none. NaN and +inf travel.
 double logsumexp_of(std::span<const double> scaled) {
     double most = -std::numeric_limits<double>::infinity();
@@ -51,7 +44,7 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     std::vector<double> scaled;
     for (Index j = 0; j < size.tk; ++j) {
         if (allowed[static_cast<std::size_t>(j)] == 0) continue;
-        scaled.push_back(product(q, keys.row(j)) * factor);
+        scaled.push_back(dot(q, keys.row(j)) * factor);
         if (!result.spoiling_key && spoils(scaled.back())) {
             result.spoiling_key = j;
             result.spoiling_score = scaled.back();
@@ -59,7 +52,7 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     }
     result.q.assign(q.begin(), q.end());
     result.k.assign(k.begin(), k.end());
-    result.score = product(q, k);
+    result.score = dot(q, k);
     result.scaled = result.score * factor;
     result.logsumexp = logsumexp_of(scaled);
     result.allowed = allowed[static_cast<std::size_t>(cell.column)] != 0;

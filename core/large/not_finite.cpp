@@ -63,13 +63,6 @@ bool look_through(const Rows& rows, const std::stop_token& stop, Looked& out) {
     return true;
 }
 
-double product(std::span<const float> q, std::span<const float> k) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < q.size(); ++c)
-        sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
-    return sum;
-}
-
 bool is_empty_row_nan(const WeightSource& source) {
     return source.spec.empty_rows == EmptyRows::nan && source.spec.mask.any();
 }
@@ -139,7 +132,7 @@ class Fates {
             if (products_ > kMostProducts) return false;
             if (!may_attend_custom(source_, head_, i, *j)) continue;
             products_ += static_cast<double>(source_.size.d_k);
-            const double score = product(q_.row(i), k_.row(*j)) * factor_;
+            const double score = dot(q_.row(i), k_.row(*j)) * factor_;
             if (std::isnan(score) || score > 0.0) return true;  // no product with it is finite
             lowest += std::isinf(score) ? 1 : 0;
         }

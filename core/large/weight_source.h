@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "core/engine.h"
 #include "core/masks.h"
@@ -23,6 +24,14 @@ struct Head {
     Index h = 0;
     bool operator==(const Head&) const = default;
 };
+
+/// q · k of two rows, added in float64.
+inline double dot(std::span<const float> q, std::span<const float> k) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < q.size(); ++c)
+        sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
+    return sum;
+}
 
 /// What the mask leaves query i: a source's masks leave one run of keys, weight_source() sees to it.
 inline KeyRange one_run(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {

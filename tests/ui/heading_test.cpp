@@ -24,9 +24,9 @@ struct Text {
     std::string text;
 };
 
-class TextSpy final : public ui::PassingPainter {
+class HeadingSpy final : public ui::PassingPainter {
   public:
-    TextSpy(view::Painter& to, std::vector<Text>& texts) : PassingPainter(to), texts_(texts) {}
+    HeadingSpy(view::Painter& to, std::vector<Text>& texts) : PassingPainter(to), texts_(texts) {}
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override {
         const float width = text_size(font, text).x;
@@ -50,7 +50,7 @@ struct Heading {
     explicit Heading(float width, float scale = 1.0F) : ui({width, 700.0F * scale}, scale) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions&) {
             texts.clear();
-            TextSpy spy(frame.painter, texts);
+            HeadingSpy spy(frame.painter, texts);
             const float top = ImGui::GetCursorScreenPos().y;
             lit = ui::draw_heading(view, {frame.fonts, frame.theme, frame.scale, spy, spy});
             height = ImGui::GetCursorScreenPos().y - top;

@@ -28,12 +28,12 @@ bool has(const view::Actions& actions) {
 }
 
 /// Map and side panel side by side. The look follows the hand, the view stands still.
-struct Bench {
+struct LargeBench {
     view::LargeLook look = test::sample_look(kTokens);
     view::LargeView view = test::sample_overview(look);
     NullUi ui;
 
-    explicit Bench(ImVec2 size = {1600.0F, 1000.0F}, float scale = 1.0F) : ui(size, scale) {
+    explicit LargeBench(ImVec2 size = {1600.0F, 1000.0F}, float scale = 1.0F) : ui(size, scale) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
             draw(frame, out);
             for (const view::Action& action : out) follow(action);
@@ -67,7 +67,7 @@ struct Bench {
 const ImVec2 kOnCanvas{500.0F, 480.0F};
 
 /// Every action that clicks over the side panel bring about: rows of them, `apart` pixels from each other.
-view::Actions clicks_over_side(Bench& bench, float apart) {
+view::Actions clicks_over_side(LargeBench& bench, float apart) {
     view::Actions all;
     for (float y = 16.0F; y < 990.0F; y += 11.0F)
         for (float x = 1150.0F; x < 1580.0F; x += apart)
@@ -82,7 +82,7 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
         for (const float scale : {1.0F, 1.5F, 2.0F}) {
             CAPTURE(size.x);
             CAPTURE(scale);
-            Bench bench(size, scale);
+            LargeBench bench(size, scale);
             for (const view::LargeView& view :
                  {test::sample_empty_map(), test::sample_loading_map(), test::sample_faulty_map(),
                   test::sample_overview(bench.look), test::sample_close_up(bench.look),
@@ -124,7 +124,7 @@ TEST_CASE("a workspace without a matrix draws") {
 }
 
 TEST_CASE("the canvas says its room once, and panning does not change it") {
-    Bench bench;
+    LargeBench bench;
     CHECK(bench.look.canvas.width > 600.0);
     CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
     bench.view = test::sample_close_up(bench.look);
@@ -132,7 +132,7 @@ TEST_CASE("the canvas says its room once, and panning does not change it") {
 }
 
 TEST_CASE("the wheel zooms about the cell under the pointer") {
-    Bench bench;
+    LargeBench bench;
     bench.ui.move_to(kOnCanvas);
     const auto before = bench.look.hovered;
     REQUIRE(before);
@@ -148,7 +148,7 @@ TEST_CASE("the wheel zooms about the cell under the pointer") {
 }
 
 TEST_CASE("the wheel elsewhere does not zoom") {
-    Bench bench;
+    LargeBench bench;
     bench.ui.move_to({1300.0F, 700.0F});
     const view::Actions actions = bench.ui.wheel(1.0F);
     CHECK(!has<view::SetMapCamera>(actions));
@@ -156,7 +156,7 @@ TEST_CASE("the wheel elsewhere does not zoom") {
 }
 
 TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
-    Bench bench;
+    LargeBench bench;
     test::look_at(bench.look, {70000.0, 60000.0, 1.0});
     const view::Actions actions = bench.ui.drag(kOnCanvas, {kOnCanvas.x + 100, kOnCanvas.y - 60});
     CHECK(bench.look.camera.column == doctest::Approx(59900.0));
@@ -165,7 +165,7 @@ TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
 }
 
 TEST_CASE("a click selects the cell under the pointer and moves nothing") {
-    Bench bench;
+    LargeBench bench;
     const view::Actions actions = bench.ui.click(kOnCanvas);
     const auto* selected = last<view::SelectMapCell>(actions);
     REQUIRE(selected);
@@ -175,14 +175,14 @@ TEST_CASE("a click selects the cell under the pointer and moves nothing") {
 }
 
 TEST_CASE("a double click comes closer") {
-    Bench bench;
+    LargeBench bench;
     const double cells = bench.cells();
     bench.ui.double_click(kOnCanvas);
     CHECK(bench.cells() == doctest::Approx(cells / 2.0));
 }
 
 TEST_CASE("a click beside the matrix selects nothing") {
-    Bench bench;
+    LargeBench bench;
     test::look_at(bench.look, {0.0, 0.0, 100.0});
     const view::Actions actions = bench.ui.click({200.0F, 200.0F});
     CHECK(!has<view::SelectMapCell>(actions));
@@ -190,7 +190,7 @@ TEST_CASE("a click beside the matrix selects nothing") {
 }
 
 TEST_CASE("the minimap moves the camera to where it is pressed") {
-    Bench bench;
+    LargeBench bench;
     test::look_at(bench.look, {65536.0, 65536.0, 1.0});
     bench.ui.click({1600.0F * 0.7F + 40.0F, 30.0F});
     CHECK(bench.look.camera.row < 25000.0);
@@ -230,7 +230,7 @@ TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what i
 }
 
 TEST_CASE("every control of the side panel answers the mouse") {
-    Bench bench;
+    LargeBench bench;
     bench.look.selected = Cell{70001, 5};
     test::look_at(bench.look, {65536.0, 65536.0, 1.0});
     const view::Actions actions = clicks_over_side(bench, 58.0F);
@@ -248,7 +248,7 @@ TEST_CASE("every control of the side panel answers the mouse") {
 }
 
 TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whole matrix") {
-    Bench bench;
+    LargeBench bench;
     test::look_at(bench.look, {65536.0, 65536.0, 1.0});
     std::vector<double> steps;  // of cells per unit, one for each click that zoomed
     view::Actions all;
@@ -265,7 +265,7 @@ TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whol
 }
 
 TEST_CASE("each row of both lists goes to its own cell") {
-    Bench bench;
+    LargeBench bench;
     bench.view = test::sample_close_up(bench.look);
     bench.view.inspector = {};
     bench.view.heads.clear();
@@ -281,7 +281,7 @@ TEST_CASE("each row of both lists goes to its own cell") {
 }
 
 TEST_CASE("the pass is started and paused by its button") {
-    Bench bench;
+    LargeBench bench;
     const auto press = [&] {
         view::Actions all;
         for (float y = 20.0F; y < 110.0F; y += 12.0F)
@@ -302,7 +302,7 @@ TEST_CASE("the pass is started and paused by its button") {
 }
 
 TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the field open") {
-    Bench bench;
+    LargeBench bench;
     bench.view.go_to_open = true;
     bench.ui.frames(3);
     const view::Actions typed = bench.ui.type("7");
@@ -338,7 +338,7 @@ TEST_CASE("digits that come in one frame with G are typed into its field") {
 }
 
 TEST_CASE("an empty workspace offers the generator") {
-    Bench bench;
+    LargeBench bench;
     bench.view = test::sample_empty_map();
     bench.ui.frames(2);
     view::Actions all;
@@ -353,7 +353,7 @@ TEST_CASE("an empty workspace offers the generator") {
 }
 
 TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen by the mouse") {
-    Bench bench;
+    LargeBench bench;
     bench.view.not_finite = {"Q holds 1 NaN: the first is Q[3, 2] = NaN."};
     bench.view.first_nan = Cell{3, 0};
     bench.view.picture_names = {"weights", "scores"};
@@ -370,7 +370,7 @@ TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen b
 }
 
 TEST_CASE("beside the sentence of Step stand the ways to a large matrix") {
-    Bench bench;
+    LargeBench bench;
     bench.view.offers_other = true;
     bench.view.inspector = {};
     bench.view.top.clear();

@@ -25,11 +25,11 @@ std::vector<view::RibbonItem> sample_ribbon() {
 }
 
 /// The whole window over a state that the actions change.
-struct App {
+struct WholeWindow {
     view::AppState state = view::initial_state();
     NullUi ui;
 
-    App() {
+    WholeWindow() {
         ui.show([this](const ui::Frame& frame, view::Actions& out) {
             ui::draw_window(state, frame, out);
             for (const view::Action& action : out) view::apply(state, action);
@@ -74,7 +74,7 @@ TEST_CASE("a linked number lights its cell under the pointer and selects it on a
 }
 
 TEST_CASE("keys step, undo and open the overlays") {
-    App app;
+    WholeWindow app;
     CHECK(last<view::StepBy>(app.ui.press(Key::right)));
     app.ui.press(Key::s);
     CHECK(last<view::Undo>(app.ui.press(Key::z, true)));
@@ -87,7 +87,7 @@ TEST_CASE("keys step, undo and open the overlays") {
 }
 
 TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
-    App app;
+    WholeWindow app;
     view::apply(app.state, view::SelectCell{{Stage::x, 0, 0}});
     app.ui.frames(2);
     app.ui.press(Key::digit2);
@@ -100,7 +100,7 @@ TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
 }
 
 TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
-    App app;
+    WholeWindow app;
     app.ui.press(Key::k, true);
     REQUIRE(app.state.show_palette);
     app.ui.frames(3);
@@ -144,7 +144,7 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {
-    App app;
+    WholeWindow app;
     app.ui.press(Key::k, true);
     app.ui.frames(3);
     const view::Actions actions = app.ui.press(Key::s);

@@ -24,10 +24,6 @@ std::string fault(const std::string& json) {
     return document.error().sentence;
 }
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 const std::string kHead = R"({"title": "t", "note": "n", "sentence": "a b", )";
 
 }  // namespace

@@ -21,10 +21,6 @@ using namespace attn::view;
 
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 AppState json_state(const std::string& spec) {
     return state_of(
                document_from_json(

@@ -18,8 +18,6 @@ AppState explained(const Actions& actions) {
     all.insert(all.end(), actions.begin(), actions.end());
     return after(preset_state("cat-sat-mat"), all);
 }
-SetKind b_is(const char* setting, const char* value) { return {KindsSide::b, setting, value}; }
-
 bool says(const AppState& state, const std::string& words) {
     const std::string text = kinds_inspector(state).as_text;
     CAPTURE(text);

@@ -25,8 +25,6 @@ AppState kinds_state(const Actions& actions = {}) {
                        {SetWorkspace{"kinds"}, ChooseKinds{"rope"}, CopyKind{KindsSide::a}}),
                  actions);
 }
-SetKind b_is(const char* setting, const char* value) { return {KindsSide::b, setting, value}; }
-
 const KindsResult& result_of(const AppState& state) {
     REQUIRE(state.kinds_look.result);
     REQUIRE(state.kinds_look.result->whole());

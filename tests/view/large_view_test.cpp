@@ -17,11 +17,6 @@ using namespace attn::view;
 
 namespace {
 
-bool has(const std::string& text, std::string_view words) {
-    CAPTURE(text);
-    return text.find(words) != std::string::npos;
-}
-
 Color pixel(const Image& image, std::size_t n) {
     Color color;
     std::memcpy(&color, &image.rgba[4 * n], sizeof color);

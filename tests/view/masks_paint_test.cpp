@@ -13,10 +13,6 @@ using namespace attn::view;
 
 namespace {
 
-AppState masks_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"masks"}}), actions);
-}
-
 /// "1111/1101/…": the mask, row by row.
 std::string drawn(const AppState& state) {
     const auto pairs = pairs_allowed_by(state, state.document().spec.mask);

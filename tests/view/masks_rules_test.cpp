@@ -14,10 +14,6 @@ using namespace attn::view;
 namespace {
 
 /// "The cat sat down" in the Masks workspace.
-AppState masks_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"masks"}}), actions);
-}
-
 const SwitchView& switch_of(const MasksView& view, MaskSwitch which) {
     return view.switches[static_cast<std::size_t>(which)];
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/view/actions.h"
@@ -15,8 +16,22 @@ inline AppState after(AppState state, const Actions& actions) {
     return state;
 }
 
+inline bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
 inline AppState preset_state(const std::string& key) {
     return after(initial_state(), {LoadPreset{key}});
+}
+
+/// The Masks workspace of the first document, after these actions.
+inline AppState masks_state(const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{"masks"}}), actions);
+}
+
+/// One setting of the second kind.
+inline SetKind b_is(const char* setting, const char* value) {
+    return {KindsSide::b, setting, value};
 }
 
 /// Two seeded heads with a W_O.

@@ -18,10 +18,6 @@ using namespace attn::view;
 
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// X[i, c] or a weight by its head, row and column within the head.
 float entry(const Document& document, Param param, Index h, Index r, Index c) {
     const Tensor& w = document.inputs->params[param];

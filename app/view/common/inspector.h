@@ -77,4 +77,7 @@ struct InspectorView {
     std::string as_text, as_latex, as_python;
 };
 
+/// "title: value" and a line for each of its lines, for the clipboard.
+std::string text_of(const InspectorView& view);
+
 }  // namespace attn::view

@@ -150,17 +150,6 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
     view.lines.push_back(intensity);
 }
 
-std::string text_of(const InspectorView& view) {
-    std::string text = fmt::format("{}: {}\n", view.title, view.value);
-    for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
-        for (const Line& line : *lines) {
-            if (!line.label.empty()) text += line.label + ": ";
-            for (const Piece& each : line.pieces) text += each.text;
-            text += '\n';
-        }
-    return text;
-}
-
 /// The sizes as variables, and the count as their product.
 std::string python_of(const CostFormula& formula, const CostSizes& sizes) {
     std::string text;

@@ -11,15 +11,6 @@
 namespace attn::view {
 namespace {
 
-struct Adder {
-    std::vector<Command>& list;
-    void operator()(std::string words, Key key, Action action, bool enabled = true,
-                    std::string why_not = {}) const {
-        list.push_back(
-            {std::move(words), "Cost", plain(key), std::move(action), enabled, std::move(why_not)});
-    }
-};
-
 CostItem stepped(CostItem item, int steps) {
     const auto count = static_cast<int>(kCostItemCount);
     return static_cast<CostItem>((static_cast<int>(item) + steps + count) % count);
@@ -96,7 +87,7 @@ void enter_cost(AppState& state) {
 }
 
 void add_cost_commands(std::vector<Command>& list, const AppState& state) {
-    const Adder add{list};
+    const CommandAdder add{list, "Cost"};
     const CostControls& controls = state.cost();
     const Index tokens = controls.sizes[CostSize::tk];
     add("Twice the tokens", Key::right, SetCostTokens{next_tokens(tokens, 1)});

@@ -14,11 +14,6 @@
 namespace attn::view {
 namespace {
 
-bool is_there(const AppState& state, HeadPlace place) {
-    return place.layer >= 0 && place.head >= 0 &&
-           place.head < heads_in_layer(state.document(), place.layer);
-}
-
 void say_missing(AppState& state, HeadPlace place) {
     say(state,
         fmt::format("There is no {}: layers and heads count from 0, and layer {} has {} heads.",

@@ -151,6 +151,11 @@ std::string measure_text(HeadMeasure measure, const std::optional<double>& value
     return number(*value);
 }
 
+bool is_there(const AppState& state, HeadPlace place) {
+    return place.layer >= 0 && place.head >= 0 &&
+           place.head < heads_in_layer(state.document(), place.layer);
+}
+
 std::string label_title(const HeadFacts& facts) {
     return facts.label ? std::string(info(facts.label->name).title) : "no label";
 }

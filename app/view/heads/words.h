@@ -15,6 +15,8 @@ std::string head_name(HeadPlace place);
 std::string head_short(HeadPlace place);
 /// The head shown in every workspace.
 HeadPlace head_here(const AppState& state);
+/// Whether the document has this head.
+bool is_there(const AppState& state, HeadPlace place);
 /// A measure with its unit: "0.54", "1.23 nats"; "not defined".
 std::string measure_text(HeadMeasure measure, const std::optional<double>& value);
 /// "previous token"; "no label".

@@ -17,14 +17,6 @@ namespace attn::view {
 namespace {
 
 /// One command after the other.
-struct Adder {
-    std::vector<Command>& list;
-    bool there;  // heads are shown
-    void operator()(std::string words, Chord chord, Action action, bool enabled = true) const {
-        list.push_back({std::move(words), "Heads", chord, std::move(action), there && enabled});
-    }
-};
-
 /// The head so many places on in the order on screen.
 Action neighbour(const AppState& state, Index step) {
     const auto order = heads_in_order(*state.heads.result, state.heads.sort);
@@ -45,7 +37,7 @@ Action other_layer(const AppState& state, Index step) {
     return ChooseHead{layer, std::clamp<Index>(here.head, 0, std::max<Index>(heads, 1) - 1)};
 }
 
-void add_choices(const Adder& add, const AppState& state) {
+void add_choices(const CommandAdder& add, const AppState& state) {
     const bool many = state.heads.result->heads.size() > 1;
     const bool layers = state.document().layers.size() > 1;
     add("Show the next head", plain(Key::right), neighbour(state, 1), many);
@@ -58,7 +50,7 @@ void add_choices(const Adder& add, const AppState& state) {
         neighbour(state, std::ssize(state.heads.result->heads)), many);
 }
 
-void add_pins(const Adder& add, const AppState& state) {
+void add_pins(const CommandAdder& add, const AppState& state) {
     const auto& [a, b] = state.heads.pinned;
     const HeadPlace here = head_here(state);
     const bool pinned = a == here || b == here;
@@ -68,7 +60,7 @@ void add_pins(const Adder& add, const AppState& state) {
     add("Unpin both heads", {}, UnpinHeads{}, a.has_value());
 }
 
-void add_sorts(const Adder& add, const AppState& state) {
+void add_sorts(const CommandAdder& add, const AppState& state) {
     std::vector<std::string> keys{""};
     for (const HeadMeasureInfo& each : head_measure_table()) keys.emplace_back(each.key);
     const Index count = std::ssize(keys);
@@ -91,7 +83,7 @@ Action moved(const AppState& state, Index rows, Index columns) {
         std::clamp<Index>(pair.column + columns, 0, std::max<Index>(size.tk, 1) - 1)};
 }
 
-void add_selection(const Adder& add, const AppState& state) {
+void add_selection(const CommandAdder& add, const AppState& state) {
     add("Select the query above", shift(Key::up), moved(state, -1, 0));
     add("Select the query below", shift(Key::down), moved(state, 1, 0));
     add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
@@ -100,11 +92,6 @@ void add_selection(const Adder& add, const AppState& state) {
 
 nlohmann::ordered_json place_to(HeadPlace place) {
     return {{"layer", place.layer}, {"head", place.head}};
-}
-
-bool is_there(const AppState& state, HeadPlace place) {
-    return place.layer >= 0 && place.head >= 0 &&
-           place.head < heads_in_layer(state.document(), place.layer);
 }
 
 void read_pin(Fields& fields, const char* key, const AppState& state,
@@ -153,7 +140,7 @@ void enter_heads(AppState& state) {
 }
 
 void add_heads_commands(std::vector<Command>& list, const AppState& state) {
-    const Adder add{list, heads_lacks(state).empty() && has_current_heads(state)};
+    const CommandAdder add{list, "Heads", heads_lacks(state).empty() && has_current_heads(state)};
     if (add.there && !state.heads.result->heads.empty()) {
         add_choices(add, state);
         add_pins(add, state);

@@ -16,15 +16,7 @@ namespace attn::view {
 namespace {
 
 /// One command after the other.
-struct Adder {
-    std::vector<Command>& list;
-    bool there;  // the document can be compared
-    void operator()(std::string words, Chord chord, Action action, bool enabled = true) const {
-        list.push_back({std::move(words), "Kinds", chord, std::move(action), enabled && there});
-    }
-};
-
-void add_online(const Adder& add, const AppState& state) {
+void add_online(const CommandAdder& add, const AppState& state) {
     const KindsLook& look = state.kinds_look;
     add("Next chunk", plain(Key::right), StepOnline{1});
     add("Previous chunk", plain(Key::left), StepOnline{-1});
@@ -40,7 +32,7 @@ void add_online(const Adder& add, const AppState& state) {
         SetOnlineChunk{std::max<Index>(1, state.kinds().chunk / 2)});
 }
 
-void add_pairs(const Adder& add, const KindsControls& controls) {
+void add_pairs(const CommandAdder& add, const KindsControls& controls) {
     const auto presets = kinds_presets();
     const std::size_t next = (present_pair(controls) + 1) % (presets.size() + 1);
     add("Next pair of kinds", plain(Key::n),
@@ -52,7 +44,7 @@ void add_pairs(const Adder& add, const KindsControls& controls) {
         add(fmt::format("Compare: {}", preset.title), {}, ChooseKinds{std::string(preset.key)});
 }
 
-void add_selection(const Adder& add) {
+void add_selection(const CommandAdder& add) {
     add("Select the query above", shift(Key::up), MovePair{-1, 0});
     add("Select the query below", shift(Key::down), MovePair{1, 0});
     add("Select the key to the left", shift(Key::left), MovePair{0, -1});
@@ -106,7 +98,7 @@ void enter_kinds(AppState& state) {
 }
 
 void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
-    const Adder add{list, kinds_lacks(state).empty()};
+    const CommandAdder add{list, "Kinds", kinds_lacks(state).empty()};
     const bool online = state.kinds_look.online;
     add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", plain(Key::o),
         ShowOnline{!online});

@@ -10,7 +10,7 @@
 namespace attn::view {
 namespace {
 
-constexpr int kRampColors = 33;
+constexpr int kLegendColors = 33;
 
 void add_decades(MapLegend& legend, const WeightRange& range) {
     const double span = std::log10(range.high / range.low);
@@ -37,7 +37,7 @@ MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index si
                      ThemeName name) {
     MapLegend legend;
     legend.title = texel_words(colors.pooling, side);
-    legend.colors = weight_ramp(name, false, kRampColors);
+    legend.colors = weight_ramp(name, false, kLegendColors);
     if (range.log_scale)
         add_decades(legend, range);
     else
@@ -53,9 +53,9 @@ MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool 
                        ThemeName name) {
     MapLegend legend;
     legend.title = score_words(spec, side);
-    for (int n = 0; n < kRampColors; ++n)
-        legend.colors.push_back(
-            color_of({ColorScale::diverging, -1.0, 1.0}, 2.0 * n / (kRampColors - 1) - 1.0, name));
+    for (int n = 0; n < kLegendColors; ++n)
+        legend.colors.push_back(color_of({ColorScale::diverging, -1.0, 1.0},
+                                         2.0 * n / (kLegendColors - 1) - 1.0, name));
     legend.ticks = {{0.0, tick(-high)}, {0.5, "0"}, {1.0, tick(high)}};
     if (masks) legend.masked = "masked";
     legend.masked_color = theme(name).masked;

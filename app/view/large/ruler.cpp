@@ -23,7 +23,7 @@ constexpr double kDocumentTick = 6.0;
 constexpr Index kNumbered = 10;  // between words every tenth token has its number
 
 /// One axis of the canvas.
-struct Axis {
+struct RulerAxis {
     const LargeLook& look;
     double length = 0.0;  // of the canvas, pixels
     double middle = 0.0;  // cell
@@ -42,7 +42,7 @@ struct Axis {
     }
 };
 
-Axis column_axis(const LargeLook& look) {
+RulerAxis column_axis(const LargeLook& look) {
     const MapCanvas canvas = canvas_of(look);
     return {look,
             canvas.width,
@@ -53,7 +53,7 @@ Axis column_axis(const LargeLook& look) {
             true};
 }
 
-Axis row_axis(const LargeLook& look) {
+RulerAxis row_axis(const LargeLook& look) {
     const MapCanvas canvas = canvas_of(look);
     return {look,
             canvas.height,
@@ -64,7 +64,7 @@ Axis row_axis(const LargeLook& look) {
             false};
 }
 
-void add_documents(const Axis& axis, std::vector<RulerMark>& marks) {
+void add_documents(const RulerAxis& axis, std::vector<RulerMark>& marks) {
     const std::vector<Index>& starts = axis.look.input->document_starts;
     const double scale = canvas_of(axis.look).scale;
     double ticked = -kDocumentTick * scale;
@@ -81,14 +81,14 @@ void add_documents(const Axis& axis, std::vector<RulerMark>& marks) {
     }
 }
 
-void add_numbers(const Axis& axis, std::vector<RulerMark>& marks) {
+void add_numbers(const RulerAxis& axis, std::vector<RulerMark>& marks) {
     const Index step = round_step(axis.label * cells_per_pixel(axis.look));
     for (Index n = axis.first() / step * step; n <= axis.last(); n += step)
         marks.push_back({axis.at(static_cast<double>(n) + 0.5), grouped(n), false});
 }
 
 /// A row has room for number and word; a column's word is cut to its cell.
-std::string word_label(const Axis& axis, Index n) {
+std::string word_label(const RulerAxis& axis, Index n) {
     const std::string word = token_text(axis.look, axis.keys, n);
     if (word.empty()) return grouped(n);
     if (n % kNumbered != 0) return word;
@@ -96,13 +96,13 @@ std::string word_label(const Axis& axis, Index n) {
     return has_own_tokens(axis.look, axis.keys) ? word : grouped(n);
 }
 
-void add_words(const Axis& axis, std::vector<RulerMark>& marks) {
+void add_words(const RulerAxis& axis, std::vector<RulerMark>& marks) {
     for (Index n = axis.first(); n <= axis.last(); ++n)
         marks.push_back({axis.at(static_cast<double>(n) + 0.5), word_label(axis, n), false,
                          axis.keys ? axis.cell_px() : 0.0});
 }
 
-std::vector<RulerMark> ruler(const Axis& axis) {
+std::vector<RulerMark> ruler(const RulerAxis& axis) {
     std::vector<RulerMark> marks;
     if (!axis.look.input) return marks;
     add_documents(axis, marks);
@@ -131,7 +131,8 @@ struct Bar {
     bool nan;
 };
 
-std::vector<Bar> bars(const Axis& axis, Index first, Index side, const std::vector<double>& sums) {
+std::vector<Bar> bars(const RulerAxis& axis, Index first, Index side,
+                      const std::vector<double>& sums) {
     const double largest = largest_of(sums);
     std::vector<Bar> all;
     for (std::size_t n = 0; n < sums.size(); ++n) {

@@ -30,22 +30,14 @@ MapColors on_scale(MapColors colors, bool log_scale) {
 }
 
 /// One command after the other.
-struct Adder {
-    std::vector<Command>& list;
-    const char* group = "Large";
-    void operator()(std::string words, Key key, Action action, bool enabled = true) const {
-        list.push_back({std::move(words), group, plain(key), std::move(action), enabled});
-    }
-};
-
-void add_zooms(const Adder& add, const LargeLook& look) {
+void add_zooms(const CommandAdder& add, const LargeLook& look) {
     const bool there = look.size != MapSize{};
     add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);
     add("Zoom out", Key::minus, moved_map(look, zoomed(look, 1.0 / kZoomStep)), there);
     add("The whole matrix", Key::f, FitMap{}, there);
 }
 
-void add_moves(const Adder& add, const AppState& state) {
+void add_moves(const CommandAdder& add, const AppState& state) {
     const LargeLook& look = state.large;
     const bool there = look.size != MapSize{};
     const MapCanvas canvas = canvas_of(look);
@@ -64,14 +56,14 @@ void add_moves(const Adder& add, const AppState& state) {
 }
 
 /// Nothing is left to pause or resume once it is complete.
-void add_pass(const Adder& add, const LargeLook& look) {
+void add_pass(const CommandAdder& add, const LargeLook& look) {
     const PassView pass = pass_view(look);
     const bool requested = wants_full_pass(look);
     add(requested ? "Pause the exact pass" : "Resume the exact pass", Key::space,
         SetFullPass{!requested}, look.input != nullptr && !pass.done);
 }
 
-void add_top_cells(const Adder& add, const large::TopChoice& top) {
+void add_top_cells(const CommandAdder& add, const large::TopChoice& top) {
     large::TopChoice keys = top;
     keys.skip_first_key = !top.skip_first_key;
     add(top.skip_first_key ? "Strongest cells: key 0 too" : "Strongest cells: leave out key 0",
@@ -82,7 +74,7 @@ void add_top_cells(const Adder& add, const large::TopChoice& top) {
         Key::o, SetTopCells{queries});
 }
 
-void add_searches(const Adder& add, const LargeLook& look) {
+void add_searches(const CommandAdder& add, const LargeLook& look) {
     using Of = large::Search::Of;
     const auto cell = look.selected.value_or(large::Cell{});
     const bool any = look.selected.has_value();
@@ -119,7 +111,7 @@ void enter_large(AppState& state) {
 }
 
 void add_map_commands(std::vector<Command>& list, const AppState& state) {
-    const Adder add{list, "Step"};
+    const CommandAdder add{list, "Step"};
     const LargeLook& look = state.large;
     add_zooms(add, look);
     const bool needle = no_needle_words(state.document()).empty();
@@ -134,7 +126,7 @@ void add_map_commands(std::vector<Command>& list, const AppState& state) {
 
 void add_large_commands(std::vector<Command>& list, const AppState& state) {
     const LargeLook& look = state.large;
-    const Adder add{list};
+    const CommandAdder add{list, "Large"};
     add_moves(add, state);
     const MapColors next = pooled_next(look.colors);
     add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::c, SetMapColors{next});

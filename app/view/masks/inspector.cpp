@@ -123,13 +123,6 @@ void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) 
         Role::weight);
 }
 
-std::string text_of(const InspectorView& view) {
-    std::string text = fmt::format("{}: {}\n", view.title, view.value);
-    for (const Line& line : view.lines)
-        text += fmt::format("{}: {}\n", line.label, line.pieces.front().text);
-    return text;
-}
-
 std::string latex_of(const Row& row, Index key) {
     const auto j = static_cast<std::size_t>(key);
     return fmt::format(

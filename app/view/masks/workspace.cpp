@@ -33,14 +33,6 @@ bool is_inside(const AppState& state, Pair pair) {
 }
 
 /// One command after the other.
-struct Adder {
-    std::vector<Command>& list;
-    bool there;  // a mask is shown
-    void operator()(std::string words, Chord chord, Action action, bool enabled = true) const {
-        list.push_back({std::move(words), "Masks", chord, std::move(action), there && enabled});
-    }
-};
-
 /// The pair so many rows and columns on, inside the matrix.
 Action moved(const AppState& state, Index rows, Index columns, bool extend) {
     const Dimensions& size = state.document().size;
@@ -50,7 +42,7 @@ Action moved(const AppState& state, Index rows, Index columns, bool extend) {
                       extend};
 }
 
-void add_moves(const Adder& add, const AppState& state) {
+void add_moves(const CommandAdder& add, const AppState& state) {
     struct Way {
         const char* words;
         Key key;
@@ -67,7 +59,7 @@ void add_moves(const Adder& add, const AppState& state) {
 }
 
 /// Of the selected pair, or rectangle: all become what the pair that was selected first becomes.
-void add_paint(const Adder& add, const AppState& state) {
+void add_paint(const CommandAdder& add, const AppState& state) {
     const MasksLook& look = state.masks;
     const bool here = add.there && is_inside(state, look.pair);
     const Pair first = look.corner.value_or(look.pair);
@@ -88,7 +80,7 @@ void add_paint(const Adder& add, const AppState& state) {
     add("Turn the rules into paint", plain(Key::b), PaintRules{}, ruled);
 }
 
-void add_rules(const Adder& add, const AppState& state) {
+void add_rules(const CommandAdder& add, const AppState& state) {
     const MaskSpec& mask = state.document().spec.mask;
     const Index keys = state.document().size.tk;
     using enum CausalChoice;
@@ -116,7 +108,7 @@ Action next_convention(const AppState& state, Index step) {
     return SetConvention{1, std::string(table[static_cast<std::size_t>(to)].key)};
 }
 
-void add_conventions(const Adder& add, const AppState& state) {
+void add_conventions(const CommandAdder& add, const AppState& state) {
     const bool compose = state.masks.tab == MasksTab::compose;
     add(compose ? "Conventions: what other programs do with this mask"
                 : "Compose: the mask of this document",
@@ -164,7 +156,7 @@ void enter_masks(AppState& state) {
 }
 
 void add_masks_commands(std::vector<Command>& list, const AppState& state) {
-    const Adder add{list, masks_lacks(state).empty()};
+    const CommandAdder add{list, "Masks", masks_lacks(state).empty()};
     add_moves(add, state);
     add_paint(add, state);
     add_rules(add, state);

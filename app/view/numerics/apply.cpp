@@ -12,7 +12,7 @@ namespace {
 
 /// Changes a copy, checks it, and makes it the present one.
 template <class Change>
-void change(AppState& state, const std::string& words, Change&& change_controls) {
+void change_numerics(AppState& state, const std::string& words, Change&& change_controls) {
     NumericsControls controls = state.numerics();
     change_controls(controls);
     if (auto fine = check_controls(controls); !fine) return say(state, fine.error());
@@ -22,23 +22,24 @@ void change(AppState& state, const std::string& words, Change&& change_controls)
 }  // namespace
 
 void carry_out(AppState& state, const SetNumericsGain& action) {
-    change(state, fmt::format("Gain {}", action.gain),
-           [&](NumericsControls& controls) { controls.gain = action.gain; });
+    change_numerics(state, fmt::format("Gain {}", action.gain),
+                    [&](NumericsControls& controls) { controls.gain = action.gain; });
 }
 
 void carry_out(AppState& state, const SetNumericsLogits& action) {
-    change(state, fmt::format("Logits {}", listed(action.logits)), [&](NumericsControls& controls) {
-        controls.row = LogitRow::typed;
-        controls.logits = action.logits;
-    });
+    change_numerics(state, fmt::format("Logits {}", listed(action.logits)),
+                    [&](NumericsControls& controls) {
+                        controls.row = LogitRow::typed;
+                        controls.logits = action.logits;
+                    });
 }
 
 void carry_out(AppState& state, const SetNumericsRow& action) {
     const bool document = action.row == LogitRow::document;
     if (document)
         if (const auto row = document_logits(state); !row) return say(state, row.error());
-    change(state, document ? "The row of the document" : "The typed logits",
-           [&](NumericsControls& controls) { controls.row = action.row; });
+    change_numerics(state, document ? "The row of the document" : "The typed logits",
+                    [&](NumericsControls& controls) { controls.row = action.row; });
 }
 
 void carry_out(AppState& state, const SelectNumericsCell& action) {

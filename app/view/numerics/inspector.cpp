@@ -277,17 +277,6 @@ InspectorTable table_of(const Explained& cell) {
 
 // --- copies
 
-std::string text_of(const InspectorView& view) {
-    std::string text = fmt::format("{} = {}\n{}\n", view.title, view.value, view.formula);
-    for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
-        for (const Line& line : *lines) {
-            text += line.label + ": ";
-            for (const Piece& piece : line.pieces) text += piece.text;
-            text += '\n';
-        }
-    return text;
-}
-
 std::string latex_of(const InspectorView& view) {
     std::string rows = fmt::format("  {}", view.tex);
     for (const Line& line : view.lines) {

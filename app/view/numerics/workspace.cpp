@@ -16,28 +16,19 @@
 namespace attn::view {
 namespace {
 
-struct Adder {
-    std::vector<Command>& list;
-    void operator()(std::string words, Key key, Action action, bool enabled = true,
-                    std::string why_not = {}) const {
-        list.push_back({std::move(words), "Numerics", plain(key), std::move(action), enabled,
-                        std::move(why_not)});
-    }
-};
-
 template <class Enum>
 Enum after(Enum value, std::size_t count) {
     return static_cast<Enum>((static_cast<std::size_t>(value) + 1) % count);
 }
 
-void add_gains(const Adder& add, Index gain) {
+void add_gains(const CommandAdder& add, Index gain) {
     add("Next larger power of two as the gain", Key::right, SetNumericsGain{next_gain(gain, 1)});
     add("Next smaller power of two as the gain", Key::left, SetNumericsGain{next_gain(gain, -1)});
     add("Gain 1: the logits as they are", Key::home, SetNumericsGain{1});
     add("Largest gain", Key::end, SetNumericsGain{kMostGain});
 }
 
-void add_cells(const Adder& add, const NumericsLook& look, Index keys) {
+void add_cells(const CommandAdder& add, const NumericsLook& look, Index keys) {
     const auto at = [&](SoftmaxAlgorithm algorithm, FloatFormat format, Index key) {
         return SelectNumericsCell{algorithm, format, std::clamp<Index>(key, 0, keys - 1)};
     };
@@ -50,7 +41,7 @@ void add_cells(const Adder& add, const NumericsLook& look, Index keys) {
     add("Explain the key before", Key::comma, at(look.algorithm, look.format, look.key - 1));
 }
 
-void add_rows(const Adder& add, const AppState& state) {
+void add_rows(const CommandAdder& add, const AppState& state) {
     for (const LessonRow& lesson : lesson_rows())
         add(fmt::format("Logits: {}", lesson.words), Key::none, SetNumericsLogits{lesson.logits});
     const auto row = document_logits(state);
@@ -70,7 +61,7 @@ void enter_numerics(AppState& state) {
 }
 
 void add_numerics_commands(std::vector<Command>& list, const AppState& state) {
-    const Adder add{list};
+    const CommandAdder add{list, "Numerics"};
     add_gains(add, state.numerics().gain);
     add_cells(add, state.numerics_look, std::ssize(shown_logits(state)));
     add_rows(add, state);

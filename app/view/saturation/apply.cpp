@@ -45,7 +45,7 @@ Result<void> check_keys(const SaturationSettings& settings) {
 
 /// Changes a copy, checks it, and makes it the present one.
 template <class Change>
-void change(AppState& state, const std::string& words, Change&& change_controls) {
+void change_saturation(AppState& state, const std::string& words, Change&& change_controls) {
     SaturationControls controls = state.saturation();
     change_controls(controls);
     if (auto fine = check_controls(controls); !fine) return say(state, fine.error());
@@ -64,59 +64,63 @@ Result<void> check_controls(const SaturationControls& controls) {
 
 void carry_out(AppState& state, const SetSaturationModel& action) {
     const bool sampled = action.model == SaturationModel::sampled;
-    change(state, sampled ? "Model: q and k drawn from N(0, 1)" : "Model: fixed logits × √d_k",
-           [&](SaturationControls& controls) { controls.settings.model = action.model; });
+    change_saturation(
+        state, sampled ? "Model: q and k drawn from N(0, 1)" : "Model: fixed logits × √d_k",
+        [&](SaturationControls& controls) { controls.settings.model = action.model; });
 }
 
 void carry_out(AppState& state, const SetSaturationWidth& action) {
-    change(state, fmt::format("d_k = {}", action.d_k),
-           [&](SaturationControls& controls) { controls.d_k = action.d_k; });
+    change_saturation(state, fmt::format("d_k = {}", action.d_k),
+                      [&](SaturationControls& controls) { controls.d_k = action.d_k; });
 }
 
 void carry_out(AppState& state, const PinSaturation& action) {
-    change(state, fmt::format("Compared with d_k = {}", action.d_k),
-           [&](SaturationControls& controls) { controls.pin = action.d_k; });
+    change_saturation(state, fmt::format("Compared with d_k = {}", action.d_k),
+                      [&](SaturationControls& controls) { controls.pin = action.d_k; });
 }
 
 void carry_out(AppState& state, const SetSaturationKeys& action) {
-    change(state, fmt::format("{} keys", action.keys),
-           [&](SaturationControls& controls) { controls.settings.keys = action.keys; });
+    change_saturation(state, fmt::format("{} keys", action.keys),
+                      [&](SaturationControls& controls) { controls.settings.keys = action.keys; });
 }
 
 void carry_out(AppState& state, const SetSaturationDraws& action) {
-    change(state, fmt::format("{} draws", action.draws), [&](SaturationControls& controls) {
-        controls.settings.trials = action.draws;
-        controls.draw = std::clamp<Index>(controls.draw, 0, std::max<Index>(action.draws, 1) - 1);
-    });
+    change_saturation(
+        state, fmt::format("{} draws", action.draws), [&](SaturationControls& controls) {
+            controls.settings.trials = action.draws;
+            controls.draw =
+                std::clamp<Index>(controls.draw, 0, std::max<Index>(action.draws, 1) - 1);
+        });
 }
 
 void carry_out(AppState& state, const SetSaturationSeed& action) {
-    change(state, fmt::format("Seed {}", action.seed),
-           [&](SaturationControls& controls) { controls.settings.seed = action.seed; });
+    change_saturation(state, fmt::format("Seed {}", action.seed),
+                      [&](SaturationControls& controls) { controls.settings.seed = action.seed; });
 }
 
 void carry_out(AppState& state, const Redraw&) {
     const Index next = (state.saturation().draw + 1) % state.saturation().settings.trials;
-    change(state, fmt::format("Draw {} of 0…{}", next, state.saturation().settings.trials - 1),
-           [&](SaturationControls& controls) { controls.draw = next; });
+    change_saturation(state,
+                      fmt::format("Draw {} of 0…{}", next, state.saturation().settings.trials - 1),
+                      [&](SaturationControls& controls) { controls.draw = next; });
 }
 
 void carry_out(AppState& state, const SetSaturationLogits& action) {
-    change(state, fmt::format("Logits {}", listed(action.logits)),
-           [&](SaturationControls& controls) {
-               controls.settings.model = SaturationModel::fixed_logits;
-               controls.settings.logits = action.logits;
-           });
+    change_saturation(state, fmt::format("Logits {}", listed(action.logits)),
+                      [&](SaturationControls& controls) {
+                          controls.settings.model = SaturationModel::fixed_logits;
+                          controls.settings.logits = action.logits;
+                      });
 }
 
 void carry_out(AppState& state, const ShowFiveBars&) {
     const SaturationSettings five;
-    change(state, fmt::format("Five bars: logits {} at d_k = 64", listed(five.logits)),
-           [&](SaturationControls& controls) {
-               controls.settings.model = SaturationModel::fixed_logits;
-               controls.settings.logits = five.logits;
-               controls.d_k = 64;
-           });
+    change_saturation(state, fmt::format("Five bars: logits {} at d_k = 64", listed(five.logits)),
+                      [&](SaturationControls& controls) {
+                          controls.settings.model = SaturationModel::fixed_logits;
+                          controls.settings.logits = five.logits;
+                          controls.d_k = 64;
+                      });
 }
 
 void carry_out(AppState& state, const ShowSaturationDetails& action) {

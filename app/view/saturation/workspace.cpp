@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/fields.h"
+#include "app/view/common/json.h"
 #include "app/view/document/edits.h"
 #include "app/view/saturation/requests.h"
 #include "app/view/saturation/view.h"
@@ -15,7 +16,6 @@ namespace attn::view {
 namespace {
 
 constexpr Index kWidestSweep = 4096;
-constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
 
 /// The same settings, and a point for every width.
 bool is_answered(const SweepRequest& wanted, const SaturationCurves& curves) {

@@ -30,21 +30,13 @@ Action escape_action(const AppState& state) {
 }
 
 /// Adds "Window" commands.
-struct Adder {
-    Commands& list;
-    void operator()(std::string words, Chord chord, Action action, bool enabled = true,
-                    Chord also = {}) const {
-        list.push_back({std::move(words), "Window", chord, std::move(action), enabled, {}, also});
-    }
-};
-
-void add_workspaces(const Adder& add, const AppState& state) {
+void add_workspaces(const CommandAdder& add, const AppState& state) {
     for (const WorkspaceInfo* workspace : state.workspaces)
         add(std::string(workspace->title) + " workspace", plain(workspace->digit),
             go_to(*workspace));
 }
 
-void add_files(const Adder& add) {
+void add_files(const CommandAdder& add) {
     add("Open a file", ctrl(Key::o), ShowPrompt{PromptKind::open});
     add("Save the session", ctrl(Key::s), SaveSession{""});
     add("Save the session as", {Key::s, true, true}, ShowPrompt{PromptKind::save});
@@ -52,14 +44,14 @@ void add_files(const Adder& add) {
     add("Save screenshot", plain(Key::f12), TakeScreenshot{});
 }
 
-void add_copies(const Adder& add, const AppState& state) {
+void add_copies(const CommandAdder& add, const AppState& state) {
     const bool any = !shown_workspace(state).inspector(state).empty;
     add("Copy the arithmetic as text", ctrl(Key::c), CopyArithmetic{CopyAs::text}, any);
     add("Copy the arithmetic as LaTeX", {}, CopyArithmetic{CopyAs::latex}, any);
     add("Copy the arithmetic as Python", {}, CopyArithmetic{CopyAs::python}, any);
 }
 
-void add_looks(const Adder& add, const AppState& state) {
+void add_looks(const CommandAdder& add, const AppState& state) {
     const bool dark = state.theme == ThemeName::dark;
     add(dark ? "Light theme" : "Dark theme", plain(Key::t),
         SetTheme{dark ? ThemeName::light : ThemeName::dark});
@@ -76,10 +68,11 @@ void add_looks(const Adder& add, const AppState& state) {
 }
 
 void add_window(Commands& list, const AppState& state) {
-    const Adder add{list};
+    const CommandAdder add{list, "Window"};
     add_workspaces(add, state);
     add("Undo", ctrl(Key::z), Undo{}, state.now > 0);
-    add("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size(), {Key::z, true, true});
+    add("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size(), {},
+        {Key::z, true, true});
     add_files(add);
     add_copies(add, state);
     add_looks(add, state);

@@ -28,6 +28,23 @@ inline Chord plain(Key key) { return {key, false, false}; }
 inline Chord ctrl(Key key) { return {key, true, false}; }
 inline Chord shift(Key key) { return {key, false, true}; }
 
+/// Adds commands of one group to a list. Where there is nothing that they act on, none of them can be done.
+struct CommandAdder {
+    std::vector<Command>& list;
+    const char* group;
+    bool there = true;
+
+    void operator()(std::string words, Chord chord, Action action, bool enabled = true,
+                    std::string why_not = {}, Chord also = {}) const {
+        list.push_back({std::move(words), group, chord, std::move(action), there && enabled,
+                        std::move(why_not), also});
+    }
+    void operator()(std::string words, Key key, Action action, bool enabled = true,
+                    std::string why_not = {}) const {
+        (*this)(std::move(words), plain(key), std::move(action), enabled, std::move(why_not));
+    }
+};
+
 /// Shows or hides the inspector; what the window's width does by itself is not held on to.
 Action inspector_action(const AppState& state, bool shown);
 /// Every command that makes sense in this state.
