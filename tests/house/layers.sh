@@ -56,6 +56,15 @@ for layer in app/view app/ui; do
     forbid "$layer/common" "$layer/(document|window)/" "$layer/common is what the other rooms stand on"
 done
 
+# What view names is seen before what core names, in silence.
+twice=$(grep -roE --include='*.h' '^(inline )?constexpr [A-Za-z_:<>, ]+ k[A-Z][A-Za-z0-9]*' core app/view 2>/dev/null |
+    sed -E 's/:.* / /' | sort -u | cut -d' ' -f2 | sort | uniq -d || true)
+for name in $twice; do
+    echo "one constant has one meaning:"
+    grep -rnE --include='*.h' "constexpr .*\b$name\b" core app/view
+    found=1
+done
+
 circle=$(grep -rE --include='*.h' --include='*.cpp' --include='*.inl' '^#include "' core app |
     sed -E 's/:#include "/ /; s/".*//' | tsort 2>&1 >/dev/null || true)
 if [[ -n $circle ]]; then

@@ -33,6 +33,9 @@ plant app/view/common/a.cpp '#include "app/view/document/document.h"'
 printf '#pragma once\n#include "app/view/a.h"\n' >"$tree/app/view/b.h"
 plant app/view/a.h '#include "app/view/b.h"'
 rm "$tree/app/view/b.h"
+printf 'inline constexpr int kMostRows = 1;\n' >"$tree/core/b.h"
+plant app/view/a.h 'inline constexpr int kMostRows = 2;'
+rm "$tree/core/b.h"
 plant core/a.cpp '#include "../app/gl/context.h"'
 plant core/io/a.h '#include <epoxy/gl.h>'
 plant core/a.h '#include <GLFW/glfw3.h>'

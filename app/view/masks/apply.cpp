@@ -311,11 +311,11 @@ void carry_out(AppState& state, const SetConvention& action) {
 }
 
 void carry_out(AppState& state, const SetConventionGain& action) {
-    if (action.decades < 0 || action.decades > kMostGain)
-        return say(
-            state,
-            fmt::format("The gain is 10^{}: it must be 10^0 to 10^{}.", action.decades, kMostGain),
-            Severity::warning);
+    if (action.decades < 0 || action.decades > kMostMaskDecades)
+        return say(state,
+                   fmt::format("The gain is 10^{}: it must be 10^0 to 10^{}.", action.decades,
+                               kMostMaskDecades),
+                   Severity::warning);
     state.masks.gain = action.decades;
     say(state, action.decades == 0
                    ? std::string("The scores as they are.")

@@ -40,7 +40,7 @@ ConventionResult result_of(const ConventionScores& scores, const MaskConvention&
 
 /// Steps of SetConventionGain, in decades.
 inline constexpr Index kConventionGains[] = {0, 2, 4, 6, 38};
-inline constexpr Index kMostGain = 38;
+inline constexpr Index kMostMaskDecades = 38;
 
 /// What stands in one row that differs: "row 2 (sat), all masked: keys 0, 1 and 3 get 33.3 % each under …".
 std::string row_note(const AppState& state, const ConventionScores& scores,

@@ -213,7 +213,7 @@ void read_masks(Fields& fields, AppState& state) {
     fields.read_index("column", look.pair.key);
     fields.read("first", look.conventions[0]);
     fields.read("second", look.conventions[1]);
-    fields.read_index("gain", look.gain, 0, kMostGain);
+    fields.read_index("gain", look.gain, 0, kMostMaskDecades);
     Pair corner{-1, -1};
     fields.read_index("corner_row", corner.query);
     fields.read_index("corner_column", corner.key);
