@@ -8,6 +8,8 @@ namespace {
 constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"trace", "IN -o OUT.npz [options]", "one attention call: every stage saved", run_trace},
     {"diff", "A [B] [--json] [options]", "checks results, and says what went wrong", run_diff},
+    {"heads", "FILE [--sort MEASURE] [-o FILE.csv]", "every head of every layer, measured",
+     run_heads},
     {"saturate", "[options] [-o FILE.csv]", "softmax saturation over d_k: table or CSV",
      run_saturate},
     {"render", "[FILE] [options] -o OUT.png", "a picture of the window, without one", run_render},

@@ -7,6 +7,7 @@ namespace attn::cli {
 // Each in the file of its name.
 int run_trace(Args args, Streams io);
 int run_diff(Args args, Streams io);
+int run_heads(Args args, Streams io);
 int run_render(Args args, Streams io);
 int run_saturate(Args args, Streams io);
 int run_stages(Args args, Streams io);

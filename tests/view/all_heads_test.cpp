@@ -164,7 +164,8 @@ TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
     even.inputs = inputs;
     state = shown(state_of(even).value());
     CHECK_FALSE(facts(state, 0, 0).label);
-    CHECK(build_all_heads_view(state).point.find("The one head does not get a label") == 0);
+    CHECK(build_all_heads_view(state).point.find(
+              "The one head does not give one kind of key clearly more") == 0);
     auto broken = std::make_shared<Inputs>(*inputs);
     broken->q(0, 0, 2, 0) = std::nanf("");
     even.layers = {broken};

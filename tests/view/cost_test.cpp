@@ -34,8 +34,7 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
     CHECK(cost_sentence(controls, 16.0 * kGiB) ==
           "32 heads × 8,192 queries × 8,192 keys: storing the weights takes 8 GiB, 50.0 % of this "
           "machine’s 16 GiB; fused keeps 1 MiB in their place, 8,192 times less, and does the same "
-          "1.1 "
-          "TFLOP.");
+          "1.1 TFLOP of products.");
     CHECK(cost_sentence(controls, 4.0 * kGiB).find("2 times this machine’s 4 GiB") !=
           std::string::npos);
     CostControls backward;

@@ -87,7 +87,8 @@ void draw_cost_times(const view::CostView& view, const CostBox& at, const Frame&
     ImGui::BeginChild("times", {at.width(), at.high.y - at.low.y}, false,
                       ImGuiWindowFlags_NoBackground);
     words(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
-    if (button(frame, "measure", measure.busy ? "measuring…" : "measure",
+    if (measure.possible &&
+        button(frame, "measure", measure.busy ? "measuring…" : "measure",
                {"Runs the engine at these sizes, in fp32", "Key: M. Nothing runs by itself."}))
         out.push_back(view::MeasureCost{});
     wrapped_words(frame, frame.fonts.small, measure.fault ? frame.theme.warning : frame.theme.muted,

@@ -15,7 +15,7 @@ using view::GridView;
 
 // Design units.
 constexpr float kGap = 24.0F;
-constexpr float kLargestCell = 120.0F;
+constexpr float kLargestCell = 180.0F;
 constexpr float kWhole = 8.0F;
 
 /// Matrices of one cell size, in so many columns.

@@ -73,7 +73,10 @@ void draw_body(const MasksView& view, const Box& box, bool chrome, const Frame& 
     const float beneath = std::min(end + frame.px(kGap), grids);
     draw_notes(view, {{box.low.x, beneath}, {box.high.x, beneath + notes}}, frame);
     if (!chrome) return;
-    panel("controls", {{box.low.x, foot}, {box.high.x, foot + controls}},
+    // Near what they change, and at the same place when a note comes.
+    const float near = beneath + std::max(notes, frame.px(kNote) * 3) + frame.px(kGap);
+    const float at = std::min(foot, near);
+    panel("controls", {{box.low.x, at}, {box.high.x, at + controls}},
           [&] { draw_controls(view, width, whole, around(frame), out); });
 }
 

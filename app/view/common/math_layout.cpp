@@ -83,8 +83,8 @@ float gap_between(const Node& left, const Node& right) {
     const auto either = [&](Spacing spacing) {
         return left.spacing == spacing || right.spacing == spacing;
     };
-    if (left.form == Form::words || right.form == Form::words) return 0.0F;
     if (either(Spacing::relation)) return kRelation;
+    if (left.form == Form::words || right.form == Form::words) return 0.0F;
     if (either(Spacing::binary) || left.spacing == Spacing::punctuation) return kBinary;
     if (either(Spacing::space) || right.spacing == Spacing::punctuation) return 0.0F;
     if (left.kind == Kind::big_op || right.kind == Kind::big_op) return kBinary;

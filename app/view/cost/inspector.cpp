@@ -89,14 +89,12 @@ Line words_line(std::string text) {
 }
 
 void add_sizes(InspectorView& view, const CostSizes& sizes) {
-    std::string words;
     for (std::size_t n = 0; n < kCostSizeCount; ++n) {
         const CostSizeInfo& of = info(static_cast<CostSize>(n));
-        words += fmt::format("{}{} = {}", n == 0 ? "" : ", ", of.symbol, sizes.values[n]);
+        Line line = words_line(fmt::format("{}: {}", of.words, grouped(sizes.values[n])));
+        line.label = of.symbol;
+        view.geometry.push_back(std::move(line));
     }
-    Line line = words_line(words);
-    line.label = "sizes";
-    view.geometry.push_back(line);
 }
 
 /// The stage's cost, or the sum; an empty one where Q, K and V are given and so are not computed.

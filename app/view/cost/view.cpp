@@ -247,6 +247,7 @@ CostMeasureView measure_view(const AppState& state) {
         set_times(view, *last);
         return view;
     }
+    view.possible = why.empty();
     view.fault = !why.empty() || (last && !last->fault.empty());
     view.words = !why.empty()                   ? why
                  : last && !last->fault.empty() ? last->fault

@@ -49,6 +49,7 @@ struct CostMeasureView {
     std::string words;  // what was measured, or why nothing can be
     bool busy = false;
     bool fault = false;
+    bool possible = true;  // else `words` say why not
 };
 struct CostPreset {
     std::string key, words;

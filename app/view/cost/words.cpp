@@ -146,7 +146,7 @@ std::string cost_sentence(const CostControls& controls, double memory) {
     const double again = at(product_flop(controls.pass, Holding::fused), sizes);
     const std::string work =
         controls.pass == CostPass::forward
-            ? fmt::format("does the same {}", flop_words(products))
+            ? fmt::format("does the same {} of products", flop_words(products))
             : fmt::format("does {} instead of {}, for it computes the scores again",
                           flop_words(again), flop_words(products));
     return fmt::format(

@@ -125,7 +125,7 @@ void carry_out(AppState& state, const HoverHeadsPair& action) {
 void carry_out(AppState& state, const CopyHeadMeasures&) {
     if (!has_current_heads(state))
         return say(state, "There are no measures: go to Heads (key 8).", Severity::warning);
-    state.effects.clipboard = heads_csv(*state.heads.result);
+    state.effects.clipboard = heads_csv(*state.heads.result, state.heads.sort);
     say(state,
         fmt::format("Copied the measures of {} heads as CSV.", state.heads.result->heads.size()));
 }

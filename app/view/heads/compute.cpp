@@ -187,11 +187,12 @@ std::vector<HeadPlace> heads_in_order(const HeadsResult& result, const std::stri
     return places;
 }
 
-std::string heads_csv(const HeadsResult& result) {
+std::string heads_csv(const HeadsResult& result, const std::string& sort) {
     std::string csv = "layer,head,label";
     for (const HeadMeasureInfo& each : head_measure_table()) csv += fmt::format(",{}", each.key);
     csv += "\n";
-    for (const HeadFacts& facts : result.heads) {
+    for (const HeadPlace place : heads_in_order(result, sort)) {
+        const HeadFacts& facts = *result.find(place);
         csv += fmt::format("{},{},{}", facts.place.layer, facts.place.head,
                            facts.label ? info(facts.label->name).title : "");
         for (const auto& value : facts.measures.values)

@@ -68,7 +68,7 @@ void follow_heads(AppState& state);
 
 /// The heads as they stand on screen: by layer and head, or by the measure, largest first, what is not defined last.
 std::vector<HeadPlace> heads_in_order(const HeadsResult& result, const std::string& sort);
-/// A line a head: layer, head, label, every measure; "" where one is not defined.
-std::string heads_csv(const HeadsResult& result);
+/// A line a head, in this order: layer, head, label, every measure; "" where one is not defined.
+std::string heads_csv(const HeadsResult& result, const std::string& sort);
 
 }  // namespace attn::view

@@ -59,10 +59,10 @@ std::string unnamed_words(const HeadsResult& result) {
     if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
     const std::size_t count = result.heads.size();
     return fmt::format(
-        "{} a label: that takes {} of the way from even rows to one kind of key, in {} rows at "
-        "least.",
-        count == 1 ? std::string("The one head does not get")
-                   : fmt::format("None of the {} heads gets", count),
+        "{} one kind of key clearly more than even rows would: a label takes {} of the way to all "
+        "of it, in {} rows at least.",
+        count == 1 ? std::string("The one head does not give")
+                   : fmt::format("None of the {} heads gives", count),
         number(kNamedLift), kLeastNamedRows);
 }
 

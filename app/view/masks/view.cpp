@@ -20,7 +20,7 @@ using Pairs = std::vector<std::uint8_t>;
 /// How many keys each row has left.
 SideVector keys_left(const AppState& state, std::span<const std::uint8_t> allowed) {
     const auto keys = static_cast<std::size_t>(state.document().size.tk);
-    SideVector side{"keys", "how many keys the row has left", {}, Role::weight};
+    SideVector side{"keys left", "how many keys the row has left", {}, Role::weight};
     for (std::size_t at = 0; at < allowed.size(); at += keys)
         side.cells.push_back(fmt::format("{}", count_allowed(allowed.subspan(at, keys))));
     return side;

@@ -1,0 +1,150 @@
+// attnscope heads: what every head of every layer does, in numbers, as a table or CSV.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/arguments.h"
+#include "app/cli/render_parts.h"
+#include "app/cli/start.h"
+#include "app/cli/subcommands.h"
+#include "app/files/options.h"
+#include "app/files/outputs.h"
+#include "app/files/standard.h"
+#include "app/view/common/format.h"
+#include "app/view/document/actions.h"
+#include "app/view/heads/compute.h"
+#include "app/view/heads/workspace.h"
+#include "core/io/file.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::string_view kHeadsName = "attnscope heads";
+
+struct HeadsOptions {
+    StartOptions start;
+    std::string sort;
+    std::string sequence;
+    std::string output;
+};
+
+std::string measure_keys() {
+    std::string keys;
+    for (const HeadMeasureInfo& each : head_measure_table())
+        keys += fmt::format("{}{}", keys.empty() ? "" : ", ", each.key);
+    return keys;
+}
+
+/// Every measure with its formula, from the one table.
+std::string heads_footer() {
+    std::string text =
+        "Measures, of the rows that may attend to something; - where one is not defined:\n";
+    for (const HeadMeasureInfo& each : head_measure_table())
+        text += fmt::format("  {:<11}{}{}{}\n", each.key, each.formula,
+                            each.asks.empty() ? "" : "; asks for ", each.asks);
+    text +=
+        "A label is a proposal: the kind of key that takes clearly more than even rows would "
+        "give.\n\n"
+        "Examples:\n"
+        "  attnscope heads gpt2-dump.npz --sort previous\n"
+        "  attnscope heads MODEL-FOLDER --text \"The cat sat\" -o heads.csv\n";
+    return text;
+}
+
+void declare_heads(CLI::App& app, HeadsOptions& options) {
+    app.add_option("FILE", options.start.files,
+                   "tensors, a model's folder, or a session or preset (.json)");
+    app.add_option("--text", options.start.text, "what a model reads; FILE is its folder")
+        ->type_name("TEXT");
+    app.add_option("--backend", options.start.backend, "what computes, by its name")
+        ->type_name("NAME");
+    app.add_option("--sort", options.sort,
+                   "largest first, what is not defined last: " + measure_keys())
+        ->type_name("MEASURE");
+    app.add_option("--sequence", options.sequence, "of the batch, from 0; default 0")
+        ->type_name("N");
+    app.add_option("-o,--output", options.output,
+                   "write CSV instead of the table, every digit; - for standard output")
+        ->type_name("FILE.csv");
+    app.footer(heads_footer());
+}
+
+/// What FILE holds, opened as the window opens it, with the heads of every layer.
+Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
+    auto start = read_start(options.start, io);
+    if (!start) return tl::unexpected(std::move(start.error()));
+    for (const std::string& warning : start->warnings)
+        io.err << kHeadsName << ": " << warning << '\n';
+    if (!options.sequence.empty()) {
+        const auto sequence = files::parse_whole_number({"--sequence", options.sequence});
+        if (!sequence) return tl::unexpected(sequence.error());
+        start->actions.push_back(view::ShowHead{0, *sequence});
+    }
+    view::AppState state = start->state;
+    jobs::Jobs jobs(start->open, [] {});
+    if (auto done = carry_out(*start, state, jobs); !done)
+        return tl::unexpected(std::move(done.error()));
+    if (std::string why = view::heads_lacks(state); !why.empty()) return bad_input(std::move(why));
+    view::HeadsResult result = view::compute_heads(state);
+    for (std::size_t n = 0; n < result.layers.size(); ++n)
+        if (const std::string& fault = result.layers[n].fault; !fault.empty())
+            io.err << fmt::format("{}: layer {} is left out: {}\n", kHeadsName, n, fault);
+    if (result.heads.empty()) return bad_input("no layer of this file can be computed");
+    return result;
+}
+
+std::string heads_table(const view::HeadsResult& result, const std::string& sort) {
+    std::string text = fmt::format("{:>5} {:>4}  {:<15}", "layer", "head", "label");
+    for (const HeadMeasureInfo& each : head_measure_table())
+        text += fmt::format(" {:>10}", each.key);
+    text += '\n';
+    for (const view::HeadPlace place : view::heads_in_order(result, sort)) {
+        const view::HeadFacts& facts = *result.find(place);
+        text += fmt::format("{:>5} {:>4}  {:<15}", place.layer, place.head,
+                            facts.label ? info(facts.label->name).title : "-");
+        for (const auto& value : facts.measures.values)
+            text += value ? fmt::format(" {:>10.4f}", *value) : fmt::format(" {:>10}", "-");
+        text += '\n';
+    }
+    return text;
+}
+
+Result<void> list_heads(HeadsOptions& options, Streams io) {
+    if (auto fine = files::check_extension({"-o", options.output}, ".csv"); !fine) return fine;
+    if (!options.sort.empty() && !find_head_measure(options.sort))
+        return bad_input(
+            fmt::format("--sort is '{}'; expected one of {}", options.sort, measure_keys()));
+    if (options.start.files.empty())
+        return bad_input("no FILE; expected tensors, a model's folder, a session or a preset");
+    const files::NamedFile outputs[] = {{"-o", options.output}};
+    if (auto fine = settle_start(options.start, outputs); !fine) return fine;
+    const auto result = measured(options, io);
+    if (!result) return tl::unexpected(result.error());
+    if (options.output.empty()) {
+        io.out << heads_table(*result, options.sort);
+        return {};
+    }
+    const std::string csv = view::heads_csv(*result, options.sort);
+    const bool standard = files::is_standard(options.output);
+    if (standard) io.out << csv;
+    if (!standard)
+        if (auto written = write_file_atomically(options.output, csv); !written) return written;
+    (standard || writes_in_place(options.output) ? io.err : io.out) << fmt::format(
+        "{}: {} heads\n", standard ? "standard output" : options.output, result->heads.size());
+    return {};
+}
+
+}  // namespace
+
+int run_heads(Args args, Streams io) {
+    CLI::App app("Measures every head of every layer, and proposes what to call it.",
+                 std::string(kHeadsName));
+    HeadsOptions options;
+    declare_heads(app, options);
+    if (const std::optional<int> code = parse(app, args, io)) return *code;
+    const Result<void> done = list_heads(options, io);
+    return done ? kSuccess : report(done.error(), kHeadsName, io);
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,123 @@
+// `attnscope heads`: the measures of every head, as a table and as CSV.
+#include <fstream>
+#include <map>
+
+#include "tests/cli/command.h"
+#include "tests/support/small_models.h"
+
+using namespace attn;
+
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+/// The cells of each line.
+Table cells_of(const std::string& text, char between) {
+    Table table;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream cells(line);
+        table.emplace_back();
+        for (std::string cell; std::getline(cells, cell, between);) table.back().push_back(cell);
+    }
+    return table;
+}
+
+std::size_t column_of(const Table& table, const std::string& name) {
+    const auto found = std::ranges::find(table.front(), name);
+    REQUIRE(found != table.front().end());
+    return static_cast<std::size_t>(found - table.front().begin());
+}
+
+/// Mean a[i,i-1] and -Σ a ln a of one head of what `trace` saved.
+struct Expected {
+    double previous = 0.0, entropy = 0.0;
+};
+Expected expected_of(const std::vector<float>& weights, std::size_t head, std::size_t t) {
+    Expected expected;
+    const float* a = weights.data() + head * t * t;
+    for (std::size_t i = 0; i < t; ++i)
+        for (std::size_t j = 0; j < t; ++j) {
+            const double p = a[i * t + j];
+            if (p > 0.0) expected.entropy -= p * std::log(p) / static_cast<double>(t);
+            if (i == j + 1) expected.previous += p / static_cast<double>(t - 1);
+        }
+    return expected;
+}
+
+std::string printed_csv(const std::string& folder, std::vector<std::string> more = {}) {
+    std::vector<std::string> words{"heads", folder, "--text", "abba c", "-o", "-"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = command(words);
+    CAPTURE(ran.err);
+    REQUIRE(ran.code == cli::kSuccess);
+    CHECK(says(ran.err, "standard output: 6 heads"));
+    return ran.out;
+}
+
+}  // namespace
+
+TEST_CASE("heads: every head of every layer has the measures of what trace saves") {
+    const Scratch scratch;
+    const std::string folder = test::gpt2_folder(scratch).string();
+    const std::string traced = (scratch / "out.npz").string();
+    REQUIRE(command({"trace", "--model", folder, "--text", "abba c", "-o", traced}).code == 0);
+    const Npz out = read_npz(traced).value();
+    const Table table = cells_of(printed_csv(folder), ',');
+    REQUIRE(table.size() == 7);
+    const std::size_t previous = column_of(table, "previous");
+    const std::size_t entropy = column_of(table, "entropy");
+    for (std::size_t n = 0; n < 6; ++n) {
+        const auto& row = table[n + 1];
+        CHECK(row[0] == std::to_string(n / 3));
+        CHECK(row[1] == std::to_string(n % 3));
+        const Expected expected = expected_of(floats(out, "l" + row[0] + ".weights"), n % 3, 5);
+        CHECK(std::stod(row[previous]) == doctest::Approx(expected.previous).epsilon(1e-5));
+        CHECK(std::stod(row[entropy]) == doctest::Approx(expected.entropy).epsilon(1e-5));
+        CHECK(expected.previous > 0.0);
+    }
+}
+
+TEST_CASE("heads: sorted, the largest comes first, in CSV and in the table") {
+    const Scratch scratch;
+    const std::string folder = test::gpt2_folder(scratch).string();
+    const Table csv = cells_of(printed_csv(folder, {"--sort", "previous"}), ',');
+    const std::size_t previous = column_of(csv, "previous");
+    for (std::size_t n = 2; n < csv.size(); ++n)
+        CHECK(std::stod(csv[n - 1][previous]) >= std::stod(csv[n][previous]));
+    const Ran ran = command({"heads", folder, "--text", "abba c", "--sort", "previous"});
+    REQUIRE(ran.code == cli::kSuccess);
+    const std::string first = ran.out.substr(ran.out.find('\n') + 1, 10);
+    CHECK(std::stoi(first.substr(0, 5)) == std::stoi(csv[1][0]));
+    CHECK(std::stoi(first.substr(5, 5)) == std::stoi(csv[1][1]));
+}
+
+TEST_CASE("heads: a measure that asks for what is not there is a dash, never a number") {
+    const Scratch scratch;
+    const std::string target = (scratch / "heads.csv").string();
+    const Ran ran = command({"heads", golden("qkv.npz"), "-o", target});
+    CAPTURE(ran.err);
+    REQUIRE(ran.code == cli::kSuccess);
+    CHECK(says(ran.out, "heads.csv: "));
+    std::ifstream stream(target);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const Table csv = cells_of(text, ',');
+    CHECK(csv[1][column_of(csv, "induction")].empty());  // the file has no tokens
+    CHECK_FALSE(csv[1][column_of(csv, "entropy")].empty());
+    const Ran table = command({"heads", golden("qkv.npz")});
+    CHECK(says(table.out, " - "));
+}
+
+TEST_CASE("heads: what is wrong is named") {
+    const Scratch scratch;
+    check_refused({"heads"}, "no FILE");
+    check_refused({"heads", golden("qkv.npz"), "--sort", "kindness"},
+                  "--sort is 'kindness'; expected one of entropy, evenness, previous");
+    check_refused({"heads", golden("qkv.npz"), "-o", (scratch / "x.txt").string()}, ".csv");
+    const Ran ran = command({"heads", golden("qkv.npz"), "--sequence", "9"});
+    CHECK(ran.code == cli::kBadInput);
+    CHECK(ran.out.empty());
+    CHECK(says(ran.err, "There is no head 0 of sequence 9"));
+    check_refused({"heads", golden("qkv.npz"), "--text", "a"}, "--text");
+    check_refused({"heads", golden("nowhere.npz")}, "nowhere.npz");
+}
