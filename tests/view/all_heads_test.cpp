@@ -134,6 +134,18 @@ TEST_CASE("measures by hand: one head at the token before, one at the first, tie
           "Layer 0 head 0 gives 1.00 of its weight to the previous token.");
 }
 
+TEST_CASE("the heads of an only layer stand in several rows, those of several in one row each") {
+    const auto many = [](Index heads) {
+        return build_all_heads_view(shown(initial_state(), {SetHeads{heads}}));
+    };
+    CHECK_FALSE(many(2).listed);
+    const AllHeadsView sixteen = many(16);
+    CHECK(sixteen.listed);
+    REQUIRE(sixteen.thumbs.size() == 16);
+    CHECK(sixteen.thumbs[7].title == "0·7");
+    CHECK(sixteen.thumbs[7].place == HeadPlace{0, 7});
+}
+
 TEST_CASE("sorted by a measure: largest first, the line has both ends, thumbs their values") {
     const AppState state = shown(pointing({{0, 0, 0, 0, 0}, {0, 0, 1, 2, 3}, {4, 0, 0, 2, 3}}),
                                  {SortHeads{"previous"}});
@@ -144,7 +156,7 @@ TEST_CASE("sorted by a measure: largest first, the line has both ends, thumbs th
     CHECK(view.thumbs[2].title == "0·0  0.25");
     CHECK(view.point ==
           "Previous token: from 1.00 (layer 0 head 1) down to 0.25 (layer 0 head 0).");
-    CHECK(view.sorted);
+    CHECK(view.listed);
     const AllHeadsView none = build_all_heads_view(after(state, {SortHeads{"duplicate"}}));
     CHECK(
         none.point ==

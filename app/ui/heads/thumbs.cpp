@@ -57,9 +57,11 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     Layout best;
     for (Index columns = 1; columns <= std::min(most, std::max<Index>(count, 1)); ++columns) {
         Layout at;
+        at.left = at.top = frame.px(2);  // for the frame of the one shown
         at.columns = columns;
         at.rows = (count + columns - 1) / columns;
-        const float pitch = std::min(room.x / static_cast<float>(columns), frame.px(kLargest));
+        const float pitch =
+            std::min((room.x - at.left) / static_cast<float>(columns), frame.px(kLargest));
         at.pitch = {pitch, pitch + frame.px(kTitle)};
         at.side = pitch - gap_of(pitch, frame);
         best = at;
@@ -70,15 +72,15 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
 
 Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     const ImVec2 pictures{room.x, room.y - frame.px(kLegend)};
-    return view.sorted ? in_order(view, pictures, frame) : by_layer(view, pictures, frame);
+    return view.listed ? in_order(view, pictures, frame) : by_layer(view, pictures, frame);
 }
 
 /// Top left of the n-th picture's square.
 ImVec2 corner(const AllHeadsView& view, const Layout& at, ImVec2 low, std::size_t n) {
     const HeadThumb& thumb = view.thumbs[n];
     const auto place = static_cast<Index>(n);
-    const Index row = view.sorted ? place / at.columns : thumb.place.layer;
-    const Index column = view.sorted ? place % at.columns : thumb.place.head;
+    const Index row = view.listed ? place / at.columns : thumb.place.layer;
+    const Index column = view.listed ? place % at.columns : thumb.place.head;
     return {low.x + at.left + at.pitch.x * static_cast<float>(column),
             low.y + at.top + at.pitch.y * static_cast<float>(row)};
 }
@@ -117,7 +119,7 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
                               thumb.shown ? frame.theme.accent : frame.theme.text, out);
     }
     if (!thumb.pin.empty()) draw_letter(thumb, low, frame);
-    if (!view.sorted) return;
+    if (!view.listed) return;
     const float top = low.y + at.side + frame.px(1);
     draw_text_in(frame, frame.fonts.small, {low.x, top},
                  {low.x + at.pitch.x, top + frame.px(kTitle)}, Align::left,
@@ -174,7 +176,7 @@ void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& fram
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("heads", {at.width(), at.height()});
     press(view, at, low, frame, out);
-    if (!view.sorted) draw_axes(view, at, low, frame);
+    if (!view.listed) draw_axes(view, at, low, frame);
     for (std::size_t n = 0; n < view.thumbs.size(); ++n) {
         const ImVec2 from = corner(view, at, low, n);
         if (frame.still || ImGui::IsRectVisible(from, {from.x + at.pitch.x, from.y + at.pitch.y}))

@@ -13,7 +13,8 @@
 namespace attn::view {
 namespace {
 
-constexpr int kRamp = 24;  // colours of the legend
+constexpr int kRamp = 24;        // colours of the legend
+constexpr Index kMostInRow = 4;  // heads of an only layer; more are listed in several rows
 
 std::string pin_letter(const HeadsLook& look, HeadPlace place) {
     if (look.pinned[0] == place) return "A";
@@ -94,8 +95,8 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     const HeadsLook& look = state.heads;
     view.here = head_here(state);
     view.point = heads_point(state);
-    view.sorted = !look.sort.empty();
     add_thumbs(state, view);
+    view.listed = !look.sort.empty() || (view.layers == 1 && view.columns > kMostInRow);
     view.legend = legend_of(state);
     view.grids = heads_grids(state);
     view.controls = controls_of(state);

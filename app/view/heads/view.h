@@ -36,9 +36,9 @@ struct HeadsControls {
 };
 
 struct AllHeadsView {
-    std::string lacks;  // why there is nothing; "": there is
-    std::string point;  // the first line
-    bool sorted = false;
+    std::string lacks;    // why there is nothing; "": there is
+    std::string point;    // the first line
+    bool listed = false;  // one picture after the other, with titles; else a row is a layer
     Index layers = 0, columns = 0;                       // of the pictures by layer and head
     std::vector<std::string> layer_labels;               // "layer 0"
     std::vector<std::string> head_labels, head_numbers;  // "head 0", "0"

@@ -16,7 +16,6 @@
 namespace attn::view {
 namespace {
 
-/// One command after the other.
 /// The head so many places on in the order on screen.
 Action neighbour(const AppState& state, Index step) {
     const auto order = heads_in_order(*state.heads.result, state.heads.sort);

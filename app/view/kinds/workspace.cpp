@@ -15,7 +15,6 @@
 namespace attn::view {
 namespace {
 
-/// One command after the other.
 void add_online(const CommandAdder& add, const AppState& state) {
     const KindsLook& look = state.kinds_look;
     add("Next chunk", plain(Key::right), StepOnline{1});

@@ -29,7 +29,6 @@ MapColors on_scale(MapColors colors, bool log_scale) {
     return colors;
 }
 
-/// One command after the other.
 void add_zooms(const CommandAdder& add, const LargeLook& look) {
     const bool there = look.size != MapSize{};
     add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);

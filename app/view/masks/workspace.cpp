@@ -32,7 +32,6 @@ bool is_inside(const AppState& state, Pair pair) {
     return pair.query >= 0 && pair.query < size.tq && pair.key >= 0 && pair.key < size.tk;
 }
 
-/// One command after the other.
 /// The pair so many rows and columns on, inside the matrix.
 Action moved(const AppState& state, Index rows, Index columns, bool extend) {
     const Dimensions& size = state.document().size;

@@ -29,7 +29,6 @@ Action escape_action(const AppState& state) {
     return ClearSelection{};
 }
 
-/// Adds "Window" commands.
 void add_workspaces(const CommandAdder& add, const AppState& state) {
     for (const WorkspaceInfo* workspace : state.workspaces)
         add(std::string(workspace->title) + " workspace", plain(workspace->digit),
