@@ -7,8 +7,9 @@
 // 2 context  [B, H, Tq, v_stride]
 // Call: z is the head of the slab, rows = row_count, columns = v_stride, depth = Tk. Group and limits: product.glsl.
 #include "layout.h"
+#include "exponential.glsl"
 #include "mask.glsl"
-#define TERM(sum, a, b) ((a) < 0.0 ? (sum) : (sum) + (a) * (b))
+#define TERM(sum, a, b) (is_left_out(a) ? (sum) : (sum) + (a) * (b))
 
 layout(std430, binding = 0) readonly buffer Dropped { float dropped[]; };
 layout(std430, binding = 1) readonly buffer V { float v[]; };
@@ -16,7 +17,7 @@ layout(std430, binding = 2) buffer Context { float context[]; };
 
 float left(int z, int row, int n) {
     float weight = dropped[(z * call.rows + row) * call.tk + n];
-    if ((call.flags & kWithPairs) == 0 || isnan(weight)) return weight;
+    if ((call.flags & kWithPairs) == 0 || is_nan(weight)) return weight;
     return may_attend(call.head_first + z, call.row_first + row, n) ? weight : -1.0;
 }
 float right(int z, int n, int column) {

@@ -13,6 +13,11 @@ float exp2_below(float x) {
     return x < -126.0 ? 0.0 : p * intBitsToFloat((int(n) + 127) << 23);
 }
 
+/// By their bits, because a compiler may take it that no number is NaN (Mesa 26 does): !(x < 0) becomes x >= 0.
+bool is_nan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
+/// -1, the weight of a pair that is left out of a sum.
+bool is_left_out(float weight) { return floatBitsToUint(weight) == 0xBF800000u; }
+
 const float kLog2E = 1.4426950408889634;
 const float kLowest = -3.402823466e38;  // below every score but -inf
 #define kInfinity uintBitsToFloat(0x7F800000u)

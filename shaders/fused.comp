@@ -154,7 +154,7 @@ void drop(int bh, int query, int key) {
 }
 
 #ifdef PAIRWISE
-#define ADD(sum, weight, values) if (!((weight) < 0.0)) (sum) += (weight) * (values);
+#define ADD(sum, weight, values) if (!is_left_out(weight)) (sum) += (weight) * (values);
 #else
 #define ADD(sum, weight, values) (sum) += (weight) * (values);
 #endif

@@ -42,7 +42,8 @@ struct DiffWords {
 };
 
 void declare(CLI::App& app, DiffWords& words) {
-    app.add_option("A B", words.files, "the tensors; one file alone is checked by itself");
+    app.add_option("FILES", words.files,
+                   "A, or A and B: tensors; one file alone is checked by itself");
     app.add_flag("--json", words.json, "everything, as JSON");
     app.add_option("--tolerance", words.tolerance,
                    "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes "

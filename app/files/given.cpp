@@ -14,8 +14,9 @@ constexpr std::size_t kMostNamed = 12;
 
 /// What trace computes, under the names that programs give it.
 constexpr std::string_view kComputed[] = {
-    "weights", "A",      "attn",   "attention", "attentions", "attn_weights", "pattern",
-    "scores",  "scaled", "masked", "biased",    "logits",     "attn_scores",  "probs",
+    "weights",     "A",      "attn",         "attention",        "attentions", "attn_weights",
+    "pattern",     "scores", "scaled",       "masked",           "biased",     "logits",
+    "attn_scores", "probs",  "hook_pattern", "hook_attn_scores",
 };
 
 bool is_computed(std::string_view name) {

@@ -52,7 +52,8 @@ Result<void> LayerReader::read(std::string_view array, const Axes& axes, Tensor&
 }
 
 Axes LayerReader::heads_axes(Index heads) const {
-    return {Layout::heads, options.layout.value_or(HeadAxes::heads_first), heads};
+    const HeadAxes own = listing.hooks ? HeadAxes::tokens_first : HeadAxes::heads_first;
+    return {Layout::heads, options.layout.value_or(own), heads};
 }
 
 Result<Inputs> read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {

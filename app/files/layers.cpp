@@ -82,21 +82,28 @@ std::string remedies_for(const std::vector<std::string>& unused) {
     return remedies;
 }
 
-/// The parts of "l3.Q".
+/// The parts of "l3.Q", or of "blocks.3.attn.hook_q" as TransformerLens names it.
 struct LayerName {
     Index layer;
     std::string_view array;
 };
 
-std::optional<LayerName> parse_layer_name(std::string_view name) {
-    const std::size_t dot = name.find('.');
-    if (dot == name.npos || dot < 2 || name[0] != 'l' || (name[1] == '0' && dot > 2))
-        return std::nullopt;
+std::optional<LayerName> parse_layer_name(std::string_view name, std::string_view before,
+                                          std::string_view between) {
+    if (!name.starts_with(before)) return std::nullopt;
+    const std::string_view rest = name.substr(before.size());
+    const std::size_t dot = rest.find(between);
+    if (dot == rest.npos || dot < 1 || (rest[0] == '0' && dot > 1)) return std::nullopt;
     Index layer = 0;
-    const char* const end = name.data() + dot;
-    const auto [stop, fault] = std::from_chars(name.data() + 1, end, layer);
+    const char* const end = rest.data() + dot;
+    const auto [stop, fault] = std::from_chars(rest.data(), end, layer);
     if (fault != std::errc{} || stop != end || layer < 0) return std::nullopt;
-    return LayerName{layer, name.substr(dot + 1)};
+    return LayerName{layer, rest.substr(dot + between.size())};
+}
+
+std::optional<LayerName> parse_layer_name(std::string_view name) {
+    const auto ours = parse_layer_name(name, "l", ".");
+    return ours ? ours : parse_layer_name(name, "blocks.", ".attn.");
 }
 
 /// What stands for the inputs of a call in a file that has none of them by name.
@@ -106,6 +113,11 @@ constexpr struct {
     {"qkv", kPacked}, {"QKV", kPacked}, {"q", "Q"},       {"k", "K"},
     {"v", "V"},       {"x", "X"},       {"x_kv", "X_kv"},
 };
+/// Of TransformerLens: [B, T, H, d], q and k before and after RoPE.
+constexpr std::string_view kHook = "hook_";
+constexpr struct {
+    std::string_view name, rotated, means;
+} kHooks[] = {{"hook_q", "hook_rot_q", "Q"}, {"hook_k", "hook_rot_k", "K"}, {"hook_v", {}, "V"}};
 
 /// What names mean in a file: most themselves.
 using Meanings = std::map<std::string_view, std::string_view>;
@@ -127,6 +139,11 @@ Meanings meanings_in(std::span<const std::string> names) {
         if (means == kPacked ? packed : of_heads ? heads : of_tokens && !packed && !heads)
             meanings.emplace(name, means);
     }
+    if (packed || heads || !has({"hook_q", "hook_k", "hook_v", "hook_rot_q", "hook_rot_k"}))
+        return meanings;
+    const bool rotated = has({"hook_rot_q", "hook_rot_k"});
+    for (const auto& hook : kHooks)
+        meanings.emplace(rotated && !hook.rotated.empty() ? hook.rotated : hook.name, hook.means);
     return meanings;
 }
 
@@ -136,7 +153,7 @@ bool is_result_name(std::string_view name) {
     const bool gradient = key.starts_with("d_");
     if (gradient) key.remove_prefix(2);
     const auto is_key = [&](const ParamInfo& param) { return same_letters(param.npz, key); };
-    return key == "logsumexp" || find_stage(key).has_value() ||
+    return key == "logsumexp" || key.starts_with(kHook) || find_stage(key).has_value() ||
            (gradient && std::ranges::any_of(param_table(), is_key));
 }
 
@@ -189,6 +206,9 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
     listing.layers.erase(twice.begin(), twice.end());
     listing.numbered = numbered != nullptr;
     listing.packed = meanings.contains(kPacked);
+    listing.hooks = std::ranges::any_of(listing.stand_ins, [](const auto& each) {
+        return array_part(each.second).starts_with(kHook);
+    });
     part_results(listing);
     if (!listing.numbered) listing.layers = {0};
     return listing;
@@ -215,9 +235,10 @@ std::string stand_in_note(const Listing& listing, const std::string& path) {
     }
     if (given.empty()) return {};
     return fmt::format(
-        "{}: {} {} read as {}, as the stages of a trace{}; the mask, scale and positions of that "
+        "{}: {} {} read as {}, as {}{}; the mask, scale and positions of that "
         "call are not in the file",
         path, fmt::join(given, ", "), given.size() == 1 ? "is" : "are", fmt::join(meant, ", "),
+        listing.hooks ? "TransformerLens saves them, [B, T, H, d]" : "the stages of a trace",
         listing.computed.empty()
             ? ""
             : fmt::format(", and {} {} computed anew", quoted(listing.computed),

@@ -20,10 +20,12 @@ struct Listing {
     bool numbered = false;                         // the names of layers begin with l<N>.
     std::vector<std::string> unused;               // names that mean nothing here
     bool packed = false;                           // Q, K and V are one array `qkv`
+    bool hooks = false;                            // Q, K and V are TransformerLens's, tokens first
     std::map<std::string, std::string> stand_ins;  // "l0.Q": the name that stands for it, "l0.q"
     std::vector<std::string> computed;             // results of a trace that came with such inputs
 };
-/// A file without Q, K, V and X may have a packed `qkv`, or the stages q, k, v or x of a trace: they stand for them.
+/// A file without Q, K, V and X may have a packed `qkv`, the stages q, k, v or x of a trace, or TransformerLens's
+/// blocks.<N>.attn.hook_q, hook_k and hook_v (after RoPE hook_rot_q and hook_rot_k): they stand for them.
 /// Refuses a call under plain names beside numbered ones. `path` names the file in the error.
 Result<Listing> list_layers(std::span<const std::string> names, const std::string& path);
 

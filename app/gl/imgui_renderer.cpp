@@ -1,6 +1,7 @@
 #include "app/gl/imgui_renderer.h"
 
 #include <backends/imgui_impl_opengl3.h>
+#include <dlfcn.h>
 #include <epoxy/gl.h>
 #include <imgui.h>
 
@@ -8,7 +9,21 @@
 
 namespace attn::gl {
 
+namespace {
+
+/// From 1.92 on ImGui's loader closes the library of OpenGL at the end of a renderer, and the next one calls its
+/// functions at the same places: so it stays there.
+void keep_gl_loaded() {
+#if IMGUI_VERSION_NUM >= 19200
+    for (const char* name : {"libOpenGL.so.0", "libGL.so.1"})  // those that it looks for
+        ::dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+#endif
+}
+
+}  // namespace
+
 ImguiRenderer::ImguiRenderer() {
+    keep_gl_loaded();
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
     const bool ready = ImGui_ImplOpenGL3_Init("#version 330 core");

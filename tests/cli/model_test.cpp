@@ -33,7 +33,7 @@ TEST_CASE("every layer of a text is saved, with its tokens and logits") {
         CHECK(extents(out, layer + std::string("q")) == Axes{1, 3, 5, 8});
         CHECK(extents(out, layer + std::string("logsumexp")) == Axes{1, 3, 5});
         CHECK(extents(out, layer + std::string("residual")) == Axes{1, 5, 24});
-        const std::vector<float>& weights = floats(out, layer + std::string("weights"));
+        const std::vector<float> weights = floats(out, layer + std::string("weights"));
         REQUIRE(weights.size() == 75);
         CHECK(weights[0] == 1.0F);  // causal: the first token sees itself alone
         CHECK(weights[1] == 0.0F);

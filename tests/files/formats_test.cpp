@@ -308,6 +308,50 @@ TEST_CASE("shapes that only tokens first make a call of are told so") {
     CHECK(read(scratch / "f.safetensors", given({{"layout", "tokens-first"}})).size.heads == 2);
 }
 
+TEST_CASE("what TransformerLens saves opens by its own names, tokens first") {
+    const Scratch scratch;
+    const auto hook = [](Index layer, const char* name, Extents extents) {
+        return counting(fmt::format("blocks.{}.attn.hook_{}", layer, name), std::move(extents));
+    };
+    const Extents queries{1, 5, 3, 2}, keys{1, 5, 1, 2}, pairs{1, 3, 5, 5};
+    std::vector<Array> cache;
+    for (const Index layer : {0, 11})
+        for (const Array& array :
+             {hook(layer, "q", queries), hook(layer, "k", keys), hook(layer, "v", keys),
+              hook(layer, "pattern", pairs), hook(layer, "z", queries)})
+            cache.push_back(array);
+    const TensorFile file = read(write(scratch / "cache.npz", cache));
+    CHECK(file.numbers == std::vector<Index>{0, 11});
+    CHECK(file.size.heads == 3);
+    CHECK(file.size.kv_heads == 1);
+    CHECK(file.size.tq == 5);
+    CHECK(file.layers[1].q(0, 2, 4, 1) == 4 * 6 + 2 * 2 + 1);  // head 2 of token 4
+    CHECK(notes_say(file,
+                    "hook_k, hook_q, hook_v are read as K, Q, V, as TransformerLens saves "
+                    "them, [B, T, H, d]"));
+    CHECK(notes_say(file, "'blocks.0.attn.hook_pattern'"));
+    CHECK(notes_say(file, "computed anew; the mask, scale and positions of that call are not"));
+    CHECK_FALSE(notes_say(file, "not used"));
+    // after RoPE: those that the scores are made of
+    for (const Index layer : {0, 11}) {
+        cache.push_back(hook(layer, "rot_q", queries));
+        cache.back().values[0] = 100.0F;
+        cache.push_back(hook(layer, "rot_k", keys));
+        cache.back().values[0] = 200.0F;
+    }
+    const TensorFile rotated = read(write(scratch / "rotated.npz", cache));
+    CHECK(rotated.layers[0].q(0, 0, 0, 0) == 100.0F);
+    CHECK(rotated.layers[0].k(0, 0, 0, 0) == 200.0F);
+    CHECK(rotated.layers[0].v(0, 0, 0, 0) == 0.0F);
+    // an order that is given counts
+    CHECK(read(scratch / "cache.npz",
+               given({{"layout", "heads-first"}, {"kv-heads", "5"}, {"heads", "5"}}))
+              .size.heads == 5);
+    // weights alone are no call
+    CHECK(says(refused(write(scratch / "weights.npz", {hook(0, "pattern", pairs)})),
+               "hook_pattern [1, 3, 5, 5] is there, which trace computes from Q, K and V"));
+}
+
 TEST_CASE("a packed array is taken apart where its shape leaves no doubt") {
     const Scratch scratch;
     const auto call = [&](const Extents& extents) {

@@ -172,11 +172,13 @@ const char* name_of(Mark::Kind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
+constexpr float kBeside = 2.5F;  // px
+constexpr float kThin = 6.0F;
+
 /// Lines, edges and curves by the pixels across them, the rest by what lies around.
 double ratio_of(const Camera::Shot& shot, const Mark& mark) {
     if (mark.kind == Mark::Kind::outline) return weakest_side(shot, mark);
     if (!mark.course.empty()) return step_along(shot, mark);
-    constexpr float kBeside = 2.5F;  // px
     const Color base = outside(shot, mark.at, kBeside);
     return view::contrast(over(base, mark.color), base);
 }
@@ -188,7 +190,8 @@ std::vector<Contrast> of_words(const Camera::Shot& shot) {
     for (const Words& words : shot.log.words) {
         const Rect seen = shared_part(words.bounds(), words.clip);
         if (seen.is_empty()) continue;
-        const Color base = behind(shot, seen);
+        // within a single thin letter most pixels are its own, blurred
+        const Color base = behind(shot, seen.width() < kThin ? grown(seen, kBeside) : seen);
         const Color ink = over(base, words.ink);
         all.push_back({view::contrast(ink, base), fmt::format("\"{}\" {} on {} at {}", words.text,
                                                               hex(ink), hex(base), place(seen))});

@@ -143,7 +143,13 @@ bool is_pressed(Key key, bool repeat) {
 
 void push_no_tab_stop() { ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop, true); }
 void pop_no_tab_stop() { ImGui::PopItemFlag(); }
-void release_item() { ImGui::ClearActiveID(); }
+void release_item() {
+    ImGui::ClearActiveID();
+#if IMGUI_VERSION_NUM >= 19200
+    GImGui->DeactivatedItemData.ID =
+        0;  // IsItemDeactivated() would be true once more, in the next frame
+#endif
+}
 
 int wheel_steps() {
     if (!ImGui::IsItemHovered() || ImGui::GetIO().KeyCtrl) return 0;
