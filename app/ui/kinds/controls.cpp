@@ -83,7 +83,7 @@ void draw_scaling(const view::KindSideView& side, Row& row, const Frame& frame, 
 
 void draw_temperature(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
     const SliderWords words{"τ", view::significant(side.kind.temperature, 3), "100"};
-    row.place(frame.px(kSlider));
+    row.place(frame.px(kSlider + kGap));  // its number ends at its edge
     const Tip tip{"Temperature", "The scores are divided by τ: below 1 the rows get sharper."};
     if (const auto value = real_slider(frame, "##temperature", words, side.kind.temperature,
                                        view::kLeastTemperature, view::kMostTemperature,
@@ -130,7 +130,7 @@ void draw_cap(const view::KindSideView& side, Row& row, const Frame& frame, Acti
     if (const auto now = toggle(frame, "cap", "cap", on, tip))
         set(side, "softcap", *now ? "1" : "off", out);
     if (!on) return;
-    row.place(frame.px(kSlider));
+    row.place(frame.px(kSlider + kGap));
     const SliderWords words{"", view::significant(side.kind.softcap, 3), "100"};
     if (const auto value =
             real_slider(frame, "##softcap", words, side.kind.softcap, view::kLeastTemperature,

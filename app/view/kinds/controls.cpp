@@ -17,7 +17,7 @@ constexpr KindName kPositionNames[] = {{"none", "no position"},
                                        {"rope-half", "RoPE, halves"},
                                        {"rope-interleaved", "RoPE, pairs"},
                                        {"alibi", "ALiBi"}};
-constexpr KindName kMaskNames[] = {{"document", "document's mask"},
+constexpr KindName kMaskNames[] = {{"document", "given mask"},
                                    {"full", "no mask"},
                                    {"causal", "causal"},
                                    {"window", "window"},
