@@ -85,8 +85,8 @@ Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
     jobs::Jobs jobs(start->open, [] {});
     if (auto done = carry_out(*start, state, jobs); !done)
         return tl::unexpected(std::move(done.error()));
-    if (std::string why = view::heads_lacks(state); !why.empty()) return bad_input(std::move(why));
-    view::HeadsResult result = view::compute_heads(state);
+    if (std::string why = view::heads_fault(state); !why.empty()) return bad_input(std::move(why));
+    view::HeadsResult result = view::compute_heads(view::heads_request(state));
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         if (const std::string& fault = result.layers[n].fault; !fault.empty())
             io.err << fmt::format("{}: layer {} is left out: {}\n", kHeadsName, n, fault);

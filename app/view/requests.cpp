@@ -23,6 +23,7 @@ void answer_all(AppState& state, const Opener& open) {
     while (const auto request = requested_trace(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_sweep(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_cost(state)) view::apply(state, run(*request, {}));
+    if (const auto request = requested_heads(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_numerics(state)) view::apply(state, run(*request, {}));
 }
 

@@ -282,7 +282,7 @@ TEST_CASE("colours: of all heads up to 1, or of each up to its largest weight") 
     view = build_all_heads_view(state);
     CHECK(view.legend.high == "largest");
     CHECK(view.picture.key != same);
-    CHECK(view.grids[0].range.high == doctest::Approx(facts(state, 0, 0).largest));
+    CHECK(view.grids[0].range.high == doctest::Approx(state.heads.shown->largest[0]));
 }
 
 TEST_CASE("the picture of all heads has each weight where its part says") {

@@ -1,43 +1,149 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "app/ui/common/draw.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/heads/parts.h"
+#include "app/view/common/format.h"
 
 namespace attn::ui {
 namespace {
 
 using view::AllHeadsView;
+using view::HeadsChoice;
 
 // Design units.
-constexpr float kSort = 168.0F;
-constexpr float kRange = 230.0F;
+constexpr float kWide = 156.0F;
+constexpr float kNarrow = 124.0F;
+constexpr float kSlider = 170.0F;
+constexpr float kRow = 34.0F;
+constexpr float kOneRow = 1330.0F;  // of either part of the bar
+constexpr double kLeastLimit = 0.01;
 
-void label(const Frame& frame, const char* text) {
+/// Whether a control begins a line.
+enum class Line { begin, go_on };
+struct Label {
+    const char* words;
+    Line line = Line::go_on;
+};
+
+/// A muted word before a control, which stays with it on one line.
+void label(const Frame& frame, const Label& at, float width) {
+    if (at.line == Line::go_on)
+        flow(frame, frame.text_width(frame.fonts.body, at.words) + frame.px(8) + width);
     ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.body, frame.theme.muted, text);
+    words(frame, frame.fonts.body, frame.theme.muted, at.words);
     ImGui::SameLine(0.0F, frame.px(8));
 }
 
-void draw_sort(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
-    const view::HeadsControls& now = view.controls;
-    label(frame, "sort by");
-    const std::string shown = now.sort < static_cast<int>(now.sort_names.size())
-                                  ? now.sort_names[static_cast<std::size_t>(now.sort)]
-                                  : std::string();
-    const Tip tip{"The order of the small pictures", "Largest first. Keys: N, Shift+N"};
-    if (const auto n =
-            combo(frame, "##sort", {now.sort_names, now.sort, shown}, frame.px(kSort), tip, out))
-        out.push_back(view::SortHeads{now.sort_keys[static_cast<std::size_t>(*n)]});
+/// A list after its label; the key of what was chosen.
+std::optional<std::string> list(const Frame& frame, const Label& text, const char* id,
+                                const HeadsChoice& choice, float width, const Tip& tip,
+                                view::Actions& out) {
+    label(frame, text, frame.px(width));
+    const auto now = static_cast<std::size_t>(choice.current);
+    const std::string shown = now < choice.names.size() ? choice.names[now] : std::string();
+    const auto n =
+        combo(frame, id, {choice.names, choice.current, shown}, frame.px(width), tip, out);
+    if (!n) return std::nullopt;
+    return choice.keys[static_cast<std::size_t>(*n)];
 }
 
-void draw_range(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
-    flow(frame, frame.px(kRange));
-    label(frame, "colours");
-    const Tip tip{"Where the colours end",
-                  "At 1 for all heads, or at each head's largest weight. "
-                  "Key: O"};
-    if (const auto n =
-            choice(frame, "range", {"same", "own"}, view.controls.own_range ? 1 : 0, tip))
-        out.push_back(view::SetHeadsRange{*n == 1});
+float choices_width(const Frame& frame, const std::vector<std::string>& names) {
+    float width = 0.0F;
+    for (const std::string& name : names) width += button_width(frame, name);
+    return width;
+}
+
+/// A row of choices after its label; the key of what was chosen.
+std::optional<std::string> row(const Frame& frame, const Label& text, const char* id,
+                               const HeadsChoice& choices, const Tip& tip) {
+    label(frame, text, choices_width(frame, choices.names));
+    const auto n = choice(frame, id, choices.names, choices.current, tip);
+    if (!n) return std::nullopt;
+    return choices.keys[static_cast<std::size_t>(*n)];
+}
+
+void draw_clip(const view::HeadsControls& now, const Frame& frame, view::Actions& out) {
+    const Tip tip{
+        "Which keys are left out of the colours",
+        "Key 0, or keys whose mean weight is at least a limit: sinks take what a head does "
+        "not use. Key: Z"};
+    if (const auto by = list(frame, {"sinks"}, "##clip", now.clip, kNarrow, tip, out))
+        out.push_back(view::ClipSinks{*by, now.clip_limit});
+    if (now.clip.keys[static_cast<std::size_t>(now.clip.current)] != "limit") return;
+    flow(frame, frame.px(kSlider));
+    if (const auto limit = real_slider(
+            frame, "limit", {"≥", view::number(now.clip_limit), "0.0000"}, now.clip_limit,
+            kLeastLimit, 1.0, frame.px(kSlider), {"Least mean weight of a clipped key", ""}, out))
+        out.push_back(view::ClipSinks{"limit", std::clamp(*limit, kLeastLimit, 1.0)});
+}
+
+void draw_drawing(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
+    const view::HeadsControls& now = view.controls;
+    const Tip show{"What is drawn of every head",
+                   "Weights, what they carry, what it does to the loss, or what came through the "
+                   "layers; formula, caution and source stand under the pictures"};
+    if (const auto key = list(frame, {"show", Line::begin}, "##show", now.show, kNarrow, show, out))
+        out.push_back(view::ShowHeadsAs{*key});
+    const HeadsChoice curves{{"linear", "√", "log"}, {"linear", "root", "log"}, now.curve};
+    if (const auto key = row(frame, {"scale"}, "curve", curves,
+                             {"How fast colours grow with a number",
+                              "log: from 1/10000 of the "
+                              "largest up"}))
+        out.push_back(view::SetHeadsCurve{*key});
+    draw_clip(now, frame, out);
+    const HeadsChoice ends{{"same", "own"}, {"same", "own"}, now.own_range ? 1 : 0};
+    if (const auto key = row(frame, {"colours"}, "range", ends,
+                             {"Where the colours end",
+                              "At one number for all heads, or at each head's largest. Key: O"}))
+        out.push_back(view::SetHeadsRange{*key == "own"});
+    if (const auto key = row(frame, {"as"}, "form", now.form,
+                             {"The form of the head that is shown",
+                              "dimensions: what each one adds to the score of the chosen query. "
+                              "Key: F"}))
+        out.push_back(view::SetHeadForm{*key});
+}
+
+void draw_order(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
+    const view::HeadsControls& now = view.controls;
+    if (const auto key = row(frame, {"heads", Line::begin}, "list", now.list,
+                             {"How all heads stand",
+                              "Small pictures, dots by two measures, or all measures. Key: L"}))
+        out.push_back(view::SetHeadsList{*key});
+    if (view.list != view::HeadsList::scatter) {
+        const Tip tip{"The order of the heads", "Largest first. Keys: N, Shift+N"};
+        if (const auto key = list(frame, {"sort by"}, "##sort", now.sort, kWide, tip, out))
+            out.push_back(view::SortHeads{*key});
+        return;
+    }
+    const auto at = [](const HeadsChoice& choice) {
+        return choice.keys[static_cast<std::size_t>(choice.current)];
+    };
+    const Tip tip{"A measure of the scatter", "x goes across, y up"};
+    if (const auto key = list(frame, {"x"}, "##x", now.x, kWide, tip, out))
+        out.push_back(view::ScatterHeads{*key, at(now.y)});
+    if (const auto key = list(frame, {"y"}, "##y", now.y, kWide, tip, out))
+        out.push_back(view::ScatterHeads{at(now.x), *key});
+}
+
+void draw_filter(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
+    const view::HeadsControls& now = view.controls;
+    const Tip label_tip{"Only heads with this label", "A label is a proposal with its evidence"};
+    if (const auto key = list(frame, {"only"}, "##label", now.label, kWide, label_tip, out))
+        out.push_back(view::FilterHeadsByLabel{*key});
+    const Tip measure_tip{"Only heads of which this measure is large enough", ""};
+    if (const auto key = list(frame, {"and"}, "##measure", now.measure, kWide, measure_tip, out))
+        out.push_back(view::FilterHeadsByMeasure{*key, now.least});
+    const std::string measure = now.measure.keys[static_cast<std::size_t>(now.measure.current)];
+    if (measure.empty()) return;
+    flow(frame, frame.px(kSlider));
+    if (const auto least =
+            real_slider(frame, "least", {"≥", view::number(now.least), "00.0000"},
+                        std::clamp(now.least, kLeastLimit, now.least_high), kLeastLimit,
+                        now.least_high, frame.px(kSlider), {"The least that passes", ""}, out))
+        out.push_back(view::FilterHeadsByMeasure{measure, *least});
 }
 
 void draw_pins(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
@@ -56,9 +162,20 @@ void draw_pins(const AllHeadsView& view, const Frame& frame, view::Actions& out)
 
 }  // namespace
 
+float heads_bar_height(float width, const Frame& frame) {
+    return frame.px(width >= frame.px(kOneRow) ? 2 * kRow + 8.0F : 4 * kRow + 8.0F);
+}
+
 void draw_heads_bar(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
-    draw_sort(view, frame, out);
-    draw_range(view, frame, out);
+    draw_drawing(view, frame, out);
+    draw_order(view, frame, out);
+    draw_filter(view, frame, out);
+    if (!view.controls.count.empty()) {
+        flow(frame, frame.text_width(frame.fonts.body, view.controls.count));
+        ImGui::AlignTextToFramePadding();
+        words(frame, frame.fonts.body, frame.theme.text, view.controls.count);
+    }
+    if (!view.pending.empty()) return;
     draw_pins(view, frame, out);
     flow(frame, button_width(frame, "copy CSV"));
     if (button(frame, "csv", "copy CSV", {"Copy the measures of every head", "Key: C"}))

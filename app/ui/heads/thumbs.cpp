@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
 #include "app/ui/heads/parts.h"
 
 namespace attn::ui {
@@ -16,10 +19,13 @@ constexpr float kLeast = 12.0F;
 constexpr float kTitled = 76.0F;  // the least with a title under each
 constexpr float kTitle = 15.0F;
 constexpr float kHead = 20.0F;    // labels above the columns
-constexpr float kLegend = 44.0F;  // with its air
-constexpr float kMost = 0.42F;    // of the width; while two are compared less
+constexpr float kAround = 12.0F;  // air around the legend
+constexpr int kCautionLines = 4;  // of the caution and the source, as wide as the pictures
+constexpr double kDimmed = 0.8;
+constexpr float kMost = 0.42F;  // of the width; while two are compared less
 constexpr float kMostBeside = 0.3F;
 constexpr float kAir = 12.0F;
+constexpr float kLeastWords = 330.0F;  // of the caution
 
 /// Where the pictures stand.
 struct Layout {
@@ -70,8 +76,16 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     return best;
 }
 
+/// Lines beneath the pictures: the bar, its words, what is clipped, the caution with its source.
+int legend_lines(const AllHeadsView& view) {
+    return 2 + (view.legend.clipped ? 1 : 0) + kCautionLines;
+}
+float legend_height(const AllHeadsView& view, const Frame& frame) {
+    return frame.px(kAround + kTitle * static_cast<float>(legend_lines(view)));
+}
+
 Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
-    const ImVec2 pictures{room.x, room.y - frame.px(kLegend)};
+    const ImVec2 pictures{room.x, room.y - legend_height(view, frame)};
     return view.listed ? in_order(view, pictures, frame) : by_layer(view, pictures, frame);
 }
 
@@ -80,7 +94,7 @@ ImVec2 corner(const AllHeadsView& view, const Layout& at, ImVec2 low, std::size_
     const HeadThumb& thumb = view.thumbs[n];
     const auto place = static_cast<Index>(n);
     const Index row = view.listed ? place / at.columns : thumb.place.layer;
-    const Index column = view.listed ? place % at.columns : thumb.place.head;
+    const Index column = view.listed ? place % at.columns : thumb.column;
     return {low.x + at.left + at.pitch.x * static_cast<float>(column),
             low.y + at.top + at.pitch.y * static_cast<float>(row)};
 }
@@ -112,6 +126,8 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
     const ImVec2 low{std::round(from.x), std::round(from.y)};
     const ImVec2 high{low.x + width, low.y + height};
     frame.painter.image(view.picture, low, high, thumb.part);
+    if (!thumb.passes)
+        frame.painter.rect(low, high, view::translucent(frame.theme.background, kDimmed));
     const bool hovered = view.hovered == thumb.place;
     if (thumb.shown || hovered) {
         const float out = frame.px(thumb.shown ? 2.0F : 1.0F);
@@ -171,17 +187,44 @@ void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& 
                    view.hover_title, view.hover_words);
 }
 
+/// The pictures as one control: Tab comes to it, arrows show another head, Enter pins the one that is shown.
+void press_by_key(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& frame,
+                  view::Actions& out) {
+    const ImVec2 high{low.x + at.width(), low.y + at.height()};
+    if (pressed_by_key(frame, low, high))
+        out.push_back(view::PinHead{view.here.layer, view.here.head, !view.controls.pinned});
+}
+
 void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& frame,
                    view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("heads", {at.width(), at.height()});
     press(view, at, low, frame, out);
+    press_by_key(view, at, low, frame, out);
     if (!view.listed) draw_axes(view, at, low, frame);
     for (std::size_t n = 0; n < view.thumbs.size(); ++n) {
         const ImVec2 from = corner(view, at, low, n);
         if (frame.still || ImGui::IsRectVisible(from, {from.x + at.pitch.x, from.y + at.pitch.y}))
             draw_thumb(view, n, at, from, frame);
     }
+}
+
+/// `text` in lines of words, at most so many; the last one is cut.
+std::vector<std::string> broken(const Frame& frame, const Font& font, std::string_view text,
+                                float width, int most) {
+    std::vector<std::string> lines(1);
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string word(text.substr(0, end));
+        const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
+        const bool last = static_cast<int>(lines.size()) == most;
+        if (last || lines.back().empty() || frame.text_width(font, longer) <= width)
+            lines.back() = longer;
+        else
+            lines.push_back(word);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
 }
 
 void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame& frame) {
@@ -195,21 +238,38 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
                            view.legend.colors);
     draw_text_in(frame, font, {left + bar + frame.px(6), low.y}, {low.x + width, low.y + line},
                  Align::left, frame.theme.muted, view.legend.high);
-    draw_text_in(frame, font, {low.x, low.y + line}, {low.x + width, low.y + 2 * line}, Align::left,
-                 frame.theme.muted, fit_text(frame, font, view.legend.words, width));
+    const auto words = [&](float y, const std::string& text, float indent = 0.0F) {
+        draw_text_in(frame, font, {low.x + indent, y}, {low.x + width, y + line}, Align::left,
+                     frame.theme.muted, fit_text(frame, font, text, width - indent));
+    };
+    words(low.y + line, view.legend.words);
+    float y = low.y + 2 * line;
+    if (view.legend.clipped) {
+        frame.painter.rect({low.x, y + frame.px(3)}, {low.x + frame.px(10), y + frame.px(13)},
+                           *view.legend.clipped);
+        words(y, view.legend.clipped_words, frame.px(16));
+        y += line;
+    }
+    const std::string caution = view.legend.caution + " " + view.legend.source;
+    for (const std::string& each : broken(frame, font, caution, width, kCautionLines)) {
+        words(y, each);
+        y += line;
+    }
 }
 
 }  // namespace
 
 float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
-    const ImVec2 most{room.x * (view.grids.size() > 1 ? kMostBeside : kMost), room.y};
-    const float words = frame.text_width(frame.fonts.small, view.legend.words);
+    const bool beside = std::max({view.grids.size(), view.lines.size(), view.texts.size()}) > 1;
+    const ImVec2 most{room.x * (beside ? kMostBeside : kMost), room.y};
+    const float words =
+        std::max(frame.text_width(frame.fonts.small, view.legend.words), frame.px(kLeastWords));
     return std::min(std::max(lay_out(view, most, frame).width(), words) + frame.px(kAir), most.x);
 }
 
 void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
     const Layout at = lay_out(view, {box.size().x - frame.px(kAir), box.size().y}, frame);
-    const float foot = box.high.y - frame.px(kLegend);
+    const float foot = box.high.y - legend_height(view, frame);
     panel("pictures", {box.low, {box.high.x, foot}}, [&] { draw_pictures(view, at, frame, out); });
     const float under = std::min(box.low.y + at.height() + frame.px(6), foot + frame.px(6));
     draw_legend(view, {box.low.x, under}, box.size().x - frame.px(kAir), frame);

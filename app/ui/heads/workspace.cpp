@@ -13,10 +13,11 @@ namespace {
 using view::AllHeadsView;
 
 // Design units.
-constexpr float kBar = 40.0F;
 constexpr float kGap = 12.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kNote = 20.0F;
+constexpr float kScatter = 0.5F;  // of the width
+constexpr float kTable = 0.62F;
 
 /// The first line, in two where it is long; returns where it ends.
 float draw_point(const AllHeadsView& view, const Box& box, const Frame& frame) {
@@ -38,15 +39,54 @@ float draw_notes(const AllHeadsView& view, float top, const Box& box, const Fram
     return top;
 }
 
-/// The small pictures left, the head that is shown right of them.
+/// One sentence in the place of what it says is not there.
+void draw_sentence(const char* id, const std::string& text, const Box& box, const Frame& frame) {
+    panel(id, box, [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, text); });
+}
+
+float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+    switch (view.list) {
+        case view::HeadsList::scatter:
+            return std::min(room.x * kScatter, room.y + frame.px(80));
+        case view::HeadsList::table:
+            return std::min(heads_table_width(view, frame), room.x * kTable);
+        default:
+            return thumbs_width(view, room, frame);
+    }
+}
+
+void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    switch (view.list) {
+        case view::HeadsList::scatter:
+            return draw_heads_scatter(view, box, frame, out);
+        case view::HeadsList::table:
+            return draw_heads_table(view, box, frame, out);
+        default:
+            return draw_thumbs(view, box, frame, out);
+    }
+}
+
+void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    if (!view.large_lacks.empty()) return draw_sentence("large", view.large_lacks, box, frame);
+    if (view.dimensions && !view.dimensions->lacks.empty())
+        return draw_sentence("large", view.dimensions->lacks, box, frame);
+    if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
+    if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
+    if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);
+    draw_head_grids(view, box, frame, out);
+}
+
+/// All heads left, the head that is shown right of them.
 void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    if (!view.pending.empty()) return draw_sentence("pending", view.pending, box, frame);
     const float point = draw_point(view, box, frame);
     const float top = draw_notes(view, point, box, frame) + frame.px(kGap) / 2;
     const Box whole{{box.low.x, top}, {box.high.x, box.high.y - frame.px(kFoot)}};
-    const float thumbs = thumbs_width(view, whole.size(), frame);
-    draw_thumbs(view, {whole.low, {whole.low.x + thumbs, whole.high.y}}, frame, out);
-    const Box hero{{whole.low.x + thumbs + frame.px(kGap), whole.low.y}, whole.high};
-    panel("hero", hero, [&] { draw_head_grids(view, hero, frame, out); });
+    const float width = list_width(view, whole.size(), frame);
+    const Box list{whole.low, {whole.low.x + width, whole.high.y}};
+    panel("list", list, [&] { draw_list(view, list, frame, out); });
+    const Box hero{{whole.low.x + width + frame.px(kGap), whole.low.y}, whole.high};
+    panel("hero", hero, [&] { draw_large(view, hero, frame, out); });
 }
 
 void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
@@ -76,7 +116,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
     float top = r.work.low.y;
     if (r.chrome) {
         const Frame chrome = around(frame);
-        top += frame.px(kBar);
+        top += heads_bar_height(r.work.high.x - r.work.low.x - 2 * r.margin, chrome);
         panel("bar",
               {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
                {r.work.high.x - r.margin, top}},

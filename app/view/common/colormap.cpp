@@ -96,11 +96,31 @@ ColorRange range_of(ColorScale scale, std::span<const float> values) {
     return {scale, -largest, largest};
 }
 
+namespace {
+
+/// Of a share 0 … 1.
+double curved(ColorCurve curve, double share) {
+    switch (curve) {
+        case ColorCurve::root:
+            return std::sqrt(share);
+        case ColorCurve::log:
+            return share <= kLogFloor ? 0.0 : 1.0 - std::log(share) / std::log(kLogFloor);
+        default:
+            return share;
+    }
+}
+
+}  // namespace
+
 double position_of(const ColorRange& range, double value) {
     const double t = (value - range.low) / (range.high - range.low);
     if (std::isnan(t)) return 0.5;
     const double even = std::clamp(t, 0.0, 1.0);
-    return range.scale == ColorScale::unit ? std::sqrt(even) : even;
+    const bool unit = range.scale == ColorScale::unit;
+    if (range.curve == ColorCurve::usual) return unit ? std::sqrt(even) : even;
+    if (unit) return curved(range.curve, even);
+    const double half = curved(range.curve, std::abs(2.0 * even - 1.0)) / 2.0;
+    return even < 0.5 ? 0.5 - half : 0.5 + half;
 }
 
 Color color_at(ColorScale scale, double position, ThemeName name) {

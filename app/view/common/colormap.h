@@ -1,20 +1,27 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "app/view/common/theme.h"
 
 namespace attn::view {
 
+/// How fast colours grow with a number's size, of the range's largest. usual: √ of the unit scale, so that small weights
+/// differ from 0, else linear. log: from kLogFloor up; what is smaller is as 0.
+enum class ColorCurve : std::uint8_t { usual, linear, root, log };
+inline constexpr double kLogFloor = 1e-4;
+
 /// How the numbers of one grid become colours.
 struct ColorRange {
     ColorScale scale = ColorScale::diverging;
     double low = 0.0;   // diverging: −high
     double high = 1.0;  // unit: 0…1 or more
+    ColorCurve curve = ColorCurve::usual;
 };
 
-/// Where a value stands between the ends of the colour bar, 0…1: evenly from low to high; of the unit
-/// scale at √, so that small weights differ from 0. Clamped. NaN and an empty range give the middle.
+/// Where a value stands between the ends of the colour bar, 0…1: from low to high as the curve has it, of the diverging
+/// scale on both sides of the middle. Clamped. NaN and an empty range give the middle.
 double position_of(const ColorRange& range, double value);
 /// The colour at such a place. The unit scale's lightness (OKLab) grows evenly along the bar.
 Color color_at(ColorScale scale, double position, ThemeName name);

@@ -68,13 +68,81 @@ struct HoverHeadsPair {
     static constexpr auto kMeta = unwritten(Kind::moment);
     friend void carry_out(AppState& state, const HoverHeadsPair& action);
 };
+/// In place of the weights, by its key in the table of core/head_views.h.
+struct ShowHeadsAs {
+    std::string show;
+    static constexpr auto kMeta =
+        meta("show_heads_as", Kind::plain, field("show", &ShowHeadsAs::show));
+    friend void carry_out(AppState& state, const ShowHeadsAs& action);
+};
+/// Colours by "linear", "root" or "log".
+struct SetHeadsCurve {
+    std::string curve;
+    static constexpr auto kMeta =
+        meta("set_heads_curve", Kind::plain, field("curve", &SetHeadsCurve::curve));
+    friend void carry_out(AppState& state, const SetHeadsCurve& action);
+};
+/// "none", "first", or "limit" with the least mean weight of a key that is clipped.
+struct ClipSinks {
+    std::string by;
+    double limit;
+    static constexpr auto kMeta = meta("clip_sinks", Kind::plain, field("by", &ClipSinks::by),
+                                       field("limit", &ClipSinks::limit));
+    friend void carry_out(AppState& state, const ClipSinks& action);
+};
+/// "matrix", "lines", "text" or "dimensions".
+struct SetHeadForm {
+    std::string form;
+    static constexpr auto kMeta =
+        meta("set_head_form", Kind::plain, field("form", &SetHeadForm::form));
+    friend void carry_out(AppState& state, const SetHeadForm& action);
+};
+/// "pictures", "scatter" or "table".
+struct SetHeadsList {
+    std::string list;
+    static constexpr auto kMeta =
+        meta("set_heads_list", Kind::plain, field("list", &SetHeadsList::list));
+    friend void carry_out(AppState& state, const SetHeadsList& action);
+};
+/// Heads that a measure names; "none": those without a label; "": all.
+struct FilterHeadsByLabel {
+    std::string label;
+    static constexpr auto kMeta =
+        meta("filter_heads_by_label", Kind::plain, field("label", &FilterHeadsByLabel::label));
+    friend void carry_out(AppState& state, const FilterHeadsByLabel& action);
+};
+/// Heads of which a measure is at least `least`; "": all.
+struct FilterHeadsByMeasure {
+    std::string measure;
+    double least;
+    static constexpr auto kMeta = meta("filter_heads_by_measure", Kind::plain,
+                                       field("measure", &FilterHeadsByMeasure::measure),
+                                       field("least", &FilterHeadsByMeasure::least));
+    friend void carry_out(AppState& state, const FilterHeadsByMeasure& action);
+};
+/// Keys of two measures.
+struct ScatterHeads {
+    std::string x;
+    std::string y;
+    static constexpr auto kMeta = meta("scatter_heads", Kind::plain, field("x", &ScatterHeads::x),
+                                       field("y", &ScatterHeads::y));
+    friend void carry_out(AppState& state, const ScatterHeads& action);
+};
+struct HeadsReady {
+    std::shared_ptr<const HeadsResult> result{};
+    static constexpr auto kMeta = unwritten(Kind::answer);
+    friend void carry_out(AppState& state, const HeadsReady& action);
+};
 /// Of every head, as CSV, to the clipboard.
 struct CopyHeadMeasures {
     static constexpr auto kMeta = meta("copy_head_measures", Kind::plain);
     friend void carry_out(AppState& state, const CopyHeadMeasures& action);
 };
 
-using HeadsActions = ActionList<ChooseHead, SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins,
-                                SelectHeadsPair, HoverHead, HoverHeadsPair, CopyHeadMeasures>;
+using HeadsActions =
+    ActionList<ChooseHead, SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
+               HoverHead, HoverHeadsPair, ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm,
+               SetHeadsList, FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, HeadsReady,
+               CopyHeadMeasures>;
 
 }  // namespace attn::view

@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
@@ -8,6 +12,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/heads/actions.h"
 #include "app/view/heads/compute.h"
+#include "app/view/heads/filter.h"
 #include "app/view/heads/words.h"
 #include "app/view/heads/workspace.h"
 
@@ -19,6 +24,24 @@ void say_missing(AppState& state, HeadPlace place) {
         fmt::format("There is no {}: layers and heads count from 0, and layer {} has {} heads.",
                     head_name(place), place.layer, heads_in_layer(state.document(), place.layer)),
         Severity::warning);
+}
+
+void say_unknown_measure(AppState& state, const std::string& key) {
+    say(state, fmt::format("There is no measure '{}' of heads.", key), Severity::error);
+}
+
+/// Sets an enum by its name; false, with a word why, where there is none of that name.
+template <class Enum>
+bool set_name(AppState& state, std::span<const std::string_view> names, const std::string& name,
+              Enum& value, std::string_view what) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+        say(state, fmt::format("There is no {} '{}': {}.", what, name, fmt::join(names, ", ")),
+            Severity::error);
+        return false;
+    }
+    value = static_cast<Enum>(found - names.begin());
+    return true;
 }
 
 std::string shown_words(const AppState& state, HeadPlace place) {
@@ -57,9 +80,7 @@ void carry_out(AppState& state, const ChooseHead& action) {
 
 void carry_out(AppState& state, const SortHeads& action) {
     const auto measure = find_head_measure(action.measure);
-    if (!measure && !action.measure.empty())
-        return say(state, fmt::format("There is no measure '{}' of heads.", action.measure),
-                   Severity::error);
+    if (!measure && !action.measure.empty()) return say_unknown_measure(state, action.measure);
     state.heads.sort = action.measure;
     say(state, measure ? fmt::format("Heads by {}, largest first: {}.", info(*measure).title,
                                      info(*measure).formula)
@@ -120,6 +141,108 @@ void carry_out(AppState& state, const HoverHead& action) { state.heads.hovered =
 
 void carry_out(AppState& state, const HoverHeadsPair& action) {
     state.heads.hovered_pair = action.pair;
+}
+
+void carry_out(AppState& state, const ShowHeadsAs& action) {
+    const auto show = find_head_show(action.show);
+    if (!show)
+        return say(state, fmt::format("Heads cannot be shown as '{}'.", action.show),
+                   Severity::error);
+    state.heads.show = *show;
+    say(state,
+        fmt::format("{}: {}. {}", info(*show).title, info(*show).formula, info(*show).caution));
+}
+
+void carry_out(AppState& state, const SetHeadsCurve& action) {
+    if (!set_name(state, kColorCurves, action.curve, state.heads.curve, "curve of colours")) return;
+    const bool log = state.heads.curve == ColorCurve::log;
+    say(state,
+        log ? fmt::format("Colours by the logarithm, from {} of the largest up.", tick(kLogFloor))
+            : fmt::format("Colours grow with {}.", state.heads.curve == ColorCurve::root
+                                                       ? "√ of the number"
+                                                       : "the number"));
+}
+
+void carry_out(AppState& state, const ClipSinks& action) {
+    if (!(action.limit > 0.0 && action.limit <= 1.0))
+        return say(state,
+                   fmt::format("The limit of a clipped key's mean weight is {}: it is above 0 and "
+                               "at most 1.",
+                               number(action.limit)),
+                   Severity::error);
+    if (!set_name(state, kSinkClips, action.by, state.heads.clip, "way to clip sinks")) return;
+    state.heads.clip_limit = action.limit;
+    switch (state.heads.clip) {
+        case SinkClip::none:
+            return say(state, "No key is left out of the colours.");
+        case SinkClip::first:
+            return say(state, "Key 0 is left out of the colours.");
+        case SinkClip::limit:
+            return say(state, fmt::format("Keys with a mean weight of at least {} are left out of "
+                                          "the colours, in each head.",
+                                          number(action.limit)));
+    }
+}
+
+void carry_out(AppState& state, const SetHeadForm& action) {
+    if (!set_name(state, kHeadForms, action.form, state.heads.form, "form of a head")) return;
+    switch (state.heads.form) {
+        case HeadForm::matrix:
+            return say(state, "The head as a matrix: rows are queries, columns keys.");
+        case HeadForm::lines:
+            return say(state, "Lines from queries, left, to keys: the wider, the larger.");
+        case HeadForm::text:
+            return say(state,
+                       "The text coloured by what one query gives its tokens: click "
+                       "another query.");
+        case HeadForm::dimensions:
+            return say(state,
+                       "What each dimension adds to the score q·k of one query with every "
+                       "key.");
+    }
+}
+
+void carry_out(AppState& state, const SetHeadsList& action) {
+    if (!set_name(state, kHeadsLists, action.list, state.heads.list, "list of heads")) return;
+    say(state, state.heads.list == HeadsList::pictures  ? "All heads as small pictures."
+               : state.heads.list == HeadsList::scatter ? "Heads by two measures: a dot is a head."
+                                                        : "All heads with every measure.");
+}
+
+void carry_out(AppState& state, const FilterHeadsByLabel& action) {
+    if (!action.label.empty() && action.label != kUnlabelled && !find_head_measure(action.label))
+        return say_unknown_measure(state, action.label);
+    state.heads.filter.label = action.label;
+    say(state, filter_words(state));
+}
+
+void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
+    if (!action.measure.empty() && !find_head_measure(action.measure))
+        return say_unknown_measure(state, action.measure);
+    if (!std::isfinite(action.least))
+        return say(state, "The least of a measure is a number.", Severity::error);
+    state.heads.filter.measure = action.measure;
+    state.heads.filter.least = action.least;
+    say(state, filter_words(state));
+}
+
+void carry_out(AppState& state, const ScatterHeads& action) {
+    for (const std::string& key : {action.x, action.y})
+        if (!find_head_measure(key)) return say_unknown_measure(state, key);
+    state.heads.scatter_x = action.x;
+    state.heads.scatter_y = action.y;
+    state.heads.list = HeadsList::scatter;
+    say(state, fmt::format("Across {}: {}. Up {}: {}.", info(*find_head_measure(action.x)).title,
+                           info(*find_head_measure(action.x)).formula,
+                           info(*find_head_measure(action.y)).title,
+                           info(*find_head_measure(action.y)).formula));
+}
+
+void carry_out(AppState& state, const HeadsReady& action) {
+    if (!action.result || action.result->document != state.shared_document()) return;
+    state.heads.result = action.result;
+    state.heads.result_of = state.shared_document();
+    state.heads.done = 0.0;
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/heads/requests.h"
+#include "app/view/heads/shown.h"
+#include "app/view/heads/sources.h"
 #include "app/view/heads/workspace.h"
 #include "app/view/state.h"
 #include "core/engine.h"
@@ -16,13 +19,14 @@
 namespace attn::view {
 namespace {
 
-/// Who computes while the window waits; whoever keeps no weights leaves them to "auto".
-Result<const Backend*> backend_for(const AppState& state, const Call& call, StageSet keep) {
-    const Backend* const chosen = find_backend(state.backend, state.backends);
+/// Who computes: no device, and whoever keeps no weights leaves them to "auto".
+Result<const Backend*> backend_for(const HeadsRequest& request, const Call& call, StageSet keep) {
+    const BackendList among{request.backends, request.backend_count};
+    const Backend* const chosen = find_backend(request.backend, among);
     const bool can = chosen != nullptr && !chosen->has_device() &&
                      (chosen->stages() & keep) == keep && !chosen->supports(call);
     if (can) return chosen;
-    return choose_backend(kAuto, call, keep, state.backends);
+    return choose_backend(kAuto, call, keep, among);
 }
 
 /// One for all heads, unless the painted mask differs between them.
@@ -46,14 +50,6 @@ std::vector<Index> tokens_of(const Document& document, const HeadsLayer& layer,
     return token_numbers(document.tokens);
 }
 
-float largest_of(MatrixView<const float> weights) {
-    float largest = 0.0F;
-    for (Index i = 0; i < weights.rows; ++i)
-        for (const float weight : weights.row(i))
-            if (std::isfinite(weight)) largest = std::max(largest, weight);
-    return largest;
-}
-
 std::vector<double> norms_of(const Trace& trace, const Inputs& inputs, Index batch) {
     const Tensor& context = trace[Stage::context];
     const Tensor& w_o = inputs.params[Param::w_o];
@@ -68,46 +64,54 @@ std::vector<double> norms_of(const Trace& trace, const Inputs& inputs, Index bat
     return norms;
 }
 
-void measure_layer(const AppState& state, HeadsResult& result, Index n, const Trace& trace) {
+void measure_layer(HeadsResult& result, Index n, const Trace& trace) {
     const Document& document = *result.document;
     const HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
     const Inputs& inputs = *document.layers[static_cast<std::size_t>(n)];
     const std::vector<Index> tokens = tokens_of(document, layer, inputs);
-    const auto shares = norm_shares(norms_of(trace, inputs, state.batch));
+    const auto shares = norm_shares(norms_of(trace, inputs, result.batch));
     for (Index head = 0; head < layer.heads; ++head) {
-        HeadFacts facts{{n, head}, {}, {}, 0.0F};
-        const HeadRows rows{layer.weights.matrix(state.batch, head), layer.allowed_of(head),
+        HeadFacts facts{{n, head}, {}, {}};
+        const HeadRows rows{layer.weights.matrix(result.batch, head), layer.allowed_of(head),
                             tokens};
         facts.measures = measure_head(rows);
         if (head < std::ssize(shares))
             facts.measures[HeadMeasure::norm_share] = shares[static_cast<std::size_t>(head)];
         facts.label = propose_label(rows);
-        facts.largest = largest_of(rows.weights);
         result.heads.push_back(std::move(facts));
     }
 }
 
-Result<void> compute_layer(const AppState& state, HeadsResult& result, Index n) {
+Result<void> compute_layer(const HeadsRequest& request, const RunControl& control,
+                           HeadsResult& result, Index n) {
     const Document& document = *result.document;
     HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
     const Inputs& inputs = *document.layers[static_cast<std::size_t>(n)];
     const auto call = validate(inputs, document.spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions& size = call->size();
-    if (state.batch >= size.batch) return bad_input(fmt::format("it has {} sequences", size.batch));
+    if (request.batch >= size.batch)
+        return bad_input(fmt::format("it has {} sequences", size.batch));
     StageSet keep;
-    keep.set(index_of(Stage::weights)).set(index_of(Stage::context));
-    const auto backend = backend_for(state, *call, keep);
+    for (const Stage stage :
+         {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot, Stage::weights, Stage::context})
+        keep.set(index_of(stage));
+    if (request.gradients) keep = all_stages();
+    const auto backend = backend_for(request, *call, keep);
     if (!backend) return tl::unexpected(backend.error());
-    auto trace = attend(*call, **backend, keep);
+    auto trace = attend(*call, **backend, keep, {control.stop, {}});
     if (!trace) return tl::unexpected(trace.error());
     layer.backend = (*backend)->name();
     layer.heads = size.heads;
     layer.tq = size.tq;
     layer.tk = size.tk;
+    if (request.gradients) find_gradient(*call, **backend, *trace, layer);
+    find_norms(*trace, inputs, request.batch, layer);
+    layer.q = (*trace)[document.spec.rope ? Stage::q_rot : Stage::q];
+    layer.k = (*trace)[document.spec.rope ? Stage::k_rot : Stage::k];
     layer.weights = std::move((*trace)[Stage::weights]);
-    find_allowed(layer, document.spec.mask, size, state.batch);
-    measure_layer(state, result, n, *trace);
+    find_allowed(layer, document.spec.mask, size, request.batch);
+    measure_layer(result, n, *trace);
     return {};
 }
 
@@ -115,11 +119,17 @@ std::uint64_t content_of(const HeadsResult& result) {
     std::uint64_t key = hash_text("heads");
     const auto add = [&](auto part) { key = mix(key, static_cast<std::uint64_t>(part)); };
     add(result.batch);
+    add(result.gradients ? 1 : 0);
     for (const HeadsLayer& layer : result.layers) {
         add(layer.heads), add(layer.tq), add(layer.tk);
         for (const float value : layer.weights.values()) add(std::bit_cast<std::uint32_t>(value));
         for (const auto& pairs : layer.allowed)
             for (const std::uint8_t may : pairs) add(may);
+        for (const float value : layer.gradient.values()) add(std::bit_cast<std::uint32_t>(value));
+        for (const auto& norms : layer.output_norms)
+            for (const double norm : norms) add(std::bit_cast<std::uint64_t>(norm));
+        for (const auto& norms : layer.value_norms)
+            for (const double norm : norms) add(std::bit_cast<std::uint64_t>(norm));
     }
     return key;
 }
@@ -127,8 +137,10 @@ std::uint64_t content_of(const HeadsResult& result) {
 }  // namespace
 
 const HeadFacts* HeadsResult::find(HeadPlace place) const {
-    const auto found = std::ranges::find(heads, place, &HeadFacts::place);
-    return found == heads.end() ? nullptr : &*found;
+    const auto found = std::ranges::lower_bound(
+        heads, std::pair(place.layer, place.head), {},
+        [](const HeadFacts& facts) { return std::pair(facts.place.layer, facts.place.head); });
+    return found == heads.end() || !(found->place == place) ? nullptr : &*found;
 }
 
 Index heads_in_layer(const Document& document, Index layer) {
@@ -149,28 +161,59 @@ Index head_cells(const Document& document) {
     return cells;
 }
 
-HeadsResult compute_heads(const AppState& state) {
-    HeadsResult result{state.shared_document(), state.backend, state.batch, {}, {}, 0};
+HeadsRequest heads_request(const AppState& state) {
+    return {state.shared_document(), state.backend, state.backends.data(),
+            state.backends.size(),   state.batch,   state.heads.show == HeadShow::gradient};
+}
+
+HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control) {
+    HeadsResult result{
+        request.document, request.backend, request.batch, request.gradients, {}, {}, 0};
     const auto layers = std::ssize(result.document->layers);
     result.layers.resize(static_cast<std::size_t>(layers));
-    for (Index n = 0; n < layers; ++n)
-        if (auto done = compute_layer(state, result, n); !done)
+    for (Index n = 0; n < layers && !control.stop.stop_requested(); ++n) {
+        if (auto done = compute_layer(request, control, result, n); !done)
             result.layers[static_cast<std::size_t>(n)].fault = done.error().sentence;
+        if (control.progress)
+            control.progress(static_cast<double>(n + 1) / static_cast<double>(layers));
+    }
+    find_rollout(result);
     result.content = content_of(result);
     return result;
 }
 
 bool has_current_heads(const AppState& state) {
     const HeadsLook& look = state.heads;
-    return look.result && look.result_of == state.shared_document() &&
-           look.result->batch == state.batch && look.result->backend == state.backend;
+    if (!look.result || look.result_of != state.shared_document()) return false;
+    if (look.result->batch != state.batch || look.result->backend != state.backend) return false;
+    return look.result->gradients || look.show != HeadShow::gradient;
 }
 
 void follow_heads(AppState& state) {
     if (state.workspace != Workspace::heads || !heads_lacks(state).empty()) return;
-    if (has_current_heads(state)) return;
-    state.heads.result = std::make_shared<const HeadsResult>(compute_heads(state));
-    state.heads.result_of = state.shared_document();
+    HeadsLook& look = state.heads;
+    if (!has_current_heads(state) && head_cells(state.document()) <= kAtOnceCells) {
+        look.result = std::make_shared<const HeadsResult>(compute_heads(heads_request(state)));
+        look.result_of = state.shared_document();
+    }
+    follow_shown(state);
+}
+
+std::optional<HeadsRequest> requested_heads(const AppState& state) {
+    if (state.workspace != Workspace::heads || has_current_heads(state)) return std::nullopt;
+    if (!heads_lacks(state).empty()) return std::nullopt;
+    return heads_request(state);
+}
+
+Action run(const HeadsRequest& request, const RunControl& control) try {
+    return HeadsReady{std::make_shared<const HeadsResult>(compute_heads(request, control))};
+} catch (const std::bad_alloc&) {
+    HeadsResult none{
+        request.document, request.backend, request.batch, request.gradients, {}, {}, 0};
+    none.layers.resize(request.document->layers.size());
+    for (HeadsLayer& layer : none.layers)
+        layer.fault = "there is not enough memory for its weights";
+    return HeadsReady{std::make_shared<const HeadsResult>(std::move(none))};
 }
 
 std::vector<HeadPlace> heads_in_order(const HeadsResult& result, const std::string& sort) {

@@ -51,29 +51,54 @@ GridView grid_of(const AppState& state, MatrixView<const float> values, const Gr
     return grid;
 }
 
-/// Colours that end at the largest weight.
-void end_colors_at(GridView& grid, double high, ThemeName name) {
-    grid.range.high = high;
-    grid.high_label = tick(high);
-    grid.ticks.clear();
-    for (CellView& cell : grid.cells) {
-        if (cell.look != CellLook::number) continue;
-        cell.fill = color_of(grid.range, cell.value, name);
-        cell.ink = ink_on(cell.fill, name);
-    }
+void fill_cell(CellView& cell, bool clipped, const ColorRange& range, ThemeName name) {
+    if (cell.look != CellLook::number) return;
+    cell.fill = clipped ? clipped_color(name) : color_of(range, cell.value, name);
+    cell.ink = ink_on(cell.fill, name);
 }
 
+void label_bar(GridView& grid) {
+    const ColorRange& range = grid.range;
+    grid.low_label = range.curve == ColorCurve::log && range.scale == ColorScale::unit
+                         ? fmt::format("≤ {}", tick(range.high * kLogFloor))
+                         : tick(range.low);
+    grid.high_label = tick(range.high);
+    grid.ticks.clear();
+    const auto add = [&](double value) {
+        grid.ticks.push_back({position_of(range, value), tick(value)});
+    };
+    if (range.scale == ColorScale::diverging) return add(0.0);
+    for (const double share : {0.1, 0.5, 0.01}) add(share * range.high);
+}
+
+}  // namespace
+
+void color_grid(GridView& grid, const HeadColors& colors, ThemeName name) {
+    grid.range = colors.range;
+    label_bar(grid);
+    for (Index row = 0; row < grid.rows; ++row)
+        for (Index column = 0; column < grid.columns; ++column)
+            fill_cell(grid.cells[static_cast<std::size_t>(row * grid.columns + column)],
+                      colors.is_clipped(column), grid.range, name);
+}
+
+namespace {
+
 GridView head_grid(const AppState& state, HeadPlace place, const std::string& letter) {
-    const HeadsResult& result = *state.heads.result;
-    const auto values = result.weights(place);
-    const HeadFacts& facts = *result.find(place);
-    GridView grid =
-        grid_of(state, values, {ColorScale::unit, false, masked_of(result.allowed(place), values)},
-                letter + head_name(place));
-    grid.tooltip = "weight of the key for the query: softmax over keys of the masked scores";
-    if (facts.label) grid.tooltip += fmt::format("\n{}", label_title(facts));
-    if (state.heads.own_range && facts.largest > 0.0F)
-        end_colors_at(grid, facts.largest, state.theme);
+    const HeadsLook& look = state.heads;
+    const HeadsResult& result = *look.result;
+    const HeadShowInfo& what = info(look.show);
+    const HeadMatrix matrix = head_matrix(result, look.show, place);
+    GridView grid = grid_of(state, matrix.values,
+                            {what.has_sign ? ColorScale::diverging : ColorScale::unit, false,
+                             masked_of(matrix.allowed, matrix.values)},
+                            letter + shown_name(look.show, place));
+    grid.tooltip = look.show == HeadShow::weights
+                       ? "weight of the key for the query: softmax over keys of the masked scores"
+                       : std::string(what.formula);
+    if (const HeadFacts& facts = *result.find(place); facts.label && !what.of_layer)
+        grid.tooltip += fmt::format("\n{}", label_title(facts));
+    color_grid(grid, head_colors(look, place), state.theme);
     return grid;
 }
 
@@ -88,23 +113,32 @@ SideVector divergence_column(MatrixView<const float> a, MatrixView<const float> 
 }
 
 GridView difference_grid(const AppState& state, HeadPlace first, HeadPlace second) {
-    const HeadsResult& result = *state.heads.result;
-    const auto a = result.weights(first);
-    const auto b = result.weights(second);
+    const HeadsLook& look = state.heads;
+    const HeadMatrix one = head_matrix(*look.result, look.show, first);
+    const HeadMatrix two = head_matrix(*look.result, look.show, second);
+    const auto& a = one.values;
+    const auto& b = two.values;
     std::vector<float> values;
     for (Index i = 0; i < a.rows; ++i)
         for (Index j = 0; j < a.columns; ++j) values.push_back(a(i, j) - b(i, j));
     const MatrixView<const float> change{values.data(), a.rows, a.columns, a.columns};
-    IsMasked masked = masked_of(result.allowed(first), change);
-    const auto& other = result.allowed(second);
+    IsMasked masked = masked_of(one.allowed, change);
     for (std::size_t n = 0; n < masked.size(); ++n)
-        if (other.empty() || other[n] != 0) masked[n] = 0;
+        if (two.allowed.empty() || two.allowed[n] != 0) masked[n] = 0;
     GridView grid =
         grid_of(state, change, {ColorScale::diverging, false, std::move(masked)}, "A − B");
     grid.role = Role::score;
-    grid.tooltip = "weight in A less weight in B";
-    grid.sides = {divergence_column(a, b)};
+    grid.tooltip =
+        fmt::format("{} in A less {} in B", info(look.show).title, info(look.show).title);
+    if (look.show == HeadShow::weights) grid.sides = {divergence_column(a, b)};
     return grid;
+}
+
+/// Of two that are pinned and known.
+bool are_two(const AppState& state) {
+    const auto& [first, second] = state.heads.pinned;
+    const HeadsResult& result = *state.heads.result;
+    return first && second && result.find(*first) != nullptr && result.find(*second) != nullptr;
 }
 
 }  // namespace
@@ -114,19 +148,37 @@ std::string divergence_text(MatrixView<const float> a, MatrixView<const float> b
     return cell_number(row_divergence(a.row(row), b.row(row)), 2);
 }
 
+std::vector<HeadPlace> large_heads(const AppState& state) {
+    const HeadsLook& look = state.heads;
+    if (are_two(state)) return {*look.pinned[0], *look.pinned[1]};
+    if (look.result->find(head_here(state)) == nullptr) return {};
+    return {head_here(state)};
+}
+
+std::string large_lacks(const AppState& state) {
+    const HeadsLook& look = state.heads;
+    for (const HeadPlace place : large_heads(state))
+        if (const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
+            !matrix.lacks.empty())
+            return fmt::format("{} is not defined for {}: {}.", info(look.show).title,
+                               head_name(place), matrix.lacks);
+    return {};
+}
+
 std::vector<GridView> heads_grids(const AppState& state) {
     const HeadsLook& look = state.heads;
-    const HeadsResult& result = *look.result;
-    const auto& [first, second] = look.pinned;
-    if (!first || !second || !result.find(*first) || !result.find(*second)) {
-        if (!result.find(head_here(state))) return {};
-        return {head_grid(state, head_here(state), "")};
+    const std::vector<HeadPlace> places = large_heads(state);
+    if (places.size() < 2) {
+        std::vector<GridView> one;
+        for (const HeadPlace place : places) one.push_back(head_grid(state, place, ""));
+        return one;
     }
-    std::vector<GridView> grids{head_grid(state, *first, "A: "), head_grid(state, *second, "B: ")};
-    const auto a = result.weights(*first);
-    const auto b = result.weights(*second);
+    std::vector<GridView> grids{head_grid(state, places[0], "A: "),
+                                head_grid(state, places[1], "B: ")};
+    const auto a = look.result->weights(places[0]);
+    const auto b = look.result->weights(places[1]);
     if (a.rows == b.rows && a.columns == b.columns)
-        grids.push_back(difference_grid(state, *first, *second));
+        grids.push_back(difference_grid(state, places[0], places[1]));
     return grids;
 }
 

@@ -7,6 +7,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/heads/compute.h"
 #include "app/view/heads/grids.h"
+#include "app/view/heads/shown.h"
 #include "app/view/heads/words.h"
 #include "app/view/heads/workspace.h"
 
@@ -45,6 +46,45 @@ bool may_attend_at(const AppState& state, HeadPlace place, large::Cell pair) {
     return allowed.empty() || allowed[static_cast<std::size_t>(pair.row * keys + pair.column)] != 0;
 }
 
+/// " = 0.54 · 1.23", of the pair that is chosen; "" of what is no product.
+std::string parts_of(const AppState& state, HeadPlace place) {
+    const HeadsLook& look = state.heads;
+    const HeadsLayer& layer = look.result->layers[static_cast<std::size_t>(place.layer)];
+    const auto key = static_cast<std::size_t>(look.pair.column);
+    const auto head = static_cast<std::size_t>(place.head);
+    const double weight = look.result->weights(place)(look.pair.row, look.pair.column);
+    const auto product = [&](double by) {
+        return fmt::format(" = {} · {}", number(weight), factor(number(by)));
+    };
+    switch (look.show) {
+        case HeadShow::value_norm:
+            return product(layer.value_norms[head][key]);
+        case HeadShow::output_norm:
+            return product(layer.output_norms[head][key]);
+        case HeadShow::gradient:
+            return product(layer.gradient.matrix(look.result->batch, place.head)(look.pair.row,
+                                                                                 look.pair.column));
+        default:
+            return {};
+    }
+}
+
+/// What is shown in place of the weight at the chosen pair, from its parts.
+void add_shown(const AppState& state, InspectorView& view, HeadPlace place) {
+    const HeadsLook& look = state.heads;
+    if (look.show == HeadShow::weights) return;
+    const HeadShowInfo& what = info(look.show);
+    const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
+    const std::string name(what.title);
+    if (!matrix.lacks.empty())
+        return add_line(view, name, {piece("not defined: " + matrix.lacks, {}, true)});
+    if (!is_inside(matrix.values, look.pair)) return;
+    const double value = matrix.values(look.pair.row, look.pair.column);
+    add_line(view, name,
+             {piece(number(value), Role::score),
+              piece(fmt::format("  {}{}", what.formula, parts_of(state, place)), {}, true)});
+}
+
 /// Score and weight of the chosen pair, of the head shown.
 void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
     const auto weights = state.heads.result->weights(place);
@@ -58,6 +98,7 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
             add_line(view, stage == Stage::scores ? "score" : "scaled score",
                      {piece(number(*score), Role::score)});
     add_line(view, "weight", {piece(number(weights(pair.row, pair.column)), Role::weight)});
+    add_shown(state, view, place);
     view.as_latex = fmt::format("A_{{{},{}}} = {}", pair.row, pair.column,
                                 exact(weights(pair.row, pair.column)));
     std::string row;
@@ -82,6 +123,13 @@ void add_measures(InspectorView& view, const HeadFacts& facts) {
     }
 }
 
+/// What the numbers on screen do not say, and where that is from.
+void add_caution(const AppState& state, InspectorView& view) {
+    const HeadShowInfo& what = info(state.heads.show);
+    add_line(view, "caution", {piece(std::string(what.caution), {}, true)});
+    add_line(view, "source", {piece(std::string(what.source), {}, true)});
+}
+
 InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     InspectorView view;
     view.empty = false;
@@ -95,6 +143,7 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
         add_line(view, "built as", {piece(names[static_cast<std::size_t>(facts.place.head)])});
     add_pair(state, view, facts.place);
     add_measures(view, facts);
+    add_caution(state, view);
     return view;
 }
 
@@ -119,8 +168,11 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
     view.role = Role::weight;
     view.as_text = view.title + "\n";
     const large::Cell pair = state.heads.pair;
-    const auto first = result.weights(a.place);
-    const auto second = result.weights(b.place);
+    const HeadShow show = state.heads.show;
+    const HeadMatrix one = head_matrix(result, show, a.place);
+    const HeadMatrix two = head_matrix(result, show, b.place);
+    const auto& first = one.values;
+    const auto& second = two.values;
     const bool same = first.rows == second.rows && first.columns == second.columns;
     if (same && is_inside(first, pair)) {
         const double by = double{first(pair.row, pair.column)} - second(pair.row, pair.column);
@@ -128,8 +180,9 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
         add_line(view, "pair", {piece(pair_words(state, pair))});
         add_line(view, "A", {piece(number(first(pair.row, pair.column)), Role::weight)});
         add_line(view, "B", {piece(number(second(pair.row, pair.column)), Role::weight)});
-        add_line(view, "KL of the row",
-                 {piece(divergence_text(first, second, pair.row) + " nats", Role::score)});
+        if (show == HeadShow::weights)
+            add_line(view, "KL of the row",
+                     {piece(divergence_text(first, second, pair.row) + " nats", Role::score)});
         view.as_latex =
             fmt::format("A_{{{0},{1}}} - B_{{{0},{1}}} = {2}", pair.row, pair.column, exact(by));
         view.as_python =
@@ -141,6 +194,7 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
     add_line(view, "B",
              {piece(label_title(b)), piece(fmt::format("  {}", label_evidence(b)), {}, true)});
     view.table = both(a, b);
+    add_caution(state, view);
     return view;
 }
 

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include "app/view/common/colormap.h"
+#include "app/view/common/format.h"
 #include "app/view/heads/compute.h"
+#include "app/view/heads/filter.h"
 #include "app/view/heads/grids.h"
+#include "app/view/heads/shown.h"
 #include "app/view/heads/words.h"
 #include "app/view/heads/workspace.h"
 
@@ -15,11 +18,6 @@ namespace {
 
 constexpr int kRamp = 24;        // colours of the legend
 constexpr Index kMostInRow = 4;  // heads of an only layer; more are listed in several rows
-
-std::string pin_letter(const HeadsLook& look, HeadPlace place) {
-    if (look.pinned[0] == place) return "A";
-    return look.pinned[1] == place ? "B" : "";
-}
 
 std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
     const auto measure = find_head_measure(look.sort);
@@ -36,48 +34,168 @@ void add_thumbs(const AppState& state, AllHeadsView& view) {
     view.layers = atlas.layers;
     view.columns = atlas.columns;
     view.picture = heads_picture(state, atlas);
+    const bool of_layer = info(look.show).of_layer;
+    if (of_layer) view.columns = 1;
     for (const HeadPlace place : heads_in_order(result, look.sort)) {
         const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
-        const float aspect = static_cast<float>(layer.tq) / static_cast<float>(layer.tk);
-        view.thumbs.push_back({place, thumb_title(look, *result.find(place)),
-                               pin_letter(look, place), place == head_here(state),
-                               heads_part(result, atlas, place), aspect});
+        // one picture a layer: it stands for the head that is shown, or the layer's last
+        if (of_layer && place.head != std::min(head_here(state).head, layer.heads - 1)) continue;
+        const HeadFacts& facts = *result.find(place);
+        const bool shows = passes(look.filter, facts);
+        if (view.listed && !shows) continue;
+        HeadThumb thumb;
+        thumb.place = place;
+        thumb.title = of_layer ? fmt::format("layer {}", place.layer) : thumb_title(look, facts);
+        thumb.pin = pin_letter(look, place);
+        thumb.shown = place == head_here(state);
+        thumb.passes = shows;
+        thumb.column = of_layer ? 0 : place.head;
+        thumb.part = heads_part(result, atlas, place);
+        thumb.aspect = static_cast<float>(layer.tq) / static_cast<float>(layer.tk);
+        view.thumbs.push_back(std::move(thumb));
     }
     for (Index n = 0; n < view.layers; ++n) view.layer_labels.push_back(fmt::format("layer {}", n));
     for (Index n = 0; n < view.columns; ++n) {
-        view.head_labels.push_back(fmt::format("head {}", n));
-        view.head_numbers.push_back(std::to_string(n));
+        view.head_labels.push_back(of_layer ? "all heads" : fmt::format("head {}", n));
+        view.head_numbers.push_back(of_layer ? "all" : std::to_string(n));
     }
 }
 
+std::string clipped_words(const HeadsLook& look) {
+    if (look.clip == SinkClip::first) return "key 0: clipped, not in the colours";
+    const Index keys = clipped_keys(*look.shown);
+    if (keys == 0) return fmt::format("no key has a mean weight ≥ {}", number(look.clip_limit));
+    return fmt::format("keys of mean weight ≥ {}: clipped", number(look.clip_limit));
+}
+
+std::string range_words(const HeadsLook& look) {
+    const std::string_view title =
+        look.show == HeadShow::weights ? "weights" : info(look.show).title;
+    const std::string_view curve = look.curve == ColorCurve::log      ? ", log"
+                                   : look.curve == ColorCurve::linear ? ", linear"
+                                                                      : ", √";
+    return look.own_range ? fmt::format("{}, each head up to its own largest{}", title, curve)
+                          : fmt::format("{}, the same colours for all heads{}", title, curve);
+}
+
 HeadsLegend legend_of(const AppState& state) {
+    const HeadsLook& look = state.heads;
+    const HeadShowInfo& what = info(look.show);
+    const ColorScale scale = what.has_sign ? ColorScale::diverging : ColorScale::unit;
     HeadsLegend legend;
     for (int n = 0; n < kRamp; ++n)
-        legend.colors.push_back(
-            color_at(ColorScale::unit, static_cast<double>(n) / (kRamp - 1), state.theme));
-    const bool own = state.heads.own_range;
+        legend.colors.push_back(color_at(scale, static_cast<double>(n) / (kRamp - 1), state.theme));
+    const ColorRange range = look.result->heads.empty()
+                                 ? ColorRange{scale}
+                                 : head_colors(look, look.result->heads.front().place).range;
+    const bool own = look.own_range;
+    legend.high = own ? "largest" : tick(range.high);
     legend.low = "0";
-    legend.high = own ? "largest" : "1";
-    legend.words = own ? "each head its own colours, up to its largest weight"
-                       : "weights, the same colours for all heads";
+    if (what.has_sign)
+        legend.low = own ? "−largest" : tick(range.low);
+    else if (look.curve == ColorCurve::log)
+        legend.low = own ? fmt::format("≤ {:g} of it", kLogFloor)
+                         : fmt::format("≤ {}", tick(range.high * kLogFloor));
+    legend.words = range_words(look);
+    legend.caution = what.caution;
+    legend.source = what.source;
+    if (look.show == HeadShow::gradient) legend.words += "; L = Σ output of each layer";
+    if (look.clip == SinkClip::none) return legend;
+    legend.clipped = clipped_color(state.theme);
+    legend.clipped_words = clipped_words(look);
     return legend;
+}
+
+void add_option(HeadsChoice& choice, std::string_view name, std::string_view key,
+                std::string_view now) {
+    if (key == now) choice.current = static_cast<int>(choice.keys.size());
+    choice.names.emplace_back(name);
+    choice.keys.emplace_back(key);
+}
+
+HeadsChoice measures_of(std::string_view none, std::string_view now) {
+    HeadsChoice choice;
+    if (!none.empty()) add_option(choice, none, "", now);
+    for (const HeadMeasureInfo& each : head_measure_table())
+        add_option(choice, each.title, each.key, now);
+    return choice;
+}
+
+HeadsChoice labels_of(const HeadsFilter& filter) {
+    HeadsChoice choice;
+    add_option(choice, "any label", "", filter.label);
+    for (const HeadMeasureInfo& each : head_measure_table())
+        if (is_head_label(each.measure)) add_option(choice, each.title, each.key, filter.label);
+    add_option(choice, "no label", kUnlabelled, filter.label);
+    return choice;
+}
+
+HeadsChoice names_of(std::span<const std::string_view> names, std::size_t now) {
+    HeadsChoice choice;
+    for (const std::string_view name : names) add_option(choice, name, name, names[now]);
+    return choice;
 }
 
 HeadsControls controls_of(const AppState& state) {
     const HeadsLook& look = state.heads;
     HeadsControls controls;
-    controls.sort_names = {"layer and head"};
-    controls.sort_keys = {""};
-    for (const HeadMeasureInfo& each : head_measure_table()) {
-        controls.sort_names.emplace_back(each.title);
-        controls.sort_keys.emplace_back(each.key);
-    }
-    const auto at = std::ranges::find(controls.sort_keys, look.sort);
-    controls.sort = static_cast<int>(at - controls.sort_keys.begin());
+    for (const HeadShowInfo& each : head_show_table())
+        add_option(controls.show, each.title, each.key, info(look.show).key);
+    controls.show.names.front() = "weights α";
+    const std::string_view clips[] = {"shown", "clip key 0", "clip heavy keys"};
+    controls.clip = names_of(kSinkClips, static_cast<std::size_t>(look.clip));
+    controls.clip.names.assign(std::begin(clips), std::end(clips));
+    controls.list = names_of(kHeadsLists, static_cast<std::size_t>(look.list));
+    controls.form = names_of(kHeadForms, static_cast<std::size_t>(look.form));
+    controls.sort = measures_of("layer and head", look.sort);
+    controls.label = labels_of(look.filter);
+    controls.measure = measures_of("any measure", look.filter.measure);
+    controls.x = measures_of("", look.scatter_x);
+    controls.y = measures_of("", look.scatter_y);
+    controls.curve = std::max(static_cast<int>(look.curve), 1) - 1;
+    controls.clip_limit = look.clip_limit;
+    controls.least = look.filter.least;
+    controls.count = shown_count(look);
     controls.own_range = look.own_range;
+    if (const auto measure = find_head_measure(look.filter.measure); measure && look.result)
+        for (const HeadFacts& facts : look.result->heads)
+            controls.least_high =
+                std::max(controls.least_high, facts.measures[*measure].value_or(0.0));
     controls.pinned = !pin_letter(look, head_here(state)).empty();
     controls.compares = look.pinned[0] && look.pinned[1];
     return controls;
+}
+
+std::string pending_words(const AppState& state) {
+    const HeadsLook& look = state.heads;
+    const std::string what =
+        look.show == HeadShow::gradient ? "weights and their gradients" : "weights";
+    return fmt::format("Computing {} of all heads of {} layer{}: {}.", what,
+                       state.document().layers.size(),
+                       state.document().layers.size() == 1 ? "" : "s", percent(look.done));
+}
+
+void add_large(const AppState& state, AllHeadsView& view) {
+    const HeadsLook& look = state.heads;
+    const std::vector<HeadPlace> places = large_heads(state);
+    if (look.form == HeadForm::dimensions) {
+        if (!places.empty()) view.dimensions = head_dimensions(state, places.back());
+        return;
+    }
+    view.large_lacks = large_lacks(state);
+    if (!view.large_lacks.empty()) return;
+    if (look.form == HeadForm::matrix) view.grids = heads_grids(state);
+    for (const HeadPlace place : places) {
+        const std::string letter =
+            places.size() > 1 ? pin_letter(look, place) + ": " : std::string();
+        if (look.form == HeadForm::lines) {
+            view.lines.push_back(head_lines(state, place));
+            view.lines.back().title.insert(0, letter);
+        } else if (look.form == HeadForm::text) {
+            view.texts.push_back(head_text(state, place));
+            view.texts.back().title.insert(0, letter);
+        }
+    }
 }
 
 void add_notes(const HeadsResult& result, AllHeadsView& view) {
@@ -91,16 +209,26 @@ void add_notes(const HeadsResult& result, AllHeadsView& view) {
 AllHeadsView build_all_heads_view(const AppState& state) {
     AllHeadsView view;
     view.lacks = heads_lacks(state);
-    if (!view.lacks.empty() || !has_current_heads(state)) return view;
+    if (!view.lacks.empty()) return view;
     const HeadsLook& look = state.heads;
+    view.controls = controls_of(state);
+    view.list = look.list;
+    if (!has_current_heads(state) || !look.shown) {
+        view.pending = pending_words(state);
+        return view;
+    }
     view.here = head_here(state);
     view.point = heads_point(state);
+    const bool one_row = look.result->layers.size() == 1 &&
+                         look.result->heads.size() > static_cast<std::size_t>(kMostInRow);
+    view.listed = !look.sort.empty() || (one_row && !info(look.show).of_layer);
     add_thumbs(state, view);
-    view.listed = !look.sort.empty() || (view.layers == 1 && view.columns > kMostInRow);
     view.legend = legend_of(state);
-    view.grids = heads_grids(state);
-    view.controls = controls_of(state);
+    if (look.list == HeadsList::scatter) view.scatter = heads_scatter(state);
+    if (look.list == HeadsList::table) view.table = heads_table(state);
+    add_large(state, view);
     view.hovered_pair = look.hovered_pair;
+    view.pair = look.pair;
     add_notes(*look.result, view);
     const HeadFacts* const hovered = look.hovered ? look.result->find(*look.hovered) : nullptr;
     if (hovered == nullptr) return view;

@@ -7,6 +7,8 @@
 
 #include "app/view/common/grid.h"
 #include "app/view/common/painter.h"
+#include "app/view/heads/forms.h"
+#include "app/view/heads/listing.h"
 #include "app/view/heads/look.h"
 #include "app/view/state.h"
 
@@ -18,18 +20,31 @@ struct HeadThumb {
     std::string title;  // "0·3"; with the value that the heads are sorted by: "0·3  0.54"
     std::string pin;    // "A", "B" or ""
     bool shown = false;
+    bool passes = true;  // the filter; dimmed where it does not
+    Index column = 0;    // where a row is a layer
     Part part;
     float aspect = 1.0F;  // height over width
 };
 /// How the small pictures are coloured.
 struct HeadsLegend {
     std::vector<Color> colors;  // from low to high
-    std::string_view low, high;
-    std::string_view words;  // "the same for all heads"
+    std::string low, high;
+    std::string words;             // "weights, the same colours for all heads"
+    std::optional<Color> clipped;  // of keys that are left out of the colours
+    std::string clipped_words;     // "key 0 of every head"
+    std::string caution, source;   // of what is shown in place of weights, and of weights
+};
+/// A list to choose from, by keys.
+struct HeadsChoice {
+    std::vector<std::string> names, keys;
+    int current = 0;
 };
 struct HeadsControls {
-    std::vector<std::string> sort_names, sort_keys;
-    int sort = 0;
+    HeadsChoice show, clip, list, form, sort, label, measure, x, y;
+    int curve = 0;  // linear, root, log
+    double clip_limit = 0.3;
+    double least = 0.5, least_high = 1.0;  // of the filter's measure, and where its slider ends
+    std::string count;                     // "12 of 144 shown"
     bool own_range = false;
     bool pinned = false;  // the head shown
     bool compares = false;
@@ -37,6 +52,7 @@ struct HeadsControls {
 
 struct AllHeadsView {
     std::string lacks;    // why there is nothing; "": there is
+    std::string pending;  // what is being computed; "": nothing
     std::string point;    // the first line
     bool listed = false;  // one picture after the other, with titles; else a row is a layer
     Index layers = 0, columns = 0;                       // of the pictures by layer and head
@@ -47,8 +63,17 @@ struct AllHeadsView {
     HeadsLegend legend;
     std::optional<HeadPlace> hovered;
     std::string hover_title, hover_words;
-    std::vector<GridView> grids;  // the head shown; with two pinned A, B and A − B
+    HeadsList list = HeadsList::pictures;
+    std::optional<HeadsScatter> scatter;
+    std::optional<HeadsTable> table;
+    // the head shown, or A and B, in one of the forms
+    std::string large_lacks;      // why it is not defined; "": it is
+    std::vector<GridView> grids;  // with two A − B too
+    std::vector<HeadLinesView> lines;
+    std::vector<HeadTextView> texts;
+    std::optional<HeadDimensionsView> dimensions;
     std::optional<large::Cell> hovered_pair;
+    large::Cell pair;
     std::vector<std::string> notes;  // layers that cannot be computed
     HeadsControls controls;
     HeadPlace here;

@@ -8,6 +8,8 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/common/words.h"
+#include "app/view/heads/grids.h"
+#include "app/view/heads/shown.h"
 
 namespace attn::view {
 namespace {
@@ -134,6 +136,10 @@ std::string divergence_words(const Divergences& all) {
     return words;
 }
 
+std::string_view number_word(HeadShow show) {
+    return show == HeadShow::weights ? "weight" : info(show).title;
+}
+
 }  // namespace
 
 std::string head_name(HeadPlace place) {
@@ -141,6 +147,17 @@ std::string head_name(HeadPlace place) {
 }
 
 std::string head_short(HeadPlace place) { return fmt::format("{}·{}", place.layer, place.head); }
+
+std::string shown_name(HeadShow show, HeadPlace place) {
+    if (show == HeadShow::weights) return head_name(place);
+    if (show == HeadShow::rollout) return fmt::format("rollout up to layer {}", place.layer);
+    return fmt::format("{} of {}", info(show).title, head_name(place));
+}
+
+std::string pin_letter(const HeadsLook& look, HeadPlace place) {
+    if (look.pinned[0] == place) return "A";
+    return look.pinned[1] == place ? "B" : "";
+}
 
 HeadPlace head_here(const AppState& state) { return {state.document().layer, state.head}; }
 
@@ -188,11 +205,12 @@ std::string heads_point(const AppState& state) {
 }
 
 std::string compare_point(const AppState& state) {
-    const HeadsResult& result = *state.heads.result;
-    const HeadPlace pa = *state.heads.pinned[0];
-    const HeadPlace pb = *state.heads.pinned[1];
-    const auto a = result.weights(pa);
-    const auto b = result.weights(pb);
+    const HeadShow show = state.heads.show;
+    const HeadMatrix one = head_matrix(*state.heads.result, show, *state.heads.pinned[0]);
+    const HeadMatrix two = head_matrix(*state.heads.result, show, *state.heads.pinned[1]);
+    if (!one.lacks.empty() || !two.lacks.empty()) return large_lacks(state);
+    const auto& a = one.values;
+    const auto& b = two.values;
     if (a.rows != b.rows || a.columns != b.columns)
         return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
                            size(a.rows, a.columns), size(b.rows, b.columns));
@@ -203,8 +221,9 @@ std::string compare_point(const AppState& state) {
             const double by = double{a(i, j)} - b(i, j);
             if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
         }
-    const std::string kl = divergence_words(divergences(a, b));
-    if (most == 0.0) return fmt::format("No weight of A differs from B's.{}", kl);
+    const std::string kl =
+        show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
+    if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", number_word(show), kl);
     const Document& document = state.document();
     return fmt::format("A and B differ most at {} → {}: A − B = {}.{}",
                        axis_label(document, Axis::query, at.row),

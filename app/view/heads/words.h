@@ -13,6 +13,10 @@ namespace attn::view {
 std::string head_name(HeadPlace place);
 /// "0·3"
 std::string head_short(HeadPlace place);
+/// "layer 0 head 3"; of what is not the weights "α‖v‖ of layer 0 head 3"; "rollout up to layer 0".
+std::string shown_name(HeadShow show, HeadPlace place);
+/// "A", "B" or "".
+std::string pin_letter(const HeadsLook& look, HeadPlace place);
 /// The head shown in every workspace.
 HeadPlace head_here(const AppState& state);
 /// Whether the document has this head.

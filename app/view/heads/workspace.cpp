@@ -1,6 +1,8 @@
 #include "app/view/heads/workspace.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/heads/actions.h"
 #include "app/view/heads/compute.h"
+#include "app/view/heads/filter.h"
 #include "app/view/heads/words.h"
 
 namespace attn::view {
@@ -73,6 +76,46 @@ void add_sorts(const CommandAdder& add, const AppState& state) {
             state.heads.sort != each.key);
 }
 
+template <class Made>
+void add_named(const CommandAdder& add, const char* words, std::span<const std::string_view> names,
+               std::size_t now, Made made) {
+    for (std::size_t n = 0; n < names.size(); ++n)
+        add(fmt::format("{} {}", words, names[n]), {}, made(std::string(names[n])), n != now);
+}
+
+void add_looks(const CommandAdder& add, const AppState& state) {
+    const HeadsLook& look = state.heads;
+    for (const HeadShowInfo& each : head_show_table())
+        add(fmt::format("Show {} of heads", each.title), {}, ShowHeadsAs{std::string(each.key)},
+            look.show != each.show);
+    const auto next = (static_cast<std::size_t>(look.form) + 1) % std::size(kHeadForms);
+    add("The head in the next form", plain(Key::f), SetHeadForm{std::string(kHeadForms[next])});
+    add_named(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form),
+              [](std::string form) { return SetHeadForm{std::move(form)}; });
+    const auto list = (static_cast<std::size_t>(look.list) + 1) % std::size(kHeadsLists);
+    add("All heads in the next way", plain(Key::l), SetHeadsList{std::string(kHeadsLists[list])});
+    add_named(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list),
+              [](std::string way) { return SetHeadsList{std::move(way)}; });
+    const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
+    add("Clip sinks in the next way", plain(Key::z),
+        ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
+    add_named(add, "Colours by curve", std::span(kColorCurves).subspan(1),
+              static_cast<std::size_t>(look.curve) - 1,
+              [](std::string curve) { return SetHeadsCurve{std::move(curve)}; });
+}
+
+void add_filters(const CommandAdder& add, const AppState& state) {
+    const HeadsFilter& now = state.heads.filter;
+    for (const HeadMeasureInfo& each : head_measure_table())
+        if (is_head_label(each.measure))
+            add(fmt::format("Only heads labelled {}", each.title), {},
+                FilterHeadsByLabel{std::string(each.key)}, now.label != each.key);
+    add("Only heads without a label", {}, FilterHeadsByLabel{std::string(kUnlabelled)},
+        now.label != kUnlabelled);
+    add("Heads of every label", {}, FilterHeadsByLabel{""}, !now.label.empty());
+    add("Heads of every measure", {}, FilterHeadsByMeasure{"", now.least}, !now.measure.empty());
+}
+
 /// Inside the weights of the document's layer.
 Action moved(const AppState& state, Index rows, Index columns) {
     const Dimensions& size = state.document().size;
@@ -107,6 +150,35 @@ void read_pin(Fields& fields, const char* key, const AppState& state,
     });
 }
 
+void need_measure(Fields& fields, const std::string& key) {
+    if (!find_head_measure(key)) fields.complain(fmt::format("has the unknown measure '{}'", key));
+}
+
+/// How heads are drawn and listed.
+void read_heads_drawing(Fields& fields, HeadsLook& look) {
+    std::vector<std::string_view> shows;
+    for (const HeadShowInfo& each : head_show_table()) shows.push_back(each.key);
+    fields.read_name("show", look.show, shows);
+    fields.read_name("curve", look.curve, kColorCurves);
+    fields.read_name("clip", look.clip, kSinkClips);
+    fields.read("clip_limit", look.clip_limit);
+    fields.read_name("form", look.form, kHeadForms);
+    fields.read_name("list", look.list, kHeadsLists);
+    fields.read("label", look.filter.label);
+    fields.read("measure", look.filter.measure);
+    fields.read("least", look.filter.least);
+    fields.read("scatter_x", look.scatter_x);
+    fields.read("scatter_y", look.scatter_y);
+    if (!(look.clip_limit > 0.0 && look.clip_limit <= 1.0))
+        fields.complain("has a 'clip_limit' that is not above 0 and at most 1");
+    if (!std::isfinite(look.filter.least)) fields.complain("has a 'least' that is no number");
+    if (!look.filter.label.empty() && look.filter.label != kUnlabelled)
+        need_measure(fields, look.filter.label);
+    if (!look.filter.measure.empty()) need_measure(fields, look.filter.measure);
+    need_measure(fields, look.scatter_x);
+    need_measure(fields, look.scatter_y);
+}
+
 bool is_inside(const AppState& state, large::Cell cell) {
     const Dimensions& size = state.document().size;
     return cell.row < size.tq && cell.column < size.tk;
@@ -114,19 +186,27 @@ bool is_inside(const AppState& state, large::Cell cell) {
 
 }  // namespace
 
-std::string heads_lacks(const AppState& state) {
+std::string heads_fault(const AppState& state) {
     const Document& document = state.document();
-    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
-    if (std::string why = stages_lack(document); !why.empty()) return why;
+    if (is_empty(document)) return "There is no sentence yet";
+    // What to do in the window stands behind the reason.
+    if (const std::string why = stages_lack(document); !why.empty())
+        return why.substr(0, why.find(": Large shows"));
     if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
         document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
         return {};
     const Index cells = head_cells(document);
     if (cells <= kMostHeadCells) return {};
     return fmt::format(
-        "All heads of all layers have {} weights, more than the {} that are computed at once: Step "
-        "shows one layer (key 1).",
+        "All heads of all layers have {} weights, more than the {} that are computed at once",
         grouped(cells), grouped(kMostHeadCells));
+}
+
+std::string heads_lacks(const AppState& state) {
+    if (is_empty(state.document())) return heads_fault(state) + ": type one in Step (key 1).";
+    if (std::string why = stages_lack(state.document()); !why.empty()) return why;
+    const std::string fault = heads_fault(state);
+    return fault.empty() ? fault : fault + ": Step shows one layer (key 1).";
 }
 
 void enter_heads(AppState& state) {
@@ -144,6 +224,8 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
         add_choices(add, state);
         add_pins(add, state);
         add_sorts(add, state);
+        add_looks(add, state);
+        add_filters(add, state);
         add_selection(add, state);
         const bool own = state.heads.own_range;
         add(own ? "The same colours for all heads"
@@ -174,7 +256,8 @@ void settle_heads(AppState& state) {
     if (a && !is_there(state, *a)) a = std::exchange(b, std::nullopt);
     if (look.hovered && !is_there(state, *look.hovered)) look.hovered.reset();
     look.hovered_pair.reset();
-    if (!has_current_heads(state)) look.result = nullptr, look.result_of = nullptr;
+    if (look.result_of != state.shared_document())
+        look.result = nullptr, look.result_of = nullptr, look.shown = nullptr;
 }
 
 void forget_heads(AppState& state) {
@@ -185,12 +268,24 @@ void forget_heads(AppState& state) {
     look.hovered_pair.reset();
     look.result = nullptr;
     look.result_of = nullptr;
+    look.shown = nullptr;
 }
 
 nlohmann::ordered_json write_heads(const AppState& state) {
     const HeadsLook& look = state.heads;
     nlohmann::ordered_json heads{{"sort", look.sort},
                                  {"own_range", look.own_range},
+                                 {"show", info(look.show).key},
+                                 {"curve", kColorCurves[static_cast<std::size_t>(look.curve)]},
+                                 {"clip", kSinkClips[static_cast<std::size_t>(look.clip)]},
+                                 {"clip_limit", look.clip_limit},
+                                 {"form", kHeadForms[static_cast<std::size_t>(look.form)]},
+                                 {"list", kHeadsLists[static_cast<std::size_t>(look.list)]},
+                                 {"label", look.filter.label},
+                                 {"measure", look.filter.measure},
+                                 {"least", look.filter.least},
+                                 {"scatter_x", look.scatter_x},
+                                 {"scatter_y", look.scatter_y},
                                  {"row", look.pair.row},
                                  {"column", look.pair.column}};
     if (look.pinned[0]) heads["a"] = place_to(*look.pinned[0]);
@@ -200,6 +295,7 @@ nlohmann::ordered_json write_heads(const AppState& state) {
 
 void read_heads(Fields& fields, AppState& state) {
     HeadsLook& look = state.heads;
+    read_heads_drawing(fields, look);
     fields.read("sort", look.sort);
     fields.read("own_range", look.own_range);
     fields.read_index("row", look.pair.row);
@@ -227,7 +323,12 @@ std::vector<Shot> heads_shots() {
     const LoadPreset three{"three-heads"};
     return {{"", {three, ChooseHead{0, 0}, SelectHeadsPair{4, 3}}},
             {"sorted", {three, SortHeads{"previous"}}},
-            {"compared", {three, PinHead{0, 0, true}, PinHead{0, 1, true}}}};
+            {"compared", {three, PinHead{0, 0, true}, PinHead{0, 1, true}}},
+            {"lines", {three, SelectHeadsPair{4, 3}, SetHeadForm{"lines"}}},
+            {"text", {three, ChooseHead{0, 2}, SelectHeadsPair{4, 3}, SetHeadForm{"text"}}},
+            {"dimensions", {three, SelectHeadsPair{4, 3}, SetHeadForm{"dimensions"}}},
+            {"scatter", {three, ScatterHeads{"sink", "previous"}}},
+            {"table", {three, SetHeadsList{"table"}}}};
 }
 
 }  // namespace attn::view

@@ -6,6 +6,8 @@ namespace attn::view {
 
 // The Heads workspace: all heads of all layers, what each does, and two side by side. See WorkspaceInfo.
 
+/// Why not all heads can be computed, without a full stop; "": they can.
+std::string heads_fault(const AppState& state);
 std::string heads_lacks(const AppState& state);
 void enter_heads(AppState& state);
 void add_heads_commands(std::vector<Command>& list, const AppState& state);

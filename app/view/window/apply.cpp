@@ -152,6 +152,7 @@ void carry_out(AppState& state, const Notify& action) {
 }
 void carry_out(AppState& state, const JobProgress& action) {
     if (state.opening && action.job == "opening") state.opening_done = action.done;
+    if (action.job == "heads") state.heads.done = action.done;
 }
 
 void carry_out(AppState& state, const TakeScreenshot&) { state.effects.screenshot = true; }

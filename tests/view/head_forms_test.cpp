@@ -1,0 +1,262 @@
+// The Heads workspace: what is drawn of a head, in which form, and which heads are listed.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/view/heads/compute.h"
+#include "app/view/heads/requests.h"
+#include "app/view/heads/shown.h"
+#include "app/view/heads/view.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// Q and K one-hot, so that each query has all its weight on the key that `keys` names; V as given, [T,2].
+Document pointing_at(const std::vector<std::vector<Index>>& keys,
+                     const std::vector<float>& values) {
+    const Index tokens = std::ssize(keys.front());
+    auto inputs = std::make_shared<Inputs>();
+    const Index heads = std::ssize(keys);
+    inputs->q = Tensor(Shape{1, heads, tokens, tokens});
+    inputs->k = Tensor(Shape{1, heads, tokens, tokens});
+    inputs->v = Tensor(Shape{1, heads, tokens, 2});
+    for (Index h = 0; h < heads; ++h)
+        for (Index i = 0; i < tokens; ++i) {
+            inputs->q(0, h, i, keys[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)]) =
+                1000.0F;
+            inputs->k(0, h, i, i) = 10.0F;
+            for (Index d = 0; d < 2; ++d)
+                inputs->v(0, h, i, d) = values[static_cast<std::size_t>(2 * i + d)];
+        }
+    Document document;
+    document.origin = FileOrigin{"pointing.npz"};
+    document.inputs = inputs;
+    document.layers = {inputs, inputs};
+    return document;
+}
+
+const std::vector<float> kValues{3, 4, 0, 2, 1, 0, 6, 8};  // norms 5 2 1 10
+
+AppState heads_of(const Actions& actions = {}) {
+    AppState state =
+        state_of(pointing_at({{0, 0, 1, 2}, {0, 0, 0, 0}, {3, 2, 1, 0}}, kValues)).value();
+    return after(after(std::move(state), {SetWorkspace{"heads"}}), actions);
+}
+
+double cell(const AllHeadsView& view, Index row, Index column) {
+    REQUIRE(view.grids.size() == 1);
+    return view.grids[0].at(row, column).value;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "α‖v‖: a weight of 1 shows the norm of its value, and its formula and source stand there") {
+    const AppState state = heads_of({ShowHeadsAs{"value_norm"}});
+    const AllHeadsView view = build_all_heads_view(state);
+    CHECK(cell(view, 0, 0) == doctest::Approx(5.0));
+    CHECK(cell(view, 2, 1) == doctest::Approx(2.0));
+    CHECK(cell(view, 3, 2) == doctest::Approx(1.0));
+    CHECK(view.grids[0].title == "α‖v‖ of layer 0 head 0");
+    CHECK(view.grids[0].range.high == doctest::Approx(10.0));  // of head 2, the same for all
+    CHECK(has(view.legend.source, "arXiv:2004.10102"));
+    const AllHeadsView own = build_all_heads_view(after(state, {SetHeadsRange{true}}));
+    CHECK(own.grids[0].range.high == doctest::Approx(5.0));
+}
+
+TEST_CASE("what a file does not have is not defined, with the reason") {
+    const AllHeadsView view = build_all_heads_view(heads_of({ShowHeadsAs{"output_norm"}}));
+    CHECK(view.grids.empty());
+    CHECK(view.large_lacks == "α‖vW_O‖ is not defined for layer 0 head 0: there is no W_O.");
+    const AppState unknown = heads_of({ShowHeadsAs{"importance"}});
+    CHECK(unknown.heads.show == HeadShow::weights);
+    CHECK(unknown.message.severity == Severity::error);
+}
+
+TEST_CASE("α × gradient of L = Σ output: the sum of the value of the key, with its sign") {
+    AppState state = state_of(pointing_at({{0, 0, 1}}, {3, 4, -5, 2, 1, 0})).value();
+    state = after(std::move(state), {SetWorkspace{"heads"}, ShowHeadsAs{"gradient"}});
+    const AllHeadsView view = build_all_heads_view(state);
+    CHECK(cell(view, 0, 0) == doctest::Approx(7.0));
+    CHECK(cell(view, 2, 1) == doctest::Approx(-3.0));
+    CHECK(cell(view, 2, 0) == doctest::Approx(0.0));
+    CHECK(view.grids[0].range.scale == ColorScale::diverging);
+    CHECK(has(view.legend.words, "Σ output"));
+}
+
+TEST_CASE("rollout: one picture a layer, two layers of it by hand") {
+    // The mean of the two heads is [1 0; 1 0]: Â = [1 0; ½ ½].
+    AppState state = state_of(pointing_at({{0, 0}, {0, 0}}, {1, 0, 0, 1})).value();
+    state = after(std::move(state), {SetWorkspace{"heads"}, ShowHeadsAs{"rollout"}});
+    AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.thumbs.size() == 2);
+    CHECK(view.columns == 1);
+    CHECK(cell(view, 1, 0) == doctest::Approx(0.5));
+    view = build_all_heads_view(after(state, {ChooseHead{1, 0}}));
+    CHECK(cell(view, 1, 0) == doctest::Approx(0.75));
+    CHECK(view.grids[0].title == "rollout up to layer 1");
+}
+
+TEST_CASE("a clipped key has no part in the colours' range and a look of its own") {
+    const AppState state = heads_of({ShowHeadsAs{"value_norm"}, ClipSinks{"first", 0.3}});
+    const AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.grids[0].range.high == doctest::Approx(10.0));
+    CHECK(view.grids[0].at(0, 0).fill == clipped_color(ThemeName::dark));
+    CHECK(view.grids[0].at(2, 1).fill != clipped_color(ThemeName::dark));
+    REQUIRE(view.legend.clipped);
+    const AllHeadsView own = build_all_heads_view(after(state, {SetHeadsRange{true}}));
+    CHECK(own.grids[0].range.high == doctest::Approx(2.0));  // 5 is key 0's
+    // Of head 1 every query looks at key 0: its mean weight is 1; of head 2 none has ½.
+    const AppState heavy = after(state, {ClipSinks{"limit", 0.6}});
+    CHECK(head_colors(heavy.heads, {0, 1}).is_clipped(0));
+    CHECK_FALSE(head_colors(heavy.heads, {0, 2}).is_clipped(0));
+    CHECK(after(state, {ClipSinks{"limit", 1.5}}).heads.clip == SinkClip::first);
+}
+
+TEST_CASE("colours by linear, √ and log of the share") {
+    const ColorRange unit{ColorScale::unit, 0.0, 2.0};
+    const auto at = [&](ColorCurve curve, double value) {
+        ColorRange range = unit;
+        range.curve = curve;
+        return position_of(range, value);
+    };
+    CHECK(at(ColorCurve::linear, 0.5) == doctest::Approx(0.25));
+    CHECK(at(ColorCurve::root, 0.5) == doctest::Approx(0.5));
+    CHECK(at(ColorCurve::log, 0.02) == doctest::Approx(0.5));  // 10⁻² of 10⁻⁴ … 1
+    CHECK(at(ColorCurve::log, 0.0) == 0.0);
+    CHECK(at(ColorCurve::log, 2.0) == doctest::Approx(1.0));
+    const ColorRange both{ColorScale::diverging, -1.0, 1.0, ColorCurve::log};
+    CHECK(position_of(both, 0.01) == doctest::Approx(0.75));
+    CHECK(position_of(both, -0.01) == doctest::Approx(0.25));
+    CHECK(position_of(both, 0.0) == doctest::Approx(0.5));
+}
+
+TEST_CASE("lines: one for each weight, and how much is left out is said") {
+    const AppState state = heads_of({SetHeadForm{"lines"}});
+    const AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.lines.size() == 1);
+    const HeadLinesView& lines = view.lines[0];
+    REQUIRE(lines.lines.size() == 4);
+    for (const HeadLine& line : lines.lines) {
+        CHECK(line.key == std::max<Index>(line.query - 1, 0));
+        CHECK(line.strength == doctest::Approx(1.0F));
+    }
+    CHECK(has(lines.legend[1], "0 % of the sum"));
+    const AllHeadsView clipped = build_all_heads_view(after(state, {ClipSinks{"first", 0.3}}));
+    CHECK(clipped.lines[0].lines.size() == 2);
+    CHECK(has(clipped.lines[0].legend.back(), "50 %"));
+}
+
+TEST_CASE("text: chips by what the chosen query gives") {
+    const AppState state = heads_of({SetHeadForm{"text"}, SelectHeadsPair{3, 2}});
+    const AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.texts.size() == 1);
+    const auto& keys = view.texts[0].keys;
+    REQUIRE(keys.size() == 4);
+    CHECK(view.texts[0].queries.empty());
+    CHECK(keys[3].is_query);
+    CHECK(keys[2].fill != keys[1].fill);
+    CHECK(keys[0].fill == keys[1].fill);
+    CHECK(keys[2].tooltip == "1.0000");
+}
+
+TEST_CASE("dimensions: products and their sum, the score") {
+    const AppState state = heads_of({SetHeadForm{"dimensions"}, SelectHeadsPair{2, 0}});
+    const AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.dimensions);
+    REQUIRE(view.dimensions->grid);
+    const GridView& grid = *view.dimensions->grid;
+    CHECK(grid.at(1, 1).value == doctest::Approx(10000.0));  // query 2 looks at key 1
+    CHECK(grid.at(0, 0).value == doctest::Approx(0.0));
+    REQUIRE(grid.sides.size() == 1);
+    CHECK(grid.sides[0].cells[1] == "1.00·10⁴");
+    CHECK(grid.sides[0].cells[0] == "0.00");
+}
+
+TEST_CASE("a filter by label and by measure: the count is said, and lists leave the others out") {
+    AppState state = heads_of({FilterHeadsByLabel{"previous"}});
+    AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.controls.count == "2 of 6 shown");  // head 0 of both layers
+    CHECK(view.thumbs.size() == 6);
+    CHECK(std::ranges::count(view.thumbs, true, &HeadThumb::passes) == 2);
+    view = build_all_heads_view(after(state, {SortHeads{"previous"}}));
+    CHECK(view.thumbs.size() == 2);
+    view = build_all_heads_view(after(state, {SetHeadsList{"table"}}));
+    REQUIRE(view.table);
+    CHECK(view.table->rows.size() == 2);
+    CHECK(view.table->rows[0].label == "previous token");
+    view = build_all_heads_view(
+        after(state, {FilterHeadsByLabel{""}, FilterHeadsByMeasure{"sink", 0.9}}));
+    CHECK(view.controls.count == "2 of 6 shown");  // head 1
+    CHECK(after(state, {FilterHeadsByLabel{"attic"}}).message.severity == Severity::error);
+}
+
+TEST_CASE("a scatter of two measures: places by hand, axes with their formulas") {
+    const AppState state = heads_of({ScatterHeads{"sink", "previous"}});
+    const AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.scatter);
+    CHECK(view.scatter->x.formula == "mean of a[i,0], i ≥ 1");
+    REQUIRE(view.scatter->dots.size() == 6);
+    const ScatterDot& first = view.scatter->dots[0];
+    CHECK(first.x == doctest::Approx(1.0 / 3));
+    CHECK(first.y == doctest::Approx(1.0));
+    CHECK(view.scatter->dots[1].x == doctest::Approx(1.0));
+    CHECK(view.scatter->dots[1].y == doctest::Approx(1.0 / 3));
+    CHECK(view.scatter->note.empty());
+    const AllHeadsView none =
+        build_all_heads_view(after(state, {ScatterHeads{"sink", "induction"}}));
+    CHECK(none.scatter->dots.empty());
+    CHECK(none.scatter->note == "6 heads without a place: a measure is not defined");
+}
+
+TEST_CASE("more heads than are computed at once are a request; the answer is shown") {
+    auto inputs = std::make_shared<Inputs>();
+    const Shape shape{1, 5, 128, 2};
+    inputs->q = test::normal_tensor<float>(shape, 1);
+    inputs->k = test::normal_tensor<float>(shape, 2);
+    inputs->v = test::normal_tensor<float>(shape, 3);
+    Document document;
+    document.origin = FileOrigin{"many.npz"};
+    document.inputs = inputs;
+    document.layers = {inputs};
+    AppState state = after(state_of(std::move(document)).value(), {SetWorkspace{"heads"}});
+    CHECK_FALSE(has_current_heads(state));
+    CHECK(has(build_all_heads_view(state).pending, "Computing weights of all heads of 1 layer"));
+    REQUIRE(requested_heads(state));
+    CHECK(requested_heads(state) == requested_heads(state));
+    CHECK_FALSE(requested_heads(after(state, {SetWorkspace{"step"}})));
+    answer_all(state);
+    CHECK(has_current_heads(state));
+    CHECK_FALSE(requested_heads(state));
+    CHECK(build_all_heads_view(state).thumbs.size() == 5);
+    view::apply(state, ShowHeadsAs{"gradient"});
+    CHECK(requested_heads(state));
+    std::stop_source stopped;
+    stopped.request_stop();
+    CHECK(compute_heads(*requested_heads(state), {stopped.get_token(), {}}).heads.empty());
+}
+
+TEST_CASE("a session keeps what is drawn, in which form, and the filter") {
+    AppState state = after(preset_state("three-heads"), {SetWorkspace{"heads"}});
+    state = after(std::move(state),
+                  {ShowHeadsAs{"output_norm"}, SetHeadsCurve{"log"}, ClipSinks{"limit", 0.4},
+                   SetHeadForm{"lines"}, FilterHeadsByLabel{"none"},
+                   FilterHeadsByMeasure{"entropy", 0.25}, ScatterHeads{"entropy", "distance"}});
+    const auto read = session_from_json(session_to_json(state), "session.json");
+    REQUIRE(read);
+    const HeadsLook& look = read->heads;
+    CHECK(look.show == HeadShow::output_norm);
+    CHECK(look.curve == ColorCurve::log);
+    CHECK(look.clip == SinkClip::limit);
+    CHECK(look.clip_limit == 0.4);
+    CHECK(look.form == HeadForm::lines);
+    CHECK(look.list == HeadsList::scatter);
+    CHECK(look.filter == state.heads.filter);
+    CHECK(look.scatter_y == "distance");
+}

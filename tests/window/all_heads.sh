@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Attention of 12 layers of 12 heads goes into the window with one command, and each of these takes at most three actions:
+# see all heads, find the one that looks at the token before, read its score, compare two, sink mass, CSV, SVG.
+#   all_heads.sh ATTNSCOPE PLANTED_HEADS
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+"$(readlink -f "$2")" gpt2.npz 4 7
+
+# The command of the README; then every head on one screen: 1 action.
+start --save-session recorded.json gpt2.npz
+wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+does '"action":"set_workspace","workspace":"heads"' press 8
+
+# The head that looks at the token before: 3 actions to sort (N goes through the measures), the first is the one.
+does '"action":"sort_heads","measure":"entropy"' press n
+does '"action":"sort_heads","measure":"evenness"' press n
+does '"action":"sort_heads","measure":"previous"' press n
+# Shown large, its score in the inspector: 1 action.
+does '"action":"choose_head","layer":4,"head":7' press Home
+
+# Two compared: 3 actions.
+does '"action":"pin_head","layer":4,"head":7,"on":true' press space
+does '"action":"choose_head"' press Right
+does '"action":"pin_head"' press space
+
+# Sink mass of every head: 3 actions. Text is one.
+press ctrl+k
+xdotool type --delay 40 "sort by first token"
+does '"action":"sort_heads","measure":"sink"' press Return
+
+# CSV: 1 action. The same numbers go to a file by the command line.
+does '"action":"copy_head_measures"' press c
+"$app" heads gpt2.npz --sort previous -o heads.csv
+(($(wc -l <heads.csv) == 145)) || fail "heads.csv has $(wc -l <heads.csv) lines, not one for each head and a title"
+[[ $(sed -n 2p heads.csv) == 4,7,"previous token",* ]] || fail "the first head is not 4·7: $(sed -n 2p heads.csv)"
+if command -v xclip >/dev/null; then
+    xclip -selection clipboard -o >copied.csv
+    (($(grep -c , copied.csv) == 145)) || fail "the copied CSV has $(grep -c , copied.csv) lines"
+fi
+
+# SVG, under the name that is proposed: 2 actions.
+press ctrl+e
+sleep 0.3
+does '"action":"export_figure"' press Return
+wait_for "heads-compared.svg" test -s heads-compared.svg
+grep -q 'A − B' heads-compared.svg || fail "the SVG does not show the difference of the two heads"
+
+# Every other picture and form by key, and its journal.
+does '"action":"unpin_heads"' press Escape
+does '"action":"set_head_form","form":"lines"' press f
+does '"action":"set_head_form","form":"text"' press f
+does '"action":"set_head_form","form":"dimensions"' press f
+does '"action":"set_heads_list","list":"scatter"' press l
+does '"action":"set_heads_list","list":"table"' press l
+does '"action":"clip_sinks","by":"first"' press z
+press ctrl+k
+xdotool type --delay 40 "show rollout"
+does '"action":"show_heads_as","show":"rollout"' press Return
+
+quits_and_replays
