@@ -16,6 +16,7 @@ constexpr std::array<WorkspacePanel, view::kWorkspaceCount> kPanels{{
     {Workspace::numerics, draw_numerics_icon, draw_numerics_workspace},
     {Workspace::cost, draw_cost_icon, draw_cost_workspace},
     {Workspace::heads, draw_heads_icon, draw_heads_workspace},
+    {Workspace::lookup, draw_lookup_icon, draw_lookup_workspace},
 }};
 
 consteval bool in_order() {

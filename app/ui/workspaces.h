@@ -75,6 +75,8 @@ std::string draw_cost_workspace(const view::AppState& state, const WorkArea& are
                                 const Frame& frame, view::Actions& out);
 std::string draw_heads_workspace(const view::AppState& state, const WorkArea& area,
                                  const Frame& frame, view::Actions& out);
+std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& area,
+                                  const Frame& frame, view::Actions& out);
 std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& area,
                                     const Frame& frame, view::Actions& out);
 /// What Step shows where its stage is a map, filling the current window: the map that Large has. Returns the cell under
@@ -95,6 +97,8 @@ void draw_cost_icon(view::Painter& painter, view::Point low, float size, view::C
                     float thin);
 void draw_heads_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                      float thin);
+void draw_lookup_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                      float thin);
 void draw_numerics_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                         float thin);
 

@@ -4,6 +4,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/heads/compute.h"
 #include "app/view/kinds/compute.h"
+#include "app/view/lookup/compute.h"
 #include "app/view/step/edit_cell.h"
 #include "app/view/step_map.h"
 
@@ -18,6 +19,7 @@ struct Present {
     KindsControls kinds;
     NumericsControls numerics;
     CostControls cost;
+    LookupControls lookup;
 
     explicit Present(const AppState& state)
         : now(state.now),
@@ -26,7 +28,8 @@ struct Present {
           saturation(state.saturation()),
           kinds(state.kinds()),
           numerics(state.numerics()),
-          cost(state.cost()) {}
+          cost(state.cost()),
+          lookup(state.lookup()) {}
     bool operator==(const Present&) const = default;
 };
 
@@ -75,6 +78,7 @@ void apply(AppState& state, const Action& action) {
     follow_map(state);
     follow_kinds(state);
     follow_heads(state);
+    follow_lookup(state);
     warn_of_backend(state);
 }
 

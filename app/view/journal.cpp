@@ -32,6 +32,20 @@ constexpr std::span<const std::string_view> names_of(Type<CostSize>) { return kC
 constexpr std::span<const std::string_view> names_of(Type<CostPass>) { return kCostPassNames; }
 constexpr std::span<const std::string_view> names_of(Type<CostItem>) { return kCostItemNames; }
 constexpr std::span<const std::string_view> names_of(Type<FloatFormat>) { return kFormatNames; }
+constexpr std::span<const std::string_view> names_of(Type<LookupPage>) { return kLookupPageNames; }
+constexpr std::span<const std::string_view> names_of(Type<SimilarityOf>) {
+    return kSimilarityOfNames;
+}
+constexpr std::span<const std::string_view> names_of(Type<SimilarityMeasure>) {
+    return kSimilarityMeasureNames;
+}
+constexpr std::span<const std::string_view> names_of(Type<SimilaritySoftmax>) {
+    return kSimilaritySoftmaxNames;
+}
+constexpr std::span<const std::string_view> names_of(Type<PermutationPosition>) {
+    return kPermutationPositionNames;
+}
+constexpr std::span<const std::string_view> names_of(Type<TokenOrder>) { return kTokenOrderNames; }
 constexpr std::span<const std::string_view> names_of(Type<LogitRow>) { return kLogitRowNames; }
 constexpr std::span<const std::string_view> names_of(Type<MapPictureOf>) {
     return kMapPictureNames;

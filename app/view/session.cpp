@@ -7,6 +7,7 @@
 #include "app/view/document/reference.h"
 #include "app/view/heads/compute.h"
 #include "app/view/kinds/compute.h"
+#include "app/view/lookup/compute.h"
 #include "app/view/step_map.h"
 #include "app/view/workspaces.h"
 #include "core/io/json.h"
@@ -152,6 +153,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     follow_map(read);
     follow_kinds(read);
     follow_heads(read);
+    follow_lookup(read);
     warn_of_backend(read);
     return read;
 }
@@ -197,6 +199,7 @@ void restore(AppState& state, const AppState& session) {
     state.heads = session.heads;
     state.numerics_look = session.numerics_look;
     state.cost_look.item = session.cost_look.item;
+    state.lookup_look = session.lookup_look;
     const LargeLook before = state.large;
     state.large = session.large;
     state.large.canvas = before.canvas;

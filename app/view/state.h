@@ -17,6 +17,8 @@
 #include "app/view/kinds/controls.h"
 #include "app/view/kinds/look.h"
 #include "app/view/large/look.h"
+#include "app/view/lookup/controls.h"
+#include "app/view/lookup/look.h"
 #include "app/view/masks/look.h"
 #include "app/view/numerics/controls.h"
 #include "app/view/saturation/controls.h"
@@ -38,9 +40,10 @@ enum class Workspace : std::uint8_t {
     kinds,
     numerics,
     cost,
-    heads
+    heads,
+    lookup
 };
-inline constexpr std::size_t kWorkspaceCount = 8;
+inline constexpr std::size_t kWorkspaceCount = 9;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -54,6 +57,7 @@ struct Edit {
     KindsControls kinds;
     NumericsControls numerics;
     CostControls cost;
+    LookupControls lookup;
     std::string words;   // "scaling off": what the edit did, for the status line and undo's tooltip
     bool opens = false;  // another document than the step before
     bool typed = false;  // a model's text; what is typed on, in the same gesture, is the same step
@@ -141,6 +145,8 @@ struct AppState {
     NumericsCurves numerics_curves;
     CostLook cost_look;
     HeadsLook heads;
+    LookupLook lookup_look;
+    CapacityCurves lookup_curves;
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
@@ -168,6 +174,7 @@ struct AppState {
     const KindsControls& kinds() const { return history[now].kinds; }
     const NumericsControls& numerics() const { return history[now].numerics; }
     const CostControls& cost() const { return history[now].cost; }
+    const LookupControls& lookup() const { return history[now].lookup; }
     /// Of the batch entry and head shown, in a tensor with that head axis.
     Index head_in(HeadAxis axis) const;
 };

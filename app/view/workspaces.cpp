@@ -7,6 +7,7 @@
 #include "app/view/heads/workspace.h"
 #include "app/view/kinds/workspace.h"
 #include "app/view/large/workspace.h"
+#include "app/view/lookup/workspace.h"
 #include "app/view/masks/workspace.h"
 #include "app/view/numerics/workspace.h"
 #include "app/view/saturation/workspace.h"
@@ -25,7 +26,7 @@ constexpr WorkspaceInfo with_map(WorkspaceInfo step) {
 constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
 constexpr std::array kWorkspaces{&kStepWithMap,    &kSaturationWorkspace, &kLargeWorkspace,
                                  &kMasksWorkspace, &kKindsWorkspace,      &kNumericsWorkspace,
-                                 &kCostWorkspace,  &kHeadsWorkspace};
+                                 &kCostWorkspace,  &kHeadsWorkspace,      &kLookupWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

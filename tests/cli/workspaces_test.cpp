@@ -54,9 +54,9 @@ TEST_CASE("--workspace takes the key of every workspace, and an error lists them
     CHECK(good.shown == std::vector<std::string>{"probe 1"});
     const Rendered bad = render({"--workspace", "attic", "-o", picture});
     CHECK(bad.ran.code == cli::kBadInput);
-    CHECK(says(
-        bad.ran.err,
-        "'attic'; expected step, saturation, large, masks, kinds, numerics, cost, heads or probe"));
+    CHECK(says(bad.ran.err,
+               "'attic'; expected step, saturation, large, masks, kinds, numerics, cost, heads, "
+               "lookup or probe"));
 }
 
 TEST_CASE("render --all draws every shot of every workspace in both themes") {

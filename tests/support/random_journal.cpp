@@ -54,8 +54,9 @@ std::string some_text(std::string_view field, Draw& draw) {
     constexpr std::array<std::string_view, 6> kKeys{
         "the-cat-sat-down", "three-heads", "exercise",
         "cross-attention",  "empty",       "no such preset"};
-    constexpr std::array<std::string_view, 9> kWorkspaces{
-        "step", "saturation", "large", "masks", "kinds", "numerics", "cost", "heads", "attic"};
+    constexpr std::array<std::string_view, 10> kWorkspaces{"step",   "saturation", "large", "masks",
+                                                           "kinds",  "numerics",   "cost",  "heads",
+                                                           "lookup", "attic"};
     constexpr std::array<std::string_view, 5> kBackends{"auto", "reference", "staged", "fused",
                                                         "abacus"};
     constexpr std::array<std::string_view, 8> kTexts{
@@ -69,6 +70,9 @@ std::string some_text(std::string_view field, Draw& draw) {
     if (field == "value") return std::string(draw.of(kValues));
     constexpr std::array<std::string_view, 5> kMeasures{"", "entropy", "previous", "norm_share",
                                                         "attic"};
+    constexpr std::array<std::string_view, 6> kMemories{"capitals",       "two-near", "long-key",
+                                                        "keys-as-values", "tie",      "attic"};
+    if (field == "memory") return std::string(draw.of(kMemories));
     if (field == "measure") return std::string(draw.of(kMeasures));
     if (field == "pair") return std::string(draw.of(kPairs));
     if (field == "key") return std::string(draw.of(kKeys));
@@ -85,6 +89,20 @@ std::string some_name(std::string_view field, const json& now, Draw& draw) {
     constexpr std::array<std::string_view, 2> kShapes{"line", "rectangle"};
     constexpr std::array<std::string_view, 2> kTabs{"compose", "conventions"};
     constexpr std::array<std::string_view, 4> kConventions{"nan", "after", "add_lowest", "none"};
+    constexpr std::array<std::string_view, 5> kPages{"memory", "capacity", "similarity",
+                                                     "alignment", "permutation"};
+    constexpr std::array<std::string_view, 2> kOf{"qk", "x"};
+    constexpr std::array<std::string_view, 2> kBy{"dot", "cosine"};
+    constexpr std::array<std::string_view, 3> kSoftmax{"none", "rows", "columns"};
+    constexpr std::array<std::string_view, 3> kOrders{"document", "reversed", "sorted"};
+    constexpr std::array<std::string_view, 5> kPositions{"none", "sinusoidal", "rope", "alibi",
+                                                         "causal"};
+    if (field == "page") return std::string(draw.of(kPages));
+    if (field == "of") return std::string(draw.of(kOf));
+    if (field == "by") return std::string(draw.of(kBy));
+    if (field == "softmax") return std::string(draw.of(kSoftmax));
+    if (field == "order") return std::string(draw.of(kOrders));
+    if (field == "position") return std::string(draw.of(kPositions));
     if (field == "causal") return std::string(draw.of(kCausal));
     if (field == "shape") return std::string(draw.of(kShapes));
     if (field == "tab") return std::string(draw.of(kTabs));
@@ -110,13 +128,15 @@ json varied(const json& value, std::string_view field, Draw& draw) {
     if (value.is_number_integer()) return some_integer(draw);
     if (value.is_number()) return some_real(draw);
     if (value.is_null()) return is_optional(field) ? json(some_integer(draw)) : json(nullptr);
-    if (value.is_string() && (field == "causal" || field == "shape" || field == "tab" ||
-                              field == "convention" || field == "stage" || field == "tensor"))
+    if (value.is_string() &&
+        (field == "causal" || field == "shape" || field == "tab" || field == "page" ||
+         field == "of" || field == "by" || field == "softmax" || field == "order" ||
+         field == "position" || field == "convention" || field == "stage" || field == "tensor"))
         return some_name(field, value, draw);
     const bool chosen = field == "key" || field == "workspace" || field == "name" ||
                         field == "text" || field == "query" || field == "path" ||
                         field == "setting" || field == "value" || field == "pair" ||
-                        field == "measure";
+                        field == "measure" || field == "memory";
     return chosen ? json(some_text(field, draw)) : value;
 }
 

@@ -29,13 +29,14 @@ using NativeKey = int;
 constexpr int kLetterA = 'A';
 constexpr int kDigit0 = '0';
 constexpr NativeRow kRows[] = {
-    {Key::left, {263}},       {Key::right, {262}},      {Key::up, {265}},
-    {Key::down, {264}},       {Key::home, {268}},       {Key::end, {269}},
-    {Key::page_up, {266}},    {Key::page_down, {267}},  {Key::space, {32}},
-    {Key::enter, {257, 335}}, {Key::escape, {256}},     {Key::tab, {258}},
-    {Key::backspace, {259}},  {Key::del, {261}},        {Key::f1, {290}},
-    {Key::f12, {301}},        {Key::comma, {44}},       {Key::period, {46}},
-    {Key::plus, {'=', 334}},  {Key::minus, {'-', 333}},
+    {Key::left, {263}},       {Key::right, {262}},     {Key::up, {265}},
+    {Key::down, {264}},       {Key::home, {268}},      {Key::end, {269}},
+    {Key::page_up, {266}},    {Key::page_down, {267}}, {Key::space, {32}},
+    {Key::enter, {257, 335}}, {Key::escape, {256}},    {Key::tab, {258}},
+    {Key::backspace, {259}},  {Key::del, {261}},       {Key::f1, {290}},
+    {Key::f2, {291}},         {Key::f3, {292}},        {Key::f4, {293}},
+    {Key::f5, {294}},         {Key::f12, {301}},       {Key::comma, {44}},
+    {Key::period, {46}},      {Key::plus, {'=', 334}}, {Key::minus, {'-', 333}},
 };
 #else
 using NativeKey = ImGuiKey;
@@ -57,6 +58,10 @@ constexpr NativeRow kRows[] = {
     {Key::backspace, {ImGuiKey_Backspace}},
     {Key::del, {ImGuiKey_Delete}},
     {Key::f1, {ImGuiKey_F1}},
+    {Key::f2, {ImGuiKey_F2}},
+    {Key::f3, {ImGuiKey_F3}},
+    {Key::f4, {ImGuiKey_F4}},
+    {Key::f5, {ImGuiKey_F5}},
     {Key::f12, {ImGuiKey_F12}},
     {Key::comma, {ImGuiKey_Comma}},
     {Key::period, {ImGuiKey_Period}},

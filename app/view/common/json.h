@@ -31,6 +31,14 @@ inline constexpr std::array<std::string_view, 12> kCostSizeNames{
 inline constexpr std::array<std::string_view, 14> kCostItemNames{
     "q",       "k",      "v",     "scores",       "scaled",  "masked", "weights",
     "context", "output", "total", "materialised", "chunked", "fused",  "kv_cache"};
+inline constexpr std::array<std::string_view, 5> kLookupPageNames{
+    "memory", "capacity", "similarity", "alignment", "permutation"};
+inline constexpr std::array<std::string_view, 2> kSimilarityOfNames{"qk", "x"};
+inline constexpr std::array<std::string_view, 2> kSimilarityMeasureNames{"dot", "cosine"};
+inline constexpr std::array<std::string_view, 3> kSimilaritySoftmaxNames{"none", "rows", "columns"};
+inline constexpr std::array<std::string_view, 5> kPermutationPositionNames{
+    "none", "sinusoidal", "rope", "alibi", "causal"};
+inline constexpr std::array<std::string_view, 3> kTokenOrderNames{"document", "reversed", "sorted"};
 inline constexpr std::array<std::string_view, 2> kLogitRowNames{"typed", "document"};
 
 /// {"tensor": "w_q", "row": 0, "column": 2}

@@ -111,6 +111,10 @@ void edit_numerics(AppState& state, NumericsControls controls, const std::string
     edit_controls(state, &Edit::numerics, std::move(controls), words);
 }
 
+void edit_lookup(AppState& state, LookupControls controls, const std::string& words) {
+    edit_controls(state, &Edit::lookup, std::move(controls), words);
+}
+
 void edit_cost(AppState& state, CostControls controls, const std::string& words) {
     edit_controls(state, &Edit::cost, std::move(controls), words);
 }

@@ -21,6 +21,7 @@ bool edit_document(AppState& state, Document document, const std::string& words,
 void edit_saturation(AppState& state, SaturationControls controls, const std::string& words);
 void edit_kinds(AppState& state, KindsControls controls, const std::string& words);
 void edit_cost(AppState& state, CostControls controls, const std::string& words);
+void edit_lookup(AppState& state, LookupControls controls, const std::string& words);
 void edit_numerics(AppState& state, NumericsControls controls, const std::string& words);
 
 /// Goes to history[to] and computes it.

@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/inspector.h"
+#include "app/ui/lookup/parts.h"
+#include "app/ui/workspaces.h"
+#include "app/view/lookup/workspace.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kBar = 40.0F;
+constexpr float kGap = 10.0F;
+constexpr float kNote = 20.0F;
+constexpr float kFoot = 8.0F;
+
+void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
+               view::Actions& out) {
+    switch (view.page) {
+        case view::LookupPage::memory:
+            return draw_memory(view.memory, box, frame, out);
+        case view::LookupPage::capacity:
+            return draw_capacity(view.capacity, box, frame, out);
+        case view::LookupPage::similarity:
+            return draw_similarity(view.similarity, box, frame, out);
+        case view::LookupPage::alignment:
+            return draw_alignment(view.alignment, box, frame, out);
+        case view::LookupPage::permutation:
+            return draw_permutation(view.permutation, box, frame, out);
+    }
+}
+
+void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
+               view::Actions& out) {
+    const Box box = area.side(top);
+    panel("side", box, [&] {
+        fill_side(area, top, frame);
+        panel("inspector",
+              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+               {box.high.x - frame.px(4), box.high.y}},
+              [&] { draw_inspector(view::lookup_inspector(state), frame, out); });
+    });
+}
+
+}  // namespace
+
+float draw_lookup_point(const std::string& words, const Box& box, const Frame& frame) {
+    const bool fits = frame.text_width(frame.fonts.title, words) <= box.size().x;
+    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
+    const float height = font.px * (fits ? 1.4F : 2.6F);
+    panel("point", {box.low, {box.high.x, box.low.y + height}},
+          [&] { wrapped_words(frame, font, frame.theme.text, words); });
+    return box.low.y + height;
+}
+
+float draw_lookup_notes(const std::vector<std::string>& notes, const Box& box, const Frame& frame) {
+    float y = box.low.y;
+    for (const std::string& note : notes) {
+        if (note.empty()) continue;
+        ImGui::SetCursorScreenPos({box.low.x, y});
+        ImGui::Dummy({box.size().x, frame.px(kNote)});
+        const std::string shown = fit_text(frame, frame.fonts.body, note, box.size().x);
+        if (shown != note) tooltip(frame, {}, note);
+        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
+                     Align::left, frame.theme.muted, shown);
+        y += frame.px(kNote);
+    }
+    return y;
+}
+
+std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r,
+                                  const Frame& frame, view::Actions& out) {
+    const view::LookupView view = build_lookup_view(state);
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        top += frame.px(kBar);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_lookup_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{r.work.low.x + r.margin, top + frame.px(kGap)},
+                  {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
+    panel("page", box, [&] { draw_page(view, box, frame, out); });
+    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    return view.status;
+}
+
+/// A key and a value, and what leads from one to the other.
+void draw_lookup_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                      float thin) {
+    const float radius = size * 0.17F;
+    for (const float y : {0.22F, 0.78F}) {
+        const view::Point left{low.x + radius + thin, low.y + size * y};
+        const view::Point right{low.x + size - radius - thin, low.y + size * y};
+        painter.ring(left, radius, color, thin * 1.5F);
+        painter.line({left.x + radius, left.y}, {right.x - radius, right.y}, color, thin);
+        painter.circle(right, radius, color);
+    }
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,50 @@
+#include "app/view/lookup/view.h"
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/lookup/compute.h"
+#include "app/view/lookup/words.h"
+
+namespace attn::view {
+namespace {
+
+std::string capacity_status(const AppState& state) {
+    const CapacityCurves& curves = state.lookup_curves;
+    if (!curves.points || curves.of != state.lookup().capacity) return "computing…";
+    return fmt::format("{} draws × {} pairs × {} widths in {:.0f} ms", curves.of.draws,
+                       curves.of.pairs, curves.points->size(), curves.elapsed_ms);
+}
+
+}  // namespace
+
+LookupView build_lookup_view(const AppState& state) {
+    LookupView view;
+    view.page = state.lookup_look.page;
+    for (std::size_t n = 0; n < kLookupPageCount; ++n)
+        view.page_names.push_back(page_title(static_cast<LookupPage>(n)));
+    switch (view.page) {
+        case LookupPage::memory:
+            view.memory = build_memory_view(state);
+            view.status = fmt::format("{} pairs, float64", state.lookup().pairs.size());
+            break;
+        case LookupPage::capacity:
+            view.capacity = build_capacity_view(state);
+            view.status = capacity_status(state);
+            break;
+        case LookupPage::similarity:
+            view.similarity = build_similarity_view(state);
+            break;
+        case LookupPage::alignment:
+            view.alignment = build_alignment_view(state);
+            break;
+        case LookupPage::permutation:
+            view.permutation = build_permutation_view(state);
+            if (const auto& result = state.lookup_look.permutation; result && result->fault.empty())
+                view.status = fmt::format("two passes, {}", result->backend);
+            break;
+    }
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,100 @@
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "app/view/lookup/compute.h"
+#include "app/view/requests.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using attn::test::last;
+using view::Key;
+
+namespace {
+
+struct Lookup : App {
+    explicit Lookup(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
+        view::apply(state, view::SetWorkspace{"lookup"});
+        ui.frames(3);
+    }
+    void show(view::LookupPage page) {
+        view::apply(state, view::ShowLookupPage{page});
+        view::answer_all(state);
+        ui.frames(2);
+    }
+    /// The first place from which a drag does A.
+    template <class A>
+    std::optional<ImVec2> find_drag(ImVec2 low, ImVec2 high) {
+        for (float y = low.y; y < high.y; y += 16.0F)
+            for (float x = low.x; x < high.x; x += 16.0F)
+                if (last<A>(ui.drag({x, y}, {x + 40.0F, y}))) return ImVec2{x, y};
+        return std::nullopt;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the query follows the hand, one step of undo, and its weights with it") {
+    Lookup app;
+    const PlanePoint before = app.state.lookup().query;
+    const std::size_t now = app.state.now;
+    const auto weights = view::memory_read(app.state.lookup()).weights;
+    REQUIRE(app.find_drag<view::MoveLookupQuery>({100.0F, 150.0F}, {650.0F, 700.0F}));
+    CHECK(app.state.lookup().query[0] > before[0]);
+    CHECK(view::memory_read(app.state.lookup()).weights != weights);
+    view::apply(app.state, view::Undo{});
+    CHECK(app.state.now >= now);
+}
+
+TEST_CASE("a value that is dragged moves the output and no weight") {
+    Lookup app;
+    const auto weights = view::memory_read(app.state.lookup()).weights;
+    REQUIRE(app.find_drag<view::MoveLookupValue>({650.0F, 150.0F}, {1240.0F, 700.0F}));
+    CHECK(view::memory_read(app.state.lookup()).weights == weights);
+}
+
+TEST_CASE("keys move the query, the key and the value, change the temperature and the page") {
+    Lookup app;
+    app.ui.press(Key::right);
+    CHECK(app.state.lookup().query[0] == doctest::Approx(1.7));
+    app.ui.press(Key::h);
+    CHECK(app.state.lookup().temperature == 0.01);
+    app.ui.press(Key::a);
+    CHECK(app.state.lookup().pairs.size() == 6);
+    app.ui.press(Key::del);
+    CHECK(app.state.lookup().pairs.size() == 5);
+    app.ui.press(Key::page_down);
+    CHECK(app.state.lookup_look.page == view::LookupPage::capacity);
+    app.ui.press(Key::right);
+    CHECK(app.state.lookup().width == 32);
+    app.ui.press(Key::page_up);
+    app.ui.press(Key::page_up);
+    CHECK(app.state.lookup_look.page == view::LookupPage::permutation);
+    app.ui.press(Key::r);
+    CHECK(app.state.lookup().order == std::vector<Index>{3, 2, 1, 0});
+    app.ui.press(Key::n);
+    CHECK(app.state.lookup().position == view::PermutationPosition::sinusoidal);
+}
+
+TEST_CASE("a token is dragged to another place") {
+    Lookup app;
+    app.show(view::LookupPage::permutation);
+    REQUIRE(app.find_drag<view::MoveToken>({90.0F, 48.0F}, {200.0F, 90.0F}));
+    CHECK(app.state.lookup().order != std::vector<Index>{});
+}
+
+TEST_CASE("every page is drawn at every size, for every memory") {
+    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}}) {
+        Lookup app(size);
+        for (const view::MemoryPreset& preset : view::memory_presets()) {
+            view::apply(app.state, view::LoadMemory{preset.key});
+            app.ui.frames(2);
+            CHECK(app.ui.drawn() > 500);
+        }
+        for (std::size_t n = 0; n < view::kLookupPageCount; ++n) {
+            app.show(static_cast<view::LookupPage>(n));
+            CHECK(app.ui.drawn() > 500);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+#include "app/view/lookup/view.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/view/lookup/compute.h"
+#include "app/view/lookup/requests.h"
+#include "app/view/lookup/words.h"
+#include "app/view/lookup/workspace.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState lookup_state(const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{"lookup"}}), actions);
+}
+
+AppState on_page(LookupPage page, const Actions& actions = {}) {
+    return after(lookup_state({ShowLookupPage{page}}), actions);
+}
+
+bool says(const std::string& words, const std::string& part) {
+    return words.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the memory's view has the numbers of the read") {
+    const AppState state = lookup_state();
+    const MemoryView view = build_memory_view(state);
+    const MemoryRead read = memory_read(state.lookup());
+    REQUIRE(view.keys.size() == 5);
+    CHECK(view.keys[0].name == "France");
+    CHECK(view.values[0].name == "Paris");
+    CHECK(view.rows[0].score == "3.38");  // 1.6 · 2.0 + 0.3 · 0.6
+    CHECK(view.keys[0].weight == read.weights[0]);
+    CHECK(view.rows[0].best);
+    CHECK(view.rows[0].most_similar);
+    CHECK(view.output[0] == read.output[0]);
+    CHECK(view.hard == PlanePoint{0.05, 2.17});
+    CHECK(view.hull.size() == 5);
+    CHECK(view.point.starts_with("q reads France 6"));
+    CHECK(view.numbers.size() == 4);
+    CHECK(view.preset == 0);
+}
+
+TEST_CASE("a value that moves changes no weight, a key does") {
+    const AppState before = lookup_state();
+    const auto weights = memory_read(before.lookup()).weights;
+    const AppState value = after(before, {MoveLookupValue{0, -3.0, -3.0}});
+    CHECK(memory_read(value.lookup()).weights == weights);
+    CHECK(memory_read(value.lookup()).output != memory_read(before.lookup()).output);
+    const AppState key = after(before, {MoveLookupKey{0, -2.0, 0.0}});
+    CHECK(memory_read(key.lookup()).weights != weights);
+    CHECK(says(build_memory_view(before).notes[1], "no weight depends on V"));
+    const AppState same = after(before, {LoadMemory{"keys-as-values"}});
+    CHECK(says(build_memory_view(same).notes[1], "Here V = K"));
+}
+
+TEST_CASE("the long key wins by dot product though another is more similar") {
+    const AppState state = lookup_state({LoadMemory{"long-key"}});
+    const MemoryView view = build_memory_view(state);
+    CHECK(view.rows[0].best);
+    CHECK(view.rows[1].most_similar);
+    CHECK(view.notes[0].starts_with(
+        "“Similar” is not “largest dot”: first token wins with q·k = 4.50"));
+    CHECK(says(build_memory_view(lookup_state({LoadMemory{"tie"}})).notes[0],
+               "2 keys have the largest q·k"));
+    CHECK(says(build_memory_view(lookup_state({MoveLookupQuery{0.0, 0.0}})).notes[0], "length 0"));
+}
+
+TEST_CASE("points stay in the plane, names stay readable, and what is not there is said") {
+    AppState state = lookup_state({MoveLookupQuery{1e30, -0.004}});
+    CHECK(state.lookup().query == PlanePoint{4.0, 0.0});
+    state = after(std::move(state), {NameLookupPair{0, "  Spain ", ""}});
+    CHECK(state.lookup().pairs[0].key == "Spain");
+    CHECK(state.lookup().pairs[0].value == "Paris");
+    state = after(std::move(state), {RemoveLookupPair{7}});
+    CHECK(state.message.words == "There is no pair 7: they are 0 to 4.");
+    state = after(std::move(state), {SetLookupTemperature{0.0}});
+    CHECK(state.message.severity == Severity::error);
+    CHECK(state.lookup().temperature == 1.0);
+    for (int n = 0; n < 20; ++n) apply(state, AddLookupPair{1.0, 1.0});
+    CHECK(state.lookup().pairs.size() == kMostLookupPairs);
+    CHECK(state.lookup().pairs[5].key == "key 5");
+    for (int n = 0; n < 20; ++n) apply(state, RemoveLookupPair{0});
+    CHECK(state.lookup().pairs.size() == 1);
+    CHECK(state.lookup_look.pair == 0);
+    CHECK(build_memory_view(state).point.starts_with("One pair alone has the weight 100 %"));
+}
+
+TEST_CASE("a drag of the query is one step of undo") {
+    AppState state = lookup_state();
+    const std::size_t now = state.now;
+    state = after(std::move(state), {BeginGesture{}, MoveLookupQuery{1.0, 1.0},
+                                     MoveLookupQuery{1.5, 1.0}, EndGesture{}});
+    CHECK(state.now == now + 1);
+    CHECK(state.lookup().query == PlanePoint{1.5, 1.0});
+    state = after(std::move(state), {Undo{}});
+    CHECK(state.lookup().query == PlanePoint{1.6, 0.3});
+}
+
+TEST_CASE("a session keeps memory, order and page; wrong ones are refused with what was expected") {
+    const AppState state =
+        on_page(LookupPage::permutation,
+                {LoadMemory{"tie"}, NameLookupPair{1, "a", "b"}, SetLookupTemperature{0.5},
+                 OrderTokens{TokenOrder::reversed}, SelectLookupCell{1, 2}});
+    const std::string text = session_to_json(state);
+    const auto read = session_from_json(text, "session");
+    REQUIRE(read);
+    CHECK(read->lookup() == state.lookup());
+    CHECK(session_to_json(*read) == text);
+    CHECK(read->lookup_look.page == LookupPage::permutation);
+    const auto broken = [&](const std::string& from, const std::string& to) {
+        std::string other = text;
+        const auto at = other.find(from);
+        REQUIRE(at != std::string::npos);
+        const auto refused = session_from_json(other.replace(at, from.size(), to), "session");
+        REQUIRE_FALSE(refused);
+        return refused.error().sentence;
+    };
+    CHECK(says(broken("\"order\":[3,2,1,0]", "\"order\":[3,2,2,0]"), "no order of the numbers"));
+    CHECK(says(broken("\"temperature\":0.5", "\"temperature\":-1"), "expected 0.01 to 100"));
+    CHECK(says(broken("\"kx\":1.0", "\"kx\":9"), "beyond ±4"));
+    CHECK(says(broken("\"page\":\"permutation\"", "\"page\":\"attic\""), "page"));
+}
+
+TEST_CASE("without positions attention is permutation-equivariant, with positions it is not") {
+    const AppState none = on_page(LookupPage::permutation, {OrderTokens{TokenOrder::reversed}});
+    const PermutationResult& result = *none.lookup_look.permutation;
+    REQUIRE(result.fault.empty());
+    CHECK(result.order == std::vector<Index>{3, 2, 1, 0});
+    CHECK(result.largest <= 1e-6);
+    CHECK(result.largest_float64 <= 1e-15);
+    CHECK(result.raw(0, 0, 3, 2) == result.after(0, 0, 0, 1));
+    CHECK(result.before(0, 0, 0, 1) != result.before(0, 0, 3, 2));
+    for (const PermutationPosition position :
+         {PermutationPosition::sinusoidal, PermutationPosition::rope, PermutationPosition::alibi,
+          PermutationPosition::causal}) {
+        // Not the reverse order: ALiBi's distances are the same in it.
+        const AppState with = after(none, {SetPermutationPosition{position},
+                                           OrderTokens{TokenOrder::document}, MoveToken{0, 2}});
+        CAPTURE(static_cast<int>(position));
+        CHECK(with.lookup_look.permutation->largest > 0.001);
+        CHECK(says(build_permutation_view(with).body.point,
+                   "the same order changes weights by up to"));
+    }
+    const PermutationView view = build_permutation_view(none);
+    CHECK(view.chips[0].token == 3);
+    CHECK(view.chips[0].moved);
+    CHECK(view.body.grids.size() == 3);
+    CHECK(view.body.point.starts_with("4 of the tokens stand elsewhere, no positions: "));
+}
+
+TEST_CASE("the sinusoidal waves in the document's order are the document's own X") {
+    const AppState state = on_page(
+        LookupPage::permutation,
+        {SetSentence{"red green blue"}, SetPermutationPosition{PermutationPosition::sinusoidal}});
+    const Tensor& own = (*state.trace)[Stage::weights];
+    const Tensor& before = state.lookup_look.permutation->before;
+    REQUIRE(before.shape() == own.shape());
+    for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j < 3; ++j)
+            CHECK(before(0, 0, i, j) == doctest::Approx(own(0, 0, i, j)).epsilon(1e-5));
+}
+
+TEST_CASE("an order of tokens is changed, and one of another length is that of the document") {
+    AppState state = on_page(LookupPage::permutation, {MoveToken{0, 2}});
+    CHECK(token_order(state) == std::vector<Index>{1, 2, 0, 3});
+    state = after(std::move(state), {MoveToken{9, 0}});
+    CHECK(state.message.words == "There is no token 9: they are 0 to 3.");
+    state = after(std::move(state), {OrderTokens{TokenOrder::sorted}});
+    const auto sorted = token_order(state);
+    CHECK(std::ranges::is_permutation(sorted, std::vector<Index>{0, 1, 2, 3}));
+    state = after(std::move(state), {ShuffleTokens{2}});
+    CHECK(std::ranges::is_permutation(token_order(state), std::vector<Index>{0, 1, 2, 3}));
+    CHECK(token_order(state) ==
+          token_order(after(state, {OrderTokens{TokenOrder::document}, ShuffleTokens{2}})));
+    state = after(std::move(state), {LoadPreset{"three-heads"}});
+    CHECK(token_order(state).size() == static_cast<std::size_t>(state.document().size.tk));
+}
+
+TEST_CASE("similarity names what is not symmetric and where dot product and cosine disagree") {
+    const AppState state = on_page(LookupPage::similarity);
+    const SimilarityView view = build_similarity_view(state);
+    REQUIRE(view.body.lacks.empty());
+    CHECK(view.body.grids.size() == 1);
+    const SimilarityResult& result = *state.lookup_look.similarity;
+    const Tensor& scores = (*state.trace)[Stage::scores];
+    for (Index i = 0; i < 4; ++i)
+        for (Index j = 0; j < 4; ++j)
+            CHECK(result.dot(0, 0, i, j) == doctest::Approx(scores(0, 0, i, j)).epsilon(1e-5));
+    CHECK(says(view.body.notes[0], "S is not symmetric: max |S − Sᵀ| = "));
+    const AppState own = after(state, {SetSimilarityOf{SimilarityOf::x}});
+    CHECK(says(build_similarity_view(own).body.notes[0], "exactly 0"));
+    const AppState rows = after(own, {SetSimilaritySoftmax{SimilaritySoftmax::rows}});
+    const SimilarityView both = build_similarity_view(rows);
+    CHECK(both.body.grids.size() == 2);
+    CHECK(says(both.body.notes[2], "A is not symmetric"));
+    const SimilarityResult& x = *rows.lookup_look.similarity;
+    double row = 0.0;
+    double column = 0.0;
+    for (Index j = 0; j < 4; ++j) {
+        row += x.dot_rows(0, 0, 1, j);
+        column += x.dot_columns(0, 0, j, 1);
+        CHECK(x.cosine(0, 0, j, j) == doctest::Approx(1.0));
+    }
+    CHECK(row == doctest::Approx(1.0));
+    CHECK(column == doctest::Approx(1.0));
+}
+
+TEST_CASE("alignment of two sentences has the best key of every query") {
+    const AppState state = on_page(LookupPage::alignment, {LoadPreset{"cross-attention"}});
+    const AlignmentView view = build_alignment_view(state);
+    REQUIRE(view.body.lacks.empty());
+    const auto dot = state.lookup_look.similarity->dot.matrix(0, 0);
+    REQUIRE(std::ssize(view.rows) == dot.rows);
+    CHECK(std::ssize(view.keys) == dot.columns);
+    for (std::size_t n = 0; n < view.rows.size(); ++n)
+        for (Index j = 0; j < dot.columns; ++j)
+            CHECK(dot(static_cast<Index>(n), view.rows[n].dot) >= dot(static_cast<Index>(n), j));
+    CHECK(says(view.body.point, "is aligned with"));
+}
+
+TEST_CASE("an empty document is said on the pages that need one, and the others go on") {
+    for (const LookupPage page :
+         {LookupPage::similarity, LookupPage::alignment, LookupPage::permutation}) {
+        const AppState state = on_page(page, {LoadPreset{"empty"}});
+        const LookupView view = build_lookup_view(state);
+        const std::string all =
+            view.similarity.body.lacks + view.alignment.body.lacks + view.permutation.body.lacks;
+        CAPTURE(static_cast<int>(page));
+        REQUIRE(state.document().size.tk == 0);
+        CHECK(says(all, "type one in Step (key 1)"));
+    }
+    CHECK_FALSE(build_lookup_view(lookup_state()).memory.point.empty());
+}
+
+TEST_CASE("capacity is requested once for its settings and says what it found") {
+    AppState state = on_page(LookupPage::capacity, {SetCapacityPairs{16}});
+    REQUIRE(requested_capacity(state));
+    CHECK(build_capacity_view(state).stale);
+    answer_all(state);
+    CHECK_FALSE(requested_capacity(state));
+    const CapacityView view = build_capacity_view(state);
+    CHECK(view.point.starts_with("16 random keys of width d_k = 16"));
+    CHECK(view.interference.curves.size() == 2);
+    CHECK(view.interference.curves[0].y.size() == 9);
+    CHECK(says(view.notes[1], "mean square 1/d_k = 0.0625"));
+    state = after(std::move(state), {SetCapacityWidth{512}});
+    CHECK_FALSE(requested_capacity(state));  // only another width is looked at
+    CHECK(state.lookup().width == 512);
+    state = after(std::move(state), {SetCapacityWidth{1024}});
+    CHECK(state.lookup().width == 512);
+    CHECK(lookup_inspector(state).title == "16 pairs, d_k = 512");
+}
+
+TEST_CASE("the inspector writes the whole arithmetic of a pair") {
+    const AppState state = lookup_state({LoadMemory{"tie"}, SelectLookupPair{0}});
+    const InspectorView view = lookup_inspector(state);
+    CHECK(view.title == "left → A");
+    REQUIRE(view.table);
+    CHECK(view.table->rows.size() == 3);
+    CHECK(says(view.as_text, "1.60·1.00 + 0.00·1.50"));
+    for (const LookupPage page :
+         {LookupPage::similarity, LookupPage::alignment, LookupPage::permutation}) {
+        const InspectorView pair = lookup_inspector(on_page(page, {SelectLookupCell{1, 2}}));
+        CHECK_FALSE(pair.empty);
+    }
+}
