@@ -4,6 +4,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
+#include "app/view/common/assets.h"
 #include "app/view/document/document.h"
 #include "core/backend.h"
 #include "core/io/arrays/array_file.h"
@@ -44,7 +45,7 @@ ordered_json gather(BackendList backends) {
     for (const view::Preset& preset : view::list_presets())
         all["presets"].push_back(preset.path.string());
     all["preset_folders"] = ordered_json::array();
-    for (const auto& folder : view::asset_folders())
+    for (const auto& folder : view::asset_folders("presets"))
         all["preset_folders"].push_back(folder.string());
     return all;
 }

@@ -228,6 +228,19 @@ Result<void> append_step_options(const StartOptions& options, Streams, Start& st
                   [](const view::CellRef& cell) { return view::SelectCell{cell}; });
 }
 
+Result<void> append_tour(const StartOptions& options, Streams, Start& start) {
+    if (options.tour.empty()) return {};
+    const auto& tours = start.state.tours;
+    if (std::ranges::none_of(tours, [&](const auto& tour) { return tour->key == options.tour; })) {
+        std::vector<std::string> keys;
+        for (const auto& tour : tours) keys.push_back(tour->key);
+        return bad_input(
+            fmt::format("--tour is '{}'; expected {}", options.tour, fmt::join(keys, " or ")));
+    }
+    start.actions.push_back(view::StartTour{options.tour});
+    return {};
+}
+
 Result<void> append_replay(const StartOptions& options, Streams, Start& start) {
     if (options.replay.empty()) return {};
     return read_journal(options.replay, start.warnings).map([&](view::Actions actions) {
@@ -273,6 +286,8 @@ void add_start_options(CLI::App& app, StartOptions& options) {
         ->type_name("N");
     app.add_option("--go-to", options.go_to, "the cell of a large matrix to look at")
         ->type_name("QUERY,KEY");
+    app.add_option("--tour", options.tour, "a guided tour, by its key: attention")
+        ->type_name("NAME");
     app.add_option("--stage", options.stage, "the stage to show")->type_name("KEY");
     app.add_option("--select", options.select, "the cell to explain")
         ->type_name("STAGE:ROW,COLUMN");
@@ -289,7 +304,7 @@ Result<Start> read_start(const StartOptions& options, Streams io) {
     start.state.backends = io.backends;
     start.state.workspaces = io.workspaces;
     for (const auto part : {append_file, append_planted, append_window_options, append_step_options,
-                            append_go_to, append_replay})
+                            append_go_to, append_tour, append_replay})
         if (auto done = part(options, io, start); !done)
             return tl::unexpected(std::move(done.error()));
     return start;

@@ -30,6 +30,7 @@ struct StartOptions {
     std::string workspace;
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"
+    std::string tour;              // its key
     std::string stage;
     std::string select;  // "scores:1,2"
     std::string theme;

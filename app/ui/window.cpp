@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/focus.h"
@@ -36,6 +37,7 @@ constexpr ImGuiWindowFlags kWhole =
 
 struct Regions {
     Box rail, bottom, strip;
+    Box tour;  // above the bottom line; no height: none is on
     WorkArea area;
 };
 
@@ -56,7 +58,8 @@ void place_side(const AppState& state, const Frame& frame, Regions& r) {
     (narrow ? area.drawer : area.inspector) = width;
 }
 
-Regions regions(const AppState& state, const Frame& frame) {
+Regions regions(const AppState& state, const std::optional<view::TourView>& tour,
+                const Frame& frame) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const bool tight = display.x < frame.px(kNarrow);
     const float margin = frame.px(tight ? kNarrowMargin : kMargin);
@@ -65,7 +68,12 @@ Regions regions(const AppState& state, const Frame& frame) {
     Regions r{{{0.0F, 0.0F}, {rail, display.y}},
               {{rail + margin, foot}, {display.x - margin, display.y}},
               {},
+              {{rail + margin, foot}, {display.x - margin, foot}},
               {{{rail, 0.0F}, {display.x, foot}}, margin}};
+    if (tour) {
+        const float height = tour_height(*tour, r.tour.size().x, frame);
+        r.tour.low.y = r.area.work.high.y = std::max(foot - height, foot / 2);
+    }
     place_side(state, frame, r);
     return r;
 }
@@ -103,16 +111,24 @@ void draw_handle(const AppState& state, const Regions& r, const Frame& frame, Ac
 }
 
 void draw_base(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
-    const Regions r = regions(state, frame);
+    const auto tour = build_tour_view(state);
+    const Regions r = regions(state, tour, frame);
     const Frame chrome = around(frame);
     fill(r.rail, frame.theme.surface, chrome);
-    hairline({r.area.work.low.x, r.area.work.high.y}, {r.bottom.high.x, r.area.work.high.y},
-             chrome);
+    const float line = r.bottom.low.y;
+    hairline({r.area.work.low.x, line}, {r.bottom.high.x, line}, chrome);
     panel("rail", {{0.0F, frame.px(8)}, r.rail.high},
           [&] { draw_rail(state, panels, chrome, out); });
     draw_handle(state, r, chrome, out);
     const auto shown = static_cast<std::size_t>(state.workspace);
     const std::string aside = panels[shown].draw(state, r.area, frame, out);
+    if (tour) {
+        fill({{r.area.work.low.x, r.tour.low.y}, {ImGui::GetIO().DisplaySize.x, line}},
+             frame.theme.surface, chrome);
+        hairline({r.area.work.low.x, r.tour.low.y}, {ImGui::GetIO().DisplaySize.x, r.tour.low.y},
+                 chrome);
+        panel("tour", r.tour, [&] { draw_tour(*tour, state.tour.page, chrome, out); });
+    }
     panel("bottom line", r.bottom,
           [&] { draw_bottom_line(state.notice.value_or(state.message), aside, chrome); });
     if (state.narrow != is_narrow(frame)) out.push_back(view::SetNarrow{is_narrow(frame)});

@@ -80,6 +80,7 @@ void apply(AppState& state, const Action& action) {
     follow_heads(state);
     follow_lookup(state);
     warn_of_backend(state);
+    if (kind_of(action) != Kind::moment) follow_tour(state);
 }
 
 Actions due_actions(const AppState& state) {

@@ -1,5 +1,7 @@
 #include "app/view/session.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/view/common/json.h"
@@ -24,6 +26,13 @@ constexpr int kVersion = 2;
 
 // ---- writing
 
+ordered_json tour_to(const TourLook& look) {
+    ordered_json tour{{"name", look.tour->key}, {"page", look.page}, {"on", look.on}};
+    if (look.chosen) tour["predicted"] = *look.chosen;
+    if (look.done) tour["done"] = true;
+    return tour;
+}
+
 ordered_json window_to(const AppState& state) {
     ordered_json window{{"workspace", shown_workspace(state).key},
                         {"theme", kThemeNames[static_cast<std::size_t>(state.theme)]},
@@ -36,6 +45,7 @@ ordered_json window_to(const AppState& state) {
     if (state.presenter) window["presenter"] = true;
     if (state.show_help) window["help"] = true;
     if (state.show_palette) window["palette"] = state.palette_query;
+    if (state.tour.tour) window["tour"] = tour_to(state.tour);
     return window;
 }
 
@@ -55,6 +65,26 @@ void read_workspace(Fields& fields, AppState& state) {
                                     workspace_keys(state.workspaces)));
 }
 
+/// A tour that is no longer there, or has fewer pages, is not resumed.
+void read_tour(Fields& fields, AppState& state) {
+    TourLook look;
+    std::string name;
+    Index chosen = -1;
+    fields.need("name", name);
+    fields.read_index("page", look.page);
+    fields.read("on", look.on);
+    fields.read_index("predicted", chosen);
+    fields.read("done", look.done);
+    const auto found =
+        std::ranges::find_if(state.tours, [&](const auto& tour) { return tour->key == name; });
+    if (found == state.tours.end()) return;
+    look.tour = *found;
+    if (look.page >= static_cast<Index>(look.tour->pages.size())) return;
+    const TourPage& page = look.tour->pages[static_cast<std::size_t>(look.page)];
+    if (chosen >= 0 && chosen < static_cast<Index>(page.choices.size())) look.chosen = chosen;
+    state.tour = std::move(look);
+}
+
 void read_window(Fields& fields, AppState& state) {
     read_workspace(fields, state);
     fields.read_name("theme", state.theme, kThemeNames);
@@ -68,6 +98,7 @@ void read_window(Fields& fields, AppState& state) {
     fields.read("help", state.show_help);
     state.show_palette = fields.find("palette") != nullptr;
     fields.read("palette", state.palette_query);
+    read_object(fields, "tour", [&](Fields& inner) { read_tour(inner, state); });
     if (!(state.ui_scale >= 1.0 && state.ui_scale <= 2.0))
         fields.complain(fmt::format("has 'ui_scale' = {}: expected 1 to 2", state.ui_scale));
 }
@@ -139,6 +170,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     read.backends = context.backends;
     read.workspaces = context.workspaces;
     read.presets = list_presets();
+    read.tours = list_tours();
     read.step.sentence_draft = text_of(*document);
     read.history.emplace_back().document = std::make_shared<const Document>(*std::move(document));
     read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
@@ -189,6 +221,7 @@ void restore(AppState& state, const AppState& session) {
     state.show_help = session.show_help;
     state.show_palette = session.show_palette;
     state.palette_query = session.palette_query;
+    state.tour = session.tour;
     state.batch = session.batch;
     state.head = session.head;
     const bool same_loss = state.step.loss == session.step.loss;

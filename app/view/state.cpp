@@ -108,6 +108,7 @@ Result<void> compute_gradients(AppState& state) {
 Result<AppState> state_of(Document document) {
     AppState state;
     state.presets = list_presets();
+    state.tours = list_tours();
     state.step.sentence_draft = text_of(document);
     auto sized = with_size(std::move(document));
     if (!sized) return tl::unexpected(sized.error());

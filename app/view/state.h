@@ -23,6 +23,7 @@
 #include "app/view/numerics/controls.h"
 #include "app/view/saturation/controls.h"
 #include "app/view/step/look.h"
+#include "app/view/window/tour.h"
 #include "core/backend.h"
 #include "core/trace.h"
 
@@ -148,6 +149,8 @@ struct AppState {
     LookupLook lookup_look;
     CapacityCurves lookup_curves;
 
+    TourLook tour;
+
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
     std::shared_ptr<const Trace> trace;      // of the present document; never null
@@ -165,6 +168,7 @@ struct AppState {
     std::string backend_failure;
 
     std::vector<Preset> presets;  // as found at the start
+    TourList tours;
 
     /// Beside the canvas, or over it where the window is narrow.
     bool is_inspector_shown() const { return inspector.value_or(!narrow); }

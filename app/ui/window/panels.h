@@ -8,6 +8,7 @@
 #include "app/ui/workspaces.h"
 #include "app/view/actions.h"
 #include "app/view/window/commands.h"
+#include "app/view/window/tour.h"
 
 namespace attn::ui {
 
@@ -25,6 +26,11 @@ void draw_help(const std::vector<view::Command>& commands, std::span<const std::
 /// Ctrl+K: type, choose with the arrows, Enter.
 void draw_palette(const view::AppState& state, const std::vector<view::Command>& found,
                   const Frame& frame, view::Actions& out);
+
+/// A page of a tour: what it says, its question, and what was seen. `page`: its number, from 0.
+void draw_tour(const view::TourView& tour, Index page, const Frame& frame, view::Actions& out);
+/// How high that is at this width.
+float tour_height(const view::TourView& tour, float width, const Frame& frame);
 
 /// Asks for a path: type it, Enter. Says what it is for, and when a file of that name is there already.
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);

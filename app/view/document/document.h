@@ -144,14 +144,12 @@ Result<Document> document_from_json(std::string_view text, std::string_view file
 /// `folder`: of the file that the JSON goes to; it then names a file of tensors relative to it, and absolutely.
 std::string document_to_json(const Document& document, const std::filesystem::path& folder = {});
 
-/// One preset of assets/presets.
+/// One preset of assets/presets; see asset_files().
 struct Preset {
     std::string key;  // file name without .json
     std::string title;
     std::filesystem::path path;
 };
-/// Where presets are looked for: $ATTNSCOPE_ASSETS, beside the installed binary, the source tree.
-std::vector<std::filesystem::path> asset_folders();
 std::vector<Preset> list_presets();
 Result<Document> load_preset(std::string_view key);
 

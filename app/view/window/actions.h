@@ -169,6 +169,35 @@ struct TakeScreenshot {
     static constexpr auto kMeta = meta("take_screenshot", Kind::plain);
     friend void carry_out(AppState& state, const TakeScreenshot& action);
 };
+/// By its key; the one that was put away resumes.
+struct StartTour {
+    std::string name;
+    static constexpr auto kMeta = meta("start_tour", Kind::plain, field("name", &StartTour::name));
+    friend void carry_out(AppState& state, const StartTour& action);
+};
+/// From 0; the window is brought to where the page begins.
+struct GoToTourPage {
+    Index page;
+    static constexpr auto kMeta =
+        meta("go_to_tour_page", Kind::plain, field("page", &GoToTourPage::page));
+    friend void carry_out(AppState& state, const GoToTourPage& action);
+};
+/// A choice of the page's question, from 0.
+struct Predict {
+    Index choice;
+    static constexpr auto kMeta = meta("predict", Kind::plain, field("choice", &Predict::choice));
+    friend void carry_out(AppState& state, const Predict& action);
+};
+/// Does what the page asks for.
+struct ShowTourAction {
+    static constexpr auto kMeta = meta("show_tour_action", Kind::plain);
+    friend void carry_out(AppState& state, const ShowTourAction& action);
+};
+/// Puts the tour away; starting it again resumes it.
+struct EndTour {
+    static constexpr auto kMeta = meta("end_tour", Kind::plain);
+    friend void carry_out(AppState& state, const EndTour& action);
+};
 struct Quit {
     static constexpr auto kMeta = meta("quit", Kind::plain);
     friend void carry_out(AppState& state, const Quit& action);
@@ -203,6 +232,7 @@ using WindowActions =
                SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
                SetPresenter, ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt,
                DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify, JobProgress,
-               TakeScreenshot, Quit, FocusControl, TypeInto, MoveInList, Tick>;
+               TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction, EndTour, Quit,
+               FocusControl, TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view

@@ -66,6 +66,25 @@ void add_looks(const CommandAdder& add, const AppState& state) {
         SetReducedMotion{!state.reduced_motion});
 }
 
+void add_tours(Commands& list, const AppState& state) {
+    const CommandAdder add{list, "Tour"};
+    const TourLook& look = state.tour;
+    for (std::size_t n = 0; n < state.tours.size(); ++n) {
+        const Tour& tour = *state.tours[n];
+        const bool resumes = look.tour && !look.on && look.tour->key == tour.key;
+        add(fmt::format("{}: {} ({} minutes)", resumes ? "Resume the tour" : "Tour", tour.title,
+                        tour.minutes),
+            n == 0 ? shift(Key::f1) : Chord{}, StartTour{tour.key}, !look.on);
+    }
+    if (!look.on) return;
+    const auto pages = static_cast<Index>(look.tour->pages.size());
+    add("Next page of the tour", ctrl(Key::right), GoToTourPage{look.page + 1},
+        look.page + 1 < pages);
+    add("Previous page of the tour", ctrl(Key::left), GoToTourPage{look.page - 1}, look.page > 0);
+    add("Show what this page asks for", ctrl(Key::enter), ShowTourAction{});
+    add("Put the tour away", {}, EndTour{});
+}
+
 void add_window(Commands& list, const AppState& state) {
     const CommandAdder add{list, "Window"};
     add_workspaces(add, state);
@@ -142,6 +161,7 @@ Action inspector_action(const AppState& state, bool shown) {
 Commands commands(const AppState& state) {
     Commands list;
     shown_workspace(state).add_commands(list, state);
+    add_tours(list, state);
     add_window(list, state);
     return list;
 }

@@ -1,0 +1,142 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/view/actions.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState on_tour() {
+    AppState state = initial_state();
+    apply(state, StartTour{"attention"});
+    return state;
+}
+
+std::string fault(const std::string& page) {
+    const auto tour =
+        tour_from_json(R"({"title":"A","minutes":1,"pages":[)" + page + "]}", "a.json");
+    REQUIRE(!tour);
+    return tour.error().sentence;
+}
+
+const std::string kAsking =
+    R"({"title":"P","text":"t","ask":"Go to V.","done":[{"at":"/step/stage","is":"v"}],)";
+
+}  // namespace
+
+TEST_CASE("tour: every page asks for what is not there yet, and what it shows does it") {
+    for (const auto& tour : list_tours()) {
+        AppState state = initial_state();
+        apply(state, StartTour{tour->key});
+        for (std::size_t page = 0; page < tour->pages.size(); ++page) {
+            CAPTURE(tour->pages[page].title);
+            apply(state, GoToTourPage{static_cast<Index>(page)});
+            answer_all(state);
+            CHECK(!state.tour.done);
+            const auto before = build_tour_view(state);
+            REQUIRE(before);
+            CHECK(before->reveal.empty());
+            CHECK(before->text.find("–") == std::string::npos);
+            if (tour->pages[page].ask.empty()) continue;
+            apply(state, ShowTourAction{});
+            answer_all(state);
+            if (state.message.words.find("cannot be opened here") != std::string::npos)
+                continue;  // what opens documents stands above view: tests/window/tour.sh
+            CHECK(state.tour.done);
+            const auto after = build_tour_view(state);
+            CHECK(!after->reveal.empty());
+            CHECK(after->reveal.find("–") == std::string::npos);
+            CHECK(state.message.severity != Severity::error);
+        }
+    }
+}
+
+TEST_CASE("tour: a page is done by whoever does it, and its numbers are the document's") {
+    AppState state = on_tour();
+    apply(state, Predict{0});
+    CHECK(build_tour_view(state)->verdict.empty());
+    apply(state, SelectCell{{Stage::weights, 2, 1}});
+    const auto view = build_tour_view(state);
+    CHECK(view->reveal.starts_with("sat takes 40.6 % from cat, 18.0 % from The"));
+    CHECK(view->verdict == "You predicted \"The\"; it is \"cat\".");
+    apply(state, Predict{1});
+    CHECK(build_tour_view(state)->verdict == "As you predicted: cat.");
+    apply(state, SelectCell{{Stage::weights, 0, 0}});
+    CHECK(!build_tour_view(state)->reveal.empty());  // it was done
+}
+
+TEST_CASE("tour: what else was changed does not count as the edit that is asked for") {
+    AppState state = on_tour();
+    const auto& pages = state.tour.tour->pages;
+    const auto page = std::ranges::find(pages, "V is what is handed over", &TourPage::title);
+    REQUIRE(page != pages.end());
+    const auto edited = [&](Param param) {
+        apply(state, GoToTourPage{page - pages.begin()});
+        apply(state, SetCell{{param, 0, 0}, 2.0F});
+        apply(state, GoToStage{Stage::weights});
+        return state.tour.done;
+    };
+    CHECK(edited(Param::w_v));
+    CHECK(!edited(Param::w_q));
+}
+
+TEST_CASE("tour: it is put away and resumed, also by a session") {
+    AppState state = on_tour();
+    apply(state, GoToTourPage{2});
+    apply(state, EndTour{});
+    CHECK(!build_tour_view(state));
+    const std::string text = session_to_json(state);
+    auto read = session_from_json(text, "s.json", {state.backends, state.workspaces});
+    REQUIRE(read);
+    CHECK(session_to_json(*read) == text);
+    for (AppState* const each : {&state, &*read}) {
+        apply(*each, StartTour{"attention"});
+        CHECK(build_tour_view(*each)->place == "Attention, step by step · 3 of 11");
+    }
+    const auto last = static_cast<Index>(state.tour.tour->pages.size()) - 1;
+    apply(state, GoToTourPage{last + 5});
+    CHECK(state.tour.page == last);
+    apply(state, EndTour{});
+    CHECK(!state.tour.tour);  // it was seen to its end
+    apply(state, StartTour{"atention"});
+    CHECK(state.message.words == "There is no tour 'atention': choose one of attention.");
+}
+
+TEST_CASE("tour: what no page asks for is said") {
+    AppState state = initial_state();
+    apply(state, Predict{0});
+    CHECK(state.message.words == "There is nothing to predict here.");
+    apply(state, GoToTourPage{1});
+    CHECK(state.message.words == "No tour is on: start one first.");
+    apply(state, EndTour{});
+    CHECK(state.message.words == "No tour is on.");
+    state = on_tour();
+    apply(state, Predict{4});
+    CHECK(!state.tour.chosen);
+}
+
+TEST_CASE("tour: numbers that are quoted") {
+    const AppState state = on_tour();
+    CHECK(filled(state, "{weights:0,0} of {scores:0,0}") == "57.7 % of 2.11");
+    CHECK(filled(state, "{w_q:0,9}, {none:0,0}, {weights}, {weights:1") == "–, –, –, {weights:1");
+}
+
+TEST_CASE("tour: a file that is wrong") {
+    CHECK(fault(R"({"title":"P"})") == "a.json page 0 has no 'text'");
+    CHECK(fault(R"({"title":"P","text":"t","choices":["a"],"answer":1})")
+              .starts_with("a.json page 0 has 'answer'"));
+    CHECK(fault(R"({"title":"P","text":"t","ask":"a"})") ==
+          "a.json page 0 has some of 'ask', 'done' and 'show': expected all or none");
+    CHECK(fault(kAsking + R"("show":[{"action":"jump"}]})") ==
+          "a.json page 0 'show': the journal line has the unknown action 'jump'");
+    CHECK(fault(R"({"title":"P","text":"t","done":[{"at":"step","is":1}]})").find("JSON pointer") !=
+          std::string::npos);
+    CHECK(fault(R"({"title":"P","text":"t","done":[{"at":"/step"}]})").find("has no 'is'") !=
+          std::string::npos);
+    CHECK(tour_from_json("[]", "a.json").error().sentence.find("a.json") == 0);
+}

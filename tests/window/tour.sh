@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The guided tour: a page is read, predicted, done by hand and by "Show me", put away and resumed.   tour.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+
+start --tour attention --save-session toured.json
+does '"action":"go_to_tour_page","page":1' press ctrl+Right
+does '"action":"go_to_tour_page","page":0' press ctrl+Left
+
+# The prediction, by mouse; the cell that is asked for, by mouse.
+mapfile -t choices < <(points 740 1200 40 760 860 20)
+first_that '"action":"predict"' click "${choices[@]}"
+mapfile -t canvas < <(points 300 900 60 300 640 60)
+first_that '"action":"select_cell","cell":{"tensor":"weights","row":2,"column":1}' click "${canvas[@]}"
+
+# Every page by the keyboard, to the end.
+for page in 1 2 3 4 5 6 7 8 9; do
+    does "\"action\":\"go_to_tour_page\",\"page\":$page" press ctrl+Right
+    does '"action":"show_tour_action"' press ctrl+Return
+done
+does '"action":"go_to_tour_page","page":10' press ctrl+Right
+press ctrl+q
+ends 0
+grep -q '"tour":{"name":"attention","page":10,"on":true' toured.json || fail "the session does not hold the page"
+
+# A session resumes it; a name that is not known is refused.
+start toured.json
+does '"action":"go_to_tour_page","page":9' press ctrl+Left
+press ctrl+q
+ends 0
+code=0
+"$app" --tour nowhere 2>error.txt || code=$?
+((code == 2)) || fail "an unknown tour ends with $code"
+grep -q "^attnscope: --tour is 'nowhere'; expected attention" error.txt || fail "$(cat error.txt)"
