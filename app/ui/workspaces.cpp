@@ -17,6 +17,7 @@ constexpr std::array<WorkspacePanel, view::kWorkspaceCount> kPanels{{
     {Workspace::cost, draw_cost_icon, draw_cost_workspace},
     {Workspace::heads, draw_heads_icon, draw_heads_workspace},
     {Workspace::lookup, draw_lookup_icon, draw_lookup_workspace},
+    {Workspace::compare, draw_compare_icon, draw_compare_workspace},
 }};
 
 consteval bool in_order() {

@@ -77,6 +77,8 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& ar
                                  const Frame& frame, view::Actions& out);
 std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& area,
                                   const Frame& frame, view::Actions& out);
+std::string draw_compare_workspace(const view::AppState& state, const WorkArea& area,
+                                   const Frame& frame, view::Actions& out);
 std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& area,
                                     const Frame& frame, view::Actions& out);
 /// What Step shows where its stage is a map, filling the current window: the map that Large has. Returns the cell under
@@ -99,6 +101,8 @@ void draw_heads_icon(view::Painter& painter, view::Point low, float size, view::
                      float thin);
 void draw_lookup_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                       float thin);
+void draw_compare_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                       float thin);
 void draw_numerics_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                         float thin);
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/view/compare/actions.h"
 #include "app/view/cost/actions.h"
 #include "app/view/document/actions.h"
 #include "app/view/heads/actions.h"
@@ -27,7 +28,7 @@ namespace attn::view {
 // where it can.
 using AnyAction = Joined<WindowActions, DocumentActions, StepActions, SaturationActions,
                          LargeActions, MasksActions, KindsActions, NumericsActions, CostActions,
-                         HeadsActions, LookupActions>::Variant;
+                         HeadsActions, LookupActions, CompareActions>::Variant;
 
 /// What copies, moves and ends it stands in apply.cpp alone: every other file compiles in half the time.
 struct Action : AnyAction {

@@ -230,6 +230,9 @@ void restore(AppState& state, const AppState& session) {
     state.masks = session.masks;
     state.kinds_look = session.kinds_look;
     state.heads = session.heads;
+    state.compare.stage = session.compare.stage;  // what is pinned stays
+    state.compare.cell = session.compare.cell;
+    state.compare.target = session.compare.target;
     state.numerics_look = session.numerics_look;
     state.cost_look.item = session.cost_look.item;
     state.lookup_look = session.lookup_look;

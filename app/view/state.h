@@ -10,6 +10,7 @@
 
 #include "app/view/common/focus.h"
 #include "app/view/common/theme.h"
+#include "app/view/compare/look.h"
 #include "app/view/cost/controls.h"
 #include "app/view/document/document.h"
 #include "app/view/document/opened.h"
@@ -42,9 +43,10 @@ enum class Workspace : std::uint8_t {
     numerics,
     cost,
     heads,
-    lookup
+    lookup,
+    compare
 };
-inline constexpr std::size_t kWorkspaceCount = 9;
+inline constexpr std::size_t kWorkspaceCount = 10;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -150,6 +152,7 @@ struct AppState {
     CapacityCurves lookup_curves;
 
     TourLook tour;
+    CompareLook compare;
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};

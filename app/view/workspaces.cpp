@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/view/compare/workspace.h"
 #include "app/view/cost/workspace.h"
 #include "app/view/heads/workspace.h"
 #include "app/view/kinds/workspace.h"
@@ -26,7 +27,8 @@ constexpr WorkspaceInfo with_map(WorkspaceInfo step) {
 constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
 constexpr std::array kWorkspaces{&kStepWithMap,    &kSaturationWorkspace, &kLargeWorkspace,
                                  &kMasksWorkspace, &kKindsWorkspace,      &kNumericsWorkspace,
-                                 &kCostWorkspace,  &kHeadsWorkspace,      &kLookupWorkspace};
+                                 &kCostWorkspace,  &kHeadsWorkspace,      &kLookupWorkspace,
+                                 &kCompareWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

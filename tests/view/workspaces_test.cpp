@@ -71,7 +71,7 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().sentence.find(
-              "expected step, saturation, large, masks, kinds, numerics, cost, heads or lookup") !=
+              "expected step, saturation, large, masks, kinds, numerics, cost, heads, lookup or compare") !=
           std::string::npos);
 }
 
@@ -79,10 +79,10 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
     const AppState state = after(state_with_probe(), {SetWorkspace{"cellar"}});
     CHECK(state.message.words ==
           "There is no workspace 'cellar': expected step, saturation, large, masks, kinds, "
-          "numerics, cost, heads, lookup or probe.");
+          "numerics, cost, heads, lookup, compare or probe.");
     CHECK(state.workspace == Workspace::step);
     CHECK(workspace_keys(workspaces()) ==
-          "step, saturation, large, masks, kinds, numerics, cost, heads or lookup");
+          "step, saturation, large, masks, kinds, numerics, cost, heads, lookup or compare");
 }
 
 TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {

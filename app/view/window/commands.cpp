@@ -100,6 +100,19 @@ void add_window(Commands& list, const AppState& state) {
     add("Quit", ctrl(Key::q), Quit{});
 }
 
+/// By B where the workspace has no use for it; Ctrl+B everywhere. Compare has its own.
+void add_pin(Commands& list, const AppState& state) {
+    const auto same = [](const Command& command) {
+        return std::holds_alternative<PinBaseline>(command.action);
+    };
+    if (std::ranges::any_of(list, same)) return;
+    const auto takes_b = [](const Command& command) { return command.chord == plain(Key::b); };
+    const bool free = std::ranges::none_of(list, takes_b);
+    const CommandAdder add{list, "Window"};
+    add("Pin what is shown as the baseline of Compare", ctrl(Key::b), PinBaseline{}, true, {},
+        free ? plain(Key::b) : Chord{});
+}
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; }
 
 /// Latin letters with accents, in the order of U+00C0 … U+00FF; '.' where it is none.
@@ -162,6 +175,7 @@ Commands commands(const AppState& state) {
     Commands list;
     shown_workspace(state).add_commands(list, state);
     add_tours(list, state);
+    add_pin(list, state);
     add_window(list, state);
     return list;
 }

@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/grid.h"
+#include "app/ui/common/inspector.h"
+#include "app/ui/common/lens.h"
+#include "app/ui/common/widgets.h"
+#include "app/ui/workspaces.h"
+#include "app/view/common/format.h"
+#include "app/view/compare/view.h"
+#include "app/view/compare/workspace.h"
+#include "app/view/document/requests.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CompareView;
+using view::GridView;
+
+// Design units.
+constexpr float kBar = 40.0F;
+constexpr float kGap = 20.0F;
+constexpr float kLine = 26.0F;
+constexpr float kFoot = 8.0F;
+constexpr float kPins = 340.0F;
+constexpr float kStages = 130.0F;
+constexpr float kTarget = 260.0F;
+constexpr float kLargestCell = 180.0F;
+constexpr float kWhole = 8.0F;
+
+struct Layout {
+    float cell = 0.0F;
+    std::vector<GridPlace> places;
+};
+
+/// Matrices of one cell size in so many columns.
+Layout in_columns(const CompareView& view, int columns, const Box& box, const Frame& frame) {
+    const auto count = static_cast<int>(view.grids.size());
+    const int rows = (count + columns - 1) / columns;
+    const ImVec2 slot{
+        (box.size().x - frame.px(kGap) * static_cast<float>(columns - 1)) /
+            static_cast<float>(columns),
+        (box.size().y - frame.px(kGap) * static_cast<float>(rows - 1)) / static_cast<float>(rows)};
+    Layout at;
+    at.cell = frame.px(kLargestCell);
+    GridMargins around;
+    for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
+        around = {};
+        float least = frame.px(kLargestCell);
+        for (const GridView& grid : view.grids) {
+            const GridMargins one = grid_margins(grid, frame, at.cell);
+            around.left = std::max(around.left, one.left);
+            around.top = std::max(around.top, one.top);
+            around.right = std::max(around.right, one.right);
+            around.bottom = std::max(around.bottom, one.bottom);
+        }
+        for (const GridView& grid : view.grids)
+            least = std::min(
+                {least, (slot.x - around.left - around.right) / static_cast<float>(grid.columns),
+                 (slot.y - around.top - around.bottom) / static_cast<float>(grid.rows)});
+        at.cell = std::max(least, 1.0F);
+    }
+    if (at.cell >= frame.px(kWhole)) at.cell = std::floor(at.cell);
+    for (int n = 0; n < count; ++n)
+        at.places.push_back(
+            {{std::round(box.low.x + around.left +
+                         static_cast<float>(n % columns) * (slot.x + frame.px(kGap))),
+              std::round(box.low.y + around.top +
+                         static_cast<float>(n / columns) * (slot.y + frame.px(kGap)))},
+             {at.cell, at.cell}});
+    return at;
+}
+
+void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
+                   view::Actions& out) {
+    if (view.grids.empty()) return;
+    Layout at;
+    for (int columns = static_cast<int>(view.grids.size()); columns >= 1; --columns) {
+        Layout one = in_columns(view, columns, box, frame);
+        if (one.cell > at.cell) at = std::move(one);
+    }
+    std::optional<large::Cell> hovered;
+    view::Actions drawn;
+    for (std::size_t n = 0; n < view.grids.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        if (const auto cell = draw_grid(view.grids[n], {}, at.places[n], frame, drawn))
+            hovered = large::Cell{cell->row, cell->column};
+        ImGui::PopID();
+    }
+    for (const view::Action& action : drawn)
+        if (const auto* select = std::get_if<view::SelectCell>(&action))
+            out.push_back(view::SelectCompareCell{select->cell.row, select->cell.column});
+    for (std::size_t n = 0; view.hovered && n < view.grids.size(); ++n) {
+        const GridView& grid = view.grids[n];
+        const auto [row, column] = *view.hovered;
+        if (row >= grid.rows || column >= grid.columns) continue;
+        const ImVec2 low{at.places[n].origin.x + at.cell * static_cast<float>(column),
+                         at.places[n].origin.y + at.cell * static_cast<float>(row)};
+        frame.painter.outline(low, {low.x + at.cell, low.y + at.cell}, frame.theme.text,
+                              frame.px(1.5F));
+    }
+    if (!frame.quiet)
+        for (std::size_t n = 0; n < view.grids.size(); ++n)
+            draw_lens(view.grids[n], at.places[n], frame, box.low, box.high);
+    if (hovered != view.hovered) out.push_back(view::HoverCompareCell{hovered});
+}
+
+void draw_compare_pins(const CompareView& view, const Frame& frame, view::Actions& out) {
+    if (button(frame, "pin", "pin as baseline",
+               {"What is shown becomes the baseline A",
+                "Kept until the program ends, not in a session. Key: B, here and where B is free"}))
+        out.push_back(view::PinBaseline{});
+    if (view.pins.empty()) return;
+    flow(frame, frame.px(kPins));
+    std::vector<std::string> names;
+    for (const view::PinRow& pin : view.pins) names.push_back(pin.words);
+    const auto now = static_cast<std::size_t>(view.baseline);
+    if (const auto n = combo(frame, "##pins", {names, static_cast<int>(now), "A: " + names[now]},
+                             frame.px(kPins), {"The baseline A", "Keys: Shift+1 … Shift+9"}, out))
+        out.push_back(view::ChooseBaseline{*n});
+    flow(frame, button_width(frame, "unpin"));
+    if (button(frame, "unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
+        out.push_back(view::Unpin{view.baseline});
+    flow(frame, frame.px(150));
+    const int shown = view.blink ? static_cast<int>(*view.blink) + 1 : 0;
+    if (const auto n = choice(frame, "blink", {"both", "A", "B"}, shown,
+                              {"Beside each other, or in the same place", "Keys: Space, V"}))
+        out.push_back(view::SetBlink{*n == 0 ? std::nullopt : std::optional<Index>(*n - 1)});
+}
+
+void draw_compare_bar(const CompareView& view, const Frame& frame, view::Actions& out) {
+    const std::string shown =
+        view.stage < 0 ? "" : view.stage_names[static_cast<std::size_t>(view.stage)];
+    if (const auto n =
+            combo(frame, "##stage", {view.stage_names, view.stage, shown}, frame.px(kStages),
+                  {"The stage that is compared", "Keys: PgUp, PgDn"}, out))
+        out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
+    ImGui::SameLine(0.0F, frame.px(12));
+    draw_compare_pins(view, frame, out);
+}
+
+float reach_height(const CompareView& view, const Frame& frame) {
+    const float lines =
+        view.reach.lacks.empty() ? 1.5F + static_cast<float>(view.reach.lines.size()) : 1.5F;
+    return frame.px(kLine) * lines + frame.px(14);
+}
+
+/// What would give the selected weight another value.
+void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out) {
+    const view::ReachView& reach = view.reach;
+    if (!reach.lacks.empty())
+        return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reach.lacks);
+    const Tip tip{"The weight that the selected pair is to have",
+                  "Nothing is changed until a button is pressed. Keys: U, D"};
+    const std::string value = view::number(reach.target);
+    const SliderWords words_of{"target", value, "0.9999"};
+    if (const auto target = real_slider(frame, "##target", words_of, reach.target, 0.001, 0.999,
+                                        frame.px(kTarget), tip, out))
+        out.push_back(view::SetTargetWeight{*target});
+    ImGui::SameLine(0.0F, frame.px(16));
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.strong, frame.theme.text,
+          fit_text(frame, frame.fonts.strong, reach.title, ImGui::GetContentRegionAvail().x));
+    for (const view::ReachLine& line : reach.lines) {
+        ImGui::PushID(line.title.c_str());
+        ImGui::AlignTextToFramePadding();
+        const float room = ImGui::GetContentRegionAvail().x -
+                           (line.applies ? button_width(frame, "apply") + frame.px(12) : 0.0F);
+        words(frame, frame.fonts.body, frame.theme.text,
+              fit_text(frame, frame.fonts.body, line.title + ": " + line.words, room));
+        tooltip(frame, line.title + ": " + line.words, line.tip);
+        if (line.applies) {
+            ImGui::SameLine(0.0F, frame.px(12));
+            if (button(frame, "apply", "apply", {"Make this change", "One step of undo"}))
+                out.push_back(view::ApplyTargetWeight{line.word});
+        }
+        ImGui::PopID();
+    }
+}
+
+/// One line, in body letters where the title's are too wide; returns where it ends.
+float draw_head_line(const std::string& text, float top, const Box& box, const Frame& frame) {
+    if (text.empty()) return top;
+    const bool fits = frame.text_width(frame.fonts.title, text) <= box.size().x;
+    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
+    const float height = font.px * (fits ? 1.4F : 2.6F);
+    panel(fits ? "wide line" : "two lines", {{box.low.x, top}, {box.high.x, top + height}},
+          [&] { wrapped_words(frame, font, frame.theme.text, text); });
+    return top + height;
+}
+
+void draw_compare_body(const CompareView& view, const Box& box, bool chrome, const Frame& frame,
+                       view::Actions& out) {
+    ImGui::PushID("first");
+    float top = draw_head_line(view.point, box.low.y, box, frame);
+    ImGui::PopID();
+    ImGui::PushID("second");
+    top = draw_head_line(view.point_b, top, box, frame) + frame.px(kFoot);
+    ImGui::PopID();
+    const float foot = box.high.y - frame.px(kFoot);
+    const float controls = chrome ? reach_height(view, frame) : 0.0F;
+    const Box hero{{box.low.x, top}, {box.high.x, std::max(foot - controls, top + 1.0F)}};
+    panel("matrices", hero, [&] { draw_matrices(view, hero, frame, out); });
+    if (!chrome) return;
+    panel("reach", {{box.low.x, hero.high.y + frame.px(4)}, {box.high.x, foot}},
+          [&] { draw_reach(view, around(frame), out); });
+}
+
+void draw_compare_side(const view::AppState& state, const WorkArea& area, float top,
+                       const Frame& frame, view::Actions& out) {
+    const Box box = area.side(top);
+    panel("side", box, [&] {
+        fill_side(area, top, frame);
+        panel("inspector",
+              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+               {box.high.x - frame.px(4), box.high.y}},
+              [&] { draw_inspector(view::compare_inspector(state), frame, out); });
+    });
+}
+
+}  // namespace
+
+std::string draw_compare_workspace(const view::AppState& state, const WorkArea& r,
+                                   const Frame& frame, view::Actions& out) {
+    const CompareView view = build_compare_view(state);
+    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
+                    {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
+    if (!view.lacks.empty()) {
+        panel("lacks", whole,
+              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
+        return {};
+    }
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        top += frame.px(kBar);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_compare_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{whole.low.x, top + frame.px(12)}, whole.high};
+    panel("compare", box, [&] { draw_compare_body(view, box, r.chrome, frame, out); });
+    if (r.has_side()) draw_compare_side(state, r, top + frame.px(1), around(frame), out);
+    return view::computed_words(state);
+}
+
+/// Two matrices side by side, one of them filled.
+void draw_compare_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                       float thin) {
+    const float width = (size - thin * 3) / 2;
+    painter.outline({low.x, low.y + size / 5}, {low.x + width, low.y + size * 4 / 5}, color, thin);
+    painter.rect({low.x + width + thin * 3, low.y + size / 5}, {low.x + size, low.y + size * 4 / 5},
+                 color);
+}
+
+}  // namespace attn::ui

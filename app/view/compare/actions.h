@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+
+#include "app/view/common/action.h"
+#include "app/view/state.h"
+
+namespace attn::view {
+
+// What is pinned and compared with the present.
+
+/// The present becomes the baseline.
+struct PinBaseline {
+    static constexpr auto kMeta = meta("pin_baseline", Kind::plain);
+    friend void carry_out(AppState& state, const PinBaseline& action);
+};
+/// Another of the pinned, counted from 0.
+struct ChooseBaseline {
+    Index pin;
+    static constexpr auto kMeta =
+        meta("choose_baseline", Kind::plain, field("pin", &ChooseBaseline::pin));
+    friend void carry_out(AppState& state, const ChooseBaseline& action);
+};
+/// Those after it move up by one.
+struct Unpin {
+    Index pin;
+    static constexpr auto kMeta = meta("unpin", Kind::plain, field("pin", &Unpin::pin));
+    friend void carry_out(AppState& state, const Unpin& action);
+};
+struct ShowCompareStage {
+    Stage stage;
+    static constexpr auto kMeta =
+        meta("show_compare_stage", Kind::plain, field("stage", &ShowCompareStage::stage));
+    friend void carry_out(AppState& state, const ShowCompareStage& action);
+};
+struct SelectCompareCell {
+    Index row;
+    Index column;
+    static constexpr auto kMeta =
+        meta("select_compare_cell", Kind::plain, field("row", &SelectCompareCell::row),
+             field("column", &SelectCompareCell::column));
+    friend void carry_out(AppState& state, const SelectCompareCell& action);
+};
+/// 0: A, 1: B, in the same box; nullopt: beside each other.
+struct SetBlink {
+    std::optional<Index> side;
+    static constexpr auto kMeta = meta("set_blink", Kind::plain, field("side", &SetBlink::side));
+    friend void carry_out(AppState& state, const SetBlink& action);
+};
+/// What weight the selected pair is to have.
+struct SetTargetWeight {
+    double weight;
+    static constexpr auto kMeta =
+        meta("set_target_weight", Kind::plain, field("weight", &SetTargetWeight::weight));
+    friend void carry_out(AppState& state, const SetTargetWeight& action);
+};
+/// The smallest change that gives the target becomes an edit: of the query's vector, or of the key's word.
+struct ApplyTargetWeight {
+    bool word;
+    static constexpr auto kMeta =
+        meta("apply_target_weight", Kind::edit, field("word", &ApplyTargetWeight::word));
+    friend void carry_out(AppState& state, const ApplyTargetWeight& action);
+};
+/// Under the pointer.
+struct HoverCompareCell {
+    std::optional<large::Cell> cell;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const HoverCompareCell& action);
+};
+
+using CompareActions =
+    ActionList<PinBaseline, ChooseBaseline, Unpin, ShowCompareStage, SelectCompareCell, SetBlink,
+               SetTargetWeight, ApplyTargetWeight, HoverCompareCell>;
+
+}  // namespace attn::view

@@ -1,0 +1,257 @@
+// The Compare workspace: pins, what differs, signed differences, and what gives a weight its target.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "app/view/compare/reach.h"
+#include "app/view/compare/view.h"
+#include "app/view/compare/workspace.h"
+#include "app/view/session.h"
+#include "core/masks.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+AppState compare_state(const Actions& actions = {}) {
+    return after(after(preset_state("the-cat-sat-down"), {SetWorkspace{"compare"}}), actions);
+}
+
+/// Softmax of the row after its query moved by delta.
+double weight_after(const ReachRow& row, std::size_t j, const std::vector<double>& delta) {
+    double sum = 0.0;
+    double own = 0.0;
+    for (std::size_t m = 0; m < row.logits.size(); ++m) {
+        double s = row.logits[m];
+        for (Index c = 0; c < row.width; ++c)
+            s += row.slope(m, c) * delta[static_cast<std::size_t>(c)];
+        sum += std::exp(s);
+        if (m == j) own = std::exp(s);
+    }
+    return own / sum;
+}
+
+double norm(const std::vector<double>& v) {
+    double sum = 0.0;
+    for (const double x : v) sum += x * x;
+    return std::sqrt(sum);
+}
+
+/// Of the weights in the head shown.
+float weight_at(const AppState& state, Index row, Index column) {
+    return *value_at(state, {Stage::weights, row, column});
+}
+
+}  // namespace
+
+TEST_CASE("a score alone moves by the difference of logits") {
+    const std::vector<double> two{0.0, 0.0};  // weights ½, ½
+    CHECK(*score_change(two, 0, 0.75) == doctest::Approx(std::log(3.0)));
+    const std::vector<double> far{-1000.0, 0.0};
+    CHECK(*score_change(far, 0, 0.5) == doctest::Approx(1000.0));
+    const std::vector<double> masked{-INFINITY, 0.0};
+    CHECK_FALSE(score_change(masked, 0, 0.5));
+    CHECK_FALSE(score_change(masked, 1, 0.5));  // an only key
+    CHECK_FALSE(score_change(two, 0, 1.0));
+    CHECK_FALSE(score_change(two, 0, std::nan("")));
+}
+
+TEST_CASE("two opposite keys: the smallest query change is known on paper") {
+    // s = (δ, −δ): weight 0 is 1 / (1 + exp(−2δ)), so δ = ½ ln 3 gives ¾ and −½ ln 3 gives ¼.
+    const ReachRow row{{0.0, 0.0}, {1.0, -1.0}, 1};
+    CHECK((*smallest_query_change(row, 0, 0.75))[0] == doctest::Approx(0.5 * std::log(3.0)));
+    CHECK((*smallest_query_change(row, 0, 0.25))[0] == doctest::Approx(-0.5 * std::log(3.0)));
+    CHECK((*smallest_query_change(row, 0, 0.5))[0] == 0.0);
+}
+
+TEST_CASE("a query change reaches its target, and no shorter one of many others does") {
+    const ReachRow row{{0.3, -0.4, 1.1}, {1.0, 0.2, -0.3, 0.9, 0.4, -1.2}, 2};
+    for (const double target : {0.01, 0.2, 0.6, 0.97}) {
+        const auto change = smallest_query_change(row, 0, target);
+        REQUIRE(change);
+        CHECK(weight_after(row, 0, *change) == doctest::Approx(target).epsilon(1e-8));
+        const bool raises = weight_after(row, 0, {0.0, 0.0}) < target;
+        for (int n = 0; n < 360; ++n) {
+            const double angle = n * std::acos(-1.0) / 180;
+            const double length = 0.999 * norm(*change);
+            const double other =
+                weight_after(row, 0, {length * std::cos(angle), length * std::sin(angle)});
+            CHECK((raises ? other < target : other > target));
+        }
+    }
+}
+
+TEST_CASE("a query change that cannot be says why") {
+    const ReachRow row{{0.0, -INFINITY, 0.0}, {1.0, 1.0, 1.0}, 1};
+    CHECK(has(smallest_query_change(row, 1, 0.5).error().sentence, "masked"));
+    CHECK(has(smallest_query_change(row, 0, 0.9).error().sentence, "no query"));
+    CHECK(has(smallest_query_change(row, 0, 0.1).error().sentence, "the same"));
+    CHECK(has(smallest_query_change(row, 0, 1.0).error().sentence, "infinite"));
+    CHECK(has(smallest_query_change({{1.0}, {1.0}, 1}, 0, 0.5).error().sentence, "one key"));
+    const ReachRow between{{0.0, 0.0, 0.0}, {0.0, 1.0, -1.0}, 1};  // never more than ⅓
+    CHECK(has(smallest_query_change(between, 0, 0.9).error().sentence, "no query"));
+}
+
+TEST_CASE("a signed difference keeps 0, ∞ and NaN apart") {
+    CHECK(signed_difference(1.0F, 3.0F) == 2.0F);
+    CHECK(signed_difference(-kInf, -kInf) == 0.0F);
+    CHECK(signed_difference(kNaN, kNaN) == 0.0F);
+    CHECK(std::isnan(signed_difference(1.0F, kNaN)));
+    CHECK(signed_difference(-kInf, 1.0F) == kInf);
+    const std::vector<float> a{1.0F, 0.0F};
+    const std::vector<float> b{0.25F, 0.75F};
+    CHECK(total_variation(a, b) == doctest::Approx(0.75));
+}
+
+TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes after it") {
+    AppState state = compare_state();
+    CHECK(has(build_compare_view(state).point, "Press B"));
+    state = after(state, {PinBaseline{}});
+    CHECK(has(state.message.words, "baseline 1"));
+    CHECK(has(build_compare_view(state).point, "the same"));
+    const float before = weight_at(state, 1, 2);
+    state = after(state, {SetScaling{false}});
+    const CompareView view = build_compare_view(state);
+    CHECK(has(view.point, "scaling ÷ √4 → off"));
+    REQUIRE(view.grids.size() == 3);
+    CHECK(view.grids[0].at(1, 2).value == doctest::Approx(before));
+    CHECK(view.grids[2].at(1, 2).value == doctest::Approx(weight_at(state, 1, 2) - before));
+    CHECK(weight_at(state, 1, 2) != before);
+    REQUIRE(view.grids[2].sides.size() == 2);
+    CHECK(has(view.point_b, "of 16 numbers of"));
+}
+
+TEST_CASE("every setting that changes a number is named, and nothing else") {
+    const AppState pinned = compare_state({PinBaseline{}});
+    const auto named = [&](const Actions& actions) {
+        const AppState state = after(pinned, actions);
+        std::string all;
+        for (const Difference& each : differences(state, state.compare.pins[0]))
+            all += difference_words(each) + "; ";
+        return all;
+    };
+    CHECK(named({}).empty());
+    CHECK(named({SetTemperature{2.0}}) == "temperature 1.00 → 2.00; ");
+    CHECK(named({SetCausal{true}}) == "causal mask off → top-left; ");
+    CHECK(named({SetWindow{1}}) == "window none → 1; ");
+    CHECK(named({SetCell{{Stage::x, 0, 0}, 9.5}}) == "1 of 16 numbers of X; ");
+    CHECK(named({SetCausal{true}, SetCausal{false}}).empty());
+}
+
+TEST_CASE("other sizes have no difference, and the reason is said") {
+    const AppState state = compare_state({PinBaseline{}, SetSentence{"one two three four five"}});
+    const CompareView view = build_compare_view(state);
+    CHECK(view.grids.size() == 2);
+    CHECK(has(view.point_b, "4 × 4 in A and 5 × 5 in B"));
+}
+
+TEST_CASE("nine pins, flipped and unpinned") {
+    AppState state = compare_state();
+    for (int n = 0; n < 10; ++n) state = after(state, {SetTemperature{1.0 + n}, PinBaseline{}});
+    CHECK(state.compare.pins.size() == kMostPins);
+    CHECK(has(state.message.words, "9 are pinned"));
+    state = after(state, {ChooseBaseline{2}});
+    CHECK(state.compare.baseline == 2);
+    state = after(state, {Unpin{0}});
+    CHECK(state.compare.baseline == 1);
+    CHECK(after(state, {ChooseBaseline{8}}).message.severity == Severity::warning);
+    CHECK(after(state, {Undo{}}).compare.pins.size() == 8);
+}
+
+TEST_CASE("blink shows one side in the same place") {
+    AppState state = compare_state({SetBlink{1}});
+    CHECK_FALSE(state.compare.blink);  // nothing is pinned
+    state = after(state, {PinBaseline{}, SetTemperature{3.0}, SetBlink{0}});
+    const CompareView a = build_compare_view(state);
+    REQUIRE(a.grids.size() == 1);
+    const CompareView b = build_compare_view(after(state, {SetBlink{1}}));
+    CHECK(a.grids[0].at(0, 1).value != b.grids[0].at(0, 1).value);
+    CHECK_FALSE(after(state, {SetBlink{std::nullopt}}).compare.blink);
+}
+
+TEST_CASE("a word moved for a target gives the engine that weight") {
+    for (const double target : {0.1, 0.8}) {
+        const AppState before = compare_state({SelectCompareCell{1, 2}, SetTargetWeight{target}});
+        const AppState state = after(before, {ApplyTargetWeight{true}});
+        CHECK(weight_at(state, 1, 2) == doctest::Approx(target).epsilon(1e-5));
+        CHECK(std::abs(weight_at(before, 1, 2) - target) > 1e-3);
+        CHECK(state.now == before.now + 1);  // one step of undo
+        CHECK(weight_at(after(state, {Undo{}}), 1, 2) == weight_at(before, 1, 2));
+    }
+}
+
+TEST_CASE("the word that is query and key at once is refused in words") {
+    const AppState state = compare_state({SelectCompareCell{1, 1}});
+    CHECK(has(reach_of(state).why_no_word, "query and key at once"));
+    CHECK(after(state, {ApplyTargetWeight{true}}).now == state.now);
+}
+
+TEST_CASE("the query change found gives the target weight of the scores shown") {
+    const AppState state = compare_state({SelectCompareCell{1, 2}, SetTargetWeight{0.7}});
+    const Reach reach = reach_of(state);
+    REQUIRE_FALSE(reach.query.empty());
+    const auto scores = sheet_of(state, Stage::masked).values;
+    const auto keys = sheet_of(state, Stage::k).values;
+    const double factor = 1.0 / std::sqrt(static_cast<double>(keys.columns));
+    double sum = 0.0;
+    double own = 0.0;
+    for (Index j = 0; j < keys.rows; ++j) {
+        double s = scores(1, j);
+        for (Index c = 0; c < keys.columns; ++c)
+            s += factor * keys(j, c) * reach.query[static_cast<std::size_t>(c)];
+        sum += std::exp(s);
+        if (j == 2) own = std::exp(s);
+    }
+    CHECK(own / sum == doctest::Approx(0.7).epsilon(1e-8));
+    CHECK(reach.now == doctest::Approx(weight_at(state, 1, 2)).epsilon(1e-5));
+}
+
+TEST_CASE("a masked pair and a target of 1 are refused in words") {
+    const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
+    CHECK(has(reach_view(masked).lacks, "masked"));
+    const AppState one = compare_state({SetTargetWeight{1.0}});
+    CHECK(one.compare.target == 0.5);
+    CHECK(one.message.severity == Severity::warning);
+}
+
+TEST_CASE("no word and one word: nothing is compared, or nothing can move") {
+    const AppState empty =
+        after(initial_state(), {SetSentence{""}, SetWorkspace{"compare"}, PinBaseline{}});
+    CHECK(empty.compare.pins.empty());
+    CHECK_FALSE(build_compare_view(empty).lacks.empty());
+    const AppState one = compare_state({SetSentence{"word"}, PinBaseline{}});
+    CHECK(has(reach_view(one).lacks, "one key"));
+}
+
+TEST_CASE("a session keeps stage, cell and target, and says nothing of pins") {
+    const AppState state = compare_state({PinBaseline{}, ShowCompareStage{Stage::scores},
+                                          SelectCompareCell{2, 1}, SetTargetWeight{0.9}});
+    const auto read = session_from_json(session_to_json(state), "session", {});
+    REQUIRE(read);
+    CHECK(read->compare.stage == Stage::scores);
+    CHECK(read->compare.cell == large::Cell{2, 1});
+    CHECK(read->compare.target == 0.9);
+    CHECK(read->compare.pins.empty());
+}
+
+TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {
+    for (const WorkspaceInfo* workspace : workspaces()) {
+        const AppState state = after(initial_state(), {SetWorkspace{std::string(workspace->key)}});
+        int pins = 0;
+        int with_b = 0;
+        for (const Command& command : commands(state)) {
+            const bool b = command.chord == plain(Key::b) || command.also == plain(Key::b);
+            with_b += b ? 1 : 0;
+            pins += std::holds_alternative<PinBaseline>(command.action) ? 1 : 0;
+        }
+        CHECK(pins == 1);
+        CHECK(with_b <= 1);
+    }
+}
