@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn::train {
+
+/// What a model is trained on; task_table() says what each one is.
+enum class Task : std::uint8_t { copy, reverse, sort, induction, recall, majority, text, grammar };
+
+/// One task. T = Spec::tokens, n = Spec::symbols; positions count from 0.
+struct TaskInfo {
+    Task task;
+    std::string_view key;     // "induction"
+    std::string_view title;   // "Induction"
+    std::string_view layout;  // of a sequence, and where the loss counts: "a…, a… again"
+    std::string_view solved;  // the attention that solves it, in one sentence
+    bool causal;              // else every position sees every other
+    bool symbols;             // Spec::symbols counts; else the words of the text are the vocabulary
+    bool words;               // of Spec::text
+};
+std::span<const TaskInfo> task_table();
+const TaskInfo& info(Task task);
+
+/// Where a position enters. learned: a trained row each, added to the embedding. sinusoidal: sin and cos of
+/// p / 10000^(2c/d_model) in columns 2c and 2c + 1, added (Vaswani et al. 2017). rotary: RoPE of Q and K, base 10000, pairs
+/// c and c + d_k/2 (Rope, spec.h). none: nowhere.
+enum class Positions : std::uint8_t { learned, sinusoidal, rotary, none };
+/// pre: LayerNorm with scale and shift before attention, before the MLP and before the read-out. none: nowhere.
+enum class NormPlace : std::uint8_t { pre, none };
+/// adamw: Loshchilov & Hutter 2019, arXiv:1711.05101. sgd: with momentum as PyTorch has it.
+enum class Optimiser : std::uint8_t { adamw, sgd };
+
+std::string_view key_of(Positions positions);
+std::string_view key_of(NormPlace norm);
+std::string_view key_of(Optimiser optimiser);
+
+/// All that determines a run: the same spec gives the same run, bit for bit, on one machine, whatever its threads.
+struct Spec {
+    Task task = Task::induction;
+    Index tokens = 64;   // T: length of a sequence
+    Index symbols = 32;  // of the tasks that have an alphabet
+    std::string text;    // of Task::text: words between white space
+
+    Index layers = 2;
+    Index heads = 4;
+    Index d_model = 128;
+    Index d_k = 32;       // of each head; free of d_model
+    Index d_v = 0;        // of each head; 0: d_k
+    bool scaling = true;  // ÷√d_k
+    Positions positions = Positions::learned;
+    bool mlp = false;  // GELU, 4 d_model wide
+    NormPlace norm = NormPlace::pre;
+
+    Optimiser optimiser = Optimiser::adamw;
+    double learning_rate = 1e-3;
+    Index warmup = 100;  // steps in which the rate rises evenly: lr · min(1, (step + 1)/warmup)
+    double weight_decay = 0.01;  // of matrices; not of norms and biases
+    double clip = 1.0;           // largest norm of the whole gradient; 0: none
+    double beta1 = 0.9;          // adamw
+    double beta2 = 0.99;
+    double momentum = 0.9;  // sgd
+    Index batch = 32;       // sequences a step
+    Index steps = 2000;
+    std::uint64_t seed = 1;
+
+    Index value_width() const { return d_v > 0 ? d_v : d_k; }
+    bool operator==(const Spec&) const = default;
+};
+
+/// Least and most of each number, for whoever offers a field for it.
+struct Limits {
+    std::string_view field;  // its name in JSON
+    double least = 0.0;
+    double most = 0.0;
+};
+std::span<const Limits> limits();
+/// Of the field of that name, which exists.
+const Limits& limits_of(std::string_view field);
+
+/// An error names field, value and what was expected: limits, an odd d_k with rotary positions, a length that the task cannot
+/// have, too few symbols or words, more parameters than kMostParameters.
+Result<void> check(const Spec& spec);
+inline constexpr Index kMostParameters = Index{1} << 25;
+
+/// A JSON object with the members' names as keys; what is not there keeps its default. A field that is not known, one of
+/// the wrong kind and whatever check() refuses are errors. `what` names the text in them: "spec.json".
+Result<Spec> spec_from_json(std::string_view text, std::string_view what);
+/// Every field, two spaces deep.
+std::string spec_to_json(const Spec& spec);
+
+}  // namespace attn::train

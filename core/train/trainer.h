@@ -1,0 +1,142 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/spec.h"
+#include "core/trace.h"
+#include "core/train/tasks.h"
+
+namespace attn::train {
+
+// T tokens, V vocabulary, H heads, L layers.
+//   x = embedding[token] (+ positions)
+//   x += A V W_O of norm(x), each layer; with an MLP then x += gelu(norm(x) W_up + b_up) W_down + b_down
+//   logits = norm(x) W_out;   loss = mean over the answers of −ln softmax(logits)[answer]
+// Weights start as N(0, 1/rows), embedding and learned positions as N(0, 1), norms as 1 and 0, biases as 0: entries of q
+// and k then have variance 1, and q·k has variance d_k.
+
+/// What can be changed while a model is trained.
+struct Switches {
+    bool scaling = true;  // ÷√d_k
+    std::vector<bool>
+        silenced{};  // [L·H], layer·H + head: its output counts as 0, and its weights get no gradient
+    bool operator==(const Switches&) const = default;
+};
+
+/// One named matrix of a model.
+struct Matrix {
+    std::string name;  // "embedding", "layers.0.w_q", … , "w_out"
+    Index rows = 0;
+    Index columns = 0;
+    bool decays = false;     // weight decay takes from it
+    std::size_t offset = 0;  // in State's arrays, row-major
+};
+/// The matrices of a model in the order in which State has them, for a vocabulary of so many.
+std::vector<Matrix> matrices(const Spec& spec, Index vocabulary);
+
+/// All of a run at one moment: training on from it is the same, bit for bit. Batches come from seed and step, so there is no
+/// other random state. Immutable once handed out: share it between threads.
+struct State {
+    Index step = 0;  // steps that were made
+    Switches switches;
+    std::vector<float> weights;  // by matrices()
+    std::vector<float> first;    // adamw: mean of gradients; sgd: momentum
+    std::vector<float> second;   // adamw: mean of squares; sgd: empty
+    bool operator==(const State&) const = default;
+};
+using Moment = std::shared_ptr<const State>;
+
+/// One head over all rows of a batch that may attend to at least two keys. All are 0 where there is none.
+struct HeadRecord {
+    float entropy = 0.0F;          // mean of H = −Σ a ln a, nats
+    float max_probability = 0.0F;  // mean of p_max
+    float saturated = 0.0F;        // share of rows whose p_max > kSaturated
+    bool operator==(const HeadRecord&) const = default;
+};
+inline constexpr float kSaturated = 0.99F;
+
+/// What one optimisation step measured, before it changed the weights.
+struct Record {
+    Index step = 0;                     // of this batch, from 0
+    double loss = 0.0;                  // nats, mean over the answers of the batch
+    double accuracy = 0.0;              // share of answers that are the largest logit
+    double gradient_norm = 0.0;         // of all matrices, before clipping
+    double learning_rate = 0.0;         // of this step
+    std::vector<HeadRecord> heads;      // [L·H]
+    double saturated = 0.0;             // their mean
+    std::vector<float> gradient_norms;  // ‖d_W‖_F by matrices(), before clipping
+    Switches switches;
+    bool operator==(const Record&) const = default;
+};
+
+/// What a model does with one sequence.
+struct Probe {
+    Index step = 0;
+    Example example;
+    std::vector<Tensor> weights;  // of each layer, [1, H, T, T]; 0 where masked
+    std::vector<Index> answers;   // [T]: the largest logit
+    std::vector<float> shares;    // [T]: softmax of the logit of the target; 0 where there is none
+    double loss = 0.0;            // NaN where the example has no target
+    double accuracy = 0.0;        // the same
+};
+
+/// A model at one moment as attention calls: what the workspaces open.
+struct Layers {
+    AttentionSpec spec;  // heads, scale, causal, rope
+    std::vector<std::shared_ptr<const Inputs>>
+        inputs;  // of each layer: X, normalised, and W_Q, W_K, W_V, W_O; rows of a
+                 // silenced head are 0 in W_O
+    std::vector<std::string> tokens;
+};
+
+// Pure functions of a moment, any thread. `moment` fits `spec`; see fits(). `example`: 1 to T tokens.
+Result<void> fits(const Spec& spec, const State& moment);
+Probe probe(const Spec& spec, const State& moment, const Example& example);
+Layers layers_of(const Spec& spec, const State& moment, const Example& example);
+
+/// A run while it is trained. One thread at a time; what it hands out is immutable and may go to others.
+class Trainer {
+  public:
+    /// From the first weights of the seed.
+    static Result<Trainer> make(const Spec& spec);
+    /// From a moment: of the same run, or a branch with other settings that do not change the matrices.
+    static Result<Trainer> from(const Spec& spec, const State& moment);
+    Trainer(Trainer&&) noexcept;
+    Trainer& operator=(Trainer&&) noexcept;
+    ~Trainer();
+
+    const Spec& spec() const;
+    const Sequences& sequences() const;
+    const std::vector<Matrix>& matrices() const;
+    Index step_count() const;  // steps that were made
+    const Switches& switches() const;
+
+    /// One optimisation step, which works on every thread. nullptr: it was stopped, and nothing has changed. A loss or gradient
+    /// that is not finite is recorded as it is, and leaves the weights as they were.
+    std::shared_ptr<const Record> step(std::stop_token stop = {});
+
+    void set_scaling(bool scaling);
+    void silence_head(Index layer, Index head, bool silenced);
+
+    /// A copy of all of it: 3 numbers a weight.
+    Moment checkpoint() const;
+    /// Of this run: fits(spec(), moment).
+    void restore(const State& moment);
+
+    /// Gradient of the loss over one batch at the present weights, by matrices(); no step is made. For checks.
+    struct Gradient {
+        double loss = 0.0;
+        std::vector<float> values;
+    };
+    Gradient gradient(std::span<const Example> batch);
+
+  private:
+    struct Parts;
+    explicit Trainer(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace attn::train
