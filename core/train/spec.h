@@ -87,7 +87,7 @@ const Limits& limits_of(std::string_view field);
 /// An error names field, value and what was expected: limits, an odd d_k with rotary positions, a length that the task cannot
 /// have, too few symbols or words, more parameters than kMostParameters.
 Result<void> check(const Spec& spec);
-inline constexpr Index kMostParameters = Index{1} << 25;
+inline constexpr Index kMostParameters = Index{1} << 24;
 
 /// A JSON object with the members' names as keys; what is not there keeps its default. A field that is not known, one of
 /// the wrong kind and whatever check() refuses are errors. `what` names the text in them: "spec.json".

@@ -1,0 +1,284 @@
+#include "core/train/tasks.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/rng.h"
+#include "core/text.h"
+#include "core/train/words.h"
+
+namespace attn::train {
+namespace {
+
+constexpr auto kTasks = std::to_array<TaskInfo>({
+    {Task::copy, "copy", "Copy", "a b c : a b; the next symbol is asked for from : on",
+     "each position attends T/2 back, to the symbol that comes next", true, true, false},
+    {Task::reverse, "reverse", "Reverse",
+     "a b c d; position p is asked for the symbol at T − 1 − p",
+     "the antidiagonal: position p attends to T − 1 − p", false, true, false},
+    {Task::sort, "sort", "Sort", "d b a c; position p is asked for the p-th smallest symbol",
+     "each position attends to the symbol of its rank", false, true, false},
+    {Task::induction, "induction", "Induction",
+     "different symbols, over and over; the next symbol is asked for where the token stood before",
+     "a previous-token head, then an induction head: A attends to the B that followed A", true,
+     true, false},
+    {Task::recall, "recall", "Associative recall",
+     "key value key value … and then keys; each of these is asked for its value",
+     "a key attends to the value behind the same key", true, true, false},
+    {Task::majority, "majority", "Majority", "? a b a c; ? is asked for the most frequent symbol",
+     "? attends to all symbols evenly", false, true, false},
+    {Task::text, "text", "Words of a text", "words in a row; each is asked for the next one",
+     "depends on the text: often the word before, or the one it belongs to", true, false, true},
+    {Task::grammar, "grammar", "Grammar",
+     "sentences of a small grammar; each word is asked for the next one",
+     "a verb attends to its noun, from which it has its number", true, false, false},
+});
+
+/// Numbers of one stream, one after the other.
+class Draws {
+  public:
+    explicit Draws(std::uint64_t stream) : stream_(stream) {}
+    /// Uniform in 0 … count − 1.
+    Index below(Index count) {
+        const std::uint64_t high = mix(stream_, counter_++) >> 32;
+        return static_cast<Index>((high * static_cast<std::uint64_t>(count)) >> 32);
+    }
+    std::vector<Index> several(Index how_many, Index count) {
+        std::vector<Index> values;
+        for (Index n = 0; n < how_many; ++n) values.push_back(below(count));
+        return values;
+    }
+    /// So many different ones of 0 … count − 1: the head of a shuffle of Fisher and Yates.
+    std::vector<Index> different(Index how_many, Index count) {
+        std::vector<Index> all(static_cast<std::size_t>(count));
+        std::iota(all.begin(), all.end(), Index{0});
+        for (Index n = 0; n < how_many; ++n)
+            std::swap(all[static_cast<std::size_t>(n)],
+                      all[static_cast<std::size_t>(n + below(count - n))]);
+        all.resize(static_cast<std::size_t>(how_many));
+        return all;
+    }
+
+  private:
+    std::uint64_t stream_;
+    std::uint64_t counter_ = 0;
+};
+
+using Tokens = std::vector<Index>;
+
+std::string symbol(Index n, Index count) {
+    return count <= 26 ? std::string(1, static_cast<char>('a' + n)) : fmt::format("{}", n);
+}
+
+// --- the sequence of each task
+
+Tokens copy_tokens(const Spec& spec, Draws draws) {
+    const Index half = spec.tokens / 2;
+    const Tokens symbols = draws.several(half, spec.symbols);
+    Tokens tokens = symbols;
+    tokens.push_back(spec.symbols);
+    tokens.insert(tokens.end(), symbols.begin(), symbols.end() - 1);
+    return tokens;
+}
+
+Tokens induction_tokens(const Spec& spec, Draws draws) {
+    const Index least = std::max(spec.tokens / 4, Index{2});
+    const Index period = least + draws.below(spec.tokens / 2 - least + 1);
+    const Tokens symbols = draws.different(period, spec.symbols);
+    Tokens tokens;
+    for (Index p = 0; p < spec.tokens; ++p)
+        tokens.push_back(symbols[static_cast<std::size_t>(p % period)]);
+    return tokens;
+}
+
+Tokens recall_tokens(const Spec& spec, Draws draws) {
+    const Index pairs = spec.tokens / 3;
+    const Tokens keys = draws.different(pairs, spec.symbols);
+    Tokens tokens;
+    for (const Index key : keys) {
+        tokens.push_back(key);
+        tokens.push_back(spec.symbols + draws.below(spec.symbols));
+    }
+    while (std::ssize(tokens) < spec.tokens)
+        tokens.push_back(keys[static_cast<std::size_t>(draws.below(pairs))]);
+    return tokens;
+}
+
+Tokens majority_tokens(const Spec& spec, Draws draws) {
+    Tokens tokens{spec.symbols};
+    for (Index p = 1; p < spec.tokens; ++p) tokens.push_back(draws.below(spec.symbols));
+    return tokens;
+}
+
+// --- and its answers
+
+Tokens copy_targets(const Tokens& tokens) {
+    Tokens targets(tokens.size(), kNoTarget);
+    const std::size_t half = tokens.size() / 2;
+    std::copy_n(tokens.begin(), half, targets.begin() + static_cast<std::ptrdiff_t>(half));
+    return targets;
+}
+
+/// What followed the token when it stood last.
+Tokens induction_targets(const Tokens& tokens) {
+    Tokens targets;
+    std::map<Index, std::size_t> last;
+    for (std::size_t p = 0; p < tokens.size(); ++p) {
+        const auto before = last.find(tokens[p]);
+        targets.push_back(before == last.end() ? kNoTarget : tokens[before->second + 1]);
+        last[tokens[p]] = p;
+    }
+    return targets;
+}
+
+Tokens recall_targets(const Tokens& tokens) {
+    Tokens targets(tokens.size(), kNoTarget);
+    const std::size_t pairs = tokens.size() / 3;
+    for (std::size_t p = 2 * pairs; p < tokens.size(); ++p)
+        for (std::size_t n = pairs; n-- > 0;)
+            if (tokens[2 * n] == tokens[p]) targets[p] = tokens[2 * n + 1];
+    return targets;
+}
+
+Tokens majority_targets(const Tokens& tokens) {
+    Tokens targets(tokens.size(), kNoTarget);
+    std::map<Index, Index> counts;
+    for (std::size_t p = 1; p < tokens.size(); ++p) ++counts[tokens[p]];
+    targets.front() =
+        std::ranges::max_element(counts, {}, &std::pair<const Index, Index>::second)->first;
+    return targets;
+}
+
+Tokens next_targets(const Tokens& tokens) {
+    Tokens targets(tokens.begin() + 1, tokens.end());
+    targets.push_back(kNoTarget);
+    return targets;
+}
+
+Tokens targets_of(Task task, const Tokens& tokens) {
+    Tokens sorted = tokens;
+    switch (task) {
+        case Task::copy:
+            return copy_targets(tokens);
+        case Task::reverse:
+            return {tokens.rbegin(), tokens.rend()};
+        case Task::sort:
+            std::ranges::sort(sorted);
+            return sorted;
+        case Task::induction:
+            return induction_targets(tokens);
+        case Task::recall:
+            return recall_targets(tokens);
+        case Task::majority:
+            return majority_targets(tokens);
+        case Task::text:
+        case Task::grammar:
+            break;
+    }
+    return next_targets(tokens);
+}
+
+std::vector<std::string> symbol_words(const Spec& spec) {
+    std::vector<std::string> words;
+    const bool letters = spec.symbols <= 26 || spec.task != Task::recall;
+    for (Index n = 0; n < spec.symbols; ++n)
+        words.push_back(letters ? symbol(n, spec.symbols) : fmt::format("k{}", n));
+    if (spec.task == Task::copy) words.emplace_back(":");
+    if (spec.task == Task::majority) words.emplace_back("?");
+    for (Index n = 0; spec.task == Task::recall && n < spec.symbols; ++n)
+        words.push_back(fmt::format("{}", n));
+    return words;
+}
+
+}  // namespace
+
+std::span<const TaskInfo> task_table() { return kTasks; }
+
+const TaskInfo& info(Task task) { return kTasks[static_cast<std::size_t>(task)]; }
+
+Sequences::Sequences(const Spec& spec) : spec_(spec) {
+    if (spec.task == Task::grammar) {
+        vocabulary_ = grammar_vocabulary();
+    } else if (spec.task == Task::text) {
+        Words words = words_of(spec.text);
+        vocabulary_ = std::move(words.vocabulary);
+        words_ = std::move(words.numbers);
+    } else {
+        vocabulary_ = symbol_words(spec);
+    }
+}
+
+Example Sequences::draw(std::uint64_t stream) const {
+    const auto count = static_cast<std::size_t>(spec_.tokens);
+    Draws draws(stream);
+    Tokens tokens;
+    switch (spec_.task) {
+        case Task::copy:
+            tokens = copy_tokens(spec_, draws);
+            break;
+        case Task::induction:
+            tokens = induction_tokens(spec_, draws);
+            break;
+        case Task::recall:
+            tokens = recall_tokens(spec_, draws);
+            break;
+        case Task::majority:
+            tokens = majority_tokens(spec_, draws);
+            break;
+        case Task::reverse:
+        case Task::sort:
+            tokens = draws.several(spec_.tokens, spec_.symbols);
+            break;
+        case Task::grammar:
+            tokens = grammar_words(stream, count + 1);
+            break;
+        case Task::text: {
+            const auto first = words_.begin() + draws.below(std::ssize(words_) - spec_.tokens);
+            tokens.assign(first, first + spec_.tokens + 1);
+        }
+    }
+    Tokens targets = targets_of(spec_.task, tokens);
+    tokens.resize(count);  // of words one more was drawn, the last answer
+    targets.resize(count);
+    return {std::move(tokens), std::move(targets)};
+}
+
+Example Sequences::training(Index step, Index place) const {
+    const std::uint64_t of_step = mix(mix(spec_.seed, 1), static_cast<std::uint64_t>(step));
+    return draw(mix(of_step, static_cast<std::uint64_t>(place)));
+}
+
+Example Sequences::fixed(std::uint64_t number) const {
+    return draw(mix(mix(spec_.seed, 2), number));
+}
+
+Result<Example> Sequences::typed(std::string_view words) const {
+    const std::vector<std::string> typed = split_words(words);
+    const bool any = spec_.task == Task::text || spec_.task == Task::grammar;
+    const auto count = std::ssize(typed);
+    if (count == 0 || count > spec_.tokens || (!any && count != spec_.tokens))
+        return bad_input(fmt::format("the sentence has {} tokens; expected {}{}", count,
+                                     any ? "1 to " : "", spec_.tokens));
+    Example example;
+    for (const std::string& word : typed) {
+        const auto found = std::ranges::find(vocabulary_, word);
+        if (found == vocabulary_.end())
+            return bad_input(fmt::format("'{}' is not in the vocabulary; expected one of {}{}",
+                                         shortened(word), vocabulary_.front(),
+                                         size() > 1 ? " … " + vocabulary_.back() : ""));
+        example.tokens.push_back(found - vocabulary_.begin());
+    }
+    if (spec_.task == Task::copy && example.tokens[typed.size() / 2] != spec_.symbols)
+        return bad_input(fmt::format("token {} is '{}'; expected ':'", typed.size() / 2,
+                                     shortened(typed[typed.size() / 2])));
+    if (spec_.task == Task::majority && example.tokens.front() != spec_.symbols)
+        return bad_input(fmt::format("token 0 is '{}'; expected '?'", shortened(typed.front())));
+    example.targets = targets_of(spec_.task, example.tokens);
+    return example;
+}
+
+}  // namespace attn::train
