@@ -14,8 +14,8 @@ using view::MemoryView;
 constexpr float kGap = 16.0F;
 constexpr float kSlider = 34.0F;
 constexpr float kLegend = 20.0F;
-constexpr float kNames = 36.0F;
-constexpr float kLeastTable = 460.0F;
+constexpr float kNames = 72.0F;
+constexpr float kLeastTable = 520.0F;
 constexpr float kMostTable = 640.0F;
 constexpr float kLeastPlane = 160.0F;
 constexpr float kTitle = 22.0F;
@@ -141,11 +141,10 @@ void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, vie
         at.beside ? draw_beside(view, {{right + frame.px(kGap), room.low.y}, room.high}, frame, out)
                   : draw_under(view, {{room.low.x, under}, room.high}, frame, out);
     if (over) hovered = over;
-    const auto before =
-        std::ranges::find_if(view.rows, [](const auto& row) { return row.hovered; });
-    const auto shown =
-        before == view.rows.end() ? std::nullopt : std::optional<Index>(before - view.rows.begin());
-    if (shown != hovered) out.push_back(view::HoverLookupPair{hovered});
+    Index shown = -1;
+    for (std::size_t n = 0; n < view.rows.size(); ++n)
+        if (view.rows[n].hovered) shown = static_cast<Index>(n);
+    if (hovered.value_or(-1) != shown) out.push_back(view::HoverLookupPair{hovered});
 }
 
 }  // namespace attn::ui

@@ -21,12 +21,12 @@ struct Column {
     float share;  // of the width
     bool number;
 };
-constexpr std::array<Column, 7> kColumns{{{"key", &MemoryRowView::key, 0.2F, false},
-                                          {"value", &MemoryRowView::value, 0.2F, false},
+constexpr std::array<Column, 7> kColumns{{{"key", &MemoryRowView::key, 0.18F, false},
+                                          {"value", &MemoryRowView::value, 0.18F, false},
                                           {"q·k", &MemoryRowView::score, 0.1F, true},
-                                          {"cos", &MemoryRowView::cosine, 0.1F, true},
-                                          {"weight a", &MemoryRowView::weight, 0.13F, true},
-                                          {"v", &MemoryRowView::at, 0.17F, true},
+                                          {"cos", &MemoryRowView::cosine, 0.09F, true},
+                                          {"weight a", &MemoryRowView::weight, 0.14F, true},
+                                          {"v", &MemoryRowView::at, 0.21F, true},
                                           {"‖a v‖", &MemoryRowView::contribution, 0.1F, true}}};
 
 view::Color color_of_cell(const MemoryRowView& row, const Column& column, const Frame& frame) {

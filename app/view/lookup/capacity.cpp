@@ -63,7 +63,7 @@ void add_drawn(PlotView& plot, const Points& points, std::string label, Role rol
 
 PlotView interference_plot(const Points& points, const LookupControls& controls) {
     PlotView plot =
-        empty_capacity_plot("interference Σ_{j≠i} a_ij: what other pairs take of the answer",
+        empty_capacity_plot("interference 1 − a_ii: what other pairs take of the answer",
                             "Each pair is read with its own key: 1 − a_ii. Medians over draws, "
                             "shaded from the smallest to the "
                             "largest. Drag: d_k.",

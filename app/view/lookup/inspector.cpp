@@ -228,7 +228,7 @@ InspectorView capacity_inspector(const AppState& state) {
     view.role = Role::weight;
     view.title = fmt::format("{} pairs, d_k = {}", curves.of.pairs, found->d_k);
     view.value = percent(found->interference.median);
-    view.formula = "interference = Σ_{j≠i} a_ij, a_i = softmax(k_i·k_j / τ)";
+    view.formula = "interference = Σ a_ij over j ≠ i, a_i = softmax(k_i·k_j / τ)";
     view.tex = "\\sum_{j \\ne i} a_{ij}";
     const auto drawn = [&](const char* label, const DrawnNumber& of) {
         add_line(view.lines, label,
