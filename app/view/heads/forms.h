@@ -11,7 +11,7 @@
 namespace attn::view {
 
 // A head in another form than a matrix: as lines between tokens, as the text that one query sees, and its scores by
-// dimension. Only where large_lacks() is "", but for the dimensions.
+// dimension. Only where undefined_words() is "", but for the dimensions.
 
 /// From a query, left, to a key, right.
 struct HeadLine {

@@ -155,7 +155,7 @@ std::vector<HeadPlace> large_heads(const AppState& state) {
     return {head_here(state)};
 }
 
-std::string large_lacks(const AppState& state) {
+std::string undefined_words(const AppState& state) {
     const HeadsLook& look = state.heads;
     for (const HeadPlace place : large_heads(state))
         if (const HeadMatrix matrix = head_matrix(*look.result, look.show, place);

@@ -12,9 +12,9 @@ namespace attn::view {
 /// What stands large: the head that is shown, or A and B where two are pinned.
 std::vector<HeadPlace> large_heads(const AppState& state);
 /// Why what is chosen is not defined for one of them; "": it is.
-std::string large_lacks(const AppState& state);
+std::string undefined_words(const AppState& state);
 /// As matrices; where there are two of one size with A − B too, and KL(A‖B) of each row of weights. Only where
-/// large_lacks() is "".
+/// undefined_words() is "".
 std::vector<GridView> heads_grids(const AppState& state);
 /// The colours, and the colour bar's words, of one head's columns; clipped ones have a look of their own.
 void color_grid(GridView& grid, const HeadColors& colors, ThemeName name);

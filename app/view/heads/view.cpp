@@ -182,7 +182,7 @@ void add_large(const AppState& state, AllHeadsView& view) {
         if (!places.empty()) view.dimensions = head_dimensions(state, places.back());
         return;
     }
-    view.large_lacks = large_lacks(state);
+    view.large_lacks = undefined_words(state);
     if (!view.large_lacks.empty()) return;
     if (look.form == HeadForm::matrix) view.grids = heads_grids(state);
     for (const HeadPlace place : places) {

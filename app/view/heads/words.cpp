@@ -208,7 +208,7 @@ std::string compare_point(const AppState& state) {
     const HeadShow show = state.heads.show;
     const HeadMatrix one = head_matrix(*state.heads.result, show, *state.heads.pinned[0]);
     const HeadMatrix two = head_matrix(*state.heads.result, show, *state.heads.pinned[1]);
-    if (!one.lacks.empty() || !two.lacks.empty()) return large_lacks(state);
+    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state);
     const auto& a = one.values;
     const auto& b = two.values;
     if (a.rows != b.rows || a.columns != b.columns)
