@@ -27,6 +27,8 @@ draw kinds-dark.png '{"action":"set_workspace","workspace":"kinds"}
 {"action":"choose_kinds","pair":"rope"}' --theme dark --preset "$sentence"
 draw numerics-dark.png '{"action":"set_workspace","workspace":"numerics"}' --theme dark
 draw cost-dark.png '{"action":"set_workspace","workspace":"cost"}' --theme dark
+draw tensors-dark.png '{"action":"set_workspace","workspace":"tensors"}
+{"action":"select_tensor","name":"W_Q"}' --theme dark --preset three-heads
 draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
 {"action":"choose_head","layer":0,"head":0}
 {"action":"select_heads_pair","row":4,"column":3}' --theme dark --preset three-heads

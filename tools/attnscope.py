@@ -2,6 +2,7 @@
 
     import attnscope
     attnscope.show(q, k, v, tokens=["The", "cat", "sat"], causal=True)    # opens the window; your program goes on
+    attnscope.show(weights)                  # weights alone: [T, T], [H, T, T], [L, H, T, T], or a list of layers
     attnscope.save("attention.npz", q, k, v, tokens=words)                 # the file alone, for `attnscope trace` or `diff`
 
 q, k, v: [T, d], [H, T, d] or [B, H, T, d] (another layout: layout="tokens-first" or "joined" with heads=H); of several
@@ -40,8 +41,30 @@ def words_and_options(tokens=None, tokens_kv=None, **options):
     return found
 
 
+def layers_of_weights(weights):
+    """{"weights": …}, or {"l0.weights": …} of several layers: of a list (output_attentions), or of [L, H, T, T] and [L, B, H, T, T]."""
+    if isinstance(weights, (list, tuple)) and len(weights) and hasattr(weights[0], "shape"):
+        return {f"l{n}.weights": array(layer) for n, layer in enumerate(weights)}
+    weights = array(weights)
+    if weights.ndim not in (2, 3, 4, 5):
+        raise ValueError(f"weights are {list(weights.shape)}; expected [T, T], [H, T, T], [L, H, T, T], [L, B, H, T, T] or a list of layers")
+    if weights.ndim < 4:
+        return {"weights": weights}
+    return {f"l{n}.weights": layer for n, layer in enumerate(weights)}
+
+
 def tensors(q, k, v):
-    """{"Q": …}, or {"l0.Q": …} of lists."""
+    """{"Q": …}, or {"l0.Q": …} of lists; of q alone, which are weights then, see layers_of_weights(). v may be None."""
+    if k is None:
+        if v is not None:
+            raise ValueError("v is given without k; expected q, k and v, q and k, or weights alone")
+        return layers_of_weights(q)
+    if v is None and not isinstance(q, (list, tuple)):
+        return {"Q": array(q), "K": array(k)}
+    if v is None:
+        if len(q) != len(k):
+            raise ValueError(f"q has {len(q)} layers, k {len(k)}; expected the same of each")
+        return {f"l{n}.{name}": array(each) for n, call in enumerate(zip(q, k)) for name, each in zip("QK", call)}
     if not (isinstance(q, (list, tuple)) and hasattr(q[0], "shape")):
         return {"Q": array(q), "K": array(k), "V": array(v)}
     if not len(q) == len(k) == len(v):
@@ -49,8 +72,8 @@ def tensors(q, k, v):
     return {f"l{n}.{name}": array(each) for n, call in enumerate(zip(q, k, v)) for name, each in zip("QKV", call)}
 
 
-def save(path, q, k, v, **options):
-    """Writes an .npz that attnscope opens. Returns the path."""
+def save(path, q, k=None, v=None, **options):
+    """Of weights alone: save(path, weights). Writes an .npz that attnscope opens. Returns the path."""
     numpy.savez(path, **tensors(q, k, v), **words_and_options(**options))
     return path
 
@@ -64,17 +87,17 @@ def program():
     return found
 
 
-def show(q, k, v, wait=False, **options):
-    """Opens the window on them. Returns its process; wait=True: once the window was closed. ValueError: attnscope says what
+def show(q, k=None, v=None, wait=False, **options):
+    """Opens the window on them; show(weights) on weights alone. Returns its process; wait=True: once the window was closed. ValueError: attnscope says what
     is wrong with the tensors. The file is a temporary one, which goes with the folder of temporary files."""
     folder = tempfile.mkdtemp(prefix="attnscope-")
     path = save(os.path.join(folder, "attention.npz"), q, k, v, **options)
-    checked = subprocess.run([program(), "trace", path, "-o", os.path.join(folder, "trace.npz"), "--keep", "context"],
-                             capture_output=True, text=True, check=False)
+    asks = ["trace", path, "-o", os.path.join(folder, "trace.npz"), "--keep", "context"] if v is not None else ["heads", path, "-o", os.path.join(folder, "heads.csv")]
+    checked = subprocess.run([program(), *asks], capture_output=True, text=True, check=False)
     if checked.returncode:
         shutil.rmtree(folder)
         raise ValueError(checked.stderr.strip())
-    os.remove(os.path.join(folder, "trace.npz"))
+    os.remove(asks[3])
     window = subprocess.Popen([program(), path])
     if wait:
         window.wait()

@@ -174,15 +174,49 @@ std::vector<std::string> words_of(std::span<const Index> layers) {
 
 }  // namespace
 
-Result<Listing> list_layers(std::span<const std::string> names, const std::string& path) {
+Result<Listing> list_layers(std::span<const std::string> names, const std::string& path,
+                            const std::map<std::string, std::string>& roles) {
     Listing listing;
-    const Meanings meanings = meanings_in(names);
+    std::vector<std::string> named;  // whose names tell what they are
+    for (const std::string& name : names)
+        if (!roles.contains(name)) named.push_back(name);
+    for (const auto& [name, role] : roles) {
+        if (std::ranges::count(names, name) == 0)
+            return bad_input(fmt::format("{} has no array {} to be read as {}", path, name, role));
+        named.push_back(role);  // so that nothing else stands in for what was given
+    }
+    Meanings meanings = meanings_in(named);
+    if (std::ranges::any_of(roles, [](const auto& each) { return each.second == kPacked; }))
+        meanings.emplace(kPacked, kPacked);
     const std::string* plain = nullptr;
     const std::string* numbered = nullptr;
     for (const std::string& name : names) {
         const auto part = parse_layer_name(name);
+        if (const auto role = roles.find(name); role != roles.end()) {
+            const std::string_view as = role->second;
+            if (as == "-") {
+                listing.unused.push_back(name);
+                continue;
+            }
+            const bool of_file = std::ranges::count(kFileArrays, as) > 0;
+            const std::string key =
+                part && !of_file ? fmt::format("l{}.{}", part->layer, as) : std::string(as);
+            if (!listing.stand_ins.emplace(key, name).second)
+                return bad_input(fmt::format("{}: {} and {} are both read as {}; give one", path,
+                                             listing.stand_ins[key], name, key));
+            if (!of_file) (part ? numbered : plain) = &name;
+            if (part && !of_file) listing.layers.push_back(part->layer);
+            listing.roles.emplace(name, as);
+            continue;
+        }
         const auto whole = meanings.find(name);
         const auto of_layer = part ? meanings.find(part->array) : meanings.end();
+        if (whole != meanings.end())
+            listing.roles.emplace(name, whole->second);
+        else if (of_layer != meanings.end())
+            listing.roles.emplace(name, of_layer->second);
+        else if (std::ranges::count(kFileArrays, name) > 0)
+            listing.roles.emplace(name, name);
         if (whole != meanings.end()) {
             plain = &name;
             if (whole->second != name) listing.stand_ins.emplace(whole->second, name);
@@ -196,6 +230,7 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
             listing.unused.push_back(name);
         }
     }
+    listing.given_roles = !roles.empty();
     if (plain && numbered)
         return bad_input(
             fmt::format("{} has both {} and {}; expected plain names for one layer, or "
@@ -210,9 +245,16 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
         return array_part(each.second).starts_with(kHook);
     });
     part_results(listing);
+    const auto is_read_as = [&](std::string_view role) {
+        return std::ranges::any_of(listing.roles,
+                                   [&](const auto& each) { return each.second == role; });
+    };
+    listing.call = (is_read_as("Q") && is_read_as("K")) || is_read_as("X") || is_read_as(kPacked);
     if (!listing.numbered) listing.layers = {0};
     return listing;
 }
+
+bool is_file_array(std::string_view name) { return std::ranges::count(kFileArrays, name) > 0; }
 
 std::string_view array_part(std::string_view name) {
     const auto part = parse_layer_name(name);
@@ -225,7 +267,8 @@ std::string layer_name(const Listing& listing, Index layer, std::string_view arr
     return stand_in == listing.stand_ins.end() ? name : stand_in->second;
 }
 
-std::string stand_in_note(const Listing& listing, const std::string& path) {
+std::string stand_in_note(const Listing& listing, const std::string& path,
+                          std::optional<HeadAxes> layout) {
     std::vector<std::string> given, meant;
     for (const auto& [means, name] : listing.stand_ins) {
         const std::string_view array = array_part(means);
@@ -238,7 +281,10 @@ std::string stand_in_note(const Listing& listing, const std::string& path) {
         "{}: {} {} read as {}, as {}{}; the mask, scale and positions of that "
         "call are not in the file",
         path, fmt::join(given, ", "), given.size() == 1 ? "is" : "are", fmt::join(meant, ", "),
-        listing.hooks ? "TransformerLens saves them, [B, T, H, d]" : "the stages of a trace",
+        listing.hooks ? layout ? fmt::format("TransformerLens saves them, but {}", key_of(*layout))
+                               : "TransformerLens saves them, [B, T, H, d]"
+        : listing.given_roles ? "the roles say"
+                              : "the stages of a trace",
         listing.computed.empty()
             ? ""
             : fmt::format(", and {} {} computed anew", quoted(listing.computed),

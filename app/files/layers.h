@@ -1,11 +1,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/files/options.h"
 #include "core/result.h"
 #include "core/tensor.h"
 
@@ -22,18 +24,28 @@ struct Listing {
     bool packed = false;                           // Q, K and V are one array `qkv`
     bool hooks = false;                            // Q, K and V are TransformerLens's, tokens first
     std::map<std::string, std::string> stand_ins;  // "l0.Q": the name that stands for it, "l0.q"
+    std::map<std::string, std::string> roles;      // of every array that is used: "l0.q" -> "Q"
+    bool given_roles = false;                      // a person said what some are
+    bool call = false;                             // Q and K, X or a packed array are among them
     std::vector<std::string> computed;             // results of a trace that came with such inputs
 };
 /// A file without Q, K, V and X may have a packed `qkv`, the stages q, k, v or x of a trace, or TransformerLens's
 /// blocks.<N>.attn.hook_q, hook_k and hook_v (after RoPE hook_rot_q and hook_rot_k): they stand for them.
 /// Refuses a call under plain names beside numbered ones. `path` names the file in the error.
-Result<Listing> list_layers(std::span<const std::string> names, const std::string& path);
+/// `roles`: name of an array -> what it is read as whatever its name, "-" for nothing.
+Result<Listing> list_layers(std::span<const std::string> names, const std::string& path,
+                            const std::map<std::string, std::string>& roles = {});
 
 /// "l3.Q", or "Q" where the names are plain; or what stands for it.
 std::string layer_name(const Listing& listing, Index layer, std::string_view array);
 
 /// "in.npz: q, k and v are read as Q, K and V ..."; "" where nothing stands for another.
-std::string stand_in_note(const Listing& listing, const std::string& path);
+/// `layout`: the axes that the options say; not set: the names' own.
+std::string stand_in_note(const Listing& listing, const std::string& path,
+                          std::optional<HeadAxes> layout = {});
+
+/// mask, tokens, tokens_kv or options: of every layer.
+bool is_file_array(std::string_view name);
 
 /// "Q" of "l3.Q".
 std::string_view array_part(std::string_view name);

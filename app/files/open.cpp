@@ -24,14 +24,44 @@ std::string sizes_words(const Dimensions& size) {
     std::string words = fmt::format("{} head{}", size.heads, size.heads == 1 ? "" : "s");
     if (size.batch > 1) words = fmt::format("{} sequences, {}", size.batch, words);
     if (size.kv_heads != size.heads) words += fmt::format(", {} of keys and values", size.kv_heads);
-    words +=
-        fmt::format(", {} × {}, d_k {}", view::grouped(size.tq), view::grouped(size.tk), size.d_k);
+    words += fmt::format(", {} × {}", view::grouped(size.tq), view::grouped(size.tk));
+    if (size.d_k > 0) words += fmt::format(", d_k {}", size.d_k);
     return words;
 }
 
-Result<Opened> open_tensors(const std::string& path) {
-    auto file = read_tensors(path, {}, Values::optional);
-    if (!file) return tl::unexpected(file.error());
+/// "in.npz: " before a sentence, which the title says already.
+std::string without_path(std::string sentence, const std::string& path) {
+    const std::string before = shown_input(path) + ": ";
+    if (sentence.starts_with(before)) sentence.erase(0, before.size());
+    return sentence;
+}
+
+/// Of arrays that no attention can be made of: a document of their names alone.
+Result<Opened> open_arrays_alone(const std::string& path, const std::string& options, Error why) {
+    const bool listed = why.kind == ErrorKind::input && !is_standard(path);
+    const auto file = listed ? open_arrays(path) : Result<Arrays>(tl::unexpected(why));
+    if (!file || (*file)->names().empty()) return tl::unexpected(std::move(why));
+    Document document;
+    document.origin = view::FileOrigin{path, options};
+    const std::filesystem::path named(path);
+    document.name = named.stem().string();
+    document.title = named.filename().string();
+    document.no_attention = without_path(std::move(why.sentence), path);
+    document.note = fmt::format("no attention can be made of it: {}", document.no_attention);
+    document.inputs = std::make_shared<const Inputs>();
+    document.layers = {document.inputs};
+    return alone(std::move(document));
+}
+
+Result<Opened> open_tensors(const std::string& path, const std::string& options) {
+    OptionValues given;
+    if (!options.empty()) {
+        auto read = options_from_json(options, path);
+        if (!read) return tl::unexpected(read.error());
+        given = *std::move(read);
+    }
+    auto file = read_tensors(path, given, Values::optional);
+    if (!file) return open_arrays_alone(path, options, file.error());
     if (file->operation)
         file->notes.push_back(
             fmt::format("operation {} is for trace: the window shows softmax "
@@ -39,6 +69,7 @@ Result<Opened> open_tensors(const std::string& path) {
                         info(file->operation->operation).key));
     const std::string notes = fmt::format("{}", fmt::join(file->notes, "; "));
     return document_of(*std::move(file), path).map([&](Document document) {
+        document.origin = view::FileOrigin{path, options};
         return alone(std::move(document), notes);
     });
 }
@@ -104,6 +135,9 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
     document.spec = file.spec;
     for (Inputs& inputs : file.layers)
         document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
+    for (view::GivenPairs& pairs : file.given)
+        document.given.push_back(std::make_shared<const view::GivenPairs>(std::move(pairs)));
+    document.roles = std::move(file.roles);
     document.inputs = document.layers.front();
     document.size = file.size;
     document.heads = file.size.heads;
@@ -123,7 +157,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         const auto& path = std::get<std::string>(request.what);
         if (is_model_folder(path))
             return open_text(*models, {path, std::string(kModelText)}, control);
-        if (holds_tensors(path)) return open_tensors(path);
+        if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path,
                              {backends, workspaces, opener_over(models, backends, workspaces), {}});

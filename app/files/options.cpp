@@ -210,6 +210,33 @@ Result<void> set_discretise(CallOptions& call, const Value& value) {
     return {};
 }
 
+/// What an array can be called by --role.
+constexpr std::string_view kRoleNames[] = {
+    "Q",  "K",       "V",      "qkv",    "X",    "X_kv", "W_Q", "W_K", "W_V", "W_O",    "dO",
+    "dY", "weights", "scaled", "masked", "mask", "b_Q",  "b_K", "b_V", "b_O", "tokens", "-"};
+
+Result<void> set_role(CallOptions& call, const Value& value) {
+    std::string_view rest = value.text;
+    while (!rest.empty()) {
+        const std::string_view one = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+        const std::size_t sign = one.rfind('=');
+        if (sign == one.npos || sign == 0 ||
+            std::ranges::count(kRoleNames, one.substr(sign + 1)) == 0)
+            return expected(value, fmt::format("NAME=ROLE,... with a role of {}",
+                                               choices(std::vector<std::string>(
+                                                   std::begin(kRoleNames), std::end(kRoleNames)))));
+        call.roles.insert_or_assign(std::string(one.substr(0, sign)),
+                                    std::string(one.substr(sign + 1)));
+    }
+    return {};
+}
+Result<void> set_tokens(CallOptions& call, const Value& value) {
+    call.tokens_file = value.text;
+    return {};
+}
+
+constexpr std::string_view kArrays = "Arrays";
 constexpr std::string_view kHeads = "Heads (with X; Q, K, V bring theirs)";
 constexpr std::string_view kScore = "Score";
 constexpr std::string_view kMask = "Masks (combined by AND, also with the array `mask`)";
@@ -225,6 +252,12 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "axes of Q, K, V and dO: heads-first [B,H,T,d] (default), tokens-first [B,T,H,d], or joined "
      "[B,T,H·d]",
      set_layout},
+    {"role", "NAME=ROLE,..", "", kArrays,
+     "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - for not at "
+     "all",
+     set_role},
+    {"tokens", "FILE", "", kArrays,
+     "the tokens, of a text file (a line or a word each) or JSON (a list of strings)", set_tokens},
     {"score", "S", "", kScore, "how a pair is scored (default dot); `--score ?` names the others",
      set_score},
     {"scale", "C", "", kScore,

@@ -33,7 +33,9 @@ struct CallOptions {
     std::optional<RopePairs> rope_pairs;
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
-    bool sinks = false;  // the file is said to hold the array
+    bool sinks = false;                        // the file is said to hold the array
+    std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
+    std::string tokens_file;                   // of text or JSON; "": the array `tokens`
     // Of operations, together `operation`.
     std::optional<Operation> which_operation;
     OperationSpec operation_settings;

@@ -5,8 +5,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
 
 #include "app/files/inputs.h"
+#include "app/files/pairs.h"
+#include "core/io/file.h"
+#include "core/io/json.h"
 #include "core/masks.h"
 
 namespace attn::files {
@@ -70,6 +77,20 @@ Result<Dimensions> sizes_of(Inputs& in, const AttentionSpec& spec, Values values
     auto size = size_of_call();
     in.v = {};
     return size;
+}
+
+/// Beside given scores or weights only what is the file's is used.
+void leave_unused(const PairsListing& pairs, const ArrayReader& reader, Listing& listing,
+                  TensorFile& file) {
+    listing.unused.clear();
+    listing.computed.clear();
+    for (const std::string& name : reader.names()) {
+        const auto role = listing.roles.find(name);
+        const bool of_file = role != listing.roles.end() && is_file_array(role->second);
+        if (of_file) file.roles.emplace(name, role->second);
+        if (!of_file && std::ranges::count(pairs.names, name) == 0) listing.unused.push_back(name);
+    }
+    std::erase_if(listing.stand_ins, [](const auto& each) { return !is_file_array(each.first); });
 }
 
 Result<void> add_layer(const LayerReader& layer, Values values, TensorFile& file) {
@@ -172,9 +193,17 @@ Result<void> read_operation(ArrayReader& reader, Listing& listing, const CallOpt
     return {};
 }
 
-Result<void> read_mask(const ArrayReader& reader, const Dimensions& size, MaskSpec& mask) {
-    if (!reader.has("mask")) return {};
-    const Result<NpyArray> array = reader.array("mask");
+/// "mask", or the array that was given that role.
+std::string file_array(const Listing& listing, std::string_view name) {
+    const auto stand_in = listing.stand_ins.find(std::string(name));
+    return stand_in == listing.stand_ins.end() ? std::string(name) : stand_in->second;
+}
+
+Result<void> read_mask(const ArrayReader& reader, const Listing& listing, const Dimensions& size,
+                       MaskSpec& mask) {
+    const std::string name = file_array(listing, "mask");
+    if (!reader.has(name)) return {};
+    const Result<NpyArray> array = reader.array(name);
     if (!array) return tl::unexpected(array.error());
     const auto* const values = std::get_if<std::vector<std::uint8_t>>(&array->values);
     if (!values)
@@ -212,21 +241,79 @@ std::string causal_note(const AttentionSpec& spec, const Dimensions& size) {
         size.tq == 1 ? "" : fmt::format(" to {}", size.tq - 1), size.tq);
 }
 
-Result<void> fill(ArrayReader& reader, Listing& listing, const OptionValues& given, Values values,
-                  TensorFile& file) {
-    const Result<OptionValues> merged = merge_options(reader, given, file.notes);
-    if (!merged) return tl::unexpected(merged.error());
-    const Result<CallOptions> options = call_options(*merged);
-    if (!options) return tl::unexpected(options.error());
-    file.spec = options->spec;
+/// A list of strings, or an object with the list "tokens".
+Result<std::vector<std::string>> tokens_of_json(const std::string& text, const std::string& path) {
+    const auto json = parse_json(text, path);
+    if (!json) return tl::unexpected(json.error());
+    const nlohmann::json& list =
+        json->is_object() && json->contains("tokens") ? (*json)["tokens"] : *json;
+    const auto is_text = [](const nlohmann::json& each) { return each.is_string(); };
+    if (!list.is_array() || !std::ranges::all_of(list, is_text))
+        return bad_input(fmt::format(
+            "{}: expected a JSON list of strings, or an object with the list tokens", path));
+    return list.get<std::vector<std::string>>();
+}
+
+/// Every line a token where there are as many, else every word.
+Result<std::vector<std::string>> tokens_of_text(const std::string& text, Index count) {
+    std::vector<std::string> lines, words;
+    std::istringstream by_line(text);
+    for (std::string line; std::getline(by_line, line);) {
+        if (line.ends_with('\r')) line.pop_back();
+        lines.push_back(line);
+    }
+    if (std::ssize(lines) == count) return lines;
+    std::istringstream by_word(text);
+    for (std::string word; by_word >> word;) words.push_back(word);
+    return words;
+}
+
+/// Of the option tokens, for the queries; for the keys too where there are as many.
+Result<void> read_tokens_file(const std::string& path, Index count,
+                              std::vector<std::string>& tokens) {
+    const auto text = read_text_file(path);
+    if (!text) return tl::unexpected(text.error());
+    const std::size_t first = text->find_first_not_of(" \t\r\n");
+    const bool json = first != text->npos && ((*text)[first] == '[' || (*text)[first] == '{');
+    auto read = json ? tokens_of_json(*text, path) : tokens_of_text(*text, count);
+    if (!read) return tl::unexpected(read.error());
+    if (std::ssize(*read) != count)
+        return bad_input(
+            fmt::format("{} holds {} tokens, but there are {} queries (Tq); expected one each",
+                        path, read->size(), count));
+    tokens = *std::move(read);
+    return {};
+}
+
+Result<void> read_layers(ArrayReader& reader, const Listing& listing, const CallOptions& options,
+                         Values values, TensorFile& file) {
+    file.roles = listing.roles;
     for (const Index layer : listing.layers)
-        if (auto added = add_layer({reader, listing, layer, *options}, values, file); !added)
+        if (auto added = add_layer({reader, listing, layer, options}, values, file); !added)
             return added;
+    return {};
+}
+
+Result<void> fill(ArrayReader& reader, Listing& listing, const CallOptions& given, Values values,
+                  TensorFile& file) {
+    const CallOptions* const options = &given;
+    file.spec = options->spec;
+    const auto pairs = values == Values::optional && !listing.call
+                           ? list_pairs(reader.names(), options->roles)
+                           : std::nullopt;
+    auto layers = pairs ? read_pairs(reader, *pairs, file)
+                        : read_layers(reader, listing, *options, values, file);
+    if (!layers) return layers;
+    if (pairs) leave_unused(*pairs, reader, listing, file);
     if (std::string note = causal_note(file.spec, file.size); !note.empty())
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
-    if (auto read = read_mask(reader, file.size, file.spec.mask); !read) return read;
+    if (auto read = read_mask(reader, listing, file.size, file.spec.mask); !read) return read;
     if (auto read = read_operation(reader, listing, *options, file); !read) return read;
-    if (auto read = read_tokens(reader, "tokens", file.size.tq, "queries (Tq)", file.tokens); !read)
+    if (!options->tokens_file.empty())
+        return read_tokens_file(options->tokens_file, file.size.tq, file.tokens);
+    if (auto read = read_tokens(reader, file_array(listing, "tokens"), file.size.tq, "queries (Tq)",
+                                file.tokens);
+        !read)
         return read.map_error([&](Error error) {
             const bool as_heads = std::ssize(file.tokens) == file.size.heads && !options->layout;
             if (as_heads && !file.layers.front().projects())
@@ -238,12 +325,24 @@ Result<void> fill(ArrayReader& reader, Listing& listing, const OptionValues& giv
     return read_tokens(reader, "tokens_kv", file.size.tk, "keys (Tk)", file.tokens_kv);
 }
 
-Result<TensorFile> read_listed(ArrayReader& reader, Listing listing, const OptionValues& given,
-                               Values values) {
+Result<TensorFile> read_listed(ArrayReader& reader, const OptionValues& given, Values values,
+                               std::optional<Index> only) {
     TensorFile file;
-    if (auto filled = fill(reader, listing, given, values, file); !filled)
-        return tl::unexpected(std::move(filled.error()));
-    if (std::string note = stand_in_note(listing, reader.path()); !note.empty())
+    const Result<OptionValues> merged = merge_options(reader, given, file.notes);
+    if (!merged) return tl::unexpected(merged.error());
+    const Result<CallOptions> options = call_options(*merged);
+    if (!options) return tl::unexpected(options.error());
+    auto listed = list_layers(reader.names(), reader.path(), options->roles);
+    if (!listed) return tl::unexpected(std::move(listed.error()));
+    Listing listing = *std::move(listed);
+    if (only) {
+        const auto number = find_layer(listing, *only, reader.path());
+        if (!number) return tl::unexpected(number.error());
+        listing.layers = {*number};
+    }
+    if (auto filled = fill(reader, listing, *options, values, file); !filled)
+        return tl::unexpected(filled.error());
+    if (std::string note = stand_in_note(listing, reader.path(), options->layout); !note.empty())
         file.notes.push_back(std::move(note));
     const std::vector<std::string> notes = reader.notes();
     file.notes.insert(file.notes.end(), notes.begin(), notes.end());
@@ -257,21 +356,14 @@ Result<TensorFile> read_listed(ArrayReader& reader, Listing listing, const Optio
 Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given, Values values) {
     auto reader = ArrayReader::open(path);
     if (!reader) return tl::unexpected(std::move(reader.error()));
-    const auto listing = list_layers(reader->names(), reader->path());
-    if (!listing) return tl::unexpected(listing.error());
-    return read_listed(*reader, *listing, given, values);
+    return read_listed(*reader, given, values, {});
 }
 
 Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer,
                               Values values) {
     auto reader = ArrayReader::open(path);
     if (!reader) return tl::unexpected(std::move(reader.error()));
-    auto listing = list_layers(reader->names(), reader->path());
-    if (!listing) return tl::unexpected(std::move(listing.error()));
-    const auto number = find_layer(*listing, layer, reader->path());
-    if (!number) return tl::unexpected(number.error());
-    listing->layers = {*number};
-    return read_listed(*reader, *listing, given, values);
+    return read_listed(*reader, given, values, layer);
 }
 
 }  // namespace attn::files

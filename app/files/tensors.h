@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "app/files/layers.h"
 #include "app/files/options.h"
+#include "app/view/document/document.h"
 #include "core/engine.h"
 
 namespace attn::files {
@@ -24,9 +26,11 @@ struct TensorFile {
     std::optional<OperationSpec> operation;         // in place of softmax attention, of every layer
     std::vector<OperationParams> operation_params;  // of each layer: given, or fresh ones
     Dimensions size;                                // of every layer
-    std::vector<std::string> tokens;                // Tq of them; empty: the file has none
-    std::vector<std::string> tokens_kv;             // Tk of them; empty: the file has none
-    std::vector<std::string> notes;                 // what a person should know, one line each
+    std::vector<view::GivenPairs> given;  // of each layer, whose inputs are empty then; empty: none
+    std::map<std::string, std::string> roles;  // of every array that is used
+    std::vector<std::string> tokens;           // Tq of them; empty: the file has none
+    std::vector<std::string> tokens_kv;        // Tk of them; empty: the file has none
+    std::vector<std::string> notes;            // what a person should know, one line each
 };
 
 /// Whether V may be missing beside Q and K: weights can be looked at without it.

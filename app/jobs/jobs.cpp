@@ -34,6 +34,7 @@ Jobs::Jobs(view::Opener open, std::function<void()> wake) {
     jobs_.push_back(job("numerics", view::requested_numerics, run<view::NumericsRequest>, wake));
     jobs_.push_back(job("heads", view::requested_heads, run<view::HeadsRequest>, wake));
     jobs_.push_back(job("capacity", view::requested_capacity, run<view::CapacityRequest>, wake));
+    jobs_.push_back(job("tensors", view::requested_tensors, run<view::TensorsRequest>, wake));
     jobs_.push_back(job("probe", view::requested_probe, run<view::ProbeRequest>, wake));
     jobs_.push_back(job("map input", view::requested_map_input, run<view::MapInputRequest>, wake));
     jobs_.push_back(job("cell", view::requested_map_cell, run<view::MapCellRequest>, wake));

@@ -18,6 +18,7 @@ constexpr std::array<WorkspacePanel, view::kWorkspaceCount> kPanels{{
     {Workspace::heads, draw_heads_icon, draw_heads_workspace},
     {Workspace::lookup, draw_lookup_icon, draw_lookup_workspace},
     {Workspace::compare, draw_compare_icon, draw_compare_workspace},
+    {Workspace::tensors, draw_tensors_icon, draw_tensors_workspace},
 }};
 
 consteval bool in_order() {

@@ -18,6 +18,7 @@
 #include "app/view/numerics/actions.h"
 #include "app/view/saturation/actions.h"
 #include "app/view/step/actions.h"
+#include "app/view/tensors/actions.h"
 #include "app/view/window/actions.h"
 
 namespace attn::view {
@@ -28,7 +29,7 @@ namespace attn::view {
 // where it can.
 using AnyAction = Joined<WindowActions, DocumentActions, StepActions, SaturationActions,
                          LargeActions, MasksActions, KindsActions, NumericsActions, CostActions,
-                         HeadsActions, LookupActions, CompareActions>::Variant;
+                         HeadsActions, LookupActions, CompareActions, TensorsActions>::Variant;
 
 /// What copies, moves and ends it stands in apply.cpp alone: every other file compiles in half the time.
 struct Action : AnyAction {

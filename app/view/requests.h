@@ -7,6 +7,7 @@
 #include "app/view/lookup/requests.h"
 #include "app/view/numerics/requests.h"
 #include "app/view/saturation/requests.h"
+#include "app/view/tensors/requests.h"
 
 namespace attn::view {
 

@@ -132,7 +132,7 @@ Result<Document> open_reference(const json& value, const std::string& where,
         if (!found) return bad_input(where + ": " + found.error().sentence);
         *named = *std::move(found);
     }
-    auto opened = context.open({reference->what, 0}, {});
+    auto opened = context.open({reference->what, 0, reference->options}, {});
     if (!opened) return tl::unexpected(opened.error());
     return resolved(*opened->document, *reference);
 }
@@ -233,6 +233,7 @@ void restore(AppState& state, const AppState& session) {
     state.compare.stage = session.compare.stage;  // what is pinned stays
     state.compare.cell = session.compare.cell;
     state.compare.target = session.compare.target;
+    state.tensors = session.tensors;
     state.numerics_look = session.numerics_look;
     state.cost_look.item = session.cost_look.item;
     state.lookup_look = session.lookup_look;

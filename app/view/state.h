@@ -25,6 +25,7 @@
 #include "app/view/saturation/controls.h"
 #include "app/view/step/look.h"
 #include "app/view/window/tour.h"
+#include "app/view/tensors/look.h"
 #include "core/backend.h"
 #include "core/trace.h"
 
@@ -44,9 +45,10 @@ enum class Workspace : std::uint8_t {
     cost,
     heads,
     lookup,
-    compare
+    compare,
+    tensors
 };
-inline constexpr std::size_t kWorkspaceCount = 10;
+inline constexpr std::size_t kWorkspaceCount = 11;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -153,6 +155,7 @@ struct AppState {
 
     TourLook tour;
     CompareLook compare;
+    TensorsLook tensors;
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};

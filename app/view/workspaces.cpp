@@ -14,6 +14,7 @@
 #include "app/view/saturation/workspace.h"
 #include "app/view/step/workspace.h"
 #include "app/view/step_map.h"
+#include "app/view/tensors/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -28,7 +29,7 @@ constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
 constexpr std::array kWorkspaces{&kStepWithMap,    &kSaturationWorkspace, &kLargeWorkspace,
                                  &kMasksWorkspace, &kKindsWorkspace,      &kNumericsWorkspace,
                                  &kCostWorkspace,  &kHeadsWorkspace,      &kLookupWorkspace,
-                                 &kCompareWorkspace};
+                                 &kCompareWorkspace, &kTensorsWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

@@ -72,6 +72,27 @@ class Files(Case):
             context = softmax(q @ k.transpose(0, 2, 1) / 2.0) @ v
             numpy.testing.assert_allclose(found["context"][0], context, atol=1e-6)
 
+    def test_weights_alone_are_layers_and_heads(self):
+        weights = softmax(self.random.standard_normal((2, 3, 5, 5)))
+        for given, names in ((weights[0, 0], ["weights"]), (weights[0], ["weights"]), (weights, ["l0.weights", "l1.weights"]),
+                             (list(weights), ["l0.weights", "l1.weights"])):
+            path = attnscope.save(self.folder / "w.npz", given)
+            found = numpy.load(path)
+            self.assertEqual(list(found), names)
+            numpy.testing.assert_array_equal(found[names[-1]], given if len(names) == 1 else weights[1])
+        csv = self.folder / "heads.csv"
+        subprocess.run([BINARY, "heads", path, "-o", csv], check=True, capture_output=True)
+        rows = csv.read_text().splitlines()
+        self.assertEqual(len(rows), 1 + 2 * 3)
+        entropy = -(weights[1, 2] * numpy.log(weights[1, 2])).sum(-1).mean()
+        self.assertAlmostEqual(float(rows[-1].split(",")[3]), entropy, places=5)
+
+    def test_weights_of_other_axes_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "expected \\[T, T\\]"):
+            attnscope.save(self.folder / "w.npz", numpy.ones(4))
+        with self.assertRaisesRegex(ValueError, "v is given without k"):
+            attnscope.save(self.folder / "w.npz", numpy.ones((2, 2)), v=numpy.ones((2, 2)))
+
     def test_layers_that_do_not_match_are_refused(self):
         q, k, v = self.qkv(3, 5, 4)
         with self.assertRaisesRegex(ValueError, "q has 2 layers, k 1"):
@@ -92,6 +113,13 @@ class Window(Case):
         shown = pathlib.Path((self.folder / "shown").read_text().strip())
         self.assertEqual(shown.name, "attention.npz")
         self.assertFalse(shown.exists())
+
+    def test_show_opens_weights_alone(self):
+        self.stand_in()
+        program = self.folder / "program"
+        program.write_text(program.read_text().replace('"$1" = trace ]', '"$1" = trace ] || [ "$1" = heads ]'))
+        attnscope.show(softmax(self.random.standard_normal((3, 5, 5))), wait=True)
+        self.assertIn("attention.npz", (self.folder / "shown").read_text())
 
     def test_show_says_what_is_wrong_before_a_window_opens(self):
         self.stand_in()

@@ -67,6 +67,7 @@ std::vector<CostPreset> cost_presets() {
 Result<CostSizes> document_sizes(const AppState& state) {
     const Dimensions& of = state.document().size;
     if (of.tq < 1 || of.tk < 1) return bad_input("the document has no tokens yet");
+    if (is_empty(state.document())) return bad_input(empty_words(state.document()));
     if (of.d_model_kv != 0 && of.d_model_kv != of.d_model)
         return bad_input("the document's X_kv is wider or narrower than its X: not counted here");
     using enum CostSize;

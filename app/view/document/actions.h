@@ -38,9 +38,11 @@ struct TypeText {
 /// Tensors, a session, a preset or a model; DocumentReady follows.
 struct OpenFile {
     std::string path;
-    std::optional<std::string> text = {};  // for the model to read
-    static constexpr auto kMeta = meta("open_file", Kind::plain, field("path", &OpenFile::path),
-                                       field("text", &OpenFile::text));
+    std::optional<std::string> text = {};     // for the model to read
+    std::optional<std::string> options = {};  // how its arrays are read, see FileOrigin
+    static constexpr auto kMeta =
+        meta("open_file", Kind::plain, field("path", &OpenFile::path),
+             field("text", &OpenFile::text), field("options", &OpenFile::options));
     friend void carry_out(AppState& state, const OpenFile& action);
 };
 /// A generated matrix; DocumentReady follows.

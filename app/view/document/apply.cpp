@@ -125,7 +125,7 @@ void carry_out(AppState& state, const LoadPreset& action) {
 }
 
 void carry_out(AppState& state, const OpenFile& action) {
-    state.opening = OpenRequest{action.path, ++state.opened};
+    state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
     if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
     state.opening_done = 0.0;
     say(state, fmt::format("Opening {}.", action.path));

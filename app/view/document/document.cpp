@@ -48,6 +48,22 @@ bool is_empty(const Document& document) {
     return document.inputs->x.empty() && document.inputs->q.empty();
 }
 
+bool is_without_values(const Document& document) {
+    const Inputs& in = *document.inputs;
+    return !in.projects() && !in.q.empty() && in.v.empty();
+}
+
+std::string empty_words(const Document& document) {
+    if (!document.no_attention.empty())
+        return fmt::format("No attention can be made of {}: Tensors says why (key 9).",
+                           document.title);
+    if (!document.given.empty())
+        return fmt::format(
+            "{} holds {} without the queries and keys that make them: Heads shows them (key 8).",
+            document.title, document.given.front()->stage == Stage::weights ? "weights" : "scores");
+    return "There is no sentence yet: type one in Step (key 1).";
+}
+
 double bytes_of(const Document& document) {
     double floats = 0.0;
     const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
@@ -56,6 +72,7 @@ double bytes_of(const Document& document) {
             add(*tensor);
         for (const Tensor& tensor : inputs->params.tensors) add(tensor);
     }
+    for (const auto& given : document.given) add(given->values);
     return 4.0 * floats;
 }
 
@@ -91,7 +108,7 @@ Result<void> check_input(const Document& document, const InputEdit& edit) {
 
 Result<Document> with_size(Document document) {
     if (is_empty(document)) {
-        document.size = {};
+        if (document.given.empty()) document.size = {};
         return document;
     }
     const bool whole = document.inputs->projects() || !document.inputs->v.empty();
@@ -130,6 +147,7 @@ std::string kind_without_words(const Document& document) {
 }  // namespace
 
 std::string stages_lack(const Document& document) {
+    if (is_empty(document) && !is_toy(document)) return empty_words(document);
     if (is_empty(document)) return "Type a sentence and press Enter.";
     if (std::string kind = kind_without_words(document); !kind.empty()) return kind;
     const Dimensions& size = document.size;
@@ -138,8 +156,9 @@ std::string stages_lack(const Document& document) {
             "{} × {} scores are too many to compute every stage: those from QKᵀ to softmax are a "
             "map, without gradients.",
             grouped(size.tq), grouped(size.tk));
-    if (!document.inputs->projects() && document.inputs->v.empty())
-        return "These are queries and keys without values: Large shows their weights (key 3).";
+    if (is_without_values(document))
+        return "These are queries and keys without values: Large shows their weights (key 3), and "
+               "Heads those of every head (key 8).";
     return {};
 }
 

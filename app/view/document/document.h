@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct ToyOrigin {
 /// Tensors of a file that `trace` reads.
 struct FileOrigin {
     std::string path;
+    std::string options = {};  // how it is read beside the options that it holds: their JSON; ""
     bool operator==(const FileOrigin&) const = default;
 };
 /// A text as a trained model read it.
@@ -66,6 +68,12 @@ struct InputEdit {
     bool operator==(const InputEdit&) const = default;
 };
 
+/// Scores or weights [B,H,Tq,Tk] that a file gives without the queries and keys that make them.
+struct GivenPairs {
+    Stage stage = Stage::weights;  // weights; or scaled, biased or masked, whose softmax they are
+    Tensor values;
+};
+
 /// What one output should be, for the squared error; 0 where nothing else is said.
 struct Target {
     OutputCell cell;
@@ -96,6 +104,10 @@ struct Document {
     std::vector<std::shared_ptr<const Inputs>> layers;  // never empty; widths may differ
     Index layer = 0;                                    // the one that is looked at
     std::shared_ptr<const Inputs> inputs;               // layers[layer]; never null
+    std::vector<std::shared_ptr<const GivenPairs>>
+        given;                 // of each layer; empty: all is computed from `layers`
+    std::string no_attention;  // why no attention can be made of the file's arrays; "": it can
+    std::map<std::string, std::string> roles;  // of a file's arrays: name -> what it was read as
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first
     std::vector<Target> targets;   // of outputs, one each
@@ -109,7 +121,12 @@ const ModelOrigin* model_of(const Document& document);
 /// What a person can type anew: a toy's sentence, what a model read; "" of others.
 const std::string& text_of(const Document& document);
 /// Nothing is there to be computed: a toy without a sentence.
+/// Or neither Q and K nor X are known: a file gives weights, or arrays that are no attention.
 bool is_empty(const Document& document);
+/// Queries and keys are there, values are not: nothing after the weights is computed.
+bool is_without_values(const Document& document);
+/// What is missing in an empty document, and which workspace helps: for whoever shows none.
+std::string empty_words(const Document& document);
 /// Up to so many cells of one matrix are computed and drawn one by one.
 inline constexpr Index kMostCells = Index{1} << 16;
 /// Why it has no trace: nothing typed, too many scores, no values; "": it has one.

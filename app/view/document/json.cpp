@@ -360,6 +360,7 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
     Rows rows;
     if (const auto* file = std::get_if<FileOrigin>(&document.origin)) {
         rows.emplace_back("file", text_json(path_from(folder, file->path)));
+        if (!file->options.empty()) rows.emplace_back("options", text_json(file->options));
         if (!folder.empty() && file->path != "-")
             rows.emplace_back("absolute", text_json(absolute_path(file->path)));
     }
@@ -410,6 +411,8 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     Fields fields(value, std::string(file_name));
     DocumentReference reference;
     reference.what = named_in(fields);
+    if (std::holds_alternative<std::string>(reference.what))
+        fields.read("options", reference.options);
     fields.read("absolute", reference.absolute);
     fields.read("layer", reference.layer);
     fields.read("heads", reference.spec.heads);

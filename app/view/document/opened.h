@@ -21,6 +21,7 @@ struct ModelText {
 struct OpenRequest {
     std::variant<std::string, large::PlantedSpec, ModelText> what;
     std::uint64_t number = 0;  // parts one request from the next, also for the same file
+    std::string options = {};  // of a file, see FileOrigin
     bool operator==(const OpenRequest&) const = default;
 };
 /// "in.npz", or "131,072 generated tokens".

@@ -132,7 +132,9 @@ void carry_out(AppState& state, const SelectHeadsPair& action) {
     state.heads.pair = cell;
     remember_in_step(state, cell);
     const CellRef weight{Stage::weights, cell.row, cell.column};
-    const auto value = value_at(state, weight);
+    auto value = value_at(state, weight);
+    if (!value && has_current_heads(state) && state.heads.result->find(head_here(state)))
+        value = state.heads.result->weights(head_here(state))(cell.row, cell.column);
     if (!value) return;
     say(state, fmt::format("{} = {}.", cell_name(state, weight), number(*value)));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include "core/engine.h"
 #include "core/masks.h"
 #include "core/rng.h"
+#include "core/softmax.h"
 
 namespace attn::view {
 namespace {
@@ -82,11 +85,116 @@ void measure_layer(HeadsResult& result, Index n, const Trace& trace) {
     }
 }
 
+/// Without values: weights ask for none, and whatever stands in for them leaves no trace in the weights.
+const Inputs& with_values(const Inputs& inputs, Inputs& room) {
+    if (inputs.projects() || inputs.q.empty() || !inputs.v.empty()) return inputs;
+    room = inputs;
+    const Shape k = inputs.k.shape();
+    room.v = Tensor(Shape{k.b, k.h, k.t, 1});
+    return room;
+}
+
+constexpr double kUnitRow = 1e-3;  // how far from 1 the sum of a row of weights may be
+
+/// "3 of 12 rows of the weights do not sum to 1 (0.92 … 1.30): they are shown as the file gives them".
+std::string odd_rows_words(const HeadsLayer& layer, Index batch) {
+    Index rows = 0, odd = 0, nans = 0;
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (Index head = 0; head < layer.heads; ++head)
+        for (Index i = 0; i < layer.tq; ++i, ++rows) {
+            double sum = 0.0;
+            for (const float weight : layer.weights.matrix(batch, head).row(i)) sum += weight;
+            if (std::isfinite(sum) && std::abs(sum - 1.0) <= kUnitRow) continue;
+            ++odd;
+            if (!std::isfinite(sum)) {
+                ++nans;
+                continue;
+            }
+            low = std::min(low, sum);
+            high = std::max(high, sum);
+        }
+    if (odd == 0) return {};
+    std::string sums;
+    if (odd > nans)
+        sums = low == high ? fmt::format(" (Σ = {})", number(low))
+                           : fmt::format(" (Σ from {} to {})", number(low), number(high));
+    if (nans > 0) sums += fmt::format(" ({} {} not finite)", nans, nans == 1 ? "is" : "are");
+    return fmt::format("{} of {} row{} of weights {} not sum to 1{}: shown as the file gives them",
+                       odd, rows, rows == 1 ? "" : "s", odd == 1 ? "does" : "do", sums);
+}
+
+/// A mask never hides a weight that the file gives: where it is not 0, the pair counts as allowed.
+void show_given_weights(HeadsLayer& layer, Index batch) {
+    std::vector<std::vector<std::uint8_t>> allowed;
+    for (Index head = 0; head < layer.heads; ++head) {
+        auto pairs = layer.allowed_of(head);
+        const auto weights = layer.weights.matrix(batch, head);
+        for (std::size_t n = 0; n < pairs.size(); ++n)
+            if (weights.data[n] != 0.0F) pairs[n] = 1;
+        allowed.push_back(std::move(pairs));
+    }
+    layer.allowed = std::move(allowed);
+}
+
+/// A = softmax over keys of given scores under the mask; −inf in them forbids a pair as the mask does.
+void softmax_given(HeadsLayer& layer, const Tensor& scores, EmptyRows policy, Index batch) {
+    const auto keys = static_cast<std::size_t>(layer.tk);
+    std::vector<double> row(keys);
+    std::vector<std::vector<std::uint8_t>> allowed;
+    for (Index head = 0; head < layer.heads; ++head) {
+        auto pairs = layer.allowed_of(head);
+        pairs.resize(static_cast<std::size_t>(layer.tq * layer.tk), 1);
+        const auto given = scores.matrix(batch, head);
+        for (Index i = 0; i < layer.tq; ++i) {
+            for (std::size_t j = 0; j < keys; ++j) {
+                std::uint8_t& may = pairs[static_cast<std::size_t>(i) * keys + j];
+                const float score = given(i, static_cast<Index>(j));
+                if (score == -std::numeric_limits<float>::infinity()) may = 0;
+                row[j] = may != 0 ? score : -std::numeric_limits<double>::infinity();
+            }
+            softmax_row(row, row, policy);
+            std::ranges::copy(
+                row | std::views::transform([](double a) { return static_cast<float>(a); }),
+                layer.weights.matrix(batch, head).row(i).begin());
+        }
+        allowed.push_back(std::move(pairs));
+    }
+    layer.allowed = std::move(allowed);
+}
+
+/// Of weights or scores that the file gives.
+Result<void> take_given(HeadsResult& result, Index n) {
+    const Document& document = *result.document;
+    HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
+    const GivenPairs& given = *document.given[static_cast<std::size_t>(n)];
+    const Shape shape = given.values.shape();
+    if (result.batch >= shape.b) return bad_input(fmt::format("it has {} sequences", shape.b));
+    Dimensions size = document.size;
+    layer.heads = size.heads = shape.h;
+    layer.tq = size.tq = shape.t;
+    layer.tk = size.tk = shape.d;
+    layer.weights = given.values;
+    find_allowed(layer, document.spec.mask, size, result.batch);
+    if (given.stage == Stage::weights) {
+        layer.note = odd_rows_words(layer, result.batch);
+        show_given_weights(layer, result.batch);
+    } else {
+        softmax_given(layer, given.values, document.spec.empty_rows, result.batch);
+    }
+    layer.value_fault = layer.output_fault = "the file gives no values";
+    layer.gradient_fault = "the file gives no Q, K and V";
+    measure_layer(result, n, Trace{});
+    return {};
+}
+
 Result<void> compute_layer(const HeadsRequest& request, const RunControl& control,
                            HeadsResult& result, Index n) {
     const Document& document = *result.document;
+    if (!document.given.empty()) return take_given(result, n);
     HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
-    const Inputs& inputs = *document.layers[static_cast<std::size_t>(n)];
+    Inputs room;
+    const bool valueless = is_without_values(document);
+    const Inputs& inputs = with_values(*document.layers[static_cast<std::size_t>(n)], room);
     const auto call = validate(inputs, document.spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions& size = call->size();
@@ -105,7 +213,12 @@ Result<void> compute_layer(const HeadsRequest& request, const RunControl& contro
     layer.heads = size.heads;
     layer.tq = size.tq;
     layer.tk = size.tk;
-    if (request.gradients) find_gradient(*call, **backend, *trace, layer);
+    if (valueless) {
+        (*trace)[Stage::v] = (*trace)[Stage::context] = {};
+        layer.gradient_fault = "there are no values";
+    } else if (request.gradients) {
+        find_gradient(*call, **backend, *trace, layer);
+    }
     find_norms(*trace, inputs, request.batch, layer);
     layer.q = (*trace)[document.spec.rope ? Stage::q_rot : Stage::q];
     layer.k = (*trace)[document.spec.rope ? Stage::k_rot : Stage::k];
@@ -146,14 +259,21 @@ const HeadFacts* HeadsResult::find(HeadPlace place) const {
 Index heads_in_layer(const Document& document, Index layer) {
     if (layer == document.layer) return document.size.heads;
     if (layer < 0 || layer >= std::ssize(document.layers)) return 0;
-    const auto call = validate(*document.layers[static_cast<std::size_t>(layer)], document.spec);
+    if (!document.given.empty())
+        return document.given[static_cast<std::size_t>(layer)]->values.shape().h;
+    Inputs room;
+    const auto call = validate(with_values(*document.layers[static_cast<std::size_t>(layer)], room),
+                               document.spec);
     return call ? call->size().heads : 0;
 }
 
 Index head_cells(const Document& document) {
     Index cells = 0;
+    for (const auto& given : document.given) cells += given->values.count();
     for (const auto& inputs : document.layers) {
-        const auto call = validate(*inputs, document.spec);
+        if (!document.given.empty()) break;
+        Inputs room;
+        const auto call = validate(with_values(*inputs, room), document.spec);
         if (!call) continue;
         const Dimensions& size = call->size();
         cells += size.batch * size.heads * size.tq * size.tk;

@@ -19,6 +19,7 @@ struct Document;
 
 struct HeadsLayer {
     std::string fault;  // why it has no weights; "": it has
+    std::string note;   // what a person should know of weights that a file gives; "": nothing
     std::string backend;
     Index heads = 0, tq = 0, tk = 0;
     Tensor weights;  // [B,H,Tq,Tk]

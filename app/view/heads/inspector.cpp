@@ -97,7 +97,19 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
         if (const auto score = value_at(state, {stage, pair.row, pair.column}))
             add_line(view, stage == Stage::scores ? "score" : "scaled score",
                      {piece(number(*score), Role::score)});
-    add_line(view, "weight", {piece(number(weights(pair.row, pair.column)), Role::weight)});
+    const auto& given = state.document().given;
+    if (!given.empty() && given[static_cast<std::size_t>(place.layer)]->stage != Stage::weights) {
+        const GivenPairs& pairs = *given[static_cast<std::size_t>(place.layer)];
+        add_line(view, std::string(info(pairs.stage).symbol),
+                 {piece(number(pairs.values(state.batch, place.head, pair.row, pair.column)),
+                        Role::score),
+                  piece("  given by the file", {}, true)});
+    }
+    const bool is_given =
+        !given.empty() && given[static_cast<std::size_t>(place.layer)]->stage == Stage::weights;
+    add_line(view, "weight",
+             {piece(number(weights(pair.row, pair.column)), Role::weight),
+              piece(is_given ? "  given by the file" : "", {}, true)});
     add_shown(state, view, place);
     view.as_latex = fmt::format("A_{{{},{}}} = {}", pair.row, pair.column,
                                 exact(weights(pair.row, pair.column)));

@@ -200,8 +200,14 @@ void add_large(const AppState& state, AllHeadsView& view) {
 
 void add_notes(const HeadsResult& result, AllHeadsView& view) {
     for (std::size_t n = 0; n < result.layers.size(); ++n)
-        if (!result.layers[n].fault.empty())
-            view.notes.push_back(fmt::format("Layer {}: {}.", n, result.layers[n].fault));
+        for (const std::string& words : {result.layers[n].fault, result.layers[n].note})
+            if (!words.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, words));
+    constexpr std::size_t kMostNotes = 3;
+    if (view.notes.size() <= kMostNotes) return;
+    const std::size_t more = view.notes.size() - kMostNotes + 1;
+    view.notes.resize(kMostNotes - 1);
+    view.notes.push_back(
+        fmt::format("And {} more layers of which there is such a thing to say.", more));
 }
 
 }  // namespace

@@ -188,9 +188,11 @@ bool is_inside(const AppState& state, large::Cell cell) {
 
 std::string heads_fault(const AppState& state) {
     const Document& document = state.document();
-    if (is_empty(document)) return "There is no sentence yet";
+    if (is_empty(document) && document.given.empty())
+        return document.no_attention.empty() ? "There is no sentence yet" : document.no_attention;
+    const bool whole = document.given.empty() && !is_without_values(document);
     // What to do in the window stands behind the reason.
-    if (const std::string why = stages_lack(document); !why.empty())
+    if (const std::string why = stages_lack(document); whole && !why.empty())
         return why.substr(0, why.find(": Large shows"));
     if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
         document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
@@ -203,8 +205,10 @@ std::string heads_fault(const AppState& state) {
 }
 
 std::string heads_lacks(const AppState& state) {
-    if (is_empty(state.document())) return heads_fault(state) + ": type one in Step (key 1).";
-    if (std::string why = stages_lack(state.document()); !why.empty()) return why;
+    const Document& document = state.document();
+    if (is_empty(document) && document.given.empty()) return empty_words(document);
+    const bool whole = document.given.empty() && !is_without_values(document);
+    if (std::string why = stages_lack(document); whole && !why.empty()) return why;
     const std::string fault = heads_fault(state);
     return fault.empty() ? fault : fault + ": Step shows one layer (key 1).";
 }

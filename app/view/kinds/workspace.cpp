@@ -72,7 +72,7 @@ void read_kind(Fields& fields, AttentionKind& kind) {
 std::string kinds_lacks(const AppState& state) {
     const Document& document = state.document();
     const Dimensions& size = document.size;
-    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (is_empty(document)) return empty_words(document);
     if (!document.inputs->projects() && document.inputs->v.empty())
         return "These are queries and keys without values: Large shows their weights (key 3).";
     if (std::max(size.tq, size.tk) > kMostKindsTokens)

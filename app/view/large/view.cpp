@@ -27,6 +27,8 @@ std::string title(const AppState& state) {
 }
 
 std::string hint(const AppState& state) {
+    if (is_empty(state.document()) && !is_toy(state.document()))
+        return empty_words(state.document());
     if (is_empty(state.document()))
         return "Open a file of queries and keys (Ctrl+O) or generate them: nothing comes by "
                "itself.";

@@ -85,6 +85,7 @@ void add_searches(const CommandAdder& add, const LargeLook& look) {
 
 /// What is open decides what there is to do.
 std::string entering_words(const Document& document) {
+    if (is_empty(document) && !is_toy(document)) return empty_words(document);
     if (is_empty(document))
         return "There is no matrix yet: Ctrl+O opens one, Ctrl+K finds “Generate”.";
     if (is_toy(document))
@@ -96,7 +97,8 @@ std::string entering_words(const Document& document) {
 }  // namespace
 
 std::string large_lacks(const AppState& state) {
-    return is_empty(state.document()) ? "There is no matrix yet." : "";
+    if (!is_empty(state.document())) return {};
+    return is_toy(state.document()) ? "There is no matrix yet." : empty_words(state.document());
 }
 
 void enter_large(AppState& state) {

@@ -134,7 +134,7 @@ std::string masks_entering_words(const AppState& state) {
 
 std::string masks_lacks(const AppState& state) {
     const Document& document = state.document();
-    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (is_empty(document)) return empty_words(document);
     const Index tokens = std::max(document.size.tq, document.size.tk);
     if (tokens > kMostMaskTokens)
         return fmt::format(

@@ -96,7 +96,8 @@ std::optional<FlashView> flash_of(const AppState& state) {
 }
 
 std::string hint_of(const AppState& state) {
-    if (is_empty(state.document())) return std::string(kEmptyHint);
+    if (is_empty(state.document()))
+        return is_toy(state.document()) ? std::string(kEmptyHint) : empty_words(state.document());
     return state.step.stepped_once ? "" : std::string(kFirstHint);
 }
 

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/view/common/action.h"
+#include "app/view/state.h"
+
+namespace attn::view {
+
+// What of the arrays of the opened file is looked at, and how they are to be read.
+
+/// Names that have these letters, whatever their case.
+struct FilterTensors {
+    std::string text;
+    static constexpr auto kMeta =
+        meta("filter_tensors", Kind::plain, field("text", &FilterTensors::text));
+    friend void carry_out(AppState& state, const FilterTensors& action);
+};
+struct SortTensors {
+    TensorColumn column;
+    bool descending;
+    static constexpr auto kMeta =
+        meta("sort_tensors", Kind::plain, field("column", &SortTensors::column),
+             field("descending", &SortTensors::descending));
+    friend void carry_out(AppState& state, const SortTensors& action);
+};
+struct SelectTensor {
+    std::string name;
+    static constexpr auto kMeta =
+        meta("select_tensor", Kind::plain, field("name", &SelectTensor::name));
+    friend void carry_out(AppState& state, const SelectTensor& action);
+};
+/// To be read as a role of tensor_roles(); "-": not at all; "": as its name says. ReadTensors carries it out.
+struct SetTensorRole {
+    std::string name;
+    std::string role;
+    static constexpr auto kMeta =
+        meta("set_tensor_role", Kind::plain, field("name", &SetTensorRole::name),
+             field("role", &SetTensorRole::role));
+    friend void carry_out(AppState& state, const SetTensorRole& action);
+};
+/// Of Q, K and V: heads-first, tokens-first, joined; "": as the file says. ReadTensors carries it out.
+struct SetTensorAxes {
+    std::string axes;
+    static constexpr auto kMeta =
+        meta("set_tensor_axes", Kind::plain, field("axes", &SetTensorAxes::axes));
+    friend void carry_out(AppState& state, const SetTensorAxes& action);
+};
+/// Opens the file again with the roles and axes that were chosen.
+struct ReadTensors {
+    static constexpr auto kMeta = meta("read_tensors", Kind::plain);
+    friend void carry_out(AppState& state, const ReadTensors& action);
+};
+/// The rows of the table that are on screen, from and past: only they are measured.
+struct SeeTensors {
+    Index first;
+    Index past;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const SeeTensors& action);
+};
+struct TensorsListed {
+    std::shared_ptr<const TensorListing> listing{};
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const TensorsListed& action);
+};
+struct TensorMeasured {
+    std::shared_ptr<const TensorListing> of{};  // a late answer for another file changes nothing
+    std::string name;
+    std::shared_ptr<const TensorStats> stats{};
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const TensorMeasured& action);
+};
+
+using TensorsActions =
+    ActionList<FilterTensors, SortTensors, SelectTensor, SetTensorRole, SetTensorAxes, ReadTensors,
+               SeeTensors, TensorsListed, TensorMeasured>;
+
+}  // namespace attn::view

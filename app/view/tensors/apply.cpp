@@ -1,0 +1,112 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/view/document/edits.h"
+#include "app/view/tensors/actions.h"
+#include "app/view/tensors/measure.h"
+#include "app/view/tensors/roles.h"
+#include "app/view/tensors/view.h"
+#include "core/io/json.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::string_view kTensorAxes[] = {"", "heads-first", "tokens-first", "joined"};
+
+const FileOrigin* file_of(const AppState& state) {
+    return std::get_if<FileOrigin>(&state.document().origin);
+}
+
+/// Roles belong to files: a toy's and a model's arrays are what they are.
+bool refuse_roles(AppState& state) {
+    if (file_of(state) != nullptr) return false;
+    say(state,
+        fmt::format("{} is no file of tensors: its arrays have their roles.",
+                    state.document().title),
+        Severity::warning);
+    return true;
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const FilterTensors& action) { state.tensors.filter = action.text; }
+
+void carry_out(AppState& state, const SortTensors& action) {
+    state.tensors.sort = action.column;
+    state.tensors.descending = action.descending;
+}
+
+void carry_out(AppState& state, const SelectTensor& action) {
+    state.tensors.selected = action.name;
+    const auto& listing = state.tensors.listing;
+    if (listing && listing->document == state.shared_document() && !action.name.empty() &&
+        listing->find(action.name) == nullptr)
+        say(state, fmt::format("There is no array '{}' here.", shortened(action.name)),
+            Severity::warning);
+}
+
+void carry_out(AppState& state, const SetTensorRole& action) {
+    if (refuse_roles(state)) return;
+    const auto known = [&](const TensorRole& each) { return each.key == action.role; };
+    if (!action.role.empty() && std::ranges::none_of(tensor_roles(), known))
+        return say(state, fmt::format("There is no role '{}'.", shortened(action.role)),
+                   Severity::error);
+    if (action.name.find_first_of(",=") != std::string::npos)
+        return say(state,
+                   fmt::format("'{}' has , or = in its name: save it under another name.",
+                               shortened(action.name)),
+                   Severity::error);
+    if (action.role.empty())
+        state.tensors.roles.erase(action.name);
+    else
+        state.tensors.roles[action.name] = action.role;
+    say(state, "Press “read so” (Enter) to open the file with these roles.");
+}
+
+void carry_out(AppState& state, const SetTensorAxes& action) {
+    if (refuse_roles(state)) return;
+    if (std::ranges::count(kTensorAxes, action.axes) == 0)
+        return say(state, fmt::format("There are no axes '{}'.", shortened(action.axes)),
+                   Severity::error);
+    state.tensors.axes = action.axes;
+    say(state, "Press “read so” (Enter) to open the file with these axes.");
+}
+
+void carry_out(AppState& state, const ReadTensors&) {
+    if (refuse_roles(state)) return;
+    const FileOrigin& file = *file_of(state);
+    auto options = nlohmann::ordered_json::object();
+    if (!file.options.empty())
+        if (const auto before = parse_json(file.options, file.path); before && before->is_object())
+            for (const auto& [key, value] : before->items()) options[key] = value;
+    options.erase("role");
+    options.erase("layout");
+    if (const std::string roles = roles_text(state.tensors.roles); !roles.empty())
+        options["role"] = roles;
+    if (!state.tensors.axes.empty()) options["layout"] = state.tensors.axes;
+    carry_out(state, OpenFile{file.path, {}, options.empty() ? "" : options.dump()});
+}
+
+void carry_out(AppState& state, const SeeTensors& action) {
+    state.tensors.seen = {std::max<Index>(action.first, 0), std::max<Index>(action.past, 0)};
+}
+
+void carry_out(AppState& state, const TensorsListed& action) {
+    if (!action.listing) return;
+    TensorsLook& look = state.tensors;
+    look.listing = action.listing;
+    look.stats.clear();
+    if (look.listing->find(look.selected) != nullptr) return;
+    look.selected = look.listing->rows.empty() ? "" : look.listing->rows.front().name;
+}
+
+void carry_out(AppState& state, const TensorMeasured& action) {
+    if (!action.stats || action.of != state.tensors.listing) return;
+    state.tensors.stats[action.name] = action.stats;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/view/tensors/measure.h"
+
+namespace attn::view {
+
+/// What an array can be read as: a name of docs/command-line.md, with what it is.
+struct TensorRole {
+    std::string_view key;    // "Q", "weights"; "-": not used
+    std::string_view words;  // "queries"
+};
+std::span<const TensorRole> tensor_roles();
+
+/// A role and why; nothing is done with it until a person takes it.
+struct RoleProposal {
+    std::string role;    // key of tensor_roles(); "": nothing tells
+    std::string axes;    // "[B,H,T,d]"; "": unknown
+    std::string reason;  // "its name", "all 48 rows sum to 1"
+};
+/// By name and shape; by content where `stats` are there (null: not measured).
+RoleProposal propose_role(const TensorRow& row, const TensorStats* stats);
+
+/// Of a file: each array's own name or the role that it was given -> as the options write it, "a=Q,b=K".
+std::string roles_text(const std::map<std::string, std::string>& roles);
+
+}  // namespace attn::view

@@ -1,0 +1,169 @@
+// Weights or scores without the queries and keys that make them, roles that a person gives, tokens of a file, and files of
+// which no attention can be made.
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "app/files/open.h"
+#include "app/files/pairs.h"
+#include "app/files/tensors.h"
+#include "app/view/document/requests.h"
+#include "app/view/heads/compute.h"
+#include "app/view/session.h"
+#include "app/view/tensors/measure.h"
+#include "attn_tree.h"
+#include "core/io/npz.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+using namespace attn::files;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+/// [2, 2, 3], rows that sum to 1.
+const std::vector<float> kWeights{1.0F, 0.0F, 0.0F, 0.5F, 0.25F, 0.25F,
+                                  0.0F, 1.0F, 0.0F, 0.0F, 0.0F,  1.0F};
+
+Result<view::Opened> open(const fs::path& path, const std::string& options = {}) {
+    return opener(backends())({path.string(), 0, options}, {});
+}
+
+view::AppState opened_state(const fs::path& path, const std::string& options = {}) {
+    const auto opened = open(path, options);
+    REQUIRE_MESSAGE(opened, opened.error().sentence);
+    view::AppState state = view::initial_state();
+    view::apply(state, view::OpenFile{path.string(), {}, options});
+    view::apply(state, view::DocumentReady{path.string(), "",
+                                           std::make_shared<const view::Opened>(*opened)});
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("weights alone open in Heads, as the file gives them") {
+    const Scratch scratch;
+    REQUIRE(write_npz(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
+    view::AppState state = opened_state(scratch / "w.npz");
+    CHECK(state.workspace == view::Workspace::heads);
+    CHECK(state.document().size.heads == 2);
+    CHECK(state.document().size.tk == 3);
+    CHECK(state.document().roles.at("weights") == "weights");
+    const auto result = view::compute_heads(state);
+    REQUIRE(result.heads.size() == 2);
+    CHECK(result.weights({0, 0})(1, 0) == 0.5F);
+    CHECK(result.weights({0, 1})(1, 2) == 1.0F);
+    CHECK(result.layers[0].note.empty());
+    // −½ ln ½ − 2 · ¼ ln ¼ = 1.0397 in one of two rows, 0 in the other
+    CHECK(*result.heads[0].measures[HeadMeasure::entropy] == doctest::Approx(1.0397208 / 2));
+    CHECK(says(view::stages_lack(state.document()), "without the queries and keys"));
+}
+
+TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
+    const Scratch scratch;
+    REQUIRE(
+        write_npz(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}}));
+    const auto result = view::compute_heads(opened_state(scratch / "w.npz"));
+    CHECK(says(result.layers[0].note, "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
+    CHECK(result.weights({0, 0})(0, 1) == 0.2F);
+}
+
+TEST_CASE("layers by the names of output_attentions and TransformerLens") {
+    const Scratch scratch;
+    for (const std::string& form :
+         {"attentions.{}", "layers.{}.attn_weights", "blocks.{}.attn.hook_pattern", "l{}.weights",
+          "cross_attentions.{}"}) {
+        std::vector<NpzEntry> entries;
+        for (int n : {10, 2}) {
+            std::string name = form;
+            name.replace(name.find("{}"), 2, std::to_string(n));
+            entries.push_back({name, {1, 2, 2, 3}, kWeights});
+        }
+        REQUIRE(write_npz(scratch / "w.npz", entries));
+        const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
+        REQUIRE(file);
+        CHECK(file->numbers == std::vector<Index>{2, 10});
+        CHECK(file->given.size() == 2);
+        CHECK(file->size.heads == 2);
+    }
+}
+
+TEST_CASE("one array of five axes is layers") {
+    const Scratch scratch;
+    std::vector<float> twice = kWeights;
+    twice.insert(twice.end(), kWeights.rbegin(), kWeights.rend());
+    REQUIRE(write_npz(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}}));
+    const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
+    REQUIRE(file);
+    REQUIRE(file->given.size() == 2);
+    CHECK(file->given[1].values(0, 0, 0, 0) == 1.0F);
+    CHECK(file->given[1].values(0, 1, 1, 2) == 1.0F);
+    CHECK(file->given[0].values(0, 0, 1, 0) == 0.5F);
+}
+
+TEST_CASE("scores are given to softmax, −inf is masked") {
+    const Scratch scratch;
+    REQUIRE(write_npz(scratch / "s.npz",
+                      {{"masked", {2, 2}, std::vector<float>{0.0F, -kInf, 0.0F, std::log(3.0F)}}}));
+    const auto result = view::compute_heads(opened_state(scratch / "s.npz"));
+    CHECK(result.weights({0, 0})(0, 0) == 1.0F);
+    CHECK(result.weights({0, 0})(0, 1) == 0.0F);
+    CHECK(result.allowed({0, 0})[1] == 0);
+    CHECK(result.weights({0, 0})(1, 1) == doctest::Approx(0.75));
+}
+
+TEST_CASE("raw scores without their scale, and other arrays, open as arrays with the reason") {
+    const Scratch scratch;
+    REQUIRE(write_npz(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}}));
+    const view::AppState state = opened_state(scratch / "r.npz");
+    CHECK(state.workspace == view::Workspace::tensors);
+    CHECK(says(state.document().no_attention, "scores [2, 2] is there"));
+    CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
+}
+
+TEST_CASE("a role makes an array what its name does not say") {
+    const Scratch scratch;
+    REQUIRE(write_npz(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}, {"b", {2, 2, 3}, kWeights}}));
+    CHECK_FALSE(open(scratch / "a.npz")->document->no_attention.empty());
+    const auto weights = open(scratch / "a.npz", R"({"role": "a=weights"})");
+    REQUIRE(weights);
+    CHECK(weights->document->given.size() == 1);
+    const auto pair = open(scratch / "a.npz", R"({"role": "a=Q,b=K"})");
+    REQUIRE(pair);
+    CHECK(pair->document->inputs->q.shape() == Shape{1, 2, 2, 3});
+    CHECK(pair->document->roles.at("b") == "K");
+    const auto none = open(scratch / "a.npz", R"({"role": "a=Q,c=K"})");
+    REQUIRE(none);
+    CHECK(says(none->document->no_attention, "has no array c to be read as K"));
+    const auto wrong = open(scratch / "a.npz", R"({"role": "a=queries"})");
+    REQUIRE(wrong);
+    CHECK(says(wrong->document->no_attention, "expected NAME=ROLE"));
+}
+
+TEST_CASE("a session of given weights opens again, with its roles") {
+    const Scratch scratch;
+    REQUIRE(write_npz(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}}));
+    const view::AppState state = opened_state(scratch / "a.npz", R"({"role": "a=weights"})");
+    std::ofstream(scratch / "s.json") << view::session_to_json(state, scratch / "");
+    const auto again = open(scratch / "s.json");
+    REQUIRE_MESSAGE(again, again.error().sentence);
+    CHECK(again->document->given.size() == 1);
+    CHECK(again->session->workspace == view::Workspace::heads);
+}
+
+TEST_CASE("tokens of a text or JSON file") {
+    const Scratch scratch;
+    REQUIRE(write_npz(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
+    const auto tokens = [&](const std::string& text) {
+        std::ofstream(scratch / "t") << text;
+        const OptionValues given{{"tokens", {"--tokens", (scratch / "t").string()}}};
+        return read_tensors((scratch / "w.npz").string(), given, Values::optional);
+    };
+    CHECK(tokens("new york\ncity\n")->tokens == std::vector<std::string>{"new york", "city"});
+    CHECK(tokens("the cat")->tokens == std::vector<std::string>{"the", "cat"});
+    CHECK(tokens(R"(["a b", "c"])")->tokens == std::vector<std::string>{"a b", "c"});
+    CHECK(tokens(R"({"tokens": ["x", "y"]})")->tokens == std::vector<std::string>{"x", "y"});
+    CHECK(says(tokens("one two three").error().sentence, "3 tokens, but there are 2 queries"));
+    CHECK(says(tokens("[1, 2]").error().sentence, "expected a JSON list of strings"));
+}

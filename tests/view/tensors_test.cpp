@@ -1,0 +1,113 @@
+// The Tensors workspace: what is measured of an array, what it may be, and the table.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "app/view/tensors/measure.h"
+#include "app/view/tensors/requests.h"
+#include "app/view/tensors/roles.h"
+#include "app/view/tensors/view.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+TensorStats measured(std::vector<Index> extents, std::vector<float> values) {
+    return measure_tensor({"float32", std::move(extents), std::move(values)}, {});
+}
+
+AppState shown(const Actions& actions = {}) {
+    AppState state = after(preset_state("three-heads"), {SetWorkspace{"tensors"}});
+    answer_all(state);
+    state = after(std::move(state), actions);
+    answer_all(state);
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("numbers that are not finite are counted, the first is named, and they are in no mean") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float inf = std::numeric_limits<float>::infinity();
+    const TensorStats stats = measured({2, 3}, {1.0F, -3.0F, 0.0F, -inf, nan, nan});
+    CHECK(stats.count == 6);
+    CHECK(stats.nans == 2);
+    CHECK(stats.infs == 1);
+    CHECK(stats.zeros == 1);
+    CHECK(stats.first_nan == std::vector<Index>{1, 1});
+    CHECK(stats.first_inf == std::vector<Index>{1, 0});
+    CHECK(stats.low == -3.0);
+    CHECK(stats.high == 1.0);
+    CHECK(stats.mean == doctest::Approx(-2.0 / 3.0));
+    CHECK(stats.preview.size() == 6);
+}
+
+TEST_CASE("nothing finite, nothing at all, and text have no mean") {
+    const TensorStats none = measured({1}, {std::numeric_limits<float>::quiet_NaN()});
+    CHECK_FALSE(none.finite);
+    CHECK(none.nans == 1);
+    CHECK(measured({0, 3}, {}).fault.find("length 0") != std::string::npos);
+    CHECK(measure_tensor({"str", {}, std::string("x")}, {}).fault.find("text") !=
+          std::string::npos);
+}
+
+TEST_CASE("content tells weights and masked scores") {
+    const TensorRow row{"tensor_7", "float32", {2, 2}, 16};
+    const TensorStats weights = measured({2, 2}, {1.0F, 0.0F, 0.25F, 0.75F});
+    CHECK(weights.lower);
+    CHECK(propose_role(row, &weights).role == "weights");
+    CHECK(propose_role(row, &weights).reason.find("all 2 rows sum to 1; 0 above the diagonal") !=
+          std::string::npos);
+    const TensorStats scores = measured({2, 2}, {1.0F, -1e9F, 0.25F, 0.75F});
+    CHECK(propose_role(row, &scores).role == "masked");
+    const TensorStats plain = measured({2, 2}, {1.0F, 0.5F, 0.25F, 0.75F});
+    CHECK(propose_role(row, &plain).role.empty());
+    CHECK(propose_role(row, nullptr).role.empty());
+}
+
+TEST_CASE("names tell roles, and what nn.Linear stores is said") {
+    const auto role = [](const char* name, std::vector<Index> extents) {
+        return propose_role({name, "float32", std::move(extents), 4}, nullptr);
+    };
+    CHECK(role("model.layers.0.self_attn.q_proj.weight", {8, 8}).role == "W_Q");
+    CHECK(role("model.layers.0.self_attn.q_proj.weight", {8, 8}).reason.find("[out, in]") !=
+          std::string::npos);
+    CHECK(role("blocks.0.attn.hook_q", {1, 5, 2, 4}).axes == "[B,T,H,d]");
+    CHECK(role("decoder.attn_weights", {2, 5, 5}).axes == "[H,Tq,Tk]");
+    CHECK(role("attn_weights", {5}).role.empty());
+    CHECK(role("foo", {2, 2}).role.empty());
+}
+
+TEST_CASE("a toy's arrays stand in the table, measured one by one") {
+    const AppState state = shown();
+    const TensorsView view = build_tensors_view(state);
+    REQUIRE(view.lines.size() >= 4);
+    CHECK(view.lines[0].name == "X");
+    CHECK(view.empty.empty());
+    REQUIRE(view.detail);
+    CHECK(view.detail->title == "X");
+    for (const TensorLine& line : view.lines)
+        for (const std::string& cell : line.cells) CHECK(cell != "…");
+    CHECK_FALSE(requested_tensors(state));
+}
+
+TEST_CASE("filter, order and selection") {
+    const AppState state =
+        shown({FilterTensors{"w_"}, SortTensors{TensorColumn::name, true}, SelectTensor{"W_K"}});
+    const TensorsView view = build_tensors_view(state);
+    REQUIRE(view.lines.size() >= 3);
+    CHECK(view.lines.front().name > view.lines.back().name);
+    CHECK(view.detail->title == "W_K");
+    CHECK(
+        build_tensors_view(after(state, {FilterTensors{"zzz"}})).empty.find("No name has “zzz”") ==
+        0);
+}
+
+TEST_CASE("a toy's roles cannot be changed, and it is said why") {
+    const AppState state = shown({SetTensorRole{"X", "Q"}});
+    CHECK(state.message.words.find("is no file of tensors") != std::string::npos);
+    CHECK(state.tensors.roles.empty());
+    CHECK(roles_text({{"a", "Q"}, {"b", "K"}}) == "a=Q,b=K");
+}
