@@ -78,7 +78,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& ar
 std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& area,
                                   const Frame& frame, view::Actions& out);
 std::string draw_compare_workspace(const view::AppState& state, const WorkArea& area,
-                                    const Frame& frame, view::Actions& out);
+                                   const Frame& frame, view::Actions& out);
 std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& area,
                                    const Frame& frame, view::Actions& out);
 std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& area,
@@ -104,7 +104,7 @@ void draw_heads_icon(view::Painter& painter, view::Point low, float size, view::
 void draw_lookup_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                       float thin);
 void draw_compare_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                        float thin);
+                       float thin);
 void draw_tensors_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                        float thin);
 void draw_numerics_icon(view::Painter& painter, view::Point low, float size, view::Color color,

@@ -24,8 +24,8 @@
 #include "app/view/numerics/controls.h"
 #include "app/view/saturation/controls.h"
 #include "app/view/step/look.h"
-#include "app/view/window/tour.h"
 #include "app/view/tensors/look.h"
+#include "app/view/window/tour.h"
 #include "core/backend.h"
 #include "core/trace.h"
 

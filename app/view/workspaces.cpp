@@ -26,9 +26,9 @@ constexpr WorkspaceInfo with_map(WorkspaceInfo step) {
     return step;
 }
 constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
-constexpr std::array kWorkspaces{&kStepWithMap,    &kSaturationWorkspace, &kLargeWorkspace,
-                                 &kMasksWorkspace, &kKindsWorkspace,      &kNumericsWorkspace,
-                                 &kCostWorkspace,  &kHeadsWorkspace,      &kLookupWorkspace,
+constexpr std::array kWorkspaces{&kStepWithMap,      &kSaturationWorkspace, &kLargeWorkspace,
+                                 &kMasksWorkspace,   &kKindsWorkspace,      &kNumericsWorkspace,
+                                 &kCostWorkspace,    &kHeadsWorkspace,      &kLookupWorkspace,
                                  &kCompareWorkspace, &kTensorsWorkspace};
 
 consteval bool in_order() {

@@ -70,8 +70,8 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     CHECK(read->message.words == "depth 2");
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().sentence.find(
-              "expected step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare or tensors") !=
+    CHECK(refused.error().sentence.find("expected step, saturation, large, masks, kinds, numerics, "
+                                        "cost, heads, lookup, compare or tensors") !=
           std::string::npos);
 }
 
@@ -81,8 +81,9 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
           "There is no workspace 'cellar': expected step, saturation, large, masks, kinds, "
           "numerics, cost, heads, lookup, compare, tensors or probe.");
     CHECK(state.workspace == Workspace::step);
-    CHECK(workspace_keys(workspaces()) ==
-          "step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare or tensors");
+    CHECK(
+        workspace_keys(workspaces()) ==
+        "step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare or tensors");
 }
 
 TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {

@@ -100,7 +100,7 @@ void add_word(const AppState& state, Reach& reach) {
 }
 
 std::string with_sign(double value) {
-    return (value < 0.0 || std::isnan(value) ? "" : "+") + number(value);
+    return fmt::format("{}{}", value < 0.0 || std::isnan(value) ? "" : "+", number(value));
 }
 
 /// The change, and its largest entries: "‖Δq‖ = 0.52, most in column 3 by −0.41".

@@ -101,7 +101,7 @@ void add_window(Commands& list, const AppState& state) {
 }
 
 /// By B where the workspace has no use for it; Ctrl+B everywhere. Compare has its own.
-void add_pin(Commands& list, const AppState& state) {
+void add_pin(Commands& list) {
     const auto same = [](const Command& command) {
         return std::holds_alternative<PinBaseline>(command.action);
     };
@@ -175,7 +175,7 @@ Commands commands(const AppState& state) {
     Commands list;
     shown_workspace(state).add_commands(list, state);
     add_tours(list, state);
-    add_pin(list, state);
+    add_pin(list);
     add_window(list, state);
     return list;
 }
