@@ -222,8 +222,7 @@ TEST_CASE("a masked pair and a target of 1 are refused in words") {
 }
 
 TEST_CASE("no word and one word: nothing is compared, or nothing can move") {
-    const AppState empty =
-        after(initial_state(), {SetSentence{""}, SetWorkspace{"compare"}, PinBaseline{}});
+    const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
     CHECK(empty.compare.pins.empty());
     CHECK_FALSE(build_compare_view(empty).lacks.empty());
     const AppState one = compare_state({SetSentence{"word"}, PinBaseline{}});

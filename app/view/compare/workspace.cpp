@@ -78,7 +78,7 @@ void enter_compare(AppState& state) {
     if (const std::string lacks = compare_lacks(state); !lacks.empty()) return say(state, lacks);
     const auto& selected = state.step.selected;
     const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
-    if (stage != nullptr) {  // what Step looked at
+    if (stage != nullptr && pair_stages()[index_of(*stage)]) {  // the pair that Step looked at
         state.compare.stage = *stage;
         state.compare.cell = {selected->row, selected->column};
     }
