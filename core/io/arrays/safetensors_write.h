@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn {
+
+/// One matrix to be written, float32, row-major.
+struct NamedMatrix {
+    std::string name;
+    Index rows = 0;
+    Index columns = 0;
+    std::span<const float> values;  // [rows · columns]
+};
+
+/// A .safetensors file with so many arrays [rows, columns] in their order and texts in its `__metadata__`, in place of what
+/// was there, whole or not at all. Names differ.
+Result<void> write_safetensors(const std::filesystem::path& path,
+                               std::span<const NamedMatrix> matrices,
+                               std::span<const std::pair<std::string, std::string>> texts);
+
+}  // namespace attn
