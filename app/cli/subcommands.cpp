@@ -10,6 +10,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"diff", "A [B] [--json] [options]", "checks results, and says what went wrong", run_diff},
     {"heads", "FILE [--sort MEASURE] [-o FILE.csv]", "every head of every layer, measured",
      run_heads},
+    {"train", "SPEC.json [-o RUN] [--seeds N]",
+     "a small transformer on a task, with exact gradients", run_train},
     {"saturate", "[options] [-o FILE.csv]", "softmax saturation over d_k: table or CSV",
      run_saturate},
     {"render", "[FILE] [options] -o OUT.png", "a picture of the window, without one", run_render},

@@ -12,6 +12,7 @@ int run_render(Args args, Streams io);
 int run_saturate(Args args, Streams io);
 int run_stages(Args args, Streams io);
 int run_info(Args args, Streams io);
+int run_train(Args args, Streams io);
 int run_bench(Args args, Streams io);
 
 }  // namespace attn::cli

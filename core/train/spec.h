@@ -59,7 +59,7 @@ struct Spec {
     NormPlace norm = NormPlace::pre;
 
     Optimiser optimiser = Optimiser::adamw;
-    double learning_rate = 1e-3;
+    double learning_rate = 3e-3;
     Index warmup = 100;  // steps in which the rate rises evenly: lr · min(1, (step + 1)/warmup)
     double weight_decay = 0.01;  // of matrices; not of norms and biases
     double clip = 1.0;           // largest norm of the whole gradient; 0: none

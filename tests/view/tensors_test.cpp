@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "app/view/requests.h"
 #include "app/view/tensors/measure.h"
 #include "app/view/tensors/requests.h"
 #include "app/view/tensors/roles.h"

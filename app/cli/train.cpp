@@ -1,0 +1,231 @@
+// attnscope train: a small transformer from its specification, without a window.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "app/cli/arguments.h"
+#include "app/cli/subcommands.h"
+#include "app/files/options.h"
+#include "app/files/standard.h"
+#include "core/train/run.h"
+
+namespace attn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using train::Record;
+using train::Run;
+using train::Spec;
+using train::Trainer;
+
+constexpr std::string_view kTrainName = "attnscope train";
+constexpr Index kMostSteps = 1'000'000'000;
+constexpr Index kMostSeeds = 1000;
+constexpr Index kMoments = 10;   // of a run, unless --every says otherwise
+constexpr Index kAveraged = 50;  // last steps that the table is the mean of
+
+struct TrainOptions {
+    std::string from;  // a specification or a run
+    std::string output;
+    std::string steps, every, seeds;
+};
+
+std::string train_footer() {
+    std::string text = "Tasks:\n";
+    for (const train::TaskInfo& task : train::task_table())
+        text += fmt::format("  {:<10}{}. {}\n", task.key, task.layout, task.solved);
+    text += "Numbers of a specification, least to most:\n";
+    for (const train::Limits& each : train::limits())
+        text += fmt::format("  {:<14}{} to {}\n", each.field, each.least, each.most);
+    text += fmt::format(
+        "and \"scaling\", \"mlp\" (true, false), \"positions\" (learned, sinusoidal, rotary, "
+        "none), "
+        "\"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". What is left out keeps its "
+        "default:\n{}",
+        train::spec_to_json({}));
+    return text +
+           "A run is a folder: run.json (specification, what every step measured) and a "
+           ".safetensors file for each moment.\n";
+}
+
+void declare_train(CLI::App& app, TrainOptions& options) {
+    app.add_option("SPEC", options.from,
+                   "a specification (.json), or the folder of a run, which goes on");
+    app.add_option("-o,--output", options.output, "the run's folder; left out: nothing is saved")
+        ->type_name("RUN");
+    app.add_option("--steps", options.steps, "steps in all; the specification's unless given")
+        ->type_name("N");
+    app.add_option("--every", options.every, "steps between the moments that are saved; a tenth")
+        ->type_name("N");
+    app.add_option("--seeds", options.seeds,
+                   "so many runs, of this seed and the next ones, each in RUN/seed-<seed>")
+        ->type_name("N");
+    app.footer(train_footer());
+}
+
+/// The run that is begun, or goes on from its last moment.
+Result<Run> read_run(const std::string& from) {
+    if (train::is_run(from)) return train::open_run(from);
+    auto text = files::read_text(from);
+    if (!text) return tl::unexpected(text.error());
+    return train::spec_from_json(*text, files::shown_input(from)).map([](const Spec& spec) {
+        return Run{spec, {}, {}};
+    });
+}
+
+/// Mean of the last steps that were measured.
+struct Ending {
+    double loss = 0.0, accuracy = 0.0, saturated = 0.0;
+};
+Ending ending_of(const Run& run) {
+    const auto count = std::min<std::size_t>(run.records.size(), kAveraged);
+    Ending ending;
+    for (std::size_t n = run.records.size() - count; n < run.records.size(); ++n) {
+        const auto share = 1.0 / static_cast<double>(count);
+        ending.loss += run.records[n]->loss * share;
+        ending.accuracy += run.records[n]->accuracy * share;
+        ending.saturated += run.records[n]->saturated * share;
+    }
+    return ending;
+}
+
+/// Says once a second how far a run is.
+class Progress {
+  public:
+    Progress(std::ostream& out, Index first, Index steps)
+        : out_(out), first_(first), steps_(steps) {}
+    void at(const Record& record) {
+        using Seconds = std::chrono::duration<double>;
+        const auto now = Clock::now();
+        const bool last = record.step + 1 == steps_;
+        if (Seconds(now - said_).count() < 1.0 && !last) return;
+        said_ = now;
+        const double rate =
+            static_cast<double>(record.step + 1 - first_) / Seconds(now - begun_).count();
+        out_ << fmt::format(
+            "step {} of {}: loss {:.4f}, {:.1f} % right, {:.1f} % of rows saturated, {:.1f} "
+            "steps/s\n",
+            record.step + 1, steps_, record.loss, 100.0 * record.accuracy, 100.0 * record.saturated,
+            rate);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    std::ostream& out_;
+    Index first_, steps_;
+    Clock::time_point begun_ = Clock::now(), said_ = begun_;
+};
+
+/// Trains up to the steps of its specification; saves as it goes, so that whoever ends the program leaves a run that goes on.
+Result<void> train_run(Run& run, const std::string& folder, Index every, Streams io) {
+    auto trainer = run.moments.empty() ? Trainer::make(run.spec)
+                                       : Trainer::from(run.spec, *run.moments.back());
+    if (!trainer) return tl::unexpected(trainer.error());
+    run.records.resize(static_cast<std::size_t>(trainer->step_count()));
+    if (run.moments.empty()) run.moments.push_back(trainer->checkpoint());
+    const auto save = [&]() -> Result<void> {
+        if (run.moments.back()->step < trainer->step_count())
+            run.moments.push_back(trainer->checkpoint());
+        return folder.empty() ? Result<void>{} : train::save_run(folder, run);
+    };
+    Progress progress(io.err, trainer->step_count(), run.spec.steps);
+    if (auto saved = save(); !saved) return saved;
+    while (trainer->step_count() < run.spec.steps) {
+        run.records.push_back(trainer->step());
+        progress.at(*run.records.back());
+        const Index done = trainer->step_count();
+        if (done % every == 0 || done == run.spec.steps)
+            if (auto saved = save(); !saved) return saved;
+    }
+    return {};
+}
+
+struct TrainNumbers {
+    std::optional<Index> steps, every;
+    Index seeds = 1;
+};
+
+Result<TrainNumbers> numbers_of(const TrainOptions& options) {
+    TrainNumbers numbers;
+    const auto read = [](std::string_view name, const std::string& text, Index most,
+                         auto& number) -> Result<void> {
+        if (text.empty()) return {};
+        const auto value = files::parse_whole_number({std::string(name), text});
+        if (!value) return tl::unexpected(value.error());
+        if (*value < 1 || *value > most)
+            return bad_input(fmt::format("{} is {}; expected 1 to {}", name, *value, most));
+        number = *value;
+        return {};
+    };
+    if (auto fine = read("--steps", options.steps, kMostSteps, numbers.steps); !fine)
+        return tl::unexpected(fine.error());
+    if (auto fine = read("--every", options.every, kMostSteps, numbers.every); !fine)
+        return tl::unexpected(fine.error());
+    if (auto fine = read("--seeds", options.seeds, kMostSeeds, numbers.seeds); !fine)
+        return tl::unexpected(fine.error());
+    return numbers;
+}
+
+Result<void> train_all(const TrainOptions& options, Streams io) {
+    if (options.from.empty())
+        return bad_input("no SPEC; expected a specification (.json) or the folder of a run");
+    const auto numbers = numbers_of(options);
+    if (!numbers) return tl::unexpected(numbers.error());
+    auto first = read_run(options.from);
+    if (!first) return tl::unexpected(first.error());
+    if (numbers->seeds > 1 && !first->moments.empty())
+        return bad_input(
+            fmt::format("{} is a run; expected a specification with --seeds", options.from));
+    if (numbers->steps) first->spec.steps = *numbers->steps;
+    if (!first->moments.empty() && first->moments.back()->step >= first->spec.steps)
+        return bad_input(fmt::format("{} has {} steps already; expected --steps above that",
+                                     options.from, first->moments.back()->step));
+    if (auto fine = train::check(first->spec); !fine) return fine;
+    if (first->moments.empty() && numbers->seeds == 1 && train::is_run(options.output))
+        return bad_input(fmt::format(
+            "{} holds a run already; expected another folder, or the run itself as SPEC",
+            options.output));
+    const Index every =
+        numbers->every.value_or(std::max<Index>((first->spec.steps + kMoments - 1) / kMoments, 1));
+    io.out << fmt::format("{:>8} {:>8} {:>10} {:>8} {:>10}\n", "seed", "steps", "loss", "right",
+                          "saturated");
+    for (Index n = 0; n < numbers->seeds; ++n) {
+        Run run = *first;
+        run.spec.seed += static_cast<std::uint64_t>(n);
+        const bool one = numbers->seeds == 1 || options.output.empty();
+        const std::string folder =
+            one ? options.output
+                : (fs::path(options.output) / fmt::format("seed-{}", run.spec.seed)).string();
+        if (!one && train::is_run(folder))
+            return bad_input(
+                fmt::format("{} holds a run already; expected another folder", folder));
+        if (auto done = train_run(run, folder, every, io); !done) return done;
+        const Ending ending = ending_of(run);
+        io.out << fmt::format("{:>8} {:>8} {:>10.4f} {:>6.1f} % {:>8.1f} %\n", run.spec.seed,
+                              run.spec.steps, ending.loss, 100.0 * ending.accuracy,
+                              100.0 * ending.saturated)
+               << std::flush;
+    }
+    return {};
+}
+
+}  // namespace
+
+int run_train(Args args, Streams io) {
+    CLI::App app(
+        "Trains a small transformer on a task whose attention is known. The same specification "
+        "gives "
+        "the same run, bit for bit, on one machine. The table's numbers are means of the last 50 "
+        "steps; saturated: rows whose largest weight is above 0.99.",
+        std::string(kTrainName));
+    TrainOptions options;
+    declare_train(app, options);
+    if (const std::optional<int> code = parse(app, args, io)) return *code;
+    const Result<void> done = train_all(options, io);
+    return done ? kSuccess : report(done.error(), kTrainName, io);
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,201 @@
+// Runs: the same seed gives the same run, a moment goes on as if nothing had been, learning happens, a folder brings it back.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include "core/io/file.h"
+#include "core/train/run.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+using namespace attn::train;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Spec small_spec() {
+    Spec spec;
+    spec.task = Task::copy;
+    spec.tokens = 12;
+    spec.symbols = 4;
+    spec.layers = 2;
+    spec.heads = 2;
+    spec.d_model = 16;
+    spec.d_k = 4;
+    spec.batch = 8;
+    spec.warmup = 5;
+    spec.learning_rate = 1e-2;
+    spec.steps = 20;
+    return spec;
+}
+
+std::vector<std::shared_ptr<const Record>> train_on(Trainer& trainer, Index steps) {
+    std::vector<std::shared_ptr<const Record>> records;
+    for (Index n = 0; n < steps; ++n) records.push_back(trainer.step());
+    return records;
+}
+
+double mean_loss(const std::vector<std::shared_ptr<const Record>>& records, std::size_t first,
+                 std::size_t count) {
+    double sum = 0.0;
+    for (std::size_t n = first; n < first + count; ++n) sum += records[n]->loss;
+    return sum / static_cast<double>(count);
+}
+
+}  // namespace
+
+TEST_CASE("runs: the same seed gives the same run bit for bit, another seed another one") {
+    for (const Optimiser optimiser : {Optimiser::adamw, Optimiser::sgd}) {
+        Spec spec = small_spec();
+        spec.optimiser = optimiser;
+        spec.mlp = optimiser == Optimiser::sgd;
+        Trainer a = *Trainer::make(spec);
+        Trainer b = *Trainer::make(spec);
+        const auto first = train_on(a, 6);
+        const auto second = train_on(b, 6);
+        for (std::size_t n = 0; n < first.size(); ++n) CHECK(*first[n] == *second[n]);
+        CHECK(*a.checkpoint() == *b.checkpoint());
+        spec.seed = 2;
+        Trainer other = *Trainer::make(spec);
+        CHECK(other.step()->loss != first[0]->loss);
+    }
+}
+
+TEST_CASE("runs: a moment goes on as if nothing had been between, with its switches") {
+    const Spec spec = small_spec();
+    Trainer whole = *Trainer::make(spec);
+    train_on(whole, 3);
+    whole.set_scaling(false);
+    whole.silence_head(1, 0, true);
+    train_on(whole, 2);
+    const Moment moment = whole.checkpoint();
+    const auto rest = train_on(whole, 3);
+    Trainer again = *Trainer::from(spec, *moment);
+    CHECK(again.step_count() == 5);
+    CHECK(again.switches() == Switches{false, {false, false, true, false}});
+    const auto same = train_on(again, 3);
+    for (std::size_t n = 0; n < rest.size(); ++n) CHECK(*rest[n] == *same[n]);
+    whole.restore(*moment);
+    CHECK(*whole.step() == *rest[0]);
+    CHECK(*whole.checkpoint() != *moment);
+}
+
+TEST_CASE("runs: a step does what AdamW and SGD say") {
+    Spec spec = small_spec();
+    spec.warmup = 1;
+    spec.clip = 0.0;
+    for (const Optimiser optimiser : {Optimiser::adamw, Optimiser::sgd}) {
+        spec.optimiser = optimiser;
+        Trainer trainer = *Trainer::make(spec);
+        const Moment before = trainer.checkpoint();
+        std::vector<Example> batch;
+        for (Index n = 0; n < spec.batch; ++n) batch.push_back(trainer.sequences().training(0, n));
+        const std::vector<float> g = trainer.gradient(batch).values;
+        trainer.step();
+        const Moment after = trainer.checkpoint();
+        double largest = 0.0;
+        for (const Matrix& matrix : trainer.matrices())
+            for (std::size_t n = matrix.offset;
+                 n < matrix.offset + static_cast<std::size_t>(matrix.rows * matrix.columns); ++n) {
+                const double w = before->weights[n];
+                const double decay =
+                    matrix.decays ? spec.learning_rate * spec.weight_decay * w : 0.0;
+                // The first step: m/(1 − β₁) = g, v/(1 − β₂) = g²; momentum starts as the gradient.
+                const double d = g[n];
+                const double step = optimiser == Optimiser::adamw ? d / (std::abs(d) + 1e-8) : d;
+                const double expected = w - decay - spec.learning_rate * step;
+                CHECK(after->weights[n] == doctest::Approx(expected).epsilon(1e-5).scale(1e-2));
+                largest = std::max(largest, std::abs(after->weights[n] - w));
+            }
+        CHECK(largest > 1e-3);
+    }
+}
+
+TEST_CASE("runs: copying is learnt, and the head that does it looks back") {
+    Spec spec = small_spec();
+    spec.d_k = 8;
+    spec.d_model = 32;
+    spec.batch = 32;
+    Trainer trainer = *Trainer::make(spec);
+    const auto records = train_on(trainer, 250);
+    CHECK(records[0]->loss > 1.0);  // ln 5 = 1.6 where all symbols are as likely
+    CHECK(mean_loss(records, 0, 5) > 4.0 * mean_loss(records, 245, 5));
+    CHECK(records.back()->accuracy > 0.95);
+    const Probe seen = probe(spec, *trainer.checkpoint(), trainer.sequences().fixed());
+    CHECK(seen.accuracy > 0.9);
+    REQUIRE(seen.weights.size() == 2);
+    double best = 0.0;  // of all heads: mean weight from the second half to m places back
+    for (const Tensor& weights : seen.weights)
+        for (Index head = 0; head < 2; ++head) {
+            double sum = 0.0;
+            for (Index p = 6; p < 12; ++p) {
+                double row = 0.0;
+                for (Index k = 0; k < 12; ++k) {
+                    const float weight = weights(0, head, p, k);
+                    row += weight;
+                    if (k > p) CHECK(weight == 0.0F);
+                }
+                CHECK(row == doctest::Approx(1.0).epsilon(1e-5));
+                sum += weights(0, head, p, p - 6) + weights(0, head, p, p - 5);
+            }
+            best = std::max(best, sum / 6.0);
+        }
+    CHECK(best > 0.5);
+}
+
+TEST_CASE("runs: a folder brings a run back, and it goes on as before") {
+    const Scratch scratch;
+    const fs::path folder = scratch / "run";
+    const Spec spec = small_spec();
+    Trainer trainer = *Trainer::make(spec);
+    Run run{spec, {}, {trainer.checkpoint()}};
+    for (int n = 0; n < 4; ++n) {
+        run.records.push_back(trainer.step());
+        if (n == 1) trainer.set_scaling(false);
+    }
+    run.moments.push_back(trainer.checkpoint());
+    REQUIRE(save_run(folder, run));
+    CHECK(is_run(folder));
+    const auto read = open_run(folder);
+    REQUIRE(read);
+    CHECK(read->spec == spec);
+    REQUIRE(read->records.size() == 4);
+    for (std::size_t n = 0; n < 4; ++n) CHECK(*read->records[n] == *run.records[n]);
+    REQUIRE(read->moments.size() == 2);
+    for (std::size_t n = 0; n < 2; ++n) CHECK(*read->moments[n] == *run.moments[n]);
+    CHECK(*Trainer::from(read->spec, *read->moments[1])->step() == *trainer.step());
+    // Fewer moments: the file of the other goes.
+    run.moments.erase(run.moments.begin());
+    REQUIRE(save_run(folder, run));
+    CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator{}) == 2);
+}
+
+TEST_CASE("runs: a folder that is wrong is refused by name") {
+    const Scratch scratch;
+    const fs::path folder = scratch / "run";
+    const auto fault = [&](const std::string& text) {
+        REQUIRE(write_file_atomically(folder / "run.json", text));
+        const auto run = open_run(folder);
+        REQUIRE(!run);
+        return run.error().sentence;
+    };
+    CHECK(!open_run(folder));
+    CHECK(!is_run(folder));
+    fs::create_directories(folder);
+    CHECK(fault("{").find("run.json") != std::string::npos);
+    CHECK(fault("[]").find("is no run; expected format") != std::string::npos);
+    CHECK(fault(R"({"format":"attnscope run 1"})").find("spec is not there") != std::string::npos);
+    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[]})")
+              .find("moments is an empty list") != std::string::npos);
+    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":-1}]})")
+              .find("step is -1; expected a whole number") != std::string::npos);
+    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[{}],"moments":[]})")
+              .find("loss is null; expected to be there") != std::string::npos);
+    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":0,)"
+                R"("switches":{"scaling":true,"silenced":[]}}]})")
+              .find("step-0000000.safetensors") != std::string::npos);
+}
