@@ -26,6 +26,14 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 const std::vector<float> kWeights{1.0F, 0.0F, 0.0F, 0.5F, 0.25F, 0.25F,
                                   0.0F, 1.0F, 0.0F, 0.0F, 0.0F,  1.0F};
 
+Result<void> write(const fs::path& path, const std::vector<NpzEntry>& entries) {
+    return write_npz(path, entries);
+}
+
+view::HeadsResult heads_of(const view::AppState& state) {
+    return view::compute_heads(view::heads_request(state));
+}
+
 Result<view::Opened> open(const fs::path& path, const std::string& options = {}) {
     return opener(backends())({path.string(), 0, options}, {});
 }
@@ -44,13 +52,13 @@ view::AppState opened_state(const fs::path& path, const std::string& options = {
 
 TEST_CASE("weights alone open in Heads, as the file gives them") {
     const Scratch scratch;
-    REQUIRE(write_npz(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
+    REQUIRE(write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
     view::AppState state = opened_state(scratch / "w.npz");
     CHECK(state.workspace == view::Workspace::heads);
     CHECK(state.document().size.heads == 2);
     CHECK(state.document().size.tk == 3);
     CHECK(state.document().roles.at("weights") == "weights");
-    const auto result = view::compute_heads(state);
+    const auto result = heads_of(state);
     REQUIRE(result.heads.size() == 2);
     CHECK(result.weights({0, 0})(1, 0) == 0.5F);
     CHECK(result.weights({0, 1})(1, 2) == 1.0F);
@@ -63,15 +71,15 @@ TEST_CASE("weights alone open in Heads, as the file gives them") {
 TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
     const Scratch scratch;
     REQUIRE(
-        write_npz(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}}));
-    const auto result = view::compute_heads(opened_state(scratch / "w.npz"));
+        write(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}}));
+    const auto result = heads_of(opened_state(scratch / "w.npz"));
     CHECK(says(result.layers[0].note, "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
     CHECK(result.weights({0, 0})(0, 1) == 0.2F);
 }
 
 TEST_CASE("layers by the names of output_attentions and TransformerLens") {
     const Scratch scratch;
-    for (const std::string& form :
+    for (const std::string form :
          {"attentions.{}", "layers.{}.attn_weights", "blocks.{}.attn.hook_pattern", "l{}.weights",
           "cross_attentions.{}"}) {
         std::vector<NpzEntry> entries;
@@ -80,7 +88,7 @@ TEST_CASE("layers by the names of output_attentions and TransformerLens") {
             name.replace(name.find("{}"), 2, std::to_string(n));
             entries.push_back({name, {1, 2, 2, 3}, kWeights});
         }
-        REQUIRE(write_npz(scratch / "w.npz", entries));
+        REQUIRE(write(scratch / "w.npz", entries));
         const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
         REQUIRE(file);
         CHECK(file->numbers == std::vector<Index>{2, 10});
@@ -93,7 +101,7 @@ TEST_CASE("one array of five axes is layers") {
     const Scratch scratch;
     std::vector<float> twice = kWeights;
     twice.insert(twice.end(), kWeights.rbegin(), kWeights.rend());
-    REQUIRE(write_npz(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}}));
+    REQUIRE(write(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}}));
     const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
     REQUIRE(file);
     REQUIRE(file->given.size() == 2);
@@ -104,9 +112,9 @@ TEST_CASE("one array of five axes is layers") {
 
 TEST_CASE("scores are given to softmax, −inf is masked") {
     const Scratch scratch;
-    REQUIRE(write_npz(scratch / "s.npz",
+    REQUIRE(write(scratch / "s.npz",
                       {{"masked", {2, 2}, std::vector<float>{0.0F, -kInf, 0.0F, std::log(3.0F)}}}));
-    const auto result = view::compute_heads(opened_state(scratch / "s.npz"));
+    const auto result = heads_of(opened_state(scratch / "s.npz"));
     CHECK(result.weights({0, 0})(0, 0) == 1.0F);
     CHECK(result.weights({0, 0})(0, 1) == 0.0F);
     CHECK(result.allowed({0, 0})[1] == 0);
@@ -115,7 +123,7 @@ TEST_CASE("scores are given to softmax, −inf is masked") {
 
 TEST_CASE("raw scores without their scale, and other arrays, open as arrays with the reason") {
     const Scratch scratch;
-    REQUIRE(write_npz(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}}));
+    REQUIRE(write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}}));
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == view::Workspace::tensors);
     CHECK(says(state.document().no_attention, "scores [2, 2] is there"));
@@ -124,7 +132,7 @@ TEST_CASE("raw scores without their scale, and other arrays, open as arrays with
 
 TEST_CASE("a role makes an array what its name does not say") {
     const Scratch scratch;
-    REQUIRE(write_npz(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}, {"b", {2, 2, 3}, kWeights}}));
+    REQUIRE(write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}, {"b", {2, 2, 3}, kWeights}}));
     CHECK_FALSE(open(scratch / "a.npz")->document->no_attention.empty());
     const auto weights = open(scratch / "a.npz", R"({"role": "a=weights"})");
     REQUIRE(weights);
@@ -143,7 +151,7 @@ TEST_CASE("a role makes an array what its name does not say") {
 
 TEST_CASE("a session of given weights opens again, with its roles") {
     const Scratch scratch;
-    REQUIRE(write_npz(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}}));
+    REQUIRE(write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}}));
     const view::AppState state = opened_state(scratch / "a.npz", R"({"role": "a=weights"})");
     std::ofstream(scratch / "s.json") << view::session_to_json(state, scratch / "");
     const auto again = open(scratch / "s.json");
@@ -154,7 +162,7 @@ TEST_CASE("a session of given weights opens again, with its roles") {
 
 TEST_CASE("tokens of a text or JSON file") {
     const Scratch scratch;
-    REQUIRE(write_npz(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
+    REQUIRE(write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
     const auto tokens = [&](const std::string& text) {
         std::ofstream(scratch / "t") << text;
         const OptionValues given{{"tokens", {"--tokens", (scratch / "t").string()}}};
