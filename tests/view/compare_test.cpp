@@ -240,6 +240,17 @@ TEST_CASE("a session keeps stage, cell and target, and says nothing of pins") {
     CHECK(read->compare.pins.empty());
 }
 
+TEST_CASE("a session of a cell that A alone has holds one that B has") {
+    const AppState state =
+        compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
+    CHECK(state.compare.cell == large::Cell{3, 3});
+    const std::string text = session_to_json(state);
+    const auto read = session_from_json(text, "session", {});
+    REQUIRE(read);
+    CHECK(read->compare.cell == large::Cell{1, 1});
+    CHECK(session_to_json(*read) == text);
+}
+
 TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {
     for (const WorkspaceInfo* workspace : workspaces()) {
         const AppState state = after(initial_state(), {SetWorkspace{std::string(workspace->key)}});

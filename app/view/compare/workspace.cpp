@@ -138,11 +138,17 @@ void forget_compare(AppState& state) {
 }
 
 nlohmann::ordered_json write_compare(const AppState& state) {
-    const CompareLook& look = state.compare;
+    AppState alone = pinned_state(state, {state.shared_document(),
+                                          state.trace,
+                                          state.batch,
+                                          state.head,
+                                          {}});  // pins are in no session
+    settle_compare(alone);
+    const CompareLook& look = alone.compare;
     return {{"stage", info(look.stage).key},
             {"row", look.cell.row},
             {"column", look.cell.column},
-            {"target", look.target}};
+            {"target", state.compare.target}};
 }
 
 void read_compare(Fields& fields, AppState& state) {
