@@ -1,0 +1,44 @@
+#include <doctest/doctest.h>
+
+#include "app/view/compare/view.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using attn::test::last;
+using view::Key;
+
+TEST_CASE("B pins in Step, F3 compares; Space blinks, V shows both, arrows select in both") {
+    App app;
+    app.ui.press(Key::b);
+    REQUIRE(app.state.compare.pins.size() == 1);
+    view::apply(app.state, view::SetScaling{false});
+    app.ui.press(Key::f3);
+    app.ui.frames(2);
+    CHECK(app.state.workspace == view::Workspace::compare);
+    CHECK(view::build_compare_view(app.state).grids.size() == 3);
+    app.ui.press(Key::space);
+    CHECK(app.state.compare.blink == 1);
+    app.ui.press(Key::space);
+    CHECK(app.state.compare.blink == 0);
+    app.ui.press(Key::v);
+    CHECK_FALSE(app.state.compare.blink);
+    const large::Cell before = app.state.compare.cell;
+    app.ui.press(Key::down);
+    CHECK(app.state.compare.cell == large::Cell{before.row + 1, before.column});
+}
+
+TEST_CASE("a click on a matrix selects the pair in all of them") {
+    App app;
+    app.ui.press(Key::f3);
+    app.ui.press(Key::b);
+    app.ui.frames(2);
+    std::optional<view::SelectCompareCell> found;
+    for (float y = 250; y < 700 && !found; y += 30)
+        for (float x = 200; x < 1100 && !found; x += 30) {
+            const view::Actions actions = app.ui.click({x, y});
+            if (const auto* select = last<view::SelectCompareCell>(actions)) found = *select;
+        }
+    REQUIRE(found);
+    CHECK(app.state.compare.cell == large::Cell{found->row, found->column});
+}
