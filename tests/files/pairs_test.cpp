@@ -2,7 +2,9 @@
 // which no attention can be made.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "app/files/open.h"
 #include "app/files/pairs.h"

@@ -1,6 +1,8 @@
 // Writes attention of GPT-2's shape, 12 layers of 12 heads over 20 tokens, with random numbers but for one head that looks
 // at the token before:   planted_heads FILE.npz [LAYER HEAD]
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -51,14 +53,14 @@ int main(int count, char** words) {
     std::vector<attn::NpzEntry> entries;
     for (Index n = 0; n < kLayers; ++n) {
         const Layer& layer = layers[static_cast<std::size_t>(n)];
-        const std::string name = "l" + std::to_string(n) + ".";
+        const std::string name = fmt::format("l{}.", n);
         entries.push_back({name + "Q", {kHeads, kTokens, kWidth}, layer.q.values()});
         entries.push_back({name + "K", {kHeads, kTokens, kWidth}, layer.k.values()});
         entries.push_back({name + "V", {kHeads, kTokens, kWidth}, layer.v.values()});
         entries.push_back({name + "W_O", {kHeads * kWidth, kModel}, layer.w_o.values()});
     }
     std::vector<std::string> tokens;
-    for (Index i = 0; i < kTokens; ++i) tokens.push_back("word" + std::to_string(i));
+    for (Index i = 0; i < kTokens; ++i) tokens.push_back(fmt::format("word{}", i));
     entries.push_back({"tokens", {kTokens}, {}, tokens});
     entries.push_back({"options", {}, {}, {"{\"causal\": true}"}});
     if (const auto written = attn::write_npz(words[1], entries); !written) {
