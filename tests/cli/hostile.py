@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Files that are made to harm a program, through trace, diff, heads and render.
+
+  hostile.py ATTNSCOPE MODEL     MODEL: a small GPT-2 folder, of which hostile ones are made
+
+Each must end by itself within the time, in the memory that the program takes for a good file and EXTRA more, with exit code 1
+or 2, one line of error of at most 4 KiB, no output file and nothing else left in its folder. Prints the longest time and the
+largest memory of each case; with HOSTILE_WORDS=1 also what the program said. 77: built with sanitizers, which reserve more than
+any limit. Standard library only.
+"""
+
+import io
+import json
+import os
+import pathlib
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+
+MIB = 1 << 20
+EXTRA = 512 * MIB
+WANTED_SECONDS = 2.0
+MOST_SECONDS = 10.0  # the limit of the test: five times what is wanted, for a machine that does other things
+
+
+def npy(descr, shape, data=b""):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * ((-11 - len(header)) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+def npz(entries, method=zipfile.ZIP_DEFLATED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in entries:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def safetensors(header, data=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def floats(*values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def f32(shape, begin, end):
+    return {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
+
+
+def bomb():
+    """12 GiB of zeros in 12 MB: Q, K and V of 4 GiB each, one deflated part of 64 MiB written 64 times."""
+    part, parts = bytes(64 * MIB), 64
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    header = npy("<f4", (1024, MIB))
+    packed = deflate.compress(header) + deflate.flush(zlib.Z_FULL_FLUSH)
+    packed += (deflate.compress(part) + deflate.flush(zlib.Z_FULL_FLUSH)) * parts + deflate.flush()
+    size = len(header) + len(part) * parts
+    check = zlib.crc32(header)
+    for _ in range(parts):
+        check = zlib.crc32(part, check)
+    entries, directory = b"", b""
+    for name in (b"Q.npy", b"K.npy", b"V.npy"):
+        sizes = struct.pack("<HHQQ", 1, 16, size, len(packed))
+        common = struct.pack("<HHHHHIIIHH", 45, 0, 8, 0, 33, check, 0xFFFFFFFF, 0xFFFFFFFF, len(name),
+                             len(sizes))
+        directory += (b"PK\x01\x02" + struct.pack("<H", 45) + common +
+                      struct.pack("<HHHII", 0, 0, 0, 0, len(entries)) + name + sizes)
+        entries += b"PK\x03\x04" + common + name + sizes + packed
+    return entries + directory + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 3, 3, len(directory),
+                                                             len(entries), 0)
+
+
+def lying_zip():
+    """The directory says that 12 GiB come out of an entry of 100 bytes."""
+    good = bytearray(npz([("Q.npy", npy("<f4", (2, 2), floats(1, 2, 3, 4)))]))
+    at = good.rindex(b"PK\x01\x02")
+    good[at + 24:at + 28] = struct.pack("<I", 0xFFFFFFF0)
+    return bytes(good)
+
+
+def twice(good):
+    """Another name becomes Q's, in the entry and in the directory: two entries of one name."""
+    return good.replace(b"K.npy", b"Q.npy")
+
+
+def files():
+    """Name and bytes of each hostile file."""
+    two = npy("<f4", (2, 2), floats(1, 2, 3, 4))
+    good = npz([(f"{name}.npy", two) for name in "QKV"])
+    everything = {name: f32([2, 2], 16 * i, 16 * i + 16) for i, name in enumerate("QKV")}
+    yield "empty.npz", b""
+    yield "empty.npy", b""
+    yield "empty.safetensors", b""
+    yield "truncated.npz", good[:len(good) // 2]
+    yield "no_end.npz", good[:-1]
+    yield "lying.npz", lying_zip()
+    yield "bomb.npz", bomb()
+    yield "twice.npz", twice(good)
+    yield "up.npz", npz([("../Q.npy", two), ("../K.npy", two), ("../V.npy", two)])
+    yield "overflow.npz", npz([(f"{n}.npy", npy("<f4", (1 << 62, 4))) for n in "QKV"])
+    yield "negative.npz", npz([(f"{n}.npy", npy("<f4", (-1, 4))) for n in "QKV"])
+    yield "huge.npz", npz([(f"{n}.npy", npy("<f4", (1 << 40, 1))) for n in "QKV"])
+    yield "object.npz", npz([(f"{n}.npy", npy("|O", (1,), b"\x80\x04K\x01.")) for n in "QKV"])
+    yield "deep.npz", npz([("Q.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", MIB) + b"(" * MIB)])
+    yield "huge.npy", npy("<f4", (1 << 40, 1))
+    yield "deep.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", MIB) + b"(" * MIB
+    yield "not_json.safetensors", safetensors(b"{" + b"x" * 100)
+    yield "length63.safetensors", safetensors(everything, bytes(48), 1 << 63)
+    yield "length64.safetensors", safetensors(everything, bytes(48), (1 << 64) - 1)
+    yield "long_header.safetensors", safetensors(b" " * (100 * MIB))
+    yield "long_name.safetensors", safetensors(b'{"' + b"a" * (100 * MIB) + b'":1}')
+    yield "deep.safetensors", safetensors(b'{"Q":' + b"[" * MIB)
+    yield "deep_meta.safetensors", safetensors(b'{"__metadata__":' + b'{"a":' * MIB)
+    yield "overlap.safetensors", safetensors({name: f32([2, 2], 0, 16) for name in "QKV"}, bytes(48))
+    yield "backward.safetensors", safetensors({"Q": f32([2, 2], 16, 0)}, bytes(48))
+    yield "past.safetensors", safetensors({"Q": f32([2, 2], 1 << 62, (1 << 62) + 16)}, bytes(48))
+    yield "overflow.safetensors", safetensors({"Q": f32([1 << 32, 1 << 32], 0, 0)}, bytes(48))
+    yield "overflow_items.safetensors", safetensors({"Q": f32([1 << 62, 4], 0, 0)}, bytes(48))
+    yield "negative.safetensors", safetensors({"Q": f32([-2, 2], 0, 16)}, bytes(48))
+    yield "fraction.safetensors", safetensors({"Q": f32([1.5, 2], 0, 16)}, bytes(48))
+    yield "hundred_thousand.safetensors", safetensors(
+        {f"t{i}": f32([0], 0, 0) for i in range(100000)})
+    text = json.dumps(everything)
+    yield "twice.safetensors", safetensors((text[:-1] + ", " + text[1:]).encode(), bytes(48))
+    yield "up.index.json", json.dumps({"weight_map": {"Q": "../../../../etc/passwd"}}).encode()
+    yield "loop.index.json", json.dumps({"weight_map": {"Q": "loop.index.json"}}).encode()
+    yield "deep.json", b"[" * MIB
+    yield "session.json", json.dumps({"attnscope": 1, "document": [[[]]] * 1000}).encode()
+
+
+def with_config(**changes):
+    def change(folder):
+        config = json.loads((folder / "config.json").read_text())
+        config.update(changes)
+        (folder / "config.json").write_text(json.dumps(config))
+    return change
+
+
+def with_bytes(name, data):
+    return lambda folder: (folder / name).write_bytes(data)
+
+
+def million_merges(folder):
+    """A million pieces, each the one before and one letter more, up to a length of 64."""
+    vocabulary = {chr(97 + i): i for i in range(26)}
+    merges = []
+    parts = list(vocabulary)
+    while len(merges) < 1000000:
+        longer = []
+        for part in parts:
+            for letter in "abcdefghijklmnopqrstuvwxyz":
+                if part + letter in vocabulary:
+                    continue
+                vocabulary[part + letter] = len(vocabulary)
+                merges.append(f"{part} {letter}")
+                longer.append(part + letter)
+                if len(merges) == 1000000:
+                    break
+            if len(merges) == 1000000:
+                break
+        parts = longer
+    without_tokenizer(folder)
+    (folder / "tokenizer.json").write_text(json.dumps({"model": {
+        "type": "BPE", "vocab": vocabulary, "merges": merges}}))
+
+
+def without_tokenizer(folder):
+    for name in ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def broken_merges(folder):
+    without_tokenizer(folder)
+    (folder / "tokenizer.json").write_text(json.dumps({"model": {
+        "type": "BPE", "vocab": {"a": 0}, "merges": ["a b"] * 1000000}}))
+
+
+def huge_id(folder):
+    without_tokenizer(folder)
+    (folder / "tokenizer.json").write_text(json.dumps({"model": {
+        "type": "BPE", "vocab": {"a": 1 << 62, "b": (1 << 31) - 1}, "merges": []}}))
+
+
+def models():
+    """Name and what makes the folder hostile."""
+    yield "config_deep", with_bytes("config.json", b"[" * MIB)
+    yield "config_empty", with_bytes("config.json", b"")
+    yield "layers_2_40", with_config(n_layer=1 << 40)
+    yield "layers_2_62", with_config(n_layer=1 << 62)
+    yield "layers_minus", with_config(n_layer=-1)
+    yield "heads_0", with_config(n_head=0)
+    yield "heads_2_62", with_config(n_head=1 << 62)
+    yield "width_2_62", with_config(n_embd=1 << 62)
+    yield "width_1e300", with_config(n_embd=1e300)
+    yield "vocabulary_2_62", with_config(vocab_size=1 << 62)
+    yield "million_merges", million_merges
+    yield "broken_merges", broken_merges
+    yield "huge_id", huge_id
+    yield "tokenizer_deep", lambda folder: (without_tokenizer(folder), with_bytes(
+        "tokenizer.json", b'{"model":' * MIB)(folder))
+    yield "weights_truncated", lambda folder: truncate(folder / "model.safetensors")
+
+
+def truncate(path):
+    data = path.read_bytes()
+    path.write_bytes(data[:len(data) // 2])
+
+
+def limited(memory):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return limit
+
+
+def resident(pid):
+    """The most bytes that the process had in memory until now; 0 where it has ended."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            for line in status:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def measured(command, folder, memory):
+    """Exit code (None: too long), seconds, bytes in memory at the most as seen each millisecond, error."""
+    words = folder.parent / "error.txt"
+    start, most, code = time.monotonic(), 0, None
+    with open(words, "wb") as error:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=error, preexec_fn=limited(memory))
+        while code is None and time.monotonic() - start < MOST_SECONDS:
+            most = max(most, resident(process.pid))
+            time.sleep(0.001)
+            code = process.poll()
+        seconds = time.monotonic() - start
+        if code is None:
+            process.kill()
+            process.wait()
+    return code, seconds, most, words.read_text(errors="replace")
+
+
+def peak_address_space(command, folder):
+    """What a good file takes: the least limit, in steps of 64 MiB, under which the command succeeds."""
+    low = 64 * MIB
+    while measured(command, folder, low)[0] != 0:
+        low += 64 * MIB
+        if low > 4096 * MIB:
+            sys.exit(f"FAILED: a good file needs more than 4 GiB of address space: {command}")
+    return low
+
+
+def commands(app, name):
+    yield "trace", [app, "trace", name, "-o", "out.npz"]
+    yield "diff", [app, "diff", name]
+    yield "heads", [app, "heads", name, "-o", "out.csv"]
+    yield "render", [app, "render", name, "-o", "out.png"]
+
+
+def model_commands(app, name):
+    yield "trace", [app, "trace", "--model", name, "--text", "a b", "-o", "out.npz"]
+    yield "heads", [app, "heads", name, "--text", "a b", "-o", "out.csv"]
+    yield "render", [app, "render", name, "--text", "a b", "-o", "out.png"]
+
+
+def faults_of(result, folder, before):
+    code, seconds, _, error = result
+    if code is None:
+        yield f"still ran after {seconds:.1f} s"
+    elif code not in (1, 2):
+        yield f"exit code {code}"
+    if error.count("\n") != 1 or len(error) > 4096:
+        yield f"{error.count(chr(10))} lines, {len(error)} bytes of error"
+    left = sorted(set(os.listdir(folder)) - before)
+    if left:
+        yield f"left {left}"
+    for name in left:
+        (folder / name).unlink()
+
+
+def main():
+    app, model = (str(pathlib.Path(argument).resolve()) for argument in sys.argv[1:3])
+    binary = pathlib.Path(app).read_bytes()
+    if b"__asan_init" in binary or b"__tsan_init" in binary:
+        print("sanitizers reserve more than any limit")
+        sys.exit(77)
+    failures = 0
+    with tempfile.TemporaryDirectory() as root:
+        folder = pathlib.Path(root) / "work"
+        folder.mkdir()
+        (folder / "good.npz").write_bytes(npz(
+            [(f"{name}.npy", npy("<f4", (2, 2), floats(1, 2, 3, 4))) for name in "QKV"]))
+        base = {verb: peak_address_space(command, folder)
+                for verb, command in commands(app, "good.npz") if verb in ("trace", "render")}
+        print("base " + ", ".join(f"{verb} {size // MIB} MiB" for verb, size in base.items()))
+
+        def play(name, verbs):
+            nonlocal failures
+            longest, largest = 0.0, 0
+            for verb, command in verbs:
+                limit = base["render" if verb == "render" else "trace"] + EXTRA
+                before = set(os.listdir(folder))
+                result = measured(command, folder, limit)
+                for fault in faults_of(result, folder, before):
+                    failures += 1
+                    print(f"FAILED {verb} {name}: {fault}: {result[3].strip()[:300]}")
+                if result[1] > WANTED_SECONDS:
+                    print(f"  slow: {verb} {name} {result[1]:.1f} s")
+                if os.environ.get("HOSTILE_WORDS"):
+                    print(f"  {verb}: {result[0]} {result[3].strip()[:200]}")
+                longest, largest = max(longest, result[1]), max(largest, result[2])
+            print(f"{name}: {longest:.2f} s, {largest / MIB:.0f} MiB")
+
+        for name, data in files():
+            (folder / name).write_bytes(data)
+            play(name, commands(app, name))
+            (folder / name).unlink()
+        for name, change in models():
+            shutil.copytree(model, folder / name)
+            change(folder / name)
+            play(name, model_commands(app, name))
+            shutil.rmtree(folder / name)
+    if failures:
+        sys.exit(f"{failures} failures")
+
+
+main()
