@@ -33,6 +33,11 @@ draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
 {"action":"choose_head","layer":0,"head":0}
 {"action":"select_heads_pair","row":4,"column":3}' --theme dark --preset three-heads
 draw lookup-dark.png '{"action":"set_workspace","workspace":"lookup"}' --theme dark
+draw compare-dark.png '{"action":"set_workspace","workspace":"step"}
+{"action":"go_to_stage","stage":"weights"}
+{"action":"pin_baseline"}
+{"action":"set_scaling","on":false}
+{"action":"set_workspace","workspace":"compare"}' --theme dark --preset "$sentence"
 draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
 draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 --size 1440x900
 

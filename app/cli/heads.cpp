@@ -72,7 +72,9 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
 
 /// What FILE holds, opened as the window opens it, with the heads of every layer.
 Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
-    auto start = read_start(options.start, io);
+    StartOptions wanted = options.start;
+    wanted.needs_attention = true;
+    auto start = read_start(wanted, io);
     if (!start) return tl::unexpected(std::move(start.error()));
     for (const std::string& warning : start->warnings)
         io.err << kHeadsName << ": " << warning << '\n';
@@ -85,8 +87,6 @@ Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
     jobs::Jobs jobs(start->open, [] {});
     if (auto done = carry_out(*start, state, jobs); !done)
         return tl::unexpected(std::move(done.error()));
-    if (const std::string& why = state.document().no_attention; !why.empty())
-        return bad_input(fmt::format("{}: {}", state.document().title, why));
     if (std::string why = view::heads_fault(state); !why.empty()) return bad_input(std::move(why));
     view::HeadsResult result = view::compute_heads(view::heads_request(state));
     for (std::size_t n = 0; n < result.layers.size(); ++n)

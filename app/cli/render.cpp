@@ -97,7 +97,9 @@ Result<void> draw_all(Studio& studio, const Start& start, const std::filesystem:
 }
 
 Result<void> render(const RenderOptions& options, Streams io) {
-    auto start = read_start(options.start, io);
+    StartOptions wanted = options.start;
+    wanted.needs_attention = wanted.workspace != "tensors";
+    auto start = read_start(wanted, io);
     if (!start) return tl::unexpected(std::move(start.error()));
     for (const std::string& warning : start->warnings)
         io.err << "attnscope render: " << warning << '\n';

@@ -184,6 +184,11 @@ Result<void> append_file(const StartOptions& options, Streams, Start& start) {
         if (options.text) request.what = view::ModelText{{*path, *options.text}};
         auto opened = start.open(request, {});
         if (!opened) return tl::unexpected(opened.error());
+        const std::string& why = opened->document->no_attention;
+        const bool table = options.workspace.empty() || options.workspace == "tensors";
+        if (!why.empty() && ((options.file.empty() && files::holds_tensors(*path)) || !table ||
+                             options.needs_attention))
+            return bad_input(fmt::format("{}: {}", *path, why));
         if (!opened->notes.empty()) start.warnings.push_back(*path + ": " + opened->notes);
         ready.opened = std::make_shared<const view::Opened>(*std::move(opened));
     }

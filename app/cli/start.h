@@ -37,6 +37,8 @@ struct StartOptions {
     std::string backend;
     std::optional<double> scale;
     std::string size;  // "1600x1000"
+    bool needs_attention =
+        false;  // a file that none can be made of is an error, not a table of its arrays
 };
 void add_start_options(CLI::App& app, StartOptions& options);
 

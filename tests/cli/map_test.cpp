@@ -92,6 +92,7 @@ TEST_CASE("a file that is no matrix is refused by name") {
     for (const char* name : {"structured.npz", "complex.npz"})
         for (const char* option : {"--map", "--session"})
             CHECK(says(start_fault({option, golden(name)}), golden(name)));
-    CHECK(says(start_fault({golden("structured.npz")}), golden("structured.npz")));
-    CHECK(says(start_fault({golden("complex.npz")}), golden("complex.npz")));
+    // Without a workspace it opens as a table of its arrays.
+    const auto table = start_of({golden("complex.npz")});
+    REQUIRE(table);
 }

@@ -72,8 +72,7 @@ TEST_CASE("weights alone open in Heads, as the file gives them") {
 
 TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
     const Scratch scratch;
-    REQUIRE(
-        write(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}}));
+    REQUIRE(write(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}}));
     const auto result = heads_of(opened_state(scratch / "w.npz"));
     CHECK(says(result.layers[0].note, "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
     CHECK(result.weights({0, 0})(0, 1) == 0.2F);
@@ -115,7 +114,7 @@ TEST_CASE("one array of five axes is layers") {
 TEST_CASE("scores are given to softmax, −inf is masked") {
     const Scratch scratch;
     REQUIRE(write(scratch / "s.npz",
-                      {{"masked", {2, 2}, std::vector<float>{0.0F, -kInf, 0.0F, std::log(3.0F)}}}));
+                  {{"masked", {2, 2}, std::vector<float>{0.0F, -kInf, 0.0F, std::log(3.0F)}}}));
     const auto result = heads_of(opened_state(scratch / "s.npz"));
     CHECK(result.weights({0, 0})(0, 0) == 1.0F);
     CHECK(result.weights({0, 0})(0, 1) == 0.0F);

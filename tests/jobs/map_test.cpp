@@ -90,22 +90,21 @@ TEST_CASE("of two matrices that are asked for the newest is opened, the other ne
     CHECK(state.history.size() == 2);
 }
 
-TEST_CASE("a file that is no matrix is refused by name") {
+TEST_CASE(
+    "a file that no attention can be made of opens as a table of its arrays, with the reason") {
     for (const char* name : {"structured.npz", "complex.npz"}) {
-        const std::string path = golden(name);
-        const auto opened = opener()({path, 0}, {});
-        REQUIRE_FALSE(opened);
-        CAPTURE(opened.error().sentence);
-        CHECK(says(opened.error().sentence, path));
         view::AppState state = view::initial_state();
-        const auto before = state.shared_document();
         jobs::Jobs jobs = idle_jobs();
-        view::apply(state, view::OpenFile{path});
+        view::apply(state, view::OpenFile{golden(name)});
         jobs::answer(state, jobs);
-        CHECK(state.message.words == view::sentence(opened.error().sentence));
-        CHECK(state.message.severity == view::Severity::error);
-        CHECK(state.shared_document() == before);
+        CHECK(!state.document().no_attention.empty());
+        CHECK(state.document().title == name);
+        CHECK(state.workspace == view::Workspace::tensors);
     }
+    const std::string path = golden("none.npz");
+    const auto opened = opener()({path, 0}, {});
+    REQUIRE_FALSE(opened);
+    CHECK(says(opened.error().sentence, path));
 }
 
 TEST_CASE("jobs that are let go in the middle of their work end") {

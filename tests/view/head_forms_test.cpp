@@ -182,14 +182,16 @@ TEST_CASE("dimensions: products and their sum, the score") {
 TEST_CASE("a filter by label and by measure: the count is said, and lists leave the others out") {
     AppState state = heads_of({FilterHeadsByLabel{"previous"}});
     AllHeadsView view = build_all_heads_view(state);
-    CHECK(view.controls.count == "2 of 6 shown");  // head 0 of both layers
+    // Heads 0 and 2 of both layers: the only row of head 2 that may tell, 2 → 1, looks back.
+    CHECK(view.controls.count == "4 of 6 shown");
     CHECK(view.thumbs.size() == 6);
-    CHECK(std::ranges::count(view.thumbs, true, &HeadThumb::passes) == 2);
+    CHECK(std::ranges::count(view.thumbs, true, &HeadThumb::passes) == 4);
+    CHECK_FALSE(view.thumbs[1].passes);  // head 1 looks at key 0
     view = build_all_heads_view(after(state, {SortHeads{"previous"}}));
-    CHECK(view.thumbs.size() == 2);
+    CHECK(view.thumbs.size() == 4);
     view = build_all_heads_view(after(state, {SetHeadsList{"table"}}));
     REQUIRE(view.table);
-    CHECK(view.table->rows.size() == 2);
+    CHECK(view.table->rows.size() == 4);
     CHECK(view.table->rows[0].label == "previous token");
     view = build_all_heads_view(
         after(state, {FilterHeadsByLabel{""}, FilterHeadsByMeasure{"sink", 0.9}}));

@@ -36,7 +36,7 @@ inline constexpr WorkspaceInfo kLookupWorkspace{
         "are "
         "shuffled.",
     .digit = Key::f2,
-    .shows_document = true,
+    .shows_document = false,
     .lacks = [](const AppState&) { return std::string(); },
     .enter = enter_lookup,
     .add_commands = add_lookup_commands,
