@@ -168,8 +168,7 @@ Result<void> read_pairs(ArrayReader& reader, const PairsListing& listing, Tensor
     const std::string_view title =
         listing.stage == Stage::weights ? "weights" : info(listing.stage).key;
     file.notes.push_back(fmt::format(
-        "{}: {}{} read as {} without the queries and keys that make them{}", reader.path(),
-        listing.names.front(),
+        "{}{} read as {} without the queries and keys that make them{}", listing.names.front(),
         listing.names.size() == 1 ? std::string(" is")
                                   : fmt::format(" and {} more are", listing.names.size() - 1),
         title, listing.stage == Stage::weights ? "" : "; weights are their softmax"));

@@ -37,7 +37,7 @@ class ConfigReader {
         const double value = found->is_number() ? found->get<double>() : 0.0;
         if (value >= 1.0 && value <= static_cast<double>(kMostSize) && value == std::trunc(value))
             return static_cast<Index>(value);
-        wrong(*found, "a whole number from 1");
+        wrong(*found, fmt::format("a whole number from 1 to {}", kMostSize));
         return std::nullopt;
     }
     Index need_size(std::initializer_list<std::string_view> names) {

@@ -26,7 +26,7 @@ import zlib
 MIB = 1 << 20
 EXTRA = 512 * MIB
 WANTED_SECONDS = 2.0
-MOST_SECONDS = 10.0  # the limit of the test: five times what is wanted, for a machine that does other things
+MOST_SECONDS = 30.0  # the limit of the test, for a machine that does other things; over 2 s is named
 
 
 def npy(descr, shape, data=b""):

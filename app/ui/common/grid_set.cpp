@@ -72,12 +72,42 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
     return at;
 }
 
+/// All beside each other, each with the room that it needs itself.
+Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
+    Layout at;
+    at.cell = frame.px(kLargestCell);
+    const float gaps = frame.px(kGap) * static_cast<float>(grids.size() - 1);
+    for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
+        const GridMargins most = margins_of(grids, at.cell, frame);
+        float around = gaps;
+        float columns = 0.0F;
+        for (const GridView& grid : grids) {
+            const GridMargins own = grid_margins(grid, frame, at.cell);
+            around += own.left + own.right;
+            columns += static_cast<float>(grid.columns);
+        }
+        const float across = (high.x - low.x - around) / std::max(columns, 1.0F);
+        const float down = (high.y - low.y - most.top - most.bottom) / cells_of(grids).y;
+        at.cell = std::clamp(std::min(across, down), 1.0F, frame.px(kLargestCell));
+    }
+    if (at.cell >= frame.px(kWhole)) at.cell = std::floor(at.cell);
+    const float top = std::round(low.y + margins_of(grids, at.cell, frame).top);
+    float left = low.x;
+    for (const GridView& grid : grids) {
+        const GridMargins own = grid_margins(grid, frame, at.cell);
+        at.places.push_back({{std::round(left + own.left), top}, {at.cell, at.cell}});
+        left += own.left + at.cell * static_cast<float>(grid.columns) + own.right + frame.px(kGap);
+    }
+    return at;
+}
+
 }  // namespace
 
 std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, ImVec2 high,
                                    const Frame& frame) {
-    Layout best;
-    for (int columns = static_cast<int>(grids.size()); columns >= 1; --columns) {
+    if (grids.empty()) return {};
+    Layout best = in_one_row(grids, low, high, frame);
+    for (int columns = static_cast<int>(grids.size()) - 1; columns >= 1; --columns) {
         Layout at = in_columns(grids, columns, low, high, frame);
         if (at.cell > best.cell) best = std::move(at);
     }

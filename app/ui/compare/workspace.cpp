@@ -4,6 +4,7 @@
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/grid.h"
+#include "app/ui/common/grid_set.h"
 #include "app/ui/common/inspector.h"
 #include "app/ui/common/lens.h"
 #include "app/ui/common/widgets.h"
@@ -21,71 +22,21 @@ using view::GridView;
 
 // Design units.
 constexpr float kBar = 40.0F;
-constexpr float kGap = 20.0F;
 constexpr float kLine = 26.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kPins = 340.0F;
 constexpr float kStages = 130.0F;
 constexpr float kTarget = 260.0F;
-constexpr float kLargestCell = 180.0F;
-constexpr float kWhole = 8.0F;
-
-struct Layout {
-    float cell = 0.0F;
-    std::vector<GridPlace> places;
-};
-
-/// Matrices of one cell size in so many columns.
-Layout in_columns(const CompareView& view, int columns, const Box& box, const Frame& frame) {
-    const auto count = static_cast<int>(view.grids.size());
-    const int rows = (count + columns - 1) / columns;
-    const ImVec2 slot{
-        (box.size().x - frame.px(kGap) * static_cast<float>(columns - 1)) /
-            static_cast<float>(columns),
-        (box.size().y - frame.px(kGap) * static_cast<float>(rows - 1)) / static_cast<float>(rows)};
-    Layout at;
-    at.cell = frame.px(kLargestCell);
-    GridMargins around;
-    for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
-        around = {};
-        float least = frame.px(kLargestCell);
-        for (const GridView& grid : view.grids) {
-            const GridMargins one = grid_margins(grid, frame, at.cell);
-            around.left = std::max(around.left, one.left);
-            around.top = std::max(around.top, one.top);
-            around.right = std::max(around.right, one.right);
-            around.bottom = std::max(around.bottom, one.bottom);
-        }
-        for (const GridView& grid : view.grids)
-            least = std::min(
-                {least, (slot.x - around.left - around.right) / static_cast<float>(grid.columns),
-                 (slot.y - around.top - around.bottom) / static_cast<float>(grid.rows)});
-        at.cell = std::max(least, 1.0F);
-    }
-    if (at.cell >= frame.px(kWhole)) at.cell = std::floor(at.cell);
-    for (int n = 0; n < count; ++n)
-        at.places.push_back(
-            {{std::round(box.low.x + around.left +
-                         static_cast<float>(n % columns) * (slot.x + frame.px(kGap))),
-              std::round(box.low.y + around.top +
-                         static_cast<float>(n / columns) * (slot.y + frame.px(kGap)))},
-             {at.cell, at.cell}});
-    return at;
-}
 
 void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
                    view::Actions& out) {
     if (view.grids.empty()) return;
-    Layout at;
-    for (int columns = static_cast<int>(view.grids.size()); columns >= 1; --columns) {
-        Layout one = in_columns(view, columns, box, frame);
-        if (one.cell > at.cell) at = std::move(one);
-    }
+    const std::vector<GridPlace> places = place_grids(view.grids, box.low, box.high, frame);
     std::optional<large::Cell> hovered;
     view::Actions drawn;
     for (std::size_t n = 0; n < view.grids.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
-        if (const auto cell = draw_grid(view.grids[n], {}, at.places[n], frame, drawn))
+        if (const auto cell = draw_grid(view.grids[n], {}, places[n], frame, drawn))
             hovered = large::Cell{cell->row, cell->column};
         ImGui::PopID();
     }
@@ -96,14 +47,15 @@ void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
         const GridView& grid = view.grids[n];
         const auto [row, column] = *view.hovered;
         if (row >= grid.rows || column >= grid.columns) continue;
-        const ImVec2 low{at.places[n].origin.x + at.cell * static_cast<float>(column),
-                         at.places[n].origin.y + at.cell * static_cast<float>(row)};
-        frame.painter.outline(low, {low.x + at.cell, low.y + at.cell}, frame.theme.text,
+        const auto& [origin, cell] = places[n];
+        const ImVec2 low{origin.x + cell.x * static_cast<float>(column),
+                         origin.y + cell.y * static_cast<float>(row)};
+        frame.painter.outline(low, {low.x + cell.x, low.y + cell.y}, frame.theme.text,
                               frame.px(1.5F));
     }
     if (!frame.quiet)
         for (std::size_t n = 0; n < view.grids.size(); ++n)
-            draw_lens(view.grids[n], at.places[n], frame, box.low, box.high);
+            draw_lens(view.grids[n], places[n], frame, box.low, box.high);
     if (hovered != view.hovered) out.push_back(view::HoverCompareCell{hovered});
 }
 

@@ -18,7 +18,8 @@ constexpr float kWide = 156.0F;
 constexpr float kNarrow = 124.0F;
 constexpr float kSlider = 170.0F;
 constexpr float kRow = 34.0F;
-constexpr float kOneRow = 1330.0F;  // of either part of the bar
+constexpr float kOneRow = 1330.0F;   // of either part of the bar
+constexpr float kTwoRows = 1100.0F;  // of the longer part
 constexpr double kLeastLimit = 0.01;
 
 /// Whether a control begins a line.
@@ -163,7 +164,8 @@ void draw_pins(const AllHeadsView& view, const Frame& frame, view::Actions& out)
 }  // namespace
 
 float heads_bar_height(float width, const Frame& frame) {
-    return frame.px(width >= frame.px(kOneRow) ? 2 * kRow + 8.0F : 4 * kRow + 8.0F);
+    const int rows = width >= frame.px(kOneRow) ? 2 : width >= frame.px(kTwoRows) ? 3 : 4;
+    return frame.px(static_cast<float>(rows) * kRow + 8.0F);
 }
 
 void draw_heads_bar(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
