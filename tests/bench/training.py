@@ -1,6 +1,6 @@
 """Steps a second of `attnscope train` and of PyTorch on the same model, each alone while it runs, in turns.
 
-    training.py ATTNSCOPE [--steps 60] [--rounds 3]      (a python3 with torch)
+    training.py ATTNSCOPE [--steps 60] [--rounds 3] [--python "COMMAND"]      (a python3 with torch)
 
 Induction, 2 layers, d_model 128, 4 heads of 32, 64 tokens, batch 32, no MLP. PyTorch: scaled_dot_product_attention where it
 has it, fused projections, AdamW (foreach where it has it), the quickest of 1 and all threads, float32.
@@ -64,8 +64,8 @@ print(steps / (time.perf_counter() - begin), torch.__version__)
 """
 
 
-def theirs(steps, threads):
-    done = subprocess.run([sys.executable, "-c", TORCH, str(steps), str(threads)], check=True, capture_output=True, text=True)
+def theirs(python, steps, threads):
+    done = subprocess.run([*python, "-c", TORCH, str(steps), str(threads)], check=True, capture_output=True, text=True)
     return float(done.stdout.split()[0]), done.stdout.split()[1]
 
 
@@ -74,12 +74,13 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--python", default=sys.executable)
     given = parser.parse_args()
     threads = sorted({1, os.cpu_count() or 1})
     mine, best, ratios, version = [], [], [], ""
     for _ in range(given.rounds):
         mine.append(ours(given.binary, given.steps))
-        speeds = [theirs(given.steps, n) for n in threads]
+        speeds = [theirs(given.python.split(), given.steps, n) for n in threads]
         version = speeds[0][1]
         best.append(max(speed for speed, _ in speeds))
         ratios.append(mine[-1] / best[-1])
