@@ -20,6 +20,7 @@
 #include "app/line_file.h"
 #include "app/screen.h"
 #include "app/signals.h"
+#include "app/view/learn/training.h"
 #include "app/view/session.h"
 #include "app/view/workspaces.h"
 #include "core/io/file.h"
@@ -96,6 +97,7 @@ class Desktop {
     void answer_effects();
     void save_session(const view::FileRequest& request);
     void export_figure(const view::FileRequest& request);
+    void save_runs(const view::FileRequest& request);
     bool confirm(view::PromptKind kind, const view::FileRequest& request);
     void take_screenshot(const gl::Pixels& pixels);
 
@@ -293,6 +295,7 @@ void Desktop::answer_effects() {
         save_session(*session);
     if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
         export_figure(*figure);
+    if (const auto runs = std::exchange(state_.effects.runs, std::nullopt)) save_runs(*runs);
 }
 
 /// Asks once more before it overwrites a file that nobody asked to.
@@ -316,6 +319,17 @@ void Desktop::export_figure(const view::FileRequest& request) {
     if (!confirm(view::PromptKind::figure, request)) return;
     const FigureWindow window{window_->size(), window_->content_scale(), request.chrome};
     notify(attn::export_figure(state_, request.path, window), "figure: " + request.path);
+}
+
+void Desktop::save_runs(const view::FileRequest& request) {
+    if (!confirm(view::PromptKind::runs, request)) return;
+    const auto runs = view::learn_runs(state_);
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+        const auto folder = std::filesystem::path(request.path) / (n == 0 ? "run-a" : "run-b");
+        if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
+    }
+    notify({}, fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s",
+                           request.path));
 }
 
 void Desktop::take_screenshot(const gl::Pixels& pixels) {

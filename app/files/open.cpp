@@ -1,11 +1,14 @@
 #include "app/files/open.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/files/model.h"
 #include "app/files/standard.h"
 #include "app/view/common/format.h"
+#include "app/view/learn/training.h"
 #include "app/view/session.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
@@ -113,6 +116,64 @@ Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& co
     return alone(std::move(document));
 }
 
+/// The moment, trained to where it is not there yet.
+Result<train::Moment> trained_moment(const view::TrainedOrigin& origin, const RunControl& control) {
+    if (origin.moment) return origin.moment;
+    auto course = train::Course::make(origin.spec);
+    if (!course) return tl::unexpected(course.error());
+    course->set_switches(origin.switches);
+    while (course->advance(origin.step, control.stop))
+        if (control.progress)
+            control.progress(static_cast<double>(course->step_count()) /
+                             static_cast<double>(std::max<Index>(origin.step, 1)));
+    if (course->step_count() != origin.step) return failed("the training was stopped");
+    return course->keep();
+}
+
+/// The attention calls of a model that was trained here, on what it reads.
+Result<Opened> open_trained(const view::TrainedOrigin& origin, const RunControl& control) {
+    auto moment = trained_moment(origin, control);
+    if (!moment) return tl::unexpected(moment.error());
+    const auto example = view::learn_example(train::Sequences(origin.spec), origin.sentence);
+    if (!example) return tl::unexpected(example.error());
+    const train::State state = view::switched(origin.spec, **moment, origin.switches);
+    train::Layers layers = train::layers_of(origin.spec, state, *example);
+    Document document;
+    document.origin = origin;
+    document.name = train::info(origin.spec.task).key;
+    document.title =
+        fmt::format("{}, step {}", train::info(origin.spec.task).title, view::grouped(origin.step));
+    document.note = fmt::format("{} training step{} on {}, seed {}", view::grouped(origin.step),
+                                origin.step == 1 ? "" : "s", document.name, origin.spec.seed);
+    document.tokens = std::move(layers.tokens);
+    document.spec = layers.spec;
+    document.layers = std::move(layers.inputs);
+    document.layer = std::clamp<Index>(origin.layer, 0, std::ssize(document.layers) - 1);
+    document.inputs = document.layers[static_cast<std::size_t>(document.layer)];
+    document.d_model = origin.spec.d_model;
+    document.d_k = origin.spec.d_k;
+    document.heads = origin.spec.heads;
+    return with_size(std::move(document)).map([](Document sized) {
+        return alone(std::move(sized));
+    });
+}
+
+/// A training that was saved goes on from its last moment.
+Result<Opened> open_run(const std::string& path) {
+    auto run = train::open_run(path);
+    if (!run) return tl::unexpected(run.error());
+    if (run->moments.empty()) return bad_input(path + " holds no moment of its training");
+    view::TrainedOrigin origin;
+    origin.spec = run->spec;
+    origin.switches = train::recorded_switches(*run);
+    origin.moment = run->moments.back();
+    origin.step = origin.moment->step;
+    return open_trained(origin, {}).map([&](Opened opened) {
+        opened.run = std::make_shared<const train::Run>(*std::move(run));
+        return opened;
+    });
+}
+
 }  // namespace
 
 bool holds_tensors(const std::string& path) {
@@ -154,7 +215,10 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_planted(*spec, control);
         if (const auto* text = std::get_if<view::ModelText>(&request.what))
             return open_text(*models, text->model, control);
+        if (const auto* trained = std::get_if<view::TrainedOrigin>(&request.what))
+            return open_trained(*trained, control);
         const auto& path = std::get<std::string>(request.what);
+        if (train::is_run(path)) return open_run(path);
         if (is_model_folder(path))
             return open_text(*models, {path, std::string(kModelText)}, control);
         if (holds_tensors(path)) return open_tensors(path, request.options);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/jobs/learn.h"
 #include "app/jobs/map.h"
 #include "app/jobs/worker.h"
 
@@ -38,6 +39,7 @@ Jobs::Jobs(view::Opener open, std::function<void()> wake) {
     jobs_.push_back(job("probe", view::requested_probe, run<view::ProbeRequest>, wake));
     jobs_.push_back(job("map input", view::requested_map_input, run<view::MapInputRequest>, wake));
     jobs_.push_back(job("cell", view::requested_map_cell, run<view::MapCellRequest>, wake));
+    jobs_.push_back(std::make_unique<Learn>(wake));
     jobs_.push_back(std::make_unique<Map>(wake));
 }
 

@@ -19,6 +19,7 @@ constexpr std::array<WorkspacePanel, view::kWorkspaceCount> kPanels{{
     {Workspace::lookup, draw_lookup_icon, draw_lookup_workspace},
     {Workspace::compare, draw_compare_icon, draw_compare_workspace},
     {Workspace::tensors, draw_tensors_icon, draw_tensors_workspace},
+    {Workspace::learn, draw_learn_icon, draw_learn_workspace},
 }};
 
 consteval bool in_order() {

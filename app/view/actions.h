@@ -13,6 +13,7 @@
 #include "app/view/heads/actions.h"
 #include "app/view/kinds/actions.h"
 #include "app/view/large/actions.h"
+#include "app/view/learn/actions.h"
 #include "app/view/lookup/actions.h"
 #include "app/view/masks/actions.h"
 #include "app/view/numerics/actions.h"
@@ -27,9 +28,10 @@ namespace attn::view {
 // them, one JSON line each. An action says what it does in terms of the document: never of the window's size, of
 // the clock or of a list's order, so that a replay gives the same state. It holds the new value, not a difference,
 // where it can.
-using AnyAction = Joined<WindowActions, DocumentActions, StepActions, SaturationActions,
-                         LargeActions, MasksActions, KindsActions, NumericsActions, CostActions,
-                         HeadsActions, LookupActions, CompareActions, TensorsActions>::Variant;
+using AnyAction =
+    Joined<WindowActions, DocumentActions, StepActions, SaturationActions, LargeActions,
+           MasksActions, KindsActions, NumericsActions, CostActions, HeadsActions, LookupActions,
+           CompareActions, TensorsActions, LearnActions>::Variant;
 
 /// What copies, moves and ends it stands in apply.cpp alone: every other file compiles in half the time.
 struct Action : AnyAction {

@@ -20,6 +20,7 @@ struct Present {
     NumericsControls numerics;
     CostControls cost;
     LookupControls lookup;
+    LearnControls learn;
 
     explicit Present(const AppState& state)
         : now(state.now),
@@ -29,7 +30,8 @@ struct Present {
           kinds(state.kinds()),
           numerics(state.numerics()),
           cost(state.cost()),
-          lookup(state.lookup()) {}
+          lookup(state.lookup()),
+          learn(state.learn_controls()) {}
     bool operator==(const Present&) const = default;
 };
 

@@ -33,6 +33,8 @@ constexpr std::span<const std::string_view> names_of(Type<CostPass>) { return kC
 constexpr std::span<const std::string_view> names_of(Type<CostItem>) { return kCostItemNames; }
 constexpr std::span<const std::string_view> names_of(Type<FloatFormat>) { return kFormatNames; }
 constexpr std::span<const std::string_view> names_of(Type<LookupPage>) { return kLookupPageNames; }
+constexpr std::span<const std::string_view> names_of(Type<LearnMeasure>) { return kLearnMeasures; }
+constexpr std::span<const std::string_view> names_of(Type<LearnPage>) { return kLearnPages; }
 constexpr std::span<const std::string_view> names_of(Type<SimilarityOf>) {
     return kSimilarityOfNames;
 }

@@ -4,6 +4,7 @@
 #include "app/view/document/requests.h"
 #include "app/view/heads/requests.h"
 #include "app/view/large/requests.h"
+#include "app/view/learn/requests.h"
 #include "app/view/lookup/requests.h"
 #include "app/view/numerics/requests.h"
 #include "app/view/saturation/requests.h"

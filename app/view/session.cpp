@@ -234,6 +234,7 @@ void restore(AppState& state, const AppState& session) {
     state.compare.cell = session.compare.cell;
     state.compare.target = session.compare.target;
     state.tensors = session.tensors;
+    state.learn = session.learn;
     state.numerics_look = session.numerics_look;
     state.cost_look.item = session.cost_look.item;
     state.lookup_look = session.lookup_look;

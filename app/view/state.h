@@ -18,6 +18,7 @@
 #include "app/view/kinds/controls.h"
 #include "app/view/kinds/look.h"
 #include "app/view/large/look.h"
+#include "app/view/learn/look.h"
 #include "app/view/lookup/controls.h"
 #include "app/view/lookup/look.h"
 #include "app/view/masks/look.h"
@@ -46,9 +47,10 @@ enum class Workspace : std::uint8_t {
     heads,
     lookup,
     compare,
-    tensors
+    tensors,
+    learn
 };
-inline constexpr std::size_t kWorkspaceCount = 11;
+inline constexpr std::size_t kWorkspaceCount = 12;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -63,6 +65,7 @@ struct Edit {
     NumericsControls numerics;
     CostControls cost;
     LookupControls lookup;
+    LearnControls learn = first_learn_controls();
     std::string words;   // "scaling off": what the edit did, for the status line and undo's tooltip
     bool opens = false;  // another document than the step before
     bool typed = false;  // a model's text; what is typed on, in the same gesture, is the same step
@@ -76,7 +79,7 @@ struct Message {
 };
 
 /// A path that is asked for: of a file to open, of a session to save, of a figure to write.
-enum class PromptKind : std::uint8_t { open, save, figure };
+enum class PromptKind : std::uint8_t { open, save, figure, runs };
 struct Prompt {
     PromptKind kind = PromptKind::open;
     std::string path;        // as typed so far
@@ -96,6 +99,7 @@ struct Effects {
     std::optional<FileRequest> session;
     std::optional<FileRequest> figure;
     std::optional<std::string> clipboard;  // text to copy
+    std::optional<FileRequest> runs;       // a folder for what was trained
 };
 
 /// A drag that goes on: what BeginGesture opened.
@@ -156,6 +160,7 @@ struct AppState {
     TourLook tour;
     CompareLook compare;
     TensorsLook tensors;
+    LearnLook learn;
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
@@ -185,6 +190,7 @@ struct AppState {
     const NumericsControls& numerics() const { return history[now].numerics; }
     const CostControls& cost() const { return history[now].cost; }
     const LookupControls& lookup() const { return history[now].lookup; }
+    const LearnControls& learn_controls() const { return history[now].learn; }
     /// Of the batch entry and head shown, in a tensor with that head axis.
     Index head_in(HeadAxis axis) const;
 };

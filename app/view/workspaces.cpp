@@ -8,6 +8,7 @@
 #include "app/view/heads/workspace.h"
 #include "app/view/kinds/workspace.h"
 #include "app/view/large/workspace.h"
+#include "app/view/learn/workspace.h"
 #include "app/view/lookup/workspace.h"
 #include "app/view/masks/workspace.h"
 #include "app/view/numerics/workspace.h"
@@ -29,7 +30,7 @@ constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
 constexpr std::array kWorkspaces{&kStepWithMap,      &kSaturationWorkspace, &kLargeWorkspace,
                                  &kMasksWorkspace,   &kKindsWorkspace,      &kNumericsWorkspace,
                                  &kCostWorkspace,    &kHeadsWorkspace,      &kLookupWorkspace,
-                                 &kCompareWorkspace, &kTensorsWorkspace};
+                                 &kCompareWorkspace, &kTensorsWorkspace,    &kLearnWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

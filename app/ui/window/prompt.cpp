@@ -23,6 +23,11 @@ PromptWords words_of(PromptKind kind) {
         case PromptKind::save:
             return {"Save the session",
                     "A session (.json) brings this screen back. Enter saves it."};
+        case PromptKind::runs:
+            return {
+                "Save the runs",
+                "A folder that gets run-a and run-b, as attnscope train saves them. Enter saves; "
+                "Ctrl+O opens one again."};
         case PromptKind::figure:
             break;
     }
@@ -36,6 +41,8 @@ view::Action action_of(const view::Prompt& prompt, bool ctrl) {
             return view::OpenFile{prompt.path};
         case PromptKind::save:
             return view::SaveSession{prompt.path, prompt.confirmed};
+        case PromptKind::runs:
+            return view::SaveRuns{prompt.path, prompt.confirmed};
         case PromptKind::figure:
             break;
     }

@@ -139,6 +139,24 @@ void carry_out(AppState& state, const OpenPlanted& action) {
     say(state, fmt::format("Making a {}.", words_of(*state.opening)));
 }
 
+namespace {
+
+/// A training that was saved: it goes on in Learn. The document stays.
+void take_run(AppState& state, const Opened& opened) {
+    const train::Run& run = *opened.run;
+    LearnControls controls{run.spec, run.spec, ""};
+    edit_learn(state, controls, fmt::format("training of {}", train::info(run.spec.task).key));
+    const Index steps = run.moments.back()->step;
+    state.learn = {};
+    state.learn.plan = LearnPlan{std::move(controls), {}, steps, 1, opened.run};
+    state.learn.plan->switches[0] = train::recorded_switches(run);
+    state.workspace = Workspace::learn;
+    say(state, fmt::format("A training of {} at step {}. {}", train::info(run.spec.task).key,
+                           grouped(steps), "Space trains on."));
+}
+
+}  // namespace
+
 /// What cannot be opened changes nothing but the message.
 void carry_out(AppState& state, const DocumentReady& action) {
     if (!state.opening) return;
@@ -147,6 +165,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!action.opened) return say(state, action.fault + kept_words(state, text), Severity::error);
     const Opened& opened = *action.opened;
     if (text != nullptr && text->typed) return take_typed(state, *opened.document);
+    if (opened.run) return take_run(state, opened);
     const std::string words = opened_words(*opened.document);
     const AppState& settings = opened.session ? *opened.session : state;
     const std::string title = fmt::format("“{}”", opened.document->title);
@@ -155,6 +174,8 @@ void carry_out(AppState& state, const DocumentReady& action) {
     forget(state);
     state.step.sentence_draft = text_of(state.document());
     if (opened.session) restore(state, *opened.session);
+    if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
+        state.head = std::min(trained->head, opened.document->size.heads - 1);
     const bool session = opened.session != nullptr;
     const auto* path = std::get_if<std::string>(&request.what);
     state.session_file = session && path ? *path : "";

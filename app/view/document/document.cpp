@@ -127,6 +127,9 @@ Result<Document> with_size(Document document) {
 std::string words_of(const OpenRequest& request) {
     if (const auto* path = std::get_if<std::string>(&request.what)) return *path;
     if (const auto* text = std::get_if<ModelText>(&request.what)) return text->model.path;
+    if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
+        return fmt::format("{} after {} training steps", train::info(trained->spec.task).key,
+                           trained->step);
     const auto& spec = std::get<large::PlantedSpec>(request.what);
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }

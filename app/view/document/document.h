@@ -14,6 +14,7 @@
 #include "core/engine.h"
 #include "core/large/planted.h"
 #include "core/result.h"
+#include "core/train/course.h"
 
 namespace attn::view {
 
@@ -35,7 +36,21 @@ struct ModelOrigin {
     std::string before = {};  // the text whose vector is compared; "": none
     bool operator==(const ModelOrigin&) const = default;
 };
-using DocumentOrigin = std::variant<ToyOrigin, FileOrigin, large::PlantedSpec, ModelOrigin>;
+/// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
+struct TrainedOrigin {
+    train::Spec spec;
+    std::vector<train::Switch> switches;
+    Index step = 0;
+    std::string sentence;       // what it reads; "": the sequence that is the same at every step
+    Index layer = 0, head = 0;  // that are looked at first
+    train::Moment moment = {};  // where it is there already; null: it is trained again
+    bool operator==(const TrainedOrigin& other) const {
+        return spec == other.spec && switches == other.switches && step == other.step &&
+               sentence == other.sentence && layer == other.layer && head == other.head;
+    }
+};
+using DocumentOrigin =
+    std::variant<ToyOrigin, FileOrigin, large::PlantedSpec, ModelOrigin, TrainedOrigin>;
 
 /// A token that may follow the text.
 struct NextToken {

@@ -115,6 +115,10 @@ void edit_lookup(AppState& state, LookupControls controls, const std::string& wo
     edit_controls(state, &Edit::lookup, std::move(controls), words);
 }
 
+void edit_learn(AppState& state, LearnControls controls, const std::string& words) {
+    edit_controls(state, &Edit::learn, std::move(controls), words);
+}
+
 void edit_cost(AppState& state, CostControls controls, const std::string& words) {
     edit_controls(state, &Edit::cost, std::move(controls), words);
 }

@@ -22,6 +22,7 @@ void edit_saturation(AppState& state, SaturationControls controls, const std::st
 void edit_kinds(AppState& state, KindsControls controls, const std::string& words);
 void edit_cost(AppState& state, CostControls controls, const std::string& words);
 void edit_lookup(AppState& state, LookupControls controls, const std::string& words);
+void edit_learn(AppState& state, LearnControls controls, const std::string& words);
 void edit_numerics(AppState& state, NumericsControls controls, const std::string& words);
 
 /// Goes to history[to] and computes it.

@@ -9,10 +9,12 @@
 #include "app/view/common/format.h"
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
+#include "app/view/document/input_edits.h"
 #include "app/view/document/paint.h"
 #include "app/view/document/reference.h"
 #include "app/view/document/targets.h"
 #include "app/view/document/toy.h"
+#include "app/view/document/trained.h"
 #include "core/io/json.h"
 #include "core/io/paths.h"
 
@@ -321,33 +323,6 @@ void add_targets(Rows& rows, const Document& document) {
         rows.emplace_back("targets", targets_to(document.targets).dump());
 }
 
-ordered_json edit_to(const InputEdit& edit) {
-    return {{"layer", edit.layer},
-            {"batch", edit.batch},
-            {"head", edit.head},
-            {"tensor", key_of(edit.tensor)},
-            {"row", edit.row},
-            {"column", edit.column},
-            {"value", number_to(static_cast<double>(edit.value))}};
-}
-
-InputEdit edit_from(Fields& fields, const json& found) {
-    Fields inner(found, fields.where() + " 'edits'");
-    InputEdit edit;
-    double value = 0.0;
-    inner.read("layer", edit.layer);
-    inner.read("batch", edit.batch);
-    inner.read("head", edit.head);
-    const CellRef cell = cell_fields(inner);
-    edit.tensor = cell.tensor;
-    edit.row = cell.row;
-    edit.column = cell.column;
-    inner.need("value", value);
-    edit.value = static_cast<float>(value);
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-    return edit;
-}
-
 void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
     rows.emplace_back("model", text_json(path_from(folder, model.path)));
     if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
@@ -365,6 +340,8 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
             rows.emplace_back("absolute", text_json(absolute_path(file->path)));
     }
     if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
+    if (const auto* trained = std::get_if<TrainedOrigin>(&document.origin))
+        rows.emplace_back("trained", trained_to(*trained).dump());
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
         rows.emplace_back("planted", map_to(*spec).dump());
     rows.emplace_back("layer", fmt::format("{}", document.layer));
@@ -373,9 +350,7 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
     add_spec(rows, document.spec);
     rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
     if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
-    ordered_json edits = ordered_json::array();
-    for (const InputEdit& edit : document.edits) edits.push_back(edit_to(edit));
-    if (!edits.empty()) rows.emplace_back("edits", edits.dump());
+    if (!document.edits.empty()) rows.emplace_back("edits", edits_to(document.edits).dump());
     add_targets(rows, document);
     return object_json(rows);
 }
@@ -384,7 +359,12 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
 
 namespace {
 
-std::variant<std::string, large::PlantedSpec, ModelText> named_in(Fields& fields) {
+decltype(DocumentReference::what) named_in(Fields& fields) {
+    if (fields.find("trained") != nullptr) {
+        TrainedOrigin trained;
+        read_trained(fields, trained);
+        return trained;
+    }
     std::string path;
     fields.read("file", path);
     if (!path.empty()) return path;
@@ -404,7 +384,8 @@ std::variant<std::string, large::PlantedSpec, ModelText> named_in(Fields& fields
 
 bool is_reference(const json& document) {
     if (!document.is_object()) return false;
-    return document.contains("file") || document.contains("planted") || document.contains("model");
+    return document.contains("file") || document.contains("planted") ||
+           document.contains("model") || document.contains("trained");
 }
 
 Result<DocumentReference> reference_from_json(const json& value, std::string_view file_name) {
@@ -422,10 +403,7 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     read_spec(fields, reference.spec);
     reference.painted = read_paint(fields, reference.spec.mask.custom);
     read_targets(fields, reference.targets);
-    if (const json* edits = fields.find("edits")) {
-        if (!edits->is_array()) fields.complain("has 'edits' that are no list");
-        for (const json& edit : *edits) reference.edits.push_back(edit_from(fields, edit));
-    }
+    read_edits(fields, reference.edits);
     return fields.finish().map([&] { return reference; });
 }
 

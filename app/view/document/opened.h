@@ -19,7 +19,7 @@ struct ModelText {
 
 /// What is to be opened: a file or a model's folder by its path, a matrix to generate, a model's reading of a text.
 struct OpenRequest {
-    std::variant<std::string, large::PlantedSpec, ModelText> what;
+    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin> what;
     std::uint64_t number = 0;  // parts one request from the next, also for the same file
     std::string options = {};  // of a file, see FileOrigin
     bool operator==(const OpenRequest&) const = default;
@@ -30,8 +30,9 @@ std::string words_of(const OpenRequest& request);
 /// What came of it: a document, or a whole session.
 struct Opened {
     std::shared_ptr<const Document> document;
-    std::shared_ptr<const AppState> session;  // null: a document alone
-    std::string notes;                        // what the reader wants to be known; "": nothing
+    std::shared_ptr<const AppState> session;     // null: a document alone
+    std::string notes;                           // what the reader wants to be known; "": nothing
+    std::shared_ptr<const train::Run> run = {};  // of a folder that a training was saved in
 };
 
 }  // namespace attn::view

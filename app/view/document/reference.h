@@ -10,7 +10,7 @@ namespace attn::view {
 
 /// A document that a session does not hold but names: a file, a generated matrix, what a model read, and what was changed since.
 struct DocumentReference {
-    std::variant<std::string, large::PlantedSpec, ModelText> what;
+    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin> what;
     std::string options;   // of a file, see FileOrigin
     std::string absolute;  // of a file or a model; "": not known
     Index layer = 0;

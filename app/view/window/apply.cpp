@@ -122,6 +122,7 @@ void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt = Prompt{*action.kind, action.path, action.confirmed};
     if (!action.path.empty()) return;
     if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;
+    if (*action.kind == PromptKind::runs) state.prompt->path = "attnscope-runs";
     if (*action.kind == PromptKind::figure)
         state.prompt->path = shown_workspace(state).figure_name(state) + ".svg";
 }
