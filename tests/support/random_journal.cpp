@@ -54,9 +54,9 @@ std::string some_text(std::string_view field, Draw& draw) {
     constexpr std::array<std::string_view, 6> kKeys{
         "the-cat-sat-down", "three-heads", "exercise",
         "cross-attention",  "empty",       "no such preset"};
-    constexpr std::array<std::string_view, 12> kWorkspaces{
-        "step", "saturation", "large",  "masks",   "kinds",   "numerics",
-        "cost", "heads",      "lookup", "compare", "tensors", "attic"};
+    constexpr std::array<std::string_view, 13> kWorkspaces{
+        "step",  "saturation", "large",   "masks",   "kinds", "numerics", "cost",
+        "heads", "lookup",     "compare", "tensors", "learn", "attic"};
     constexpr std::array<std::string_view, 5> kBackends{"auto", "reference", "staged", "fused",
                                                         "abacus"};
     constexpr std::array<std::string_view, 8> kTexts{
@@ -72,6 +72,14 @@ std::string some_text(std::string_view field, Draw& draw) {
                                                         "attic"};
     constexpr std::array<std::string_view, 6> kMemories{"capitals",       "two-near", "long-key",
                                                         "keys-as-values", "tie",      "attic"};
+    constexpr std::array<std::string_view, 4> kRuns{"a", "b", "a", "c"};
+    constexpr std::array<std::string_view, 6> kFields{"scaling", "d_k", "positions",
+                                                      "layers",  "",    "attic"};
+    constexpr std::array<std::string_view, 4> kExperiments{"recall", "narrow", "positions",
+                                                           "attic"};
+    if (field == "run") return std::string(draw.of(kRuns));
+    if (field == "field") return std::string(draw.of(kFields));
+    if (field == "experiment") return std::string(draw.of(kExperiments));
     if (field == "memory") return std::string(draw.of(kMemories));
     if (field == "measure") return std::string(draw.of(kMeasures));
     if (field == "pair") return std::string(draw.of(kPairs));
@@ -125,6 +133,10 @@ json varied(const json& value, std::string_view field, Draw& draw) {
         return object;
     }
     if (value.is_boolean()) return draw.below(2) == 0;
+    // Steps of a training take their time; beyond the limits they take none.
+    constexpr std::array<std::int64_t, 6> kSteps{0, 1,  2,
+                                                 3, -1, std::numeric_limits<std::int64_t>::max()};
+    if (value.is_number_integer() && (field == "until" || field == "from")) return draw.of(kSteps);
     if (value.is_number_integer()) return some_integer(draw);
     if (value.is_number()) return some_real(draw);
     if (value.is_null()) return is_optional(field) ? json(some_integer(draw)) : json(nullptr);
@@ -136,7 +148,8 @@ json varied(const json& value, std::string_view field, Draw& draw) {
     const bool chosen = field == "key" || field == "workspace" || field == "name" ||
                         field == "text" || field == "query" || field == "path" ||
                         field == "setting" || field == "value" || field == "pair" ||
-                        field == "measure" || field == "memory";
+                        field == "measure" || field == "memory" || field == "run" ||
+                        field == "field" || field == "experiment";
     return chosen ? json(some_text(field, draw)) : value;
 }
 

@@ -17,7 +17,7 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
     .key = "probe",
     .title = "Probe",
     .tip = "A workspace of a test.",
-    .digit = view::Key::zero,
+    .digit = view::Key::f5,
     .shows_document = false,
     .lacks = [](const view::AppState&) { return std::string(); },
     .enter =

@@ -27,7 +27,7 @@ TEST_CASE("a workspace that is registered is entered by its key and found by its
     const AppState state = state_with_probe();
     for (const Command& command : commands(state))
         if (command.words == "Probe workspace") {
-            CHECK(command.chord == plain(Key::zero));
+            CHECK(command.chord == plain(Key::f5));
             CHECK(after(state, {command.action}).message.words == "in the probe");
         }
     CHECK(lists(commands(state), "Probe workspace"));
@@ -71,7 +71,7 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().sentence.find("expected step, saturation, large, masks, kinds, numerics, "
-                                        "cost, heads, lookup, compare or tensors") !=
+                                        "cost, heads, lookup, compare, tensors or learn") !=
           std::string::npos);
 }
 
@@ -79,11 +79,11 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
     const AppState state = after(state_with_probe(), {SetWorkspace{"cellar"}});
     CHECK(state.message.words ==
           "There is no workspace 'cellar': expected step, saturation, large, masks, kinds, "
-          "numerics, cost, heads, lookup, compare, tensors or probe.");
+          "numerics, cost, heads, lookup, compare, tensors, learn or probe.");
     CHECK(state.workspace == Workspace::step);
-    CHECK(
-        workspace_keys(workspaces()) ==
-        "step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare or tensors");
+    CHECK(workspace_keys(workspaces()) ==
+          "step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare, tensors "
+          "or learn");
 }
 
 TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {

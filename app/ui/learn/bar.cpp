@@ -116,7 +116,7 @@ void draw_learn_moment(const LearnView& view, const Frame& frame, view::Actions&
             if (button(frame, to, label,
                        {"The model of this moment, as a document",
                         "Its tensors are then open in every workspace; Ctrl+Z goes back"}))
-                out.push_back(view::OpenLearnMoment{id, to});
+                out.push_back(view::OpenLearnMoment{id, to, view.shown});
         }
         ImGui::PopID();
     }

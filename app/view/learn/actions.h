@@ -78,12 +78,13 @@ struct TrainSeeds {
         meta("train_seeds", Kind::plain, field("seeds", &TrainSeeds::seeds));
     friend void carry_out(AppState& state, const TrainSeeds& action);
 };
-/// The moment shown as a document, in that workspace.
+/// The model after so many steps as a document, in that workspace.
 struct OpenLearnMoment {
     std::string run, workspace;
-    static constexpr auto kMeta =
-        meta("open_learn_moment", Kind::plain, field("run", &OpenLearnMoment::run),
-             field("workspace", &OpenLearnMoment::workspace));
+    Index step;
+    static constexpr auto kMeta = meta(
+        "open_learn_moment", Kind::plain, field("run", &OpenLearnMoment::run),
+        field("workspace", &OpenLearnMoment::workspace), field("from", &OpenLearnMoment::step));
     friend void carry_out(AppState& state, const OpenLearnMoment& action);
 };
 /// A and B as `attnscope train` saves runs, into folders run-a and run-b of that one.

@@ -193,11 +193,16 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     origin.switches = look.plan->switches[*run];
     origin.sentence = look.shown.sentence;
     origin.layer = std::min(look.layer, origin.spec.layers - 1);
-    origin.step = std::min(look.shown.step.value_or(look.plan->until), look.plan->until);
-    const LearnSide* side = look.series ? &look.series->sides[*run] : nullptr;
-    if (side != nullptr && !side->moments.empty()) {
-        origin.moment = moment_at(side->moments, look.shown.step);
-        origin.step = origin.moment->step;
+    if (action.step < 0 || action.step > look.plan->until)
+        return say(state,
+                   fmt::format("There is no step {}: {} were to be trained.", action.step,
+                               grouped(look.plan->until)),
+                   Severity::warning);
+    origin.step = action.step;
+    if (look.series && !look.series->sides[*run].moments.empty()) {
+        const auto& kept = moment_at(look.series->sides[*run].moments, origin.step);
+        const bool same = look.series->request.plan.switches == look.plan->switches;
+        if (same && kept->step == origin.step) origin.moment = kept;
     }
     origin.head = std::min(look.head, origin.spec.heads - 1);
     state.opening = OpenRequest{std::move(origin), ++state.opened};
@@ -266,7 +271,7 @@ void carry_out(AppState& state, const LearnProgress& action) {
     const LearnPlan& of = action.series->request.plan;
     if (of.controls != look.plan->controls || of.opened != look.plan->opened) return;
     const bool faulty = !action.series->fault.empty();
-    if (faulty) say(state, action.series->fault, Severity::error);
+    if (faulty) state.notice = {action.series->fault, Severity::error};
     const bool ended =
         action.series->complete && of.until > 0 && !(look.series && look.series->complete);
     look.series = action.series;

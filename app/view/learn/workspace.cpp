@@ -83,7 +83,7 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         for (const WorkspaceInfo* workspace : state.workspaces)
             if (workspace->shows_document)
                 add(fmt::format("Open this moment of {} in {}", letter, workspace->title), {},
-                    OpenLearnMoment{name, std::string(workspace->key)});
+                    OpenLearnMoment{name, std::string(workspace->key), step});
     }
 }
 

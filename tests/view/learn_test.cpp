@@ -1,0 +1,257 @@
+#include "app/view/learn/view.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/files/open.h"
+#include "app/view/learn/requests.h"
+#include "app/view/learn/settings.h"
+#include "app/view/learn/training.h"
+#include "app/view/learn/words.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+/// Tiny models: a step takes no time.
+AppState small_learn_state(const Actions& actions = {}) {
+    AppState state = after(initial_state(), {SetWorkspace{"learn"}});
+    for (const auto& [field, value] : {std::pair{"tokens", "12"},
+                                       {"symbols", "4"},
+                                       {"d_model", "8"},
+                                       {"d_k", "16"},
+                                       {"batch", "4"}})
+        view::apply(state, SetLearnField{"a", field, value});
+    play(state, actions);
+    return state;
+}
+
+std::vector<std::shared_ptr<const train::Record>> plain_records(const train::Spec& spec, Index n) {
+    train::Trainer trainer = *train::Trainer::make(spec);
+    std::vector<std::shared_ptr<const train::Record>> records;
+    for (Index step = 0; step < n; ++step) records.push_back(trainer.step());
+    return records;
+}
+
+}  // namespace
+
+TEST_CASE("learn: both runs are those of their specifications, step by step") {
+    const AppState state = small_learn_state({TrainTo{6}});
+    REQUIRE(state.learn.series);
+    const LearnControls& controls = state.learn.plan->controls;
+    CHECK(controls.a.scaling);
+    CHECK_FALSE(controls.b.scaling);
+    CHECK(controls.a.d_k == 16);
+    CHECK(controls.b.d_k == 16);
+    for (std::size_t run = 0; run < 2; ++run) {
+        const auto expected = plain_records(controls.of(run), 6);
+        const auto& records = state.learn.series->sides[run].records;
+        REQUIRE(records.size() == 6);
+        for (std::size_t n = 0; n < 6; ++n) CHECK(*records[n] == *expected[n]);
+    }
+    CHECK(state.learn.series->complete);
+    CHECK_FALSE(requested_learning(state));
+    CHECK_FALSE(is_learning(state));
+}
+
+TEST_CASE(
+    "learn: a switch at a step that is looked at leaves what was before, and trains anew after "
+    "it") {
+    const AppState before = small_learn_state({TrainTo{8}});
+    AppState state = before;
+    play(state, {ShowLearnStep{3}});
+    CHECK(shown_learn_step(state) == 3);
+    play(state, {SwitchScaling{"b", 3, true}});
+    const auto& was = before.learn.series->sides[1].records;
+    const auto& now = state.learn.series->sides[1].records;
+    REQUIRE(now.size() == 8);
+    for (std::size_t n = 0; n < 3; ++n) CHECK(*now[n] == *was[n]);
+    CHECK(now[3]->loss != was[3]->loss);
+    CHECK(now[3]->switches.scaling);
+    CHECK(state.learn.before == before.learn.series);
+    const LearnView view = build_learn_view(state);
+    const auto dashed = [](const CurveView& curve) { return curve.dashed; };
+    CHECK(std::ranges::count_if(view.plots[0].curves, dashed) == 1);
+    CHECK(std::ranges::any_of(view.notes, [](const std::string& note) {
+        return has(note, "Switched in B: ÷√d_k on from step 3");
+    }));
+    // The way back: the switch is taken away again.
+    play(state, {SwitchScaling{"b", 3, false}});
+    CHECK(state.learn.plan->switches[1].empty());
+    for (std::size_t n = 0; n < 8; ++n) CHECK(*state.learn.series->sides[1].records[n] == *was[n]);
+}
+
+TEST_CASE("learn: a head that is off counts as 0 and gets no gradient") {
+    const AppState state = small_learn_state({TrainTo{4}, SwitchHead{"a", 1, 0, 0, false}});
+    const auto& records = state.learn.series->sides[0].records;
+    const auto& matrices = state.learn.series->sides[0].matrices;
+    const auto w_q = std::ranges::find(matrices, "layers.0.w_q", &train::Matrix::name);
+    REQUIRE(w_q != matrices.end());
+    const auto m = static_cast<std::size_t>(w_q - matrices.begin());
+    CHECK(records[0]->gradient_norms[m] > 0.0F);
+    CHECK(records[1]->gradient_norms[m] == 0.0F);
+    CHECK_FALSE(build_learn_view(state).runs[0].head_on);
+    CHECK(build_learn_view(state).runs[1].head_on);
+}
+
+TEST_CASE("learn: maps are the model's weights on the sequence, of the moment that is looked at") {
+    AppState state = small_learn_state({TrainTo{8}, ShowLearnStep{2}});
+    const LearnView view = build_learn_view(state);
+    REQUIRE(view.maps.size() == 2);
+    const LearnSide& side = state.learn.series->sides[0];
+    REQUIRE(side.probe);
+    CHECK(side.probe->step == 2);
+    const auto expected = train::probe(state.learn.plan->controls.a, *moment_at(side.moments, 2),
+                                       train::Sequences(state.learn.plan->controls.a).fixed());
+    for (Index i = 0; i < 12; ++i)
+        for (Index j = 0; j < 12; ++j)
+            CHECK(view.maps[0].at(i, j).value == expected.weights[0](0, 0, i, j));
+    CHECK(view.maps[0].at(0, 1).look == CellLook::masked);
+    play(state, {SetLearnSentence{"a 1 b 2 a 3 b 0 a b a b"}});
+    CHECK(build_learn_view(state).maps[0].row_labels[2] == "b");
+    play(state, {SetLearnSentence{"a 1 zebra"}});
+    CHECK(state.message.severity == Severity::error);
+    CHECK(build_learn_view(state).maps[0].row_labels[2] == "b");
+}
+
+TEST_CASE("learn: the headline says what the numbers say, also that there is no difference") {
+    train::Ending a{0, 50, 0.5, 0.9, 0.1}, b{0, 50, 0.51, 0.91, 0.1};
+    CHECK(is_no_difference(a, b));
+    b.accuracy = 0.95;
+    CHECK_FALSE(is_no_difference(a, b));
+    b = {0, 50, 0.6, 0.9, 0.1};
+    CHECK_FALSE(is_no_difference(a, b));
+    AppState same = small_learn_state(
+        {SetLearnDifference{"seed"}, SetLearnField{"b", "seed", "1"}, TrainTo{3}});
+    CHECK(has(learn_point(same), "no clear difference"));
+    AppState one = small_learn_state({SetLearnDifference{""}, TrainTo{3}});
+    CHECK(has(learn_point(one), "After 3 steps: "));
+    CHECK_FALSE(has(learn_point(one), "÷√d_k"));
+    CHECK(build_learn_view(one).maps.size() == 1);
+    const AppState none = small_learn_state();
+    CHECK(has(learn_point(none), "Space trains them"));
+}
+
+TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change nothing") {
+    AppState state = after(initial_state(), {SetWorkspace{"learn"}});
+    const LearnControls first = state.learn_controls();
+    view::apply(state, SetLearnField{"a", "d_k", "32"});
+    CHECK(state.learn_controls().a.d_k == 32);
+    CHECK(state.learn_controls().b.d_k == 32);
+    CHECK_FALSE(state.learn_controls().b.scaling);
+    CHECK(state.learn.plan->controls.a.d_k == 32);  // nothing was trained: the plan follows
+    view::apply(state, SetLearnDifference{"d_k"});
+    CHECK(state.learn_controls().b.scaling);
+    CHECK(state.learn_controls().b.d_k == 8);
+    view::apply(state, SetLearnField{"b", "d_k", "64"});
+    CHECK(state.learn_controls().a.d_k == 32);
+    CHECK(state.learn_controls().b.d_k == 64);
+    const LearnControls now = state.learn_controls();
+    view::apply(state, SetLearnField{"b", "layers", "1"});
+    CHECK(has(state.message.words, "B differs in d_k alone"));
+    view::apply(state, SetLearnField{"a", "d_k", "100000"});
+    CHECK(state.message.severity == Severity::error);
+    view::apply(state, SetLearnField{"a", "colour", "1"});
+    view::apply(state, SetLearnField{"a", "d_k", "\"wide\""});
+    view::apply(state, SetLearnDifference{"task"});
+    CHECK(state.learn_controls() == now);
+    for (int n = 0; n < 3; ++n) view::apply(state, Undo{});
+    CHECK(state.learn_controls() == first);
+}
+
+TEST_CASE("learn: every experiment and every difference can be trained") {
+    for (const LearnExperiment& each : learn_experiments()) {
+        CAPTURE(each.key);
+        const LearnControls controls = controls_of(each);
+        CHECK(train::check(controls.a));
+        CHECK(train::check(controls.b));
+        CHECK(controls.a != controls.b);
+        for (const std::string_view field : kLearnDifferences) {
+            CAPTURE(field);
+            const auto other = with_difference(controls.a, field);
+            REQUIRE(other);
+            CHECK(other->a != other->b);
+            CHECK(learn_run_words(*other, 0) != learn_run_words(*other, 1));
+        }
+    }
+}
+
+TEST_CASE("learn: the spread is that of the same training from the next seeds") {
+    const AppState state = small_learn_state({TrainTo{3}, TrainSeeds{3}});
+    const LearnSeries& series = *state.learn.series;
+    REQUIRE(series.seeds.size() == 3);
+    for (const LearnSeed& seed : series.seeds)
+        for (std::size_t run = 0; run < 2; ++run) {
+            train::Spec spec = state.learn.plan->controls.of(run);
+            spec.seed = seed.seed;
+            const auto expected = train::ending_of(plain_records(spec, 3), 3);
+            CHECK(seed.endings[run].loss == expected.loss);
+        }
+    CHECK(series.seeds[1].endings[0].loss != series.seeds[0].endings[0].loss);
+    CHECK(std::ranges::any_of(build_learn_view(state).notes,
+                              [](const std::string& note) { return has(note, "Over 3 seeds"); }));
+}
+
+TEST_CASE("learn: a session brings back settings, plan and place, and trains to the same numbers") {
+    AppState state = small_learn_state({TrainTo{5}, ShowLearnStep{2},
+                                        SwitchHead{"b", 2, 1, 0, false}, ShowLearnStep{4},
+                                        ShowLearnHead{1, 0}, ShowLearnMeasure{LearnMeasure::w_q}});
+    const std::string text = session_to_json(state);
+    auto read = session_from_json(text, "session");
+    REQUIRE(read);
+    CHECK(session_to_json(*read) == text);
+    answer_all(*read);
+    for (std::size_t run = 0; run < 2; ++run)
+        for (std::size_t n = 0; n < 5; ++n)
+            CHECK(*read->learn.series->sides[run].records[n] ==
+                  *state.learn.series->sides[run].records[n]);
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string other = text;
+        other.replace(other.find(from), from.size(), to);
+        return session_from_json(other, "session");
+    };
+    CHECK_FALSE(with("\"until\":5", "\"until\":-5"));
+    CHECK_FALSE(with("\"differs\":\"scaling\"", "\"differs\":\"task\""));
+    CHECK_FALSE(with("[[2,1,0]]", "[[2,9,0]]"));
+}
+
+TEST_CASE("learn: a moment opens as a document whose weights are those of the map") {
+    AppState state = small_learn_state({TrainTo{6}, ShowLearnHead{1, 0}});
+    const auto map = state.learn.series->sides[1].probe->weights[1];
+    const Opener open = files::opener(backends(), workspaces());
+    play(state, {OpenLearnMoment{"b", "step", 6}}, open);
+    CHECK(state.workspace == Workspace::step);
+    CHECK(state.document().layers.size() == 2);
+    CHECK(state.document().layer == 1);
+    const auto weights = (*state.trace)[Stage::weights];
+    for (Index i = 0; i < 12; ++i)
+        for (Index j = 0; j <= i; ++j)
+            CHECK(weights(0, 0, i, j) == doctest::Approx(map(0, 0, i, j)).epsilon(1e-4));
+    // A session names the training, not its weights: they are trained again.
+    SessionContext context;
+    context.open = open;
+    const auto read = session_from_json(session_to_json(state), "session", context);
+    REQUIRE(read);
+    CHECK(read->document().inputs->x(0, 0, 3, 2) == state.document().inputs->x(0, 0, 3, 2));
+    CHECK(read->document().layer == 1);
+}
+
+TEST_CASE("learn: what cannot be said leaves everything as it is") {
+    AppState state = small_learn_state({TrainTo{2}});
+    const LearnPlan plan = *state.learn.plan;
+    for (const Action& action :
+         Actions{TrainTo{-1}, TrainTo{kMostLearnSteps + 1}, SwitchScaling{"c", 0, true},
+                 SwitchScaling{"a", 99, false}, SwitchHead{"a", 0, 9, 0, false}, TrainSeeds{0},
+                 TrainSeeds{99}, OpenLearnMoment{"a", "learn", 0}, OpenLearnMoment{"a", "attic", 0},
+                 OpenLearnMoment{"a", "step", 3}, LoadExperiment{"attic"}}) {
+        view::apply(state, action);
+        CHECK(state.message.severity == Severity::warning);
+        CHECK(*state.learn.plan == plan);
+    }
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The Learn workspace in the real window: training runs beside the window and is paused, looked back at, switched and
+# gone on with; another setting, a moment opened in Step; the journal played again gives the same state.   learn.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+
+start --save-session recorded.json --preset the-cat-sat-down
+does '"action":"set_workspace","workspace":"learn"' press 0
+does '"action":"train_to","until":600' press space
+does '"action":"train_to"' press space
+does '"action":"train_to"' press shift+Right
+does '"action":"show_learn_step"' press Home
+does '"action":"show_learn_step"' press Right
+does '"action":"switch_scaling","run":"b"' press shift+s
+does '"action":"switch_head","run":"a"' press x
+does '"action":"show_learn_head","layer":1' press Down
+does '"action":"show_learn_measure","learn_measure":"loss"' press Next
+does '"action":"new_training"' press n
+does '"action":"train_to"' press shift+Right
+first_that '"action":"set_learn_field"' drag_right $(points 1420 1440 4 190 560 34 | tr '\n' ' ')
+press ctrl+k
+xdotool type --delay 40 "open this moment of a in step"
+does '"action":"open_learn_moment","run":"a","workspace":"step"' press Return
+
+quits_and_replays
