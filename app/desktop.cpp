@@ -17,6 +17,10 @@
 #include "app/gl/png.h"
 #include "app/gl/window.h"
 #include "app/jobs/jobs.h"
+#include "app/keep/autosave.h"
+#include "app/keep/places.h"
+#include "app/keep/recent.h"
+#include "app/keep/settings.h"
 #include "app/line_file.h"
 #include "app/screen.h"
 #include "app/signals.h"
@@ -67,6 +71,9 @@ double default_scale(int height, double device_scale) {
 /// Neither an option nor a journal says how large text is; a session says so as it is opened.
 bool is_scale_open(const cli::StartOptions& start) { return !start.scale && start.replay.empty(); }
 
+/// Work is kept so long after the first change that is not kept yet.
+constexpr double kKeepSeconds = 0.5;
+
 /// The window with everything around it. One frame: gather actions, carry them out, draw.
 class Desktop {
   public:
@@ -77,8 +84,19 @@ class Desktop {
     void run(const EndingSignals& ending);
     /// --save-session at the end.
     Result<void> save_at_exit() const;
+    /// After save_at_exit(), where the program ends by itself: nothing is left to be resumed.
+    void forget_work();
 
   private:
+    // what outlives the program, see app/keep
+    void begin_keeping();
+    void apply_settings();
+    void follow(const view::Action& action);
+    void keep_settings();
+    void keep_work();
+    void answer_recovery(view::RecoveryAnswer answer);
+    bool keeps() const { return options_.start.replay.empty() && !options_.exit_after_replay; }
+
     void report_loss(const Result<void>& saved) const;
     void dispatch(const view::Action& action);
     void dispatch_all(const view::Actions& actions);
@@ -112,6 +130,16 @@ class Desktop {
     std::optional<LineFile> frame_log_;
     Clock::time_point started_;
     Clock::time_point last_frame_;
+    keep::Settings settings_;
+    bool settings_broken_ = false;  // the file stays as it is
+    std::filesystem::path config_ = keep::config_folder();
+    std::filesystem::path state_folder_ = keep::state_folder();
+    std::optional<keep::Leftovers> leftovers_;
+    std::optional<keep::Autosave> autosave_;
+    std::string kept_;                               // what needs no keeping: as begun, or as saved
+    std::optional<Clock::time_point> unkept_since_;  // the first change that is not kept
+    bool resumed_ = false;  // what is shown was left by another program, whose file is still there
+    bool handed_over_ = false;  // it is to be in this one's file too
     bool was_animating_ = false;
     int frames_wanted_ = kFramesAfterEvent;
 };
@@ -134,11 +162,113 @@ Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window>
     const double scale = default_scale(window_->size().height, window_->content_scale());
     if (is_scale_open(options.start) && scale != state_.ui_scale)
         script_.push_front(view::StartAtScale{scale});
+    apply_settings();
     play();
     if (!options.save_session.empty()) state_.session_file = options.save_session;
     screen_.prepare(state_, window_->size().height, window_->content_scale());
     for (const std::string& warning : start.warnings) warn(warning);
     if (!screen_.font_warning().empty()) warn(screen_.font_warning());
+    begin_keeping();
+}
+
+// ---- what outlives the program
+
+/// As actions, so that a journal has them too. Options of the command line come after them, and win.
+void Desktop::apply_settings() {
+    if (!keeps() || config_.empty()) return;
+    const auto read = keep::read_settings(config_ / "settings.json");
+    if (!read) {
+        settings_broken_ = true;
+        return warn(read.error().sentence + "; it is left as it is");
+    }
+    if (!*read) return;
+    settings_ = **read;
+    if (settings_.inspector) script_.push_front(view::ShowInspector{settings_.inspector});
+    if (settings_.reduced_motion) script_.push_front(view::SetReducedMotion{true});
+    if (is_scale_open(options_.start)) script_.push_front(view::StartAtScale{settings_.ui_scale});
+    script_.push_front(view::SetTheme{settings_.theme});
+}
+
+void Desktop::begin_keeping() {
+    if (!keeps()) return;
+    settings_ = keep::settings_of(state_, settings_);
+    if (state_folder_.empty())
+        return warn(
+            "Neither XDG_STATE_HOME nor HOME is set: work that is not saved is lost where the "
+            "program is ended");
+    dispatch(view::SetRecent{keep::read_recent(state_folder_ / "recent.json")});
+    leftovers_.emplace(state_folder_);
+    if (auto left = leftovers_->first()) dispatch(view::OfferRecovery{std::move(left)});
+    auto autosave = keep::Autosave::open(state_folder_, gl::Window::wake);
+    if (!autosave) return warn(autosave.error().sentence);
+    autosave_.emplace(*std::move(autosave));
+    kept_ = view::session_to_json(state_, state_folder_);
+}
+
+/// What an action means for what is kept.
+void Desktop::follow(const view::Action& action) {
+    if (!keeps()) return;
+    const view::Kind kind = view::kind_of(action);
+    if (kind != view::Kind::moment && !unkept_since_) unkept_since_ = Clock::now();
+    if (const auto* saved = std::get_if<view::SessionSaved>(&action)) {
+        kept_ = view::session_to_json(state_, state_folder_);
+        unkept_since_ = Clock::now();
+        if (state_folder_.empty()) return;
+        dispatch(view::SetRecent{keep::with_recent(state_.recent, saved->path)});
+        keep::write_recent(state_folder_ / "recent.json", state_.recent);
+    }
+    const auto* const open = std::get_if<view::OpenFile>(&action);
+    std::error_code ignored;
+    const bool there = open != nullptr && std::filesystem::exists(open->path, ignored);
+    if (there && !state_folder_.empty() &&
+        !(state_.recovery && state_.recovery->path == open->path)) {
+        dispatch(view::SetRecent{keep::with_recent(state_.recent, open->path)});
+        keep::write_recent(state_folder_ / "recent.json", state_.recent);
+    }
+}
+
+void Desktop::keep_settings() {
+    if (!keeps() || config_.empty() || settings_broken_) return;
+    const keep::Settings now = keep::settings_of(state_, settings_);
+    if (now == settings_) return;
+    settings_ = now;
+    if (auto done = keep::write_settings(config_ / "settings.json", now); !done) {
+        settings_broken_ = true;  // said once
+        notify(done, {});
+    }
+}
+
+/// Hands the work over when it is due. What is the same as it was begun or saved needs no keeping.
+void Desktop::keep_work() {
+    if (!autosave_) return;
+    if (auto failure = autosave_->take_failure())
+        warn(*failure + ": work that is not saved is lost where the program is ended");
+    if (handed_over_ && autosave_->has_written()) {
+        leftovers_->drop_first(false);
+        resumed_ = handed_over_ = false;
+    }
+    if (!unkept_since_ || seconds_between(*unkept_since_, Clock::now()) < kKeepSeconds) return;
+    unkept_since_.reset();
+    keep_settings();
+    std::string session = view::session_to_json(state_, state_folder_);
+    if (session == kept_) session.clear();
+    handed_over_ = resumed_ && !state_.recovery;
+    autosave_->save(std::move(session));
+}
+
+void Desktop::answer_recovery(view::RecoveryAnswer answer) {
+    if (!leftovers_) return;
+    if (answer == view::RecoveryAnswer::resume) {
+        resumed_ = true;
+        return dispatch(view::OpenFile{state_.recovery->path});
+    }
+    if (answer == view::RecoveryAnswer::later) return dispatch(view::OfferRecovery{});
+    leftovers_->drop_first(false);
+    dispatch(view::OfferRecovery{leftovers_->first()});
+}
+
+void Desktop::forget_work() {
+    if (autosave_) autosave_->end();
 }
 
 void Desktop::run(const EndingSignals& ending) {
@@ -199,6 +329,7 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
 
 void Desktop::dispatch(const view::Action& action) {
     view::apply(state_, action);
+    follow(action);
     if (!journal_) return;
     const auto line = view::to_journal(named_from(options_.journal, action));
     if (!line) return;
@@ -227,14 +358,18 @@ void Desktop::warn(const std::string& words) {
 /// How long the app may sleep before the next frame.
 double Desktop::patience() const {
     if (frames_wanted_ > 0) return 0.0;
+    const double unkept = unkept_since_ && autosave_
+                              ? kKeepSeconds - seconds_between(*unkept_since_, Clock::now())
+                              : kIdleSeconds;
     if (view::is_animating(state_))
         return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
-    return kIdleSeconds;
+    return std::clamp(unkept, 0.001, kIdleSeconds);
 }
 
 /// Sleeps until something happens; whether a frame is due.
 bool Desktop::wait() {
     window_->wait_events(patience());
+    keep_work();
     for (const view::Action& answer : jobs_.take()) {
         frames_wanted_ = kFramesAfterEvent;
         if (!script_.empty() && !view::name_of(answer).empty())
@@ -295,6 +430,8 @@ void Desktop::answer_effects() {
         save_session(*session);
     if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
         export_figure(*figure);
+    if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
+        answer_recovery(*answer);
     if (const auto runs = std::exchange(state_.effects.runs, std::nullopt)) save_runs(*runs);
 }
 
@@ -381,7 +518,10 @@ Result<void> run_window(const cli::DesktopOptions& options, cli::Streams io,
     Desktop desktop(options, std::move(*window), std::move(*start), std::move(*journal),
                     std::move(*frame_log), started);
     desktop.run(ending);
-    return desktop.save_at_exit();
+    auto saved = desktop.save_at_exit();
+    const bool kept_elsewhere = !options.save_session.empty();
+    if (saved && (ending.caught() == 0 || kept_elsewhere)) desktop.forget_work();
+    return saved;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "app/view/session.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
+#include "core/text.h"
 
 namespace attn::files {
 namespace {
@@ -77,6 +78,18 @@ Result<Opened> open_tensors(const std::string& path, const std::string& options)
     });
 }
 
+/// "kept, not used: 'window.themee'": of fields that this version of the program does not know.
+std::string kept_words(const view::KeptFields& kept) {
+    std::vector<std::string> names;
+    for (const auto& [pointer, text] : kept) {
+        std::string name = pointer.substr(1);
+        std::ranges::replace(name, '/', '.');
+        names.push_back(fmt::format("'{}'", shortened(name)));
+    }
+    return names.empty() ? std::string()
+                         : fmt::format("kept, not used: {}", fmt::join(names, ", "));
+}
+
 /// A session holds a document; a preset is one.
 Result<Opened> open_json(const std::string& path, const view::SessionContext& context) {
     auto text = read_text(path);
@@ -93,7 +106,8 @@ Result<Opened> open_json(const std::string& path, const view::SessionContext& co
     auto state = view::session_from_json(*text, shown, beside);
     if (!state) return tl::unexpected(state.error());
     const auto document = state->shared_document();
-    return Opened{document, std::make_shared<const view::AppState>(*std::move(state)), ""};
+    const std::string notes = kept_words(state->kept);
+    return Opened{document, std::make_shared<const view::AppState>(*std::move(state)), notes};
 }
 
 Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& control) {

@@ -49,6 +49,29 @@ ordered_json window_to(const AppState& state) {
     return window;
 }
 
+/// With the fields of the file that this version does not know, where the object that holds them is still there.
+ordered_json with_kept(ordered_json part, std::string_view key, const KeptFields& kept) {
+    const std::string start = fmt::format("/{}/", key);
+    for (const auto& [pointer, text] : kept) {
+        if (!pointer.starts_with(start)) continue;
+        const ordered_json::json_pointer at(pointer.substr(start.size() - 1));
+        const auto parent = at.parent_pointer();
+        if (part.contains(parent) && part[parent].is_object())
+            part[at] = ordered_json::parse(text, nullptr, false);
+    }
+    return part;
+}
+
+/// Lines of those that stand beside the parts.
+std::string kept_lines(const KeptFields& kept) {
+    std::string lines;
+    for (const auto& [pointer, text] : kept)
+        if (pointer.find('/', 1) == pointer.npos)
+            lines +=
+                fmt::format("{}: {},\n", json(json::json_pointer(pointer).back()).dump(), text);
+    return lines;
+}
+
 std::string line(const ordered_json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -159,6 +182,8 @@ Result<void> compute_session(AppState& state) {
 Result<AppState> read_session(const json& value, std::string_view file_name,
                               const SessionContext& context) {
     Fields fields(value, std::string(file_name));
+    KeptFields kept;
+    fields.keep_unknown(kept);
     int version = kVersion;
     fields.read("attnscope_session", version);
     if (version != kVersion)
@@ -187,6 +212,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     follow_heads(read);
     follow_lookup(read);
     warn_of_backend(read);
+    read.kept = std::move(kept);
     return read;
 }
 
@@ -195,12 +221,16 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
 std::string session_to_json(const AppState& state, const std::filesystem::path& folder) {
     std::string document = document_to_json(state.document(), folder);
     document.pop_back();  // its last line break
-    std::string text = fmt::format(
-        "{{\n\"attnscope_session\": {},\n\"window\": {},\n\"place\": "
-        "{{\"batch\":{},\"head\":{}}},\n",
-        kVersion, line(window_to(state)), state.batch, state.head);
+    const auto part = [&](std::string_view key, ordered_json value) {
+        return fmt::format("\"{}\": {},\n", key,
+                           line(with_kept(std::move(value), key, state.kept)));
+    };
+    std::string text = fmt::format("{{\n\"attnscope_session\": {},\n", kVersion);
+    text += part("window", window_to(state));
+    text += part("place", {{"batch", state.batch}, {"head", state.head}});
     for (const WorkspaceInfo* workspace : state.workspaces)
-        text += fmt::format("\"{}\": {},\n", workspace->key, line(workspace->write(state)));
+        text += part(workspace->key, workspace->write(state));
+    text += kept_lines(state.kept);
     return text + fmt::format("\"document\": {}\n}}\n", document);
 }
 
@@ -222,6 +252,7 @@ void restore(AppState& state, const AppState& session) {
     state.show_palette = session.show_palette;
     state.palette_query = session.palette_query;
     state.tour = session.tour;
+    state.kept = session.kept;
     state.batch = session.batch;
     state.head = session.head;
     const bool same_loss = state.step.loss == session.step.loss;

@@ -86,6 +86,17 @@ struct Prompt {
     bool confirmed = false;  // the file is there already, and the person was told
 };
 
+/// Unsaved work of a program that was ended before it could save.
+struct Recovery {
+    std::string path;   // of what was kept
+    std::string words;  // "The cat sat down, 2026-01-31 14:32"
+    bool operator==(const Recovery&) const = default;
+};
+enum class RecoveryAnswer : std::uint8_t { resume, discard, later };
+
+/// Fields of a session's file that this version does not know: the JSON of each by its JSON pointer ("/window/hue").
+using KeptFields = std::map<std::string, std::string>;
+
 /// A file that the world outside is asked to write.
 struct FileRequest {
     std::string path;
@@ -99,7 +110,8 @@ struct Effects {
     std::optional<FileRequest> session;
     std::optional<FileRequest> figure;
     std::optional<std::string> clipboard;  // text to copy
-    std::optional<FileRequest> runs;       // a folder for what was trained
+    std::optional<RecoveryAnswer> recovery;
+    std::optional<FileRequest> runs;  // a folder for what was trained
 };
 
 /// A drag that goes on: what BeginGesture opened.
@@ -122,9 +134,13 @@ struct AppState {
     std::string palette_query;
     Message message;
     std::string session_file;  // where this session came from or was last saved; "": nowhere
+    KeptFields kept;           // of that file, written again
 
     // of the moment: in no session and no journal
     std::size_t palette_row = 0;
+    std::vector<std::string> recent;   // files that were opened or saved, the last first
+    std::optional<Recovery> recovery;  // offered now
+    bool recovery_shown = false;       // until it is answered
     std::optional<Prompt> prompt;
     std::optional<Message>
         notice;  // what the system says; stands before `message` until the next action

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/files/open.h"
 #include "app/view/learn/requests.h"
 #include "app/view/learn/settings.h"
 #include "app/view/learn/training.h"
@@ -219,27 +218,6 @@ TEST_CASE("learn: a session brings back settings, plan and place, and trains to 
     CHECK_FALSE(with("\"until\":5", "\"until\":-5"));
     CHECK_FALSE(with("\"differs\":\"scaling\"", "\"differs\":\"task\""));
     CHECK_FALSE(with("[[2,1,0]]", "[[2,9,0]]"));
-}
-
-TEST_CASE("learn: a moment opens as a document whose weights are those of the map") {
-    AppState state = small_learn_state({TrainTo{6}, ShowLearnHead{1, 0}});
-    const auto map = state.learn.series->sides[1].probe->weights[1];
-    const Opener open = files::opener(backends(), workspaces());
-    play(state, {OpenLearnMoment{"b", "step", 6}}, open);
-    CHECK(state.workspace == Workspace::step);
-    CHECK(state.document().layers.size() == 2);
-    CHECK(state.document().layer == 1);
-    const auto weights = (*state.trace)[Stage::weights];
-    for (Index i = 0; i < 12; ++i)
-        for (Index j = 0; j <= i; ++j)
-            CHECK(weights(0, 0, i, j) == doctest::Approx(map(0, 0, i, j)).epsilon(1e-4));
-    // A session names the training, not its weights: they are trained again.
-    SessionContext context;
-    context.open = open;
-    const auto read = session_from_json(session_to_json(state), "session", context);
-    REQUIRE(read);
-    CHECK(read->document().inputs->x(0, 0, 3, 2) == state.document().inputs->x(0, 0, 3, 2));
-    CHECK(read->document().layer == 1);
 }
 
 TEST_CASE("learn: what cannot be said leaves everything as it is") {

@@ -8,5 +8,9 @@ for tool in xvfb-run xdotool; do
         exit 77
     fi
 done
+# What a person kept is neither used nor changed.
+places=$(mktemp -d)
+trap 'rm -rf "$places"' EXIT
+export XDG_STATE_HOME=$places/state XDG_CONFIG_HOME=$places/config
 # -noreset: without it the server forgets its root properties when the last client leaves.
-exec xvfb-run -a -s "-screen 0 ${SCREEN:-1600x1000}x24 +extension GLX -noreset" "$@"
+xvfb-run -a -s "-screen 0 ${SCREEN:-1600x1000}x24 +extension GLX -noreset" "$@"

@@ -33,6 +33,12 @@ wait_for() {
 # start ARGS...: the app, up to its first frame, with the keyboard on it. Sets pid and window.
 start() {
     : >"$journal"
+    # What other starts kept is not offered, unless a test is about that.
+    if [[ -z ${keeps_places:-} ]]; then
+        XDG_STATE_HOME=$(mktemp -d -p "$work")
+        XDG_CONFIG_HOME=$XDG_STATE_HOME
+        export XDG_STATE_HOME XDG_CONFIG_HOME
+    fi
     rm -f "$frames"
     "$app" --journal "$journal" --frame-log "$frames" "$@" &
     pid=$!

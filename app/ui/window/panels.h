@@ -35,6 +35,9 @@ float tour_height(const view::TourView& tour, float width, const Frame& frame);
 /// Asks for a path: type it, Enter. Says what it is for, and when a file of that name is there already.
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);
 
+/// Offers what a program that was ended left.
+void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out);
+
 /// The keys pressed in this frame as commands; none while a text field or an open list has them, and
 /// none that the focused control took.
 void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out);

@@ -74,12 +74,22 @@ void Fields::wrong(std::string_view key, const nlohmann::json& value, std::strin
     complain(fmt::format("has '{}' = {}: expected {}", key, quoted(value), expected));
 }
 
+void Fields::keep_as(const Fields& outer, std::string_view key) {
+    kept_ = outer.kept_;
+    if (kept_ != nullptr)
+        pointer_ = (nlohmann::json::json_pointer(outer.pointer_) / std::string(key)).to_string();
+}
+
 Result<void> Fields::finish() {
     if (!fault_.empty()) return bad_input(fault_);
-    for (const auto& [key, value] : object_.items())
-        if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
+    for (const auto& [key, value] : object_.items()) {
+        if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+        if (kept_ == nullptr)
             return bad_input(fmt::format("{} has the unknown key '{}': the keys are {}", where_,
                                          shortened(key), fmt::join(asked_, ", ")));
+        kept_->insert_or_assign((nlohmann::json::json_pointer(pointer_) / key).to_string(),
+                                value.dump());
+    }
     return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,11 @@ class Fields {
     void complain(std::string_view sentence);
     void complain(const Error& error);
     bool fine() const { return fault_.empty(); }
+    /// finish() then puts keys that nobody asked for into `kept`, JSON by JSON pointer, instead of refusing them; so do
+    /// the objects in it that read_object() reads.
+    void keep_unknown(std::map<std::string, std::string>& kept) { kept_ = &kept; }
+    /// For the object under `key` of `outer`: as that one does.
+    void keep_as(const Fields& outer, std::string_view key);
     const std::string& where() const { return where_; }
 
     /// The first fault, or an unknown key.
@@ -75,6 +81,8 @@ class Fields {
     std::string where_;
     std::string fault_;
     std::vector<std::string> asked_;
+    std::map<std::string, std::string>* kept_ = nullptr;
+    std::string pointer_;  // of this object
 };
 
 /// The object under `key`, read by `read`; nothing happens when it is missing.
@@ -83,6 +91,7 @@ void read_object(Fields& fields, std::string_view key, Read&& read) {
     const nlohmann::json* found = fields.find(key);
     if (found == nullptr) return;
     Fields inner(*found, fields.where() + " '" + std::string(key) + "'");
+    inner.keep_as(fields, key);
     read(inner);
     if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
 }

@@ -178,7 +178,12 @@ void carry_out(AppState& state, const DocumentReady& action) {
         state.head = std::min(trained->head, opened.document->size.heads - 1);
     const bool session = opened.session != nullptr;
     const auto* path = std::get_if<std::string>(&request.what);
-    state.session_file = session && path ? *path : "";
+    const bool recovered = state.recovery && path && state.recovery->path == *path;
+    state.session_file = session && path && !recovered ? *path : "";
+    if (recovered) state.recovery.reset();
+    if (session && !opened.notes.empty())
+        state.notice = {sentence(opened.notes), Severity::warning};
+    if (!session) state.kept.clear();
     if (!session) say(state, opened.notes.empty() ? words : words + " " + sentence(opened.notes));
     if (!session) leave_lacking_workspace(state);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/view/common/action.h"
 #include "app/view/state.h"
@@ -113,6 +114,22 @@ struct MovePalette {
     int rows;
     static constexpr auto kMeta = unwritten(Kind::moment);
     friend void carry_out(AppState& state, const MovePalette& action);
+};
+/// What a program that was ended left; nullopt: no more.
+struct OfferRecovery {
+    std::optional<Recovery> recovery;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const OfferRecovery& action);
+};
+struct AnswerRecovery {
+    RecoveryAnswer answer;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const AnswerRecovery& action);
+};
+struct SetRecent {
+    std::vector<std::string> paths;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const SetRecent& action);
 };
 /// Asks for a path; nullopt: closes.
 struct ShowPrompt {
@@ -230,9 +247,9 @@ struct Tick {
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
                SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
-               SetPresenter, ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, ShowPrompt,
-               DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify, JobProgress,
-               TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction, EndTour, Quit,
-               FocusControl, TypeInto, MoveInList, Tick>;
+               SetPresenter, ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, OfferRecovery,
+               AnswerRecovery, SetRecent, ShowPrompt, DraftPrompt, SaveSession, SessionSaved,
+               ExportFigure, Notify, JobProgress, TakeScreenshot, StartTour, GoToTourPage, Predict,
+               ShowTourAction, EndTour, Quit, FocusControl, TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view

@@ -115,6 +115,19 @@ void carry_out(AppState& state, const MovePalette& action) {
         static_cast<std::size_t>(std::clamp(to, Index{0}, std::max(rows, Index{1}) - 1));
 }
 
+void carry_out(AppState& state, const OfferRecovery& action) {
+    state.recovery = action.recovery;
+    state.recovery_shown = action.recovery.has_value();
+}
+
+void carry_out(AppState& state, const AnswerRecovery& action) {
+    if (!state.recovery_shown) return;
+    state.recovery_shown = false;
+    state.effects.recovery = action.answer;
+}
+
+void carry_out(AppState& state, const SetRecent& action) { state.recent = action.paths; }
+
 void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();
     if (!action.kind) return;

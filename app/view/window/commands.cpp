@@ -20,6 +20,7 @@ bool is_side_shown(const AppState& state) {
 
 /// What Esc does here: the nearest thing that can be closed.
 Action escape_action(const AppState& state) {
+    if (state.recovery_shown) return AnswerRecovery{RecoveryAnswer::later};
     if (state.prompt) return ShowPrompt{std::nullopt};
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
@@ -35,12 +36,14 @@ void add_workspaces(const CommandAdder& add, const AppState& state) {
             go_to(*workspace));
 }
 
-void add_files(const CommandAdder& add) {
+void add_files(const CommandAdder& add, const AppState& state) {
     add("Open a file", ctrl(Key::o), ShowPrompt{PromptKind::open});
     add("Save the session", ctrl(Key::s), SaveSession{""});
     add("Save the session as", {Key::s, true, true}, ShowPrompt{PromptKind::save});
     add("Export a figure", ctrl(Key::e), ShowPrompt{PromptKind::figure});
     add("Save screenshot", plain(Key::f12), TakeScreenshot{});
+    for (const std::string& path : state.recent)
+        add(fmt::format("Open recent: {}", path), {}, OpenFile{path});
 }
 
 void add_copies(const CommandAdder& add, const AppState& state) {
@@ -91,7 +94,7 @@ void add_window(Commands& list, const AppState& state) {
     add("Undo", ctrl(Key::z), Undo{}, state.now > 0);
     add("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size(), {},
         {Key::z, true, true});
-    add_files(add);
+    add_files(add, state);
     add_copies(add, state);
     add_looks(add, state);
     add("Find a command", ctrl(Key::k), ShowPalette{!state.show_palette});

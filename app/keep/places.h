@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+
+namespace attn::keep {
+
+// Where a program keeps what is a person's own (XDG Base Directory Specification 0.8). "": there is no place, for HOME is
+// not set either.
+
+/// Settings: $XDG_CONFIG_HOME/attnscope, else ~/.config/attnscope.
+std::filesystem::path config_folder();
+/// What is worth keeping between runs, but not a setting: $XDG_STATE_HOME/attnscope, else ~/.local/state/attnscope.
+std::filesystem::path state_folder();
+
+}  // namespace attn::keep

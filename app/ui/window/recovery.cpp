@@ -1,0 +1,35 @@
+#include "app/ui/common/draw.h"
+#include "app/ui/common/imgui_compat.h"
+#include "app/ui/common/overlay.h"
+#include "app/ui/common/widgets.h"
+#include "app/ui/window/panels.h"
+
+namespace attn::ui {
+
+void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out) {
+    using view::AnswerRecovery;
+    using view::RecoveryAnswer;
+    const bool beside = begin_overlay("recovery", frame.px(640), frame.px(220), frame);
+    words(frame, frame.fonts.title, frame.theme.text, "Work that was not saved");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  "attnscope was ended before it could save. This is kept:");
+    wrapped_words(frame, frame.fonts.strong, frame.theme.text, recovery.words);
+    ImGui::Dummy({0.0F, frame.px(8)});
+    const bool resume =
+        button(frame, "resume", "resume", {"Opens it; it is kept until you save it", "Key: Enter"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool discard =
+        button(frame, "discard", "discard", {"Removes it for good", "Key: Delete"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool later =
+        button(frame, "later", "later", {"It is offered again at the next start", "Key: Escape"});
+    end_overlay();
+    if (resume || is_pressed(view::Key::enter))
+        out.push_back(AnswerRecovery{RecoveryAnswer::resume});
+    else if (discard || is_pressed(view::Key::del))
+        out.push_back(AnswerRecovery{RecoveryAnswer::discard});
+    else if (later || beside || is_pressed(view::Key::escape))
+        out.push_back(AnswerRecovery{RecoveryAnswer::later});
+}
+
+}  // namespace attn::ui

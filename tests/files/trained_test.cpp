@@ -1,0 +1,74 @@
+// A moment of a training, and a run that was saved, as documents.
+
+#include <doctest/doctest.h>
+
+#include "app/files/open.h"
+#include "app/view/learn/training.h"
+#include "app/view/learn/view.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "core/train/run.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState small_learn_state(const Actions& actions) {
+    AppState state = initial_state();
+    view::apply(state, SetWorkspace{"learn"});
+    for (const auto& [field, value] : {std::pair{"tokens", "12"},
+                                       {"symbols", "4"},
+                                       {"d_model", "8"},
+                                       {"d_k", "16"},
+                                       {"batch", "4"}})
+        view::apply(state, SetLearnField{"a", field, value});
+    play(state, actions);
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("learn: a moment opens as a document whose weights are those of the map") {
+    AppState state = small_learn_state({TrainTo{6}, ShowLearnHead{1, 0}});
+    const auto map = state.learn.series->sides[1].probe->weights[1];
+    const Opener open = files::opener(backends(), workspaces());
+    play(state, {OpenLearnMoment{"b", "step", 6}}, open);
+    CHECK(state.workspace == Workspace::step);
+    CHECK(state.document().layers.size() == 2);
+    CHECK(state.document().layer == 1);
+    const auto weights = (*state.trace)[Stage::weights];
+    for (Index i = 0; i < 12; ++i)
+        for (Index j = 0; j <= i; ++j)
+            CHECK(weights(0, 0, i, j) == doctest::Approx(map(0, 0, i, j)).epsilon(1e-4));
+    // A session names the training, not its weights: they are trained again.
+    SessionContext context;
+    context.open = open;
+    const auto read = session_from_json(session_to_json(state), "session", context);
+    REQUIRE(read);
+    CHECK(read->document().inputs->x(0, 0, 3, 2) == state.document().inputs->x(0, 0, 3, 2));
+    CHECK(read->document().layer == 1);
+}
+
+TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same numbers") {
+    const Scratch scratch;
+    const AppState whole = small_learn_state({TrainTo{4}, SwitchScaling{"a", 2, false}});
+    const auto runs = learn_runs(whole);
+    REQUIRE(runs.size() == 2);
+    const std::string folder = (scratch / "run-a").string();
+    REQUIRE(train::save_run(folder, runs[0]));
+    AppState state = initial_state();
+    const auto document = state.shared_document();
+    play(state, {OpenFile{folder, std::nullopt}}, files::opener(backends(), workspaces()));
+    CHECK(state.workspace == Workspace::learn);
+    CHECK(state.shared_document() == document);
+    REQUIRE(state.learn.plan);
+    CHECK(state.learn.plan->until == 4);
+    play(state, {TrainTo{7}});
+    const AppState straight =
+        small_learn_state({TrainTo{4}, SwitchScaling{"a", 2, false}, TrainTo{7}});
+    for (std::size_t n = 0; n < 7; ++n)
+        CHECK(*state.learn.series->sides[0].records[n] ==
+              *straight.learn.series->sides[0].records[n]);
+}

@@ -1,0 +1,57 @@
+#include "app/keep/settings.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "app/keep/places.h"
+#include "core/io/file.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+using namespace attn::keep;
+
+namespace {
+
+std::string fault_of(const Scratch& scratch, const std::string& text) {
+    std::ofstream(scratch / "settings.json") << text;
+    const auto read = read_settings(scratch / "settings.json");
+    return read ? std::string() : read.error().sentence;
+}
+
+}  // namespace
+
+TEST_CASE("keep: settings come back as they were, with fields that this version does not know") {
+    const Scratch scratch;
+    const auto file = scratch / "new" / "settings.json";
+    CHECK_FALSE(*read_settings(file));
+    Settings settings{view::ThemeName::light, 1.5, true, false, {}};
+    REQUIRE(write_settings(file, settings));
+    CHECK(**read_settings(file) == settings);
+    std::ofstream(file) << R"({"theme":"light","hue":{"of":7}})";
+    settings = **read_settings(file);
+    CHECK(settings.theme == view::ThemeName::light);
+    CHECK(settings.ui_scale == 1.0);
+    REQUIRE(write_settings(file, settings));
+    CHECK(read_text_file(file)->find("\"hue\"") != std::string::npos);
+    CHECK(**read_settings(file) == settings);
+}
+
+TEST_CASE("keep: wrong settings are named and change nothing") {
+    const Scratch scratch;
+    CHECK(fault_of(scratch, "{").find("settings.json") != std::string::npos);
+    CHECK(fault_of(scratch, R"({"theme":"pink"})").find("pink") != std::string::npos);
+    CHECK(fault_of(scratch, R"({"ui_scale":9})").find("expected 1 to 2") != std::string::npos);
+    CHECK(fault_of(scratch, R"({"reduced_motion":1})").find("true or false") != std::string::npos);
+}
+
+TEST_CASE("keep: places are those of XDG, and of HOME where these are not absolute") {
+    ::setenv("XDG_CONFIG_HOME", "/somewhere", 1);
+    ::setenv("XDG_STATE_HOME", "relative", 1);
+    ::setenv("HOME", "/home/someone", 1);
+    CHECK(config_folder() == "/somewhere/attnscope");
+    CHECK(state_folder() == "/home/someone/.local/state/attnscope");
+    ::unsetenv("HOME");
+    CHECK(state_folder().empty());
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Work that outlives the window: it is killed again and again (KILLS times, 12 unless said), and each time the saved session is
+# whole, what was not saved is offered at the next start and resumed as it was; a full disk; settings and recent files.
+#   kept.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
+keeps_places=1
+kept_folder=$XDG_STATE_HOME/attnscope
+mkdir -p "$kept_folder"
+
+unsaved() { compgen -G "$kept_folder/unsaved-*.json" >/dev/null; }
+none_unsaved() { ! unsaved; }
+seed_in() { sed -n 's/.*"seed": \([0-9]*\).*/\1/p' "$1" | tail -n 1; }
+unsaved_seed() { seed_in "$(compgen -G "$kept_folder/unsaved-*.json" | head -n 1)"; }
+kill_app() {
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null || true
+    pid=
+}
+has_seed() { [[ $(unsaved_seed) == "$1" ]]; }
+
+# Nothing was done: nothing is kept, and a quit leaves nothing.
+start
+sleep 1
+unsaved && fail "nothing was done, and something is kept"
+does '"action":"quit"' press ctrl+q
+ends 0
+[[ -z $(ls "$kept_folder") ]] || fail "a quit left $(ls "$kept_folder")"
+
+# Killed at any moment after a change was kept.
+seed=1
+for ((n = 1; n <= ${KILLS:-12}; ++n)); do
+    start
+    if ((n > 1)); then does '"action":"open_file"' press Return; fi
+    sleep 0.3
+    edits=$((RANDOM % 3 + 1))
+    for ((edit = 0; edit < edits; ++edit)); do does '"action":"set_seed"' press r; done
+    ((seed += edits))
+    if ((n % 2)); then
+        wait_for "seed $seed on the disk" has_seed "$seed"
+    else # as it may be: a change of the last moment may be missing, never more
+        sleep "0.$((RANDOM % 10))"
+    fi
+    kill_app
+    unsaved || fail "kill $n: nothing is left"
+    for left in "$kept_folder"/unsaved-*.json; do
+        "$app" render "$left" -o "$work/left.png" || fail "kill $n: $left does not open"
+    done
+    found=$(compgen -G "$kept_folder/unsaved-*.json" | sort | tail -n 1)
+    found=$(seed_in "$found")
+    ((found >= seed - edits && found <= seed)) || fail "kill $n: seed $found is left, not $seed"
+    seed=$found
+done
+echo "$((n - 1)) kills, each offered back"
+
+# Resumed and saved: nothing is unsaved any more. Saved work is never lost, on a full disk neither.
+start
+does '"action":"open_file"' press Return
+sleep 0.5
+press ctrl+s
+xdotool type --delay 40 "$work/mine.json"
+does '"action":"save_session"' press Return
+wait_for "the session" test -s "$work/mine.json"
+[[ $(seed_in "$work/mine.json") == "$seed" ]] || fail "seed $(seed_in "$work/mine.json") was saved, not $seed"
+wait_for "no unsaved work" none_unsaved
+does '"action":"set_theme","theme":"light"' press t
+sleep 1
+does '"action":"quit"' press ctrl+q
+ends 0
+grep -q '"theme": "light"' "$XDG_CONFIG_HOME/attnscope/settings.json" || fail "the theme was not kept"
+grep -q mine.json "$kept_folder/recent.json" || fail "mine.json is not among the recent files"
+start
+wait_for "the theme of the settings" grep -q '"action":"set_theme","theme":"light"' "$journal"
+press ctrl+k
+xdotool type --delay 40 "open recent mine"
+does '"action":"open_file"' press Return
+does '"action":"quit"' press ctrl+q
+ends 0
+
+mkdir "$work/small"
+if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
+    trap 'umount "$work/small"; [[ -z $pid ]] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+    start
+    sleep 0.3
+    press ctrl+s
+    xdotool type --delay 40 "$work/small/mine.json"
+    does '"action":"save_session"' press Return
+    wait_for "the session" test -s "$work/small/mine.json"
+    cp "$work/small/mine.json" before.json
+    does '"action":"set_seed"' press r
+    head -c 100k /dev/zero >"$work/small/full" 2>/dev/null || true
+    does '"action":"save_session"' press ctrl+s
+    sleep 0.5
+    cmp before.json "$work/small/mine.json" || fail "the saved session is another one after a full disk"
+    rm "$work/small/full"
+    does '"action":"save_session"' press ctrl+s
+    changed() { ! cmp -s before.json "$work/small/mine.json"; }
+    wait_for "the session where there is room again" changed
+    does '"action":"quit"' press ctrl+q
+    ends 0
+else
+    echo "not tried: a full disk (no file system can be mounted here)"
+fi
