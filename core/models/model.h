@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/backend.h"
+#include "core/models/interventions.h"
 #include "core/models/tokenizer.h"
 #include "core/models/weights.h"
 
@@ -46,9 +47,12 @@ class Model {
     /// An error where there is no tokenizer, or no token in the text.
     Result<std::vector<ModelToken>> tokens_of(std::string_view text) const;
     /// Block after block. `keep`: the stages of each layer's trace. Errors: no token, more than the model takes, one that the
-    /// embedding does not have. Fails soon after `control` was stopped.
+    /// embedding does not have, an intervention that cannot be (check_interventions). Fails soon after `control` was
+    /// stopped. A patched layer is given its Q, K and V: it has no x. logsumexp stays that of the scores where a row of
+    /// weights is replaced.
     Result<ModelRun> run(std::vector<ModelToken> tokens, const Backend& backend,
-                         StageSet keep = all_stages(), const RunControl& control = {}) const;
+                         StageSet keep = all_stages(), const RunControl& control = {},
+                         const Interventions& interventions = {}) const;
 
   private:
     ModelConfig config_;
