@@ -234,7 +234,10 @@ bool is_model_folder(const std::filesystem::path& folder) {
     const auto file = folder / "config.json";
     if (!std::filesystem::is_regular_file(file, ignored)) return false;
     const auto config = read_json_file(file);
-    return config && config->is_object() && config->contains("model_type");
+    if (!config)  // open() says what is wrong with it
+        return std::filesystem::exists(folder / "model.safetensors", ignored) ||
+               std::filesystem::exists(folder / "model.safetensors.index.json", ignored);
+    return config->is_object() && config->contains("model_type");
 }
 
 Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer)

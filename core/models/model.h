@@ -62,7 +62,7 @@ class Model {
 
 /// What one layer's attention does besides its tensors.
 AttentionSpec layer_spec(const ModelConfig& config);
-/// The folder has a config.json with a model_type.
+/// The folder has a config.json with a model_type, or one that cannot be read beside a model's weights.
 bool is_model_folder(const std::filesystem::path& folder);
 
 }  // namespace attn

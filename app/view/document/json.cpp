@@ -353,6 +353,9 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
     rows.emplace_back("text", text_json(model.text));
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
+    json off = json::array();
+    for (const ModelHead& at : model.off) off.push_back({at.layer, at.head});
+    if (!off.empty()) rows.emplace_back("off", off.dump());
 }
 
 /// A document that is not a toy: where its tensors come from, and what was changed since.
@@ -384,6 +387,27 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
 
 namespace {
 
+/// Heads that are off: a list of [layer, head].
+std::vector<ModelHead> heads_off_in(Fields& fields) {
+    std::vector<ModelHead> off;
+    const json* const found = fields.find("off");
+    if (found == nullptr) return off;
+    const auto is_pair = [](const json& pair) {
+        return pair.is_array() && pair.size() == 2 && pair[0].is_number_integer() &&
+               pair[1].is_number_integer();
+    };
+    if (!found->is_array() || !std::ranges::all_of(*found, is_pair)) {
+        fields.complain(
+            fmt::format("has 'off' = {}: expected a list of [layer, head]", quoted(*found)));
+        return off;
+    }
+    for (const json& pair : *found) off.push_back({pair[0].get<Index>(), pair[1].get<Index>()});
+    std::ranges::sort(off);
+    const auto twice = std::ranges::unique(off);
+    off.erase(twice.begin(), twice.end());
+    return off;
+}
+
 std::variant<std::string, large::PlantedSpec, ModelText> named_in(Fields& fields) {
     std::string path;
     fields.read("file", path);
@@ -393,6 +417,7 @@ std::variant<std::string, large::PlantedSpec, ModelText> named_in(Fields& fields
     fields.read("before", model.before);
     if (!model.path.empty()) {
         fields.need("text", model.text);
+        model.off = heads_off_in(fields);
         return ModelText{std::move(model)};
     }
     large::PlantedSpec planted;
