@@ -36,7 +36,7 @@ says 'Most changed: layer 1 head'
 
 # The button of the bar does the same for the next head; undo brings that one back alone.
 does '"action":"choose_head","layer":0,"head":2' press Right
-mapfile -t buttons < <(points 130 330 40 110 190 16)
+mapfile -t buttons < <(points 150 250 30 80 98 6)
 first_that '"action":"switch_head","layer":0,"head":2,"on":false' click "${buttons[@]}"
 answered
 says 'Without heads 0·1 and 0·2 the text'
