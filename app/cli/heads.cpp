@@ -57,6 +57,8 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
                    "tensors, a model's folder, or a session or preset (.json)");
     app.add_option("--text", options.start.text, "what a model reads; FILE is its folder")
         ->type_name("TEXT");
+    app.add_option("--off", options.start.off, "heads of the model to switch off first")
+        ->type_name("LAYER.HEAD,..");
     app.add_option("--backend", options.start.backend, "what computes, by its name")
         ->type_name("NAME");
     app.add_option("--sort", options.sort,

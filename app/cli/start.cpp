@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <set>
 #include <span>
 
+#include "app/cli/interventions.h"
 #include "app/files/open.h"
 #include "app/files/standard.h"
 #include "app/view/common/json.h"
@@ -117,15 +119,16 @@ Result<std::string> one_file(const StartOptions& options) {
     return named;
 }
 
-/// --text is for a model's folder.
+/// --text and --off are for a model's folder.
 Result<void> check_text(const StartOptions& options) {
     const auto path = one_file(options);
     if (!path) return tl::unexpected(path.error());
-    if (!options.text || is_model_folder(*path)) return {};
+    if ((!options.text && options.off.empty()) || is_model_folder(*path)) return {};
     const std::string given =
         path->empty() ? "no file is given" : fmt::format("'{}' is none", *path);
-    return bad_input(fmt::format(
-        "--text is for a trained model, a folder whose config.json has a model_type; {}", given));
+    return bad_input(
+        fmt::format("{} is for a trained model, a folder whose config.json has a model_type; {}",
+                    options.text ? "--text" : "--off", given));
 }
 
 /// Standard input can be read once.
@@ -193,6 +196,17 @@ Result<void> append_file(const StartOptions& options, Streams, Start& start) {
         ready.opened = std::make_shared<const view::Opened>(*std::move(opened));
     }
     start.actions.push_back(std::move(ready));
+    return {};
+}
+
+/// One run of the model without all of them.
+Result<void> append_off(const StartOptions& options, Streams, Start& start) {
+    if (options.off.empty()) return {};
+    const auto off = parse_heads_off(options.off);
+    if (!off) return tl::unexpected(off.error());
+    for (const ModelHead& at : std::set<ModelHead>(off->begin(), off->end()))
+        start.actions.push_back(view::SwitchHead{at.layer, at.head, false});
+    start.actions.push_back(view::DocumentReady{options.file, "", nullptr});
     return {};
 }
 
@@ -282,6 +296,8 @@ void add_start_options(CLI::App& app, StartOptions& options) {
         ->type_name("TEXT");
     app.add_option("--text", options.text, "what a model reads; FILE is its folder")
         ->type_name("TEXT");
+    app.add_option("--off", options.off, "heads of the model to switch off")
+        ->type_name("LAYER.HEAD,..");
     app.add_option("--workspace", options.workspace, view::workspace_keys(view::workspaces()))
         ->type_name("W");
     app.add_option("--map", options.map_file, "a file to open in the Large workspace")
@@ -308,8 +324,8 @@ Result<Start> read_start(const StartOptions& options, Streams io) {
     start.open = files::opener(io.backends, io.workspaces);
     start.state.backends = io.backends;
     start.state.workspaces = io.workspaces;
-    for (const auto part : {append_file, append_planted, append_window_options, append_step_options,
-                            append_go_to, append_tour, append_replay})
+    for (const auto part : {append_file, append_off, append_planted, append_window_options,
+                            append_step_options, append_go_to, append_tour, append_replay})
         if (auto done = part(options, io, start); !done)
             return tl::unexpected(std::move(done.error()));
     return start;

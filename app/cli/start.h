@@ -27,6 +27,7 @@ struct StartOptions {
     std::string preset;
     std::string sentence;
     std::optional<std::string> text;  // what a model reads
+    std::string off;                  // its heads that are switched off: "0.1,1.2"
     std::string workspace;
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"

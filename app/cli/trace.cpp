@@ -67,6 +67,8 @@ struct Words {
     std::string layer;    // "": the only one
     std::string model;    // a folder; "": files of tensors are computed
     std::string text;     // what the model reads
+    std::string off;      // interventions in the model
+    std::vector<std::string> rows, patches;
     bool grad = false;
     std::map<std::string, std::string> attention;  // by option name
 };
@@ -104,6 +106,17 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
            "what it computes for --text")
         ->type_name("FOLDER");
     app.add_option("--text", words.text, "the text that the model reads")->type_name("TEXT");
+    app.add_option("--off", words.off, "heads of the model to switch off: their rows of W_O are 0")
+        ->type_name("LAYER.HEAD,..");
+    app.add_option("--row", words.rows,
+                   "in place of the weights of one query of a head of the model; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("LAYER.HEAD.QUERY=W,W,..");
+    app.add_option("--patch", words.patches,
+                   "in place of q, k or v of a head of the model those of another text of as many "
+                   "tokens, position by position; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("LAYER.HEAD.q|k|v=TEXT");
     for (const files::AttentionOption& option : files::attention_options()) {
         std::string& value = words.attention[std::string(option.name)];
         const std::string flag = fmt::format("--{}", option.name);
@@ -375,6 +388,26 @@ Result<void> check_model_usage(const CLI::App& app, const Words& words) {
     return files::check_extension(output, ".npz");
 }
 
+/// What --off, --row and --patch say.
+Result<void> read_interventions(const Words& words, ModelTrace& request) {
+    if (!words.off.empty()) {
+        auto off = parse_heads_off(words.off);
+        if (!off) return tl::unexpected(off.error());
+        request.off = *std::move(off);
+    }
+    for (const std::string& text : words.rows) {
+        auto row = parse_row(text);
+        if (!row) return tl::unexpected(row.error());
+        request.rows.push_back(*std::move(row));
+    }
+    for (const std::string& text : words.patches) {
+        auto patch = parse_patch(text);
+        if (!patch) return tl::unexpected(patch.error());
+        request.patches.push_back(*std::move(patch));
+    }
+    return {};
+}
+
 Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
     if (auto fine = check_model_usage(app, words); !fine) return tl::unexpected(fine.error());
     const Result<StageSet> keep = parse_keep(words.keep);
@@ -382,14 +415,17 @@ Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
     const Result<int> threads = parse_threads(words.threads);
     if (!threads) return tl::unexpected(threads.error());
     const ThreadLimit limit(*threads);
-    const ModelTrace request{words.model, words.text, words.output, words.backend, *keep};
+    ModelTrace request{words.model, words.text, words.output, words.backend, *keep};
+    if (auto fine = read_interventions(words, request); !fine) return tl::unexpected(fine.error());
     return trace_model(request, io).map([] { return kSuccess; });
 }
 
 /// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
 Result<int> trace(const CLI::App& app, const Words& words, Streams io) {
     if (app.count("--model") > 0) return trace_text(app, words, io);
-    if (app.count("--text") > 0) return bad_input("--text has no --model; expected its folder");
+    for (const char* flag : {"--text", "--off", "--row", "--patch"})
+        if (app.count(flag) > 0)
+            return bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<Words> calls = calls_of(words);
     if (auto fine = check_usage(words, calls); !fine) return tl::unexpected(fine.error());
     const Result<int> threads = parse_threads(words.threads);

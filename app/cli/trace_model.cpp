@@ -1,6 +1,8 @@
 #include "app/cli/trace_model.h"
 
 #include <chrono>
+#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -50,6 +52,12 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
     return entries;
 }
 
+/// "#7" of one that the tokenizer does not have.
+std::string token_words(const Model& model, Index id) {
+    std::string text = model.tokenizer() ? model.tokenizer()->shown(id) : "";
+    return text.empty() ? fmt::format("#{}", id) : text;
+}
+
 /// The likeliest next tokens, or nothing.
 std::string next_words(const Model& model, const ModelRun& run) {
     if (model.config().family->read_out != ReadOut::next_token || !model.tokenizer()) return {};
@@ -57,7 +65,7 @@ std::string next_words(const Model& model, const ModelRun& run) {
     std::string words;
     for (const TokenShare& share : likeliest(row, kNextTokens))
         words += fmt::format("{} {} {:.1f} %", words.empty() ? "" : ",",
-                             model.tokenizer()->shown(share.id), 100.0 * share.probability);
+                             token_words(model, share.id), 100.0 * share.probability);
     return fmt::format("  next token:{}\n", words);
 }
 
@@ -72,6 +80,153 @@ std::string summary(const ModelTrace& request, const Model& model, const ModelRu
     return text + "\n" + next_words(model, run);
 }
 
+/// The run with interventions, and what they changed.
+struct Changed {
+    ModelRun run;
+    std::optional<RunEffects> effects;
+    std::vector<std::string> words;  // of each intervention
+    std::vector<float> kl, change;   // [layers, heads]
+};
+
+Result<ModelRun> run_text(const Model& model, const std::string& text, const Backend& backend,
+                          StageSet keep, const Interventions& with) {
+    return model.tokens_of(text).and_then([&](std::vector<ModelToken> tokens) {
+        return model.run(std::move(tokens), backend, keep, {}, with);
+    });
+}
+
+/// The vectors of another text at every position of this one, which has as many tokens.
+Result<PatchIntervention> made_patch(const Model& model, const TypedPatch& typed,
+                                     const Backend& backend, Index tokens) {
+    StageSet keep;
+    keep.set(index_of(typed.part));
+    const auto source = run_text(model, typed.text, backend, keep, {});
+    if (!source) return tl::unexpected(source.error());
+    if (std::ssize(source->tokens) != tokens)
+        return bad_input(fmt::format(
+            "--patch: '{}' has {} tokens and --text {}; expected as many, for a vector is taken "
+            "to the position it has in its own text",
+            typed.text, source->tokens.size(), tokens));
+    std::vector<Index> positions(static_cast<std::size_t>(tokens));
+    std::iota(positions.begin(), positions.end(), Index{0});
+    return patch_from(*source, typed.at, typed.part, std::move(positions));
+}
+
+Result<Interventions> interventions_of(const ModelTrace& request, const Model& model,
+                                       const Backend& backend, Index tokens) {
+    Interventions made{request.off, request.rows, {}};
+    for (const TypedPatch& typed : request.patches) {
+        auto patch = made_patch(model, typed, backend, tokens);
+        if (!patch) return tl::unexpected(patch.error());
+        made.patches.push_back(*std::move(patch));
+    }
+    return made;
+}
+
+/// The first layer whose heads can have changed; of the heads in it only those whose own vectors or row were.
+bool can_change(const ModelTrace& request, const Model& model, ModelHead at) {
+    const auto within = [&](ModelHead each) { return each.layer < at.layer; };
+    for (const ModelHead& off : request.off)
+        if (within(off)) return true;
+    for (const RowIntervention& row : request.rows)
+        if (within(row.at) || row.at == at) return true;
+    const ModelConfig& config = model.config();
+    for (const TypedPatch& patch : request.patches) {
+        const Index head =
+            patch.part == Stage::q ? at.head : at.head * config.kv_heads / config.heads;
+        if (within(patch.at) || (patch.part != Stage::v && patch.at == ModelHead{at.layer, head}))
+            return true;
+    }
+    return false;
+}
+
+Result<Changed> run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
+    if (!request.intervenes())
+        return run_text(model, request.text, backend, request.keep, {}).map([](ModelRun&& run) {
+            return Changed{std::move(run), {}, {}, {}, {}};
+        });
+    StageSet weights;
+    weights.set(index_of(Stage::weights));
+    const auto before = run_text(model, request.text, backend, weights, {});
+    if (!before) return tl::unexpected(before.error());
+    if (!before->layers.empty() && before->layers.front().trace[Stage::weights].empty())
+        return bad_input(fmt::format(
+            "--backend {} keeps no weights: what an intervention does to them cannot be said",
+            backend.name()));
+    const auto with = interventions_of(request, model, backend, std::ssize(before->tokens));
+    if (!with) return tl::unexpected(with.error());
+    auto after = run_text(model, request.text, backend, request.keep | weights, *with);
+    if (!after) return tl::unexpected(after.error());
+    Changed changed;
+    changed.effects =
+        effects_of(*before, *after, model.config().family->read_out == ReadOut::next_token);
+    changed.run = *std::move(after);
+    for (ModelLayer& layer : changed.run.layers)
+        if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
+    for (const ModelHead& off : request.off) changed.words.push_back(words_of(off));
+    for (const RowIntervention& row : request.rows) changed.words.push_back(words_of(row));
+    for (const TypedPatch& patch : request.patches) changed.words.push_back(words_of(patch));
+    for (const HeadEffect& effect : changed.effects->heads) {
+        changed.kl.push_back(effect.finite > 0 ? static_cast<float>(effect.mean_kl())
+                                               : std::numeric_limits<float>::quiet_NaN());
+        changed.change.push_back(static_cast<float>(effect.largest));
+    }
+    return changed;
+}
+
+std::string output_effect(const Model& model, const RunEffects& effects) {
+    if (effects.next) {
+        const NextTokenEffect& next = *effects.next;
+        std::string text =
+            fmt::format("  next token: {} {:.1f} % -> {:.1f} %", token_words(model, next.before),
+                        100.0 * next.p_before, 100.0 * next.q_before);
+        if (next.after != next.before)
+            text += fmt::format("; now {} {:.1f} % -> {:.1f} %", token_words(model, next.after),
+                                100.0 * next.p_after, 100.0 * next.q_after);
+        else
+            text += "; it stays the likeliest";
+        return text + fmt::format("; KL(before‖after) {:.4g} nats\n", next.kl);
+    }
+    if (effects.cosine)
+        return fmt::format("  embedding: cosine {:.6f} to that without interventions\n",
+                           *effects.cosine);
+    return model.config().family->read_out == ReadOut::none
+               ? "  the model has no output to compare\n"
+               : "  output: it is not finite, and cannot be compared\n";
+}
+
+/// A line a head that may have changed.
+std::string effect_table(const ModelTrace& request, const Model& model, const Changed& changed) {
+    std::string text = "interventions:";
+    for (const std::string& each : changed.words) text += fmt::format(" {}", each);
+    text += "\n" + output_effect(model, *changed.effects);
+    std::string lines;
+    for (const HeadEffect& effect : changed.effects->heads) {
+        if (!can_change(request, model, effect.at)) continue;
+        lines += fmt::format("  {:>5} {:>5} {:>12} {:>12.4g}", effect.at.layer, effect.at.head,
+                             effect.finite > 0 ? fmt::format("{:.4g}", effect.mean_kl()) : "-",
+                             effect.largest);
+        if (effect.infinite > 0) lines += fmt::format("  infinite in {} rows", effect.infinite);
+        if (effect.undefined > 0) lines += fmt::format("  NaN in {} rows", effect.undefined);
+        lines += '\n';
+    }
+    if (lines.empty()) return text + "  no head comes later\n";
+    return text +
+           fmt::format(
+               "  KL(before‖after) of a head's {} weight rows: mean in nats; largest "
+               "|change| of a weight\n  layer  head      mean KL     max |da|\n",
+               changed.run.tokens.size()) +
+           lines;
+}
+
+void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntry>& entries) {
+    if (!changed.effects) return;
+    const std::vector<Index> shape{std::ssize(changed.run.layers), model.config().heads};
+    entries.push_back({"interventions", {}, {}, changed.words});
+    entries.push_back({"effect_kl", shape, changed.kl});
+    entries.push_back({"effect_change", shape, changed.change});
+}
+
 }  // namespace
 
 Result<void> trace_model(const ModelTrace& request, Streams io) {
@@ -79,8 +234,6 @@ Result<void> trace_model(const ModelTrace& request, Streams io) {
     const Result<Model> model = Model::open(request.folder);
     if (!model) return tl::unexpected(model.error());
     const double open_ms = ms_since(start);
-    auto tokens = model->tokens_of(request.text);
-    if (!tokens) return tl::unexpected(tokens.error());
     const std::string name = request.backend == "auto" ? "staged" : request.backend;
     const Backend* backend = find_backend(name, io.backends);
     if (backend == nullptr) {
@@ -88,12 +241,14 @@ Result<void> trace_model(const ModelTrace& request, Streams io) {
         return tl::unexpected(missing.error());
     }
     const Clock::time_point turn = Clock::now();
-    const Result<ModelRun> run = model->run(*std::move(tokens), *backend, request.keep);
-    if (!run) return tl::unexpected(run.error());
+    const Result<Changed> changed = run_changed(request, *model, *backend);
+    if (!changed) return tl::unexpected(changed.error());
+    const ModelRun& run = changed->run;
     const double run_ms = ms_since(turn);
     std::vector<float> ids;
-    for (const ModelToken& token : run->tokens) ids.push_back(static_cast<float>(token.id));
-    const std::vector<NpzEntry> entries = entries_of(*model, *run, request.keep, ids);
+    for (const ModelToken& token : run.tokens) ids.push_back(static_cast<float>(token.id));
+    std::vector<NpzEntry> entries = entries_of(*model, run, request.keep, ids);
+    add_effects(*model, *changed, entries);
     const bool standard = files::is_standard(request.output);
     Result<void> written =
         standard ? npz_bytes(entries, "standard output").map([&](const std::string& bytes) {
@@ -103,7 +258,9 @@ Result<void> trace_model(const ModelTrace& request, Streams io) {
     if (!written) return written;
     for (const std::string& note : model->notes())
         io.err << "attnscope trace: note: " << note << '\n';
-    (standard ? io.err : io.out) << summary(request, *model, *run, open_ms, run_ms);
+    std::ostream& out = standard ? io.err : io.out;
+    out << summary(request, *model, run, open_ms, run_ms);
+    if (changed->effects) out << effect_table(request, *model, *changed);
     return {};
 }
 

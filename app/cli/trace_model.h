@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include <vector>
+
+#include "app/cli/interventions.h"
 #include "app/cli/subcommands.h"
 
 namespace attn::cli {
@@ -13,9 +16,16 @@ struct ModelTrace {
     std::string output;
     std::string backend;
     StageSet keep;
+    // interventions
+    std::vector<ModelHead> off = {};
+    std::vector<RowIntervention> rows = {};
+    std::vector<TypedPatch> patches = {};
+    bool intervenes() const { return !off.empty() || !rows.empty() || !patches.empty(); }
 };
 /// Every layer's stages as l<N>.<stage>, l<N>.logsumexp and l<N>.residual (after the block), tokens, token_ids, and logits
-/// or embedding where the model has them.
+/// or embedding where the model has them. With interventions the model runs without them too; the file then has them as
+/// they were typed (interventions) and what they did to every head's weights (effect_kl and effect_change [layers, heads]:
+/// mean KL(before‖after) of the rows in nats, NaN where it is finite in none, and largest |Δα|), and a table is printed.
 Result<void> trace_model(const ModelTrace& request, Streams io);
 
 }  // namespace attn::cli

@@ -30,12 +30,14 @@ class ModelCache {
         const Model model;
         const std::string path;
 
-        std::optional<Tensor> vector_of(const std::string& text);
-        void keep(const std::string& text, const Tensor& vector);
+        /// Of a text read with these heads off.
+        std::optional<Tensor> vector_of(const std::string& text, const std::vector<ModelHead>& off);
+        void keep(const std::string& text, const std::vector<ModelHead>& off, const Tensor& vector);
 
       private:
         std::mutex mutex_;
-        std::deque<std::pair<std::string, Tensor>> vectors_;  // used last: first
+        using Key = std::pair<std::string, std::vector<ModelHead>>;
+        std::deque<std::pair<Key, Tensor>> vectors_;  // used last: first
     };
 
     Result<std::shared_ptr<Entry>> open(const std::string& path);
@@ -50,7 +52,8 @@ class ModelCache {
 };
 
 /// Every layer's attention over the text, with the layer's own X and W, and what the model says in the end. An error names
-/// the folder where it holds no model.
+/// the folder where it holds no model. Where heads are off the model runs with all of them too, and the document has what
+/// that changed.
 Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wanted,
                                const RunControl& control);
 

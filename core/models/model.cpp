@@ -133,8 +133,68 @@ Tensor read_out_of(Tensor x, const Model& model) {
 }
 
 /// What was not asked for is dropped; `output` was needed to go on.
-void drop_output(Trace& trace, StageSet keep) {
-    if (!keep[index_of(Stage::output)]) trace[Stage::output] = {};
+void drop_needed(Trace& trace, StageSet needed, StageSet keep) {
+    for (std::size_t s = 0; s < kStageCount; ++s)
+        if (needed[s] && !keep[s]) trace.stages[s] = {};
+}
+
+/// Vectors of other texts in place of the layer's own: it is given its heads then.
+Inputs patched(Inputs inputs, const std::vector<PatchIntervention>& patches, Index layer,
+               const BlockWeights& block, const ModelConfig& config, const AttentionSpec& spec) {
+    for (const PatchIntervention& patch : patches) {
+        if (patch.at.layer != layer) continue;
+        if (inputs.projects()) inputs = given_heads(std::move(inputs), block, config, spec);
+        Tensor& heads = patch.part == Stage::q   ? inputs.q
+                        : patch.part == Stage::k ? inputs.k
+                                                 : inputs.v;
+        const auto to = heads.matrix(0, patch.at.head);
+        for (std::size_t n = 0; n < patch.positions.size(); ++n)
+            std::ranges::copy(patch.vectors.matrix(0, 0).row(static_cast<Index>(n)),
+                              to.row(patch.positions[n]).begin());
+    }
+    return inputs;
+}
+
+/// 0 in the rows of W_O that belong to heads that are off.
+void switch_off(Params& params, const std::vector<ModelHead>& off, Index layer, Index heads) {
+    Tensor& w_o = params[Param::w_o];
+    const Index width = w_o.shape().t / heads;
+    for (const ModelHead& at : off)
+        for (Index row = at.head * width; at.layer == layer && row < (at.head + 1) * width; ++row)
+            std::ranges::fill(w_o.matrix(0, 0).row(row), 0.0F);
+}
+
+/// context_i = Σ_j w_j v_j of each replaced row, and the output rows that follow from it.
+Result<void> replace_rows(const std::vector<RowIntervention>& rows, Index layer,
+                          const Inputs& inputs, const AttentionSpec& spec, Trace& trace) {
+    const auto call = validate(inputs, spec);
+    if (!call) return tl::unexpected(call.error());
+    const Dimensions& size = call->size();
+    Tensor& context = trace[Stage::context];
+    const Tensor& v = trace[Stage::v].empty() ? inputs.v : trace[Stage::v];
+    if (context.empty() || v.empty())
+        return bad_input("this backend keeps no context: a row of weights cannot be replaced");
+    for (const RowIntervention& row : rows) {
+        if (row.at.layer != layer) continue;
+        const auto values = v.matrix(0, row.at.head * size.kv_heads / size.heads);
+        for (Index c = 0; c < values.columns; ++c) {
+            double sum = 0.0;
+            for (Index j = 0; j < values.rows; ++j)
+                if (const double weight = row.weights[static_cast<std::size_t>(j)]; weight != 0.0)
+                    sum += weight * values(j, c);
+            context(0, row.at.head, row.query, c) = static_cast<float>(sum);
+        }
+        for (const Stage stage : {Stage::weights, Stage::dropped})
+            for (Index j = 0; !trace[stage].empty() && j < size.tk; ++j)
+                trace[stage](0, row.at.head, row.query, j) =
+                    static_cast<float>(row.weights[static_cast<std::size_t>(j)]);
+    }
+    const Tensor joined = join_heads(inputs, size, context);
+    for (const RowIntervention& row : rows)
+        if (row.at.layer == layer)
+            std::ranges::copy(joined.matrix(0, 0).row(row.query),
+                              trace[Stage::output].matrix(0, 0).row(row.query).begin());
+    return {};
 }
 
 Result<std::optional<Tokenizer>> tokenizer_in(const std::filesystem::path& folder) {
@@ -174,7 +234,10 @@ bool is_model_folder(const std::filesystem::path& folder) {
     const auto file = folder / "config.json";
     if (!std::filesystem::is_regular_file(file, ignored)) return false;
     const auto config = read_json_file(file);
-    return config && config->is_object() && config->contains("model_type");
+    if (!config)  // open() says what is wrong with it
+        return std::filesystem::exists(folder / "model.safetensors", ignored) ||
+               std::filesystem::exists(folder / "model.safetensors.index.json", ignored);
+    return config->is_object() && config->contains("model_type");
 }
 
 Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer)
@@ -211,7 +274,7 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
 }
 
 Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
-                            const RunControl& control) const {
+                            const RunControl& control, const Interventions& interventions) const {
     if (tokens.empty()) return bad_input("the text has no token");
     const auto count = static_cast<Index>(tokens.size());
     const Index most = weights_.positions.empty() ? config_.most_tokens.value_or(count)
@@ -222,20 +285,35 @@ Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backe
         if (token.id < 0 || token.id >= weights_.embedding.shape().t)
             return bad_input(
                 fmt::format("token {} is not one of {}", token.id, weights_.embedding.shape().t));
+    if (auto fine = check_interventions(interventions, *this, count); !fine)
+        return tl::unexpected(fine.error());
     const AttentionSpec spec = layer_spec(config_);
-    StageSet needed = keep;
-    needed.set(index_of(Stage::output));
     ModelRun run;
     run.tokens = std::move(tokens);
     Tensor x = embedded(*this, run.tokens);
     for (const BlockWeights& block : weights_.blocks) {
         const RunControl stop{control.stop, {}};
-        auto inputs = std::make_shared<const Inputs>(attention_inputs(x, block, config_, spec));
+        const Index layer = std::ssize(run.layers);
+        const bool rows = std::ranges::any_of(
+            interventions.rows, [&](const RowIntervention& row) { return row.at.layer == layer; });
+        StageSet needed = keep;
+        needed.set(index_of(Stage::output));
+        if (rows)
+            for (const Stage stage : {Stage::v, Stage::context}) needed.set(index_of(stage));
+        Inputs made = attention_inputs(x, block, config_, spec);
+        if (interventions.touches(layer)) {
+            made = patched(std::move(made), interventions.patches, layer, block, config_, spec);
+            switch_off(made.params, interventions.off, layer, spec.heads);
+        }
+        const auto inputs = std::make_shared<const Inputs>(std::move(made));
         Result<Trace> trace = attend(*inputs, spec, backend, needed, stop);
         if (!trace) return tl::unexpected(trace.error());
+        if (rows)
+            if (auto done = replace_rows(interventions.rows, layer, *inputs, spec, *trace); !done)
+                return tl::unexpected(done.error());
         x = after_block(x, (*trace)[Stage::output], block, config_);
-        drop_output(*trace, keep);
-        run.layers.push_back({std::move(inputs), spec, *std::move(trace), x});
+        drop_needed(*trace, needed, keep);
+        run.layers.push_back({inputs, spec, *std::move(trace), x});
         if (control.progress)
             control.progress(static_cast<double>(run.layers.size()) /
                              static_cast<double>(weights_.blocks.size()));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/backend.h"
+#include "core/models/interventions.h"
 #include "core/models/tokenizer.h"
 #include "core/models/weights.h"
 
@@ -46,9 +47,12 @@ class Model {
     /// An error where there is no tokenizer, or no token in the text.
     Result<std::vector<ModelToken>> tokens_of(std::string_view text) const;
     /// Block after block. `keep`: the stages of each layer's trace. Errors: no token, more than the model takes, one that the
-    /// embedding does not have. Fails soon after `control` was stopped.
+    /// embedding does not have, an intervention that cannot be (check_interventions). Fails soon after `control` was
+    /// stopped. A patched layer is given its Q, K and V: it has no x. logsumexp stays that of the scores where a row of
+    /// weights is replaced.
     Result<ModelRun> run(std::vector<ModelToken> tokens, const Backend& backend,
-                         StageSet keep = all_stages(), const RunControl& control = {}) const;
+                         StageSet keep = all_stages(), const RunControl& control = {},
+                         const Interventions& interventions = {}) const;
 
   private:
     ModelConfig config_;
@@ -58,7 +62,7 @@ class Model {
 
 /// What one layer's attention does besides its tensors.
 AttentionSpec layer_spec(const ModelConfig& config);
-/// The folder has a config.json with a model_type.
+/// The folder has a config.json with a model_type, or one that cannot be read beside a model's weights.
 bool is_model_folder(const std::filesystem::path& folder);
 
 }  // namespace attn

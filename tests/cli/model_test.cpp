@@ -108,3 +108,159 @@ TEST_CASE("--text with what is no model is refused by its name") {
     check_refused({"render", "--text", "a", "-o", "x.png"}, expected + "no file is given");
     check_refused({"render", "/nowhere", "--text", "a", "-o", "x.png"}, "'/nowhere' is none");
 }
+
+namespace {
+
+struct Traced {
+    Ran ran;
+    Npz npz;
+};
+Traced traced_model(const std::string& folder, std::vector<std::string> more,
+                    const std::string& text = "abba c") {
+    const Scratch scratch;
+    const std::string target = (scratch / "out.npz").string();
+    more.insert(more.begin(), {"trace", "--model", folder, "--text", text, "-o", target});
+    const Ran ran = command(more);
+    CAPTURE(ran.err);
+    REQUIRE(ran.code == cli::kSuccess);
+    return {ran, read_npz(target).value()};
+}
+
+using Texts = std::vector<std::string>;
+Texts texts(const Npz& npz, const std::string& name) {
+    REQUIRE(npz.arrays.contains(name));
+    return std::get<Texts>(npz.arrays.at(name).values);
+}
+
+}  // namespace
+
+TEST_CASE("--off takes a head's part out: what it changed is saved and printed, and what was off") {
+    const Scratch scratch;
+    const std::string folder = gpt2_folder(scratch).string();
+    const Npz on = traced_model(folder, {}).npz;
+    CHECK_FALSE(on.arrays.contains("interventions"));
+    const auto [ran, off] = traced_model(folder, {"--off", "0.1,0.2"});
+    CHECK(texts(off, "interventions") == Texts{"--off 0.1", "--off 0.2"});
+    CHECK(floats(off, "l0.weights") == floats(on, "l0.weights"));
+    CHECK(floats(off, "l0.output") != floats(on, "l0.output"));
+    CHECK(floats(off, "l1.weights") != floats(on, "l1.weights"));
+    CHECK(floats(off, "logits") != floats(on, "logits"));
+    CHECK(extents(off, "effect_kl") == std::vector<Index>{2, 3});
+    const auto& kl = floats(off, "effect_kl");
+    const auto& change = floats(off, "effect_change");
+    const auto& before = floats(on, "l1.weights");
+    const auto& after = floats(off, "l1.weights");
+    for (std::size_t head = 0; head < 3; ++head) {
+        CHECK(kl[head] == 0.0F);
+        CHECK(change[head] == 0.0F);
+        double sum = 0.0, most = 0.0;
+        for (std::size_t n = 25 * head; n < 25 * head + 25; ++n) {
+            if (before[n] > 0.0F) sum += before[n] * std::log(double{before[n]} / after[n]);
+            most = std::max(most, std::abs(double{after[n]} - before[n]));
+        }
+        CHECK(kl[3 + head] == doctest::Approx(sum / 5.0).epsilon(1e-5));
+        CHECK(kl[3 + head] > 0.0F);
+        CHECK(change[3 + head] == doctest::Approx(most));
+    }
+    CHECK(says(ran.out, "interventions: --off 0.1 --off 0.2\n"));
+    CHECK(says(ran.out, "next token: "));
+    CHECK(says(ran.out, "nats"));
+    for (const char* line : {"\n      1     0 ", "\n      1     1 ", "\n      1     2 "})
+        CHECK(says(ran.out, line));
+    CHECK_FALSE(says(ran.out, "\n      0     0 "));
+    CHECK(says(traced_model(folder, {"--off", "1.0"}).ran.out, "no head comes later"));
+}
+
+TEST_CASE("--row replaces a row of weights, --patch takes vectors from another text") {
+    const Scratch scratch;
+    const std::string folder = gpt2_folder(scratch).string();
+    const auto [ran, row] = traced_model(folder, {"--row", "0.1.3=0.5,0,0.25,0.25,0"});
+    CHECK(texts(row, "interventions") == Texts{"--row 0.1.3=0.5,0,0.25,0.25,0"});
+    const auto& weights = floats(row, "l0.weights");
+    const std::size_t first = 25 + 15;
+    CHECK(std::vector<float>(weights.begin() + first, weights.begin() + first + 5) ==
+          std::vector<float>{0.5F, 0.0F, 0.25F, 0.25F, 0.0F});
+    CHECK(says(ran.out, "\n      0     1 "));  // its own row, and every later head
+    CHECK(says(ran.out, "\n      1     2 "));
+    CHECK_FALSE(says(ran.out, "\n      0     2 "));
+
+    const Npz own = traced_model(folder, {}).npz;
+    const Npz source = traced_model(folder, {}, "ba cc").npz;
+    REQUIRE(floats(source, "token_ids").size() == 5);
+    const Npz patched =
+        traced_model(folder, {"--patch", "1.2.v=ba cc", "--patch", "1.2.q=ba cc"}).npz;
+    CHECK(texts(patched, "interventions") == Texts{"--patch 1.2.v=ba cc", "--patch 1.2.q=ba cc"});
+    const auto part = [](const Npz& npz, const char* name, std::size_t head) {
+        const auto& all = floats(npz, name);
+        return std::vector<float>(all.begin() + static_cast<std::ptrdiff_t>(40 * head),
+                                  all.begin() + static_cast<std::ptrdiff_t>(40 * head + 40));
+    };
+    for (const char* name : {"l1.q", "l1.v"}) {
+        CHECK(part(patched, name, 2) == part(source, name, 2));
+        CHECK(part(patched, name, 1) == part(own, name, 1));
+        CHECK(part(source, name, 2) != part(own, name, 2));
+    }
+    CHECK(part(patched, "l1.k", 2) == part(own, "l1.k", 2));
+    CHECK(floats(patched, "logits") != floats(own, "logits"));
+}
+
+TEST_CASE("interventions that cannot be are refused by what was typed") {
+    const Scratch scratch;
+    const std::string folder = gpt2_folder(scratch).string();
+    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
+        more.insert(more.begin(), {"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"});
+        check_refused(more, words);
+    };
+    refused({"--off", "9.0"}, "there is no layer 9: the model has 2, counted from 0");
+    refused({"--off", "0.3"}, "layer 0 has no head 3: it has 3, counted from 0");
+    refused({"--off", "0"}, "--off is '0'; expected LAYER.HEAD");
+    refused({"--off", "0.1,"}, "--off is '0.1,'; expected LAYER.HEAD");
+    refused({"--off", "0.-1"}, "--off is '0.-1'");
+    refused({"--row", "0.1=1"}, "--row is '0.1=1'; expected LAYER.HEAD.QUERY=WEIGHT");
+    refused({"--row", "0.1.3=0.5,x"}, "--row is '0.1.3=0.5,x'");
+    refused({"--row", "0.1.3=1"}, "has 1 weights; expected 5");
+    refused({"--row", "0.1.3=0.5,0.25,0,0,0"}, "sums to 0.75; expected 1");
+    refused({"--row", "0.1.3=0,0,0,0,1"}, "which the mask forbids");
+    refused({"--patch", "0.1.w=a"}, "--patch is '0.1.w=a'; expected LAYER.HEAD.q|k|v=TEXT");
+    refused({"--patch", "0.1.v=a"}, "--patch: 'a' has 1 tokens and --text 5; expected as many");
+    refused({"--patch", "0.5.v=ba cc"}, "layer 0 has no");
+    check_refused({"trace", "in.npz", "-o", "o.npz", "--off", "0.1"},
+                  "--off has no --model; expected its folder");
+    check_refused({"render", "--off", "0.1", "-o", "x.png"},
+                  "--off is for a trained model, a folder whose config.json has a model_type; no "
+                  "file is given");
+}
+
+TEST_CASE("--off of the window and of render opens over a run without these heads") {
+    const Scratch scratch;
+    cli::StartOptions options;
+    options.files = {gpt2_folder(scratch).string()};
+    options.text = "ab ac";
+    options.off = "0.2,0.0,0.2";
+    REQUIRE(cli::settle_start(options, {}));
+    std::ostringstream out;
+    std::ostringstream err;
+    auto start = cli::read_start(options, {out, err});
+    REQUIRE(start);
+    view::AppState state = start->state;
+    view::play(state, start->actions, start->open);
+    CHECK(view::model_of(state.document())->off == std::vector<ModelHead>{{0, 0}, {0, 2}});
+    REQUIRE(state.document().effects);
+    CHECK(std::ranges::count_if(state.document().effects->run.heads, &HeadEffect::changed) == 3);
+    CHECK(says(state.message.words, "Without heads 0·0 and 0·2 the next token "));
+}
+
+TEST_CASE(
+    "a model whose config.json cannot be read is refused with the reason, not as a folder of "
+    "arrays") {
+    const Scratch scratch;
+    const std::string folder = gpt2_folder(scratch).string();
+    std::ofstream(fs::path(folder) / "config.json") << "{\"model_type\": ";
+    for (const std::string command : {"heads", "render"}) {
+        std::vector<std::string> words{command, folder, "--text", "ab"};
+        if (command == "render") words.insert(words.end(), {"-o", "x.png"});
+        check_refused(words, "config.json");
+        words.erase(words.begin() + 2, words.begin() + 4);
+        check_refused(words, "config.json");
+    }
+}

@@ -201,3 +201,47 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     CHECK(says(refused({(scratch / "new/s.json").string(), 0}),
                (scratch / "new/sentences").string()));
 }
+
+TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and what both runs say") {
+    const Scratch scratch;
+    const fs::path folder = test::encoder_folder(scratch);
+    view::OpenRequest request = reads(folder, "ab c", "ca");
+    const view::ReadOut on = opener(backends())(request, {}).value().document->read_out;
+    std::get<view::ModelText>(request.what).model.off = {{0, 1}, {0, 3}};
+    const auto opened = opener(backends())(request, {});
+    REQUIRE(opened);
+    const view::Document& document = *opened->document;
+    CHECK(document.note ==
+          "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads; without heads 0·1 "
+          "and 0·3");
+    CHECK(document.own_heads == 4);
+    const auto model = Model::open(folder);
+    const auto run = model->run(model->tokens_of("ab c").value(), *find_backend("staged"),
+                                all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}});
+    REQUIRE(run);
+    for (std::size_t n = 0; n < 2; ++n)
+        CHECK(
+            std::ranges::equal(document.layers[n]->x.values(), run->layers[n].inputs->x.values()));
+    const Tensor& w_o = document.layers[0]->params[Param::w_o];
+    const Index width = w_o.shape().t / 4;
+    for (Index row = 0; row < w_o.shape().t; ++row)
+        CHECK((w_o(0, 0, row, 0) == 0.0F) == (row / width == 1 || row / width == 3));
+    REQUIRE(document.effects);
+    const auto plain = model->run(model->tokens_of("ab c").value(), *find_backend("staged"));
+    const RunEffects expected = effects_of(*plain, *run, false);
+    CHECK(*document.effects->run.cosine == *expected.cosine);
+    CHECK(*expected.cosine < 1.0);
+    CHECK_FALSE(document.effects->run.next);
+    REQUIRE(document.effects->run.heads.size() == 8);
+    for (const HeadEffect& effect : document.effects->run.heads)
+        CHECK(effect.changed() == (effect.at.layer == 1));
+    // the text before is read without them too
+    REQUIRE(document.read_out.similarity);
+    const auto before = model->run(model->tokens_of("ca").value(), *find_backend("staged"),
+                                   all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}});
+    CHECK(*document.read_out.similarity ==
+          *cosine(run->read_out.values(), before->read_out.values()));
+    CHECK(*document.read_out.similarity != *on.similarity);
+    std::get<view::ModelText>(request.what).model.off = {{5, 0}};
+    CHECK(refused(request) == "there is no layer 5: the model has 2, counted from 0");
+}

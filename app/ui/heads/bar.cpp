@@ -161,10 +161,28 @@ void draw_pins(const AllHeadsView& view, const Frame& frame, view::Actions& out)
         out.push_back(view::SwapPins{});
 }
 
+/// A line of its own: what becomes of the head that is shown.
+void draw_switches(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
+    const view::HeadsControls& now = view.controls;
+    label(frame, {"model", Line::begin}, 0.0F);
+    const Tip tip{
+        now.off ? "Switch the head that is shown on again" : "Switch the head that is shown off",
+        "Off: its rows of W_O are 0. The model runs again, and every later head and the "
+        "output show what it changed. Key: W"};
+    if (button(frame, "switch", now.off ? "switch this head on" : "switch this head off", tip))
+        out.push_back(view::SwitchHead{view.here.layer, view.here.head, now.off});
+    if (now.off_count == 0) return;
+    const std::string all = fmt::format("all on ({} off)", now.off_count);
+    flow(frame, button_width(frame, all));
+    if (button(frame, "all on", all, {"Switch all heads of the model on", "Key: Shift+W"}))
+        out.push_back(view::SwitchAllHeadsOn{});
+}
+
 }  // namespace
 
-float heads_bar_height(float width, const Frame& frame) {
-    const int rows = width >= frame.px(kOneRow) ? 2 : width >= frame.px(kTwoRows) ? 3 : 4;
+float heads_bar_height(const AllHeadsView& view, float width, const Frame& frame) {
+    const int usual = width >= frame.px(kOneRow) ? 2 : width >= frame.px(kTwoRows) ? 3 : 4;
+    const int rows = usual + (view.controls.model ? 1 : 0);
     return frame.px(static_cast<float>(rows) * kRow + 8.0F);
 }
 
@@ -182,6 +200,7 @@ void draw_heads_bar(const AllHeadsView& view, const Frame& frame, view::Actions&
     flow(frame, button_width(frame, "copy CSV"));
     if (button(frame, "csv", "copy CSV", {"Copy the measures of every head", "Key: C"}))
         out.push_back(view::CopyHeadMeasures{});
+    if (view.controls.model) draw_switches(view, frame, out);
 }
 
 }  // namespace attn::ui

@@ -9,8 +9,8 @@ namespace attn::ui {
 
 // The parts of the Heads workspace.
 
-/// Two rows, more where the window is narrow.
-float heads_bar_height(float width, const Frame& frame);
+/// Two rows, more where the window is narrow, one more for a model.
+float heads_bar_height(const view::AllHeadsView& view, float width, const Frame& frame);
 /// What is drawn of every head and how, their order, the filter, pins, the copy.
 void draw_heads_bar(const view::AllHeadsView& view, const Frame& frame, view::Actions& out);
 

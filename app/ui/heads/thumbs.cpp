@@ -22,6 +22,7 @@ constexpr float kHead = 20.0F;    // labels above the columns
 constexpr float kAround = 12.0F;  // air around the legend
 constexpr int kCautionLines = 6;  // of the caution and the source, as wide as the pictures
 constexpr double kDimmed = 0.8;
+constexpr double kOff = 0.6;
 constexpr float kMost = 0.42F;  // of the width; while two are compared less
 constexpr float kMostBeside = 0.3F;
 constexpr float kAir = 12.0F;
@@ -78,7 +79,8 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
 
 /// Lines beneath the pictures: the bar, its words, what is clipped, the caution with its source.
 int legend_lines(const AllHeadsView& view) {
-    return 2 + (view.legend.clipped ? 1 : 0) + kCautionLines;
+    return 2 + (view.legend.clipped ? 1 : 0) + (view.legend.change_words.empty() ? 0 : 1) +
+           kCautionLines;
 }
 float legend_height(const AllHeadsView& view, const Frame& frame) {
     return frame.px(kAround + kTitle * static_cast<float>(legend_lines(view)));
@@ -118,6 +120,28 @@ void draw_letter(const HeadThumb& thumb, ImVec2 low, const Frame& frame) {
                  frame.theme.on_accent, thumb.pin);
 }
 
+/// Of a head that is off: dimmed and crossed out. Of one that others changed: a strip as long as the change, with its number
+/// where there is room.
+void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame& frame) {
+    if (thumb.off) {
+        frame.painter.rect(low, high, view::translucent(frame.theme.background, kOff));
+        frame.painter.line(low, high, frame.theme.text, frame.px(1.5F));
+        frame.painter.line({low.x, high.y}, {high.x, low.y}, frame.theme.text, frame.px(1.5F));
+    }
+    if (thumb.change.empty()) return;
+    const float strip = std::min(frame.px(5), (high.y - low.y) * 0.25F);
+    const float width = (high.x - low.x) * std::clamp(thumb.change_share, 0.0F, 1.0F);
+    frame.painter.rect({low.x, high.y - strip}, high, frame.theme.background);
+    frame.painter.rect({low.x, high.y - strip}, {low.x + width, high.y}, frame.theme.text);
+    const Font& font = frame.fonts.small;
+    const float room = frame.text_width(font, thumb.change) + frame.px(6);
+    const float top = high.y - strip - frame.px(kTitle);
+    if (room > high.x - low.x || top < low.y + frame.px(kTitle)) return;
+    frame.painter.rect({low.x, top}, {low.x + room, high.y - strip}, frame.theme.background);
+    draw_text_in(frame, font, {low.x, top}, {low.x + room, high.y - strip}, Align::center,
+                 frame.theme.text, thumb.change);
+}
+
 void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec2 from,
                 const Frame& frame) {
     const HeadThumb& thumb = view.thumbs[n];
@@ -134,6 +158,7 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
         frame.painter.outline({low.x - out, low.y - out}, {high.x + out, high.y + out},
                               thumb.shown ? frame.theme.accent : frame.theme.text, out);
     }
+    draw_switched(thumb, low, high, frame);
     if (!thumb.pin.empty()) draw_letter(thumb, low, frame);
     if (!view.listed) return;
     const float top = low.y + at.side + frame.px(1);
@@ -244,6 +269,10 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
     };
     words(low.y + line, view.legend.words);
     float y = low.y + 2 * line;
+    if (!view.legend.change_words.empty()) {
+        words(y, view.legend.change_words);
+        y += line;
+    }
     if (view.legend.clipped) {
         frame.painter.rect({low.x, y + frame.px(3)}, {low.x + frame.px(10), y + frame.px(13)},
                            *view.legend.clipped);
@@ -262,8 +291,9 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
 float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     const bool beside = std::max({view.grids.size(), view.lines.size(), view.texts.size()}) > 1;
     const ImVec2 most{room.x * (beside ? kMostBeside : kMost), room.y};
-    const float words =
-        std::max(frame.text_width(frame.fonts.small, view.legend.words), frame.px(kLeastWords));
+    const float words = std::max({frame.text_width(frame.fonts.small, view.legend.words),
+                                  frame.text_width(frame.fonts.small, view.legend.change_words),
+                                  frame.px(kLeastWords)});
     return std::min(std::max(lay_out(view, most, frame).width(), words) + frame.px(kAir), most.x);
 }
 

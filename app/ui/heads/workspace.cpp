@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "app/ui/common/draw.h"
 #include "app/ui/common/inspector.h"
@@ -19,11 +20,14 @@ constexpr float kNote = 20.0F;
 constexpr float kScatter = 0.5F;  // of the width
 constexpr float kTable = 0.62F;
 
-/// The first line, in two where it is long; returns where it ends.
+/// The first line, in several where it is long; returns where it ends.
 float draw_point(const AllHeadsView& view, const Box& box, const Frame& frame) {
     const bool fits = frame.text_width(frame.fonts.title, view.point) <= box.size().x;
     const Font& font = fits ? frame.fonts.title : frame.fonts.body;
-    const float height = font.px * (fits ? 1.4F : 2.6F);
+    // a word that does not fit leaves a part of its line empty
+    const float full = 1.1F * frame.text_width(font, view.point) / std::max(box.size().x, 1.0F);
+    const float lines = fits ? 1.0F : std::max(2.0F, std::ceil(full));
+    const float height = font.px * (0.2F + 1.2F * lines);
     panel("point", {box.low, {box.high.x, box.low.y + height}},
           [&] { wrapped_words(frame, font, frame.theme.text, view.point); });
     return box.low.y + height;
@@ -116,7 +120,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
     float top = r.work.low.y;
     if (r.chrome) {
         const Frame chrome = around(frame);
-        top += heads_bar_height(r.work.high.x - r.work.low.x - 2 * r.margin, chrome);
+        top += heads_bar_height(view, r.work.high.x - r.work.low.x - 2 * r.margin, chrome);
         panel("bar",
               {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
                {r.work.high.x - r.margin, top}},

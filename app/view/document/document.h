@@ -13,6 +13,7 @@
 #include "app/view/common/cell.h"
 #include "core/engine.h"
 #include "core/large/planted.h"
+#include "core/models/interventions.h"
 #include "core/result.h"
 #include "core/train/course.h"
 
@@ -33,7 +34,8 @@ struct FileOrigin {
 struct ModelOrigin {
     std::string path;  // of its folder
     std::string text;
-    std::string before = {};  // the text whose vector is compared; "": none
+    std::string before = {};          // the text whose vector is compared; "": none
+    std::vector<ModelHead> off = {};  // heads that are switched off, in order
     bool operator==(const ModelOrigin&) const = default;
 };
 /// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
@@ -62,6 +64,12 @@ struct ReadOut {
     std::vector<NextToken> next;       // the likeliest, best first; empty: the model gives none
     bool has_vector = false;           // it gives one vector for the whole text
     std::optional<double> similarity;  // cosine of the vectors of the text and of the one before
+};
+
+/// What switching heads off did, in the model's own run of the text with its own options.
+struct OffEffects {
+    RunEffects run;             // from all heads on to these off
+    std::string before, after;  // the likeliest next token of each, where there is one
 };
 
 /// What is known of a long document besides its tensors.
@@ -128,6 +136,8 @@ struct Document {
     std::vector<Target> targets;   // of outputs, one each
     std::shared_ptr<const Landmarks> landmarks;  // null: none are known
     ReadOut read_out;                            // of a model
+    Index own_heads = 0;                         // of each layer of a model; 0: it is none
+    std::shared_ptr<const OffEffects> effects;   // of heads that are off; null: none is
 };
 
 bool is_toy(const Document& document);

@@ -1,5 +1,9 @@
 #include "app/view/document/input_edits.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
 
@@ -46,6 +50,26 @@ void read_edits(Fields& fields, std::vector<InputEdit>& edits) {
     if (found == nullptr) return;
     if (!found->is_array()) return fields.complain("has 'edits' that are no list");
     for (const nlohmann::json& edit : *found) edits.push_back(edit_from(fields, edit));
+}
+
+std::vector<ModelHead> heads_off_in(Fields& fields) {
+    std::vector<ModelHead> off;
+    const nlohmann::json* const found = fields.find("off");
+    if (found == nullptr) return off;
+    const auto is_pair = [](const nlohmann::json& pair) {
+        return pair.is_array() && pair.size() == 2 && pair[0].is_number_integer() &&
+               pair[1].is_number_integer();
+    };
+    if (!found->is_array() || !std::ranges::all_of(*found, is_pair)) {
+        fields.complain(
+            fmt::format("has 'off' = {}: expected a list of [layer, head]", quoted(*found)));
+        return off;
+    }
+    for (const nlohmann::json& pair : *found) off.push_back({pair[0].get<Index>(), pair[1].get<Index>()});
+    std::ranges::sort(off);
+    const auto twice = std::ranges::unique(off);
+    off.erase(twice.begin(), twice.end());
+    return off;
 }
 
 }  // namespace attn::view

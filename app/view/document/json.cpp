@@ -328,6 +328,9 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
     rows.emplace_back("text", text_json(model.text));
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
+    json off = json::array();
+    for (const ModelHead& at : model.off) off.push_back({at.layer, at.head});
+    if (!off.empty()) rows.emplace_back("off", off.dump());
 }
 
 /// A document that is not a toy: where its tensors come from, and what was changed since.
@@ -373,6 +376,7 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
     fields.read("before", model.before);
     if (!model.path.empty()) {
         fields.need("text", model.text);
+        model.off = heads_off_in(fields);
         return ModelText{std::move(model)};
     }
     large::PlantedSpec planted;

@@ -74,6 +74,26 @@ void keep_settings(const Document& before, Document& next, std::vector<std::stri
         dropped.push_back(fmt::format("{} edited number{}", edits, edits == 1 ? "" : "s"));
 }
 
+/// "Without layer 0 head 1 …; dropped, as made for the run before: 1 edited number".
+std::string switched_words(const Document& document, const std::vector<std::string>& dropped) {
+    std::string words = without_words(document);
+    if (words.empty()) words = "All heads are on";
+    if (words.ends_with('.')) words.pop_back();
+    if (!dropped.empty())
+        words += fmt::format("; dropped, as made for the run before: {}", fmt::join(dropped, ", "));
+    return words;
+}
+
+std::string next_words(const OffEffects& effects, const NextTokenEffect& next) {
+    const std::string kl = fmt::format("KL(all heads on‖now) {} nats", number(next.kl));
+    const std::string before = fmt::format("“{}”, p {} → {}", shown_token(effects.before),
+                                           number(next.p_before), number(next.q_before));
+    if (next.after == next.before) return fmt::format("the next token stays {}; {}.", before, kl);
+    return fmt::format("the next token is “{}”, p {} → {}, no longer {}; {}.",
+                       shown_token(effects.after), number(next.p_after), number(next.q_after),
+                       before, kl);
+}
+
 /// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, as made for the text before: 1 edited number".
 std::string typed_words(const Document& document, const std::vector<std::string>& dropped) {
     const std::size_t tokens = document.tokens.size();
@@ -94,18 +114,30 @@ void carry_out(AppState& state, const TypeText& action) {
     if (model == nullptr)
         return say(state, "no model is open: a model's folder reads what is typed",
                    Severity::warning);
+    const std::vector<ModelHead> off = wanted_model(state)->off;
     state.step.sentence_draft = action.text;
     leave_typed_text(state);
     begin_typing(state);
-    const std::string before = compared_text(state, *model);
-    if (action.text == model->text) return say(state, typed_words(state.document(), {}) + ".");
-    if (is_blank(action.text))
-        return say(state,
-                   fmt::format("the text is empty: what is shown is still of {}",
-                               quoted_text(model->text)),
-                   Severity::warning);
-    state.opening =
-        OpenRequest{ModelText{{model->path, action.text, before}, true}, ++state.opened};
+    const bool blank = is_blank(action.text);
+    if (!blank && action.text != model->text)
+        return ask_model(state, {model->path, action.text, compared_text(state, *model), off});
+    if (off != model->off) ask_model(state, {model->path, model->text, model->before, off});
+    if (!blank) return say(state, typed_words(state.document(), {}) + ".");
+    say(state,
+        fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)),
+        Severity::warning);
+}
+
+const ModelOrigin* wanted_model(const AppState& state) {
+    if (state.opening)
+        if (const auto* text = std::get_if<ModelText>(&state.opening->what);
+            text != nullptr && text->typed)
+            return &text->model;
+    return model_of(state.document());
+}
+
+void ask_model(AppState& state, ModelOrigin wanted) {
+    state.opening = OpenRequest{ModelText{std::move(wanted), true}, ++state.opened};
     state.opening_done = 0.0;
 }
 
@@ -114,11 +146,42 @@ void take_typed(AppState& state, const Document& read) {
     Document next = read;
     std::vector<std::string> dropped;
     keep_settings(before, next, dropped);
-    const std::string words = typed_words(next, dropped);
-    if (state.gesture) state.gesture->joins = state.history[state.now].typed;
+    const bool typed = text_of(next) != text_of(before);
+    const std::string words = typed ? typed_words(next, dropped) : switched_words(next, dropped);
+    if (state.gesture) state.gesture->joins = typed && state.history[state.now].typed;
     if (!edit_document(state, std::move(next), words)) return;
-    state.history[state.now].typed = true;
+    state.history[state.now].typed = typed;
     say(state, words + ".");
+}
+
+std::string off_words(const std::vector<ModelHead>& off) {
+    constexpr std::size_t kMostListed = 8;
+    if (off.size() == 1) return fmt::format("layer {} head {}", off[0].layer, off[0].head);
+    std::string words = "heads ";
+    const std::size_t listed = std::min(off.size(), kMostListed);
+    for (std::size_t n = 0; n < listed; ++n)
+        words += fmt::format("{}{}·{}",
+                             n == 0                ? ""
+                             : n + 1 == off.size() ? " and "
+                                                   : ", ",
+                             off[n].layer, off[n].head);
+    if (off.size() > listed) words += fmt::format(" and {} more", off.size() - listed);
+    return words;
+}
+
+std::string without_words(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr || model->off.empty()) return {};
+    const std::string without = fmt::format("Without {}", off_words(model->off));
+    if (!document.effects) return without + ".";
+    const RunEffects& run = document.effects->run;
+    if (run.next) return fmt::format("{} {}", without, next_words(*document.effects, *run.next));
+    if (run.cosine)
+        return fmt::format(
+            "{} the text's vector has cosine similarity {:.6f} to that with all "
+            "heads on.",
+            without, *run.cosine);
+    return without + " there is no finite output of the model to compare.";
 }
 
 std::string read_out_words(const Document& document) {

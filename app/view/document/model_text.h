@@ -10,6 +10,16 @@ namespace attn::view {
 /// options and targets stay where the new one has them; changed numbers do not. One step while typing goes on.
 void take_typed(AppState& state, const Document& read);
 
+/// What the model is to read next: what was asked for and is not there yet, or what is open. nullptr: no model is open.
+const ModelOrigin* wanted_model(const AppState& state);
+/// Asks for the model's document over it, as an edit of the one that is open.
+void ask_model(AppState& state, ModelOrigin wanted);
+
+/// "layer 0 head 1", "heads 0·1 and 1·2"; of many the first eight and how many more.
+std::string off_words(const std::vector<ModelHead>& off);
+/// What the model says without the heads that are off, with the numbers of both runs; "" where all are on.
+std::string without_words(const Document& document);
+
 /// "the model's next token: ▁mat 12.3 %, ▁floor 8.1 %", "the model's cosine similarity to “The cat”: 0.831"; "" where it
 /// gives neither.
 std::string read_out_words(const Document& document);

@@ -139,10 +139,25 @@ struct CopyHeadMeasures {
     friend void carry_out(AppState& state, const CopyHeadMeasures& action);
 };
 
+/// Of the model that is open, which runs again; DocumentReady follows.
+struct SwitchHead {
+    Index layer;
+    Index head;
+    bool on;
+    static constexpr auto kMeta =
+        meta("switch_head", Kind::plain, field("layer", &SwitchHead::layer),
+             field("head", &SwitchHead::head), field("on", &SwitchHead::on));
+    friend void carry_out(AppState& state, const SwitchHead& action);
+};
+struct SwitchAllHeadsOn {
+    static constexpr auto kMeta = meta("switch_all_heads_on", Kind::plain);
+    friend void carry_out(AppState& state, const SwitchAllHeadsOn& action);
+};
+
 using HeadsActions =
     ActionList<ChooseHead, SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
                HoverHead, HoverHeadsPair, ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm,
                SetHeadsList, FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, HeadsReady,
-               CopyHeadMeasures>;
+               CopyHeadMeasures, SwitchHead, SwitchAllHeadsOn>;
 
 }  // namespace attn::view

@@ -10,6 +10,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/actions.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/model_text.h"
 #include "app/view/heads/actions.h"
 #include "app/view/heads/compute.h"
 #include "app/view/heads/filter.h"
@@ -60,7 +61,56 @@ void remember_in_step(AppState& state, large::Cell cell) {
         state.step.chosen = state.step.selected = CellRef{state.step.stage, cell.row, cell.column};
 }
 
+/// Asks for the model's run with these heads off; none is asked for where it is what is shown.
+void run_again(AppState& state, ModelOrigin wanted) {
+    leave_typed_text(state);
+    const ModelOrigin& shown = *model_of(state.document());
+    const std::string which = wanted.off.empty() ? std::string("with all heads on")
+                                                 : fmt::format("without {}", off_words(wanted.off));
+    if (wanted == shown) return say(state, fmt::format("What is shown is {}.", which));
+    say(state, fmt::format("Running the model {}.", which));
+    ask_model(state, std::move(wanted));
+}
+
+void say_no_model(AppState& state) {
+    say(state, "switching heads off asks for a trained model: open a model's folder",
+        Severity::warning);
+}
+
 }  // namespace
+
+void carry_out(AppState& state, const SwitchHead& action) {
+    const HeadPlace place{action.layer, action.head};
+    const ModelOrigin* const now = wanted_model(state);
+    if (now == nullptr) return say_no_model(state);
+    if (!is_there(state, place)) return say_missing(state, place);
+    if (!has_own_heads(state.document()))
+        return say(state,
+                   fmt::format("W is split into {} heads, the model has {}: set its own number to "
+                               "switch one off",
+                               state.document().size.heads, state.document().own_heads),
+                   Severity::warning);
+    const ModelHead head{action.layer, action.head};
+    ModelOrigin wanted = *now;
+    const auto at = std::ranges::lower_bound(wanted.off, head);
+    const bool is_on = at == wanted.off.end() || *at != head;
+    if (is_on == action.on)
+        return say(state, fmt::format("{} is {} already", head_name(place), is_on ? "on" : "off"),
+                   Severity::warning);
+    if (action.on)
+        wanted.off.erase(at);
+    else
+        wanted.off.insert(at, head);
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const SwitchAllHeadsOn&) {
+    const ModelOrigin* const now = wanted_model(state);
+    if (now == nullptr) return say_no_model(state);
+    ModelOrigin wanted = *now;
+    wanted.off.clear();
+    run_again(state, std::move(wanted));
+}
 
 void carry_out(AppState& state, const ChooseHead& action) {
     const HeadPlace place{action.layer, action.head};

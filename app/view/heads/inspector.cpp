@@ -153,6 +153,16 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     const auto& names = state.document().head_names;
     if (facts.place.head < std::ssize(names))
         add_line(view, "built as", {piece(names[static_cast<std::size_t>(facts.place.head)])});
+    if (is_off(state.document(), facts.place))
+        add_line(view, "switched off",
+                 {piece("its rows of W_O are 0: nothing of it reaches the layer's output")});
+    if (const HeadEffect* const effect = effect_on(state.document(), facts.place)) {
+        add_line(view, "change", {piece(change_words(*effect))});
+        add_line(view, "",
+                 {piece("KL of a row = Σ_j α_j ln(α_j / β_j), α with all heads on, β now, "
+                        "in the model's own run",
+                        {}, true)});
+    }
     add_pair(state, view, facts.place);
     add_measures(view, facts);
     add_caution(state, view);

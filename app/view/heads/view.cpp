@@ -6,6 +6,7 @@
 
 #include "app/view/common/colormap.h"
 #include "app/view/common/format.h"
+#include "app/view/document/model_text.h"
 #include "app/view/heads/compute.h"
 #include "app/view/heads/filter.h"
 #include "app/view/heads/grids.h"
@@ -27,6 +28,27 @@ std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
                        value ? fmt::format("{:.2f}", *value) : std::string("–"));
 }
 
+/// The largest mean KL that switching heads off made.
+double largest_change(const Document& document) {
+    double largest = 0.0;
+    if (document.effects)
+        for (const HeadEffect& effect : document.effects->run.heads)
+            largest = std::max(largest, effect.mean_kl());
+    return largest;
+}
+
+/// Whether it is off, and how much others that are off changed it.
+void mark_change(const Document& document, double largest, HeadThumb& thumb) {
+    thumb.off = is_off(document, thumb.place);
+    const HeadEffect* const effect = effect_on(document, thumb.place);
+    if (effect == nullptr) return;
+    thumb.change = change_number(*effect);
+    if (effect->finite == 0)
+        thumb.change_share = effect->infinite > 0 ? 1.0F : 0.0F;
+    else if (largest > 0.0)
+        thumb.change_share = static_cast<float>(effect->mean_kl() / largest);
+}
+
 void add_thumbs(const AppState& state, AllHeadsView& view) {
     const HeadsLook& look = state.heads;
     const HeadsResult& result = *look.result;
@@ -36,6 +58,7 @@ void add_thumbs(const AppState& state, AllHeadsView& view) {
     view.picture = heads_picture(state, atlas);
     const bool of_layer = info(look.show).of_layer;
     if (of_layer) view.columns = 1;
+    const double largest = largest_change(state.document());
     for (const HeadPlace place : heads_in_order(result, look.sort)) {
         const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
         // one picture a layer: it stands for the head that is shown, or the layer's last
@@ -52,6 +75,7 @@ void add_thumbs(const AppState& state, AllHeadsView& view) {
         thumb.column = of_layer ? 0 : place.head;
         thumb.part = heads_part(result, atlas, place);
         thumb.aspect = static_cast<float>(layer.tq) / static_cast<float>(layer.tk);
+        if (!of_layer) mark_change(state.document(), largest, thumb);
         view.thumbs.push_back(std::move(thumb));
     }
     for (Index n = 0; n < view.layers; ++n) view.layer_labels.push_back(fmt::format("layer {}", n));
@@ -100,6 +124,10 @@ HeadsLegend legend_of(const AppState& state) {
     legend.caution = what.caution;
     legend.source = what.source;
     if (look.show == HeadShow::gradient) legend.words += "; L = Σ output of each layer";
+    if (const double largest = largest_change(state.document());
+        largest > 0.0 && has_own_heads(state.document()) && !what.of_layer)
+        legend.change_words =
+            fmt::format("strip: mean KL(all on‖now) of its rows, longest {} nats", number(largest));
     if (look.clip == SinkClip::none) return legend;
     legend.clipped = clipped_color(state.theme);
     legend.clipped_words = clipped_words(look);
@@ -163,6 +191,10 @@ HeadsControls controls_of(const AppState& state) {
                 std::max(controls.least_high, facts.measures[*measure].value_or(0.0));
     controls.pinned = !pin_letter(look, head_here(state)).empty();
     controls.compares = look.pinned[0] && look.pinned[1];
+    const ModelOrigin* const model = wanted_model(state);
+    controls.model = model != nullptr;
+    controls.off = will_be_off(state, head_here(state));
+    controls.off_count = model != nullptr ? std::ssize(model->off) : 0;
     return controls;
 }
 
@@ -241,6 +273,10 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     view.hovered = look.hovered;
     view.hover_title = head_name(hovered->place);
     view.hover_words = hover_words(*hovered);
+    if (is_off(state.document(), hovered->place))
+        view.hover_words += "\nswitched off: its rows of W_O are 0";
+    if (const HeadEffect* const effect = effect_on(state.document(), hovered->place))
+        view.hover_words += fmt::format("\nchange: {}", change_words(*effect));
     return view;
 }
 

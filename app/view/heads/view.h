@@ -21,7 +21,10 @@ struct HeadThumb {
     std::string pin;    // "A", "B" or ""
     bool shown = false;
     bool passes = true;  // the filter; dimmed where it does not
-    Index column = 0;    // where a row is a layer
+    bool off = false;    // switched off in the model
+    std::string change;  // what other heads being off did to its weights: "0.31"; "": nothing
+    float change_share = 0.0F;  // of the largest such change
+    Index column = 0;           // where a row is a layer
     Part part;
     float aspect = 1.0F;  // height over width
 };
@@ -33,6 +36,7 @@ struct HeadsLegend {
     std::optional<Color> clipped;  // of keys that are left out of the colours
     std::string clipped_words;     // "key 0 of every head"
     std::string caution, source;   // of what is shown in place of weights, and of weights
+    std::string change_words;      // what a strip in a picture is; "": there is none
 };
 /// A list to choose from, by keys.
 struct HeadsChoice {
@@ -48,6 +52,9 @@ struct HeadsControls {
     bool own_range = false;
     bool pinned = false;  // the head shown
     bool compares = false;
+    bool model = false;  // its heads can be switched off
+    bool off = false;    // the head shown
+    Index off_count = 0;
 };
 
 struct AllHeadsView {

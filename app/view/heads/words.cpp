@@ -8,6 +8,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/common/words.h"
+#include "app/view/document/model_text.h"
 #include "app/view/heads/grids.h"
 #include "app/view/heads/shown.h"
 
@@ -136,6 +137,20 @@ std::string divergence_words(const Divergences& all) {
     return words;
 }
 
+/// Which heads are off, what the output became, and the head that changed most.
+std::string off_point(const AppState& state) {
+    const Document& document = state.document();
+    std::string words = without_words(document);
+    if (words.empty() || !document.effects) return words;
+    const HeadEffect* most = nullptr;
+    for (const HeadEffect& effect : document.effects->run.heads)
+        if (effect.changed() && (most == nullptr || effect.mean_kl() > most->mean_kl()))
+            most = &effect;
+    if (most == nullptr) return words + " No other head's weights change.";
+    return fmt::format("{} Most changed: {}, {}.", words,
+                       head_name({most->at.layer, most->at.head}), change_words(*most));
+}
+
 std::string_view number_word(HeadShow show) {
     return show == HeadShow::weights ? "weight" : info(show).title;
 }
@@ -198,10 +213,56 @@ std::string label_evidence(const HeadFacts& facts) {
 std::string heads_point(const AppState& state) {
     const HeadsLook& look = state.heads;
     if (!has_current_heads(state) || look.result->heads.empty()) return {};
-    if (look.pinned[0] && look.pinned[1]) return compare_point(state);
+    const std::string off = off_point(state);
+    const std::string space = off.empty() ? "" : " ";
+    if (look.pinned[0] && look.pinned[1]) return off + space + compare_point(state);
     if (const auto measure = find_head_measure(look.sort))
-        return sorted_words(*look.result, *measure);
-    return standing_out(*look.result);
+        return off + space + sorted_words(*look.result, *measure);
+    return off.empty() ? standing_out(*look.result) : off;
+}
+
+bool has_own_heads(const Document& document) {
+    return document.own_heads == 0 || document.own_heads == document.size.heads;
+}
+
+bool is_off(const Document& document, HeadPlace place) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr && has_own_heads(document) &&
+           std::ranges::binary_search(model->off, ModelHead{place.layer, place.head});
+}
+
+bool will_be_off(const AppState& state, HeadPlace place) {
+    const ModelOrigin* const model = wanted_model(state);
+    return model != nullptr &&
+           std::ranges::binary_search(model->off, ModelHead{place.layer, place.head});
+}
+
+const HeadEffect* effect_on(const Document& document, HeadPlace place) {
+    if (!document.effects || !has_own_heads(document)) return nullptr;
+    const auto& heads = document.effects->run.heads;
+    const auto found =
+        std::ranges::find(heads, ModelHead{place.layer, place.head}, &HeadEffect::at);
+    return found == heads.end() || !found->changed() ? nullptr : &*found;
+}
+
+std::string change_number(const HeadEffect& effect) {
+    if (effect.finite > 0) return number(effect.mean_kl());
+    return effect.infinite > 0 ? "∞" : "NaN";
+}
+
+std::string change_words(const HeadEffect& effect) {
+    std::string words;
+    if (effect.finite > 0)
+        words = fmt::format("mean KL(all heads on‖now) of {} row{} {} nats", effect.finite,
+                            effect.finite == 1 ? "" : "s", number(effect.mean_kl()));
+    const auto add = [&](Index rows, const char* what) {
+        if (rows == 0) return;
+        words += fmt::format("{}KL {} in {} row{}", words.empty() ? "" : ", ", what, rows,
+                             rows == 1 ? "" : "s");
+    };
+    add(effect.infinite, "∞");
+    add(effect.undefined, "NaN");
+    return words + fmt::format(", largest |Δα| {}", number(effect.largest));
 }
 
 std::string compare_point(const AppState& state) {

@@ -31,6 +31,17 @@ std::string label_evidence(const HeadFacts& facts);
 std::string heads_point(const AppState& state);
 /// Of two that are pinned.
 std::string compare_point(const AppState& state);
+/// Whether the document's heads are those of its model: not where W was split anew.
+bool has_own_heads(const Document& document);
+bool is_off(const Document& document, HeadPlace place);
+/// The same once what was asked for is there.
+bool will_be_off(const AppState& state, HeadPlace place);
+/// What switching heads off did to this one; nullptr: none is off, or nothing.
+const HeadEffect* effect_on(const Document& document, HeadPlace place);
+/// "0.31", "∞", "NaN": the mean KL of its rows.
+std::string change_number(const HeadEffect& effect);
+/// "mean KL(all heads on‖now) of 5 rows 0.31 nats, largest |Δα| 0.20".
+std::string change_words(const HeadEffect& effect);
 /// What a hovered head is: a line for each measure.
 std::string hover_words(const HeadFacts& facts);
 

@@ -11,6 +11,7 @@
 #include "app/view/common/format.h"
 #include "app/view/document/commands.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/model_text.h"
 #include "app/view/heads/actions.h"
 #include "app/view/heads/compute.h"
 #include "app/view/heads/filter.h"
@@ -60,6 +61,16 @@ void add_pins(const CommandAdder& add, const AppState& state) {
         PinHead{here.layer, here.head, !pinned});
     add("A and B change places", plain(Key::x), SwapPins{}, a && b);
     add("Unpin both heads", {}, UnpinHeads{}, a.has_value());
+}
+
+void add_switches(const CommandAdder& add, const AppState& state) {
+    const HeadPlace here = head_here(state);
+    const ModelOrigin* const model = wanted_model(state);
+    const bool off = will_be_off(state, here);
+    add(off ? "Switch this head of the model on" : "Switch this head of the model off",
+        plain(Key::w), SwitchHead{here.layer, here.head, off}, model != nullptr);
+    add("Switch all heads of the model on", shift(Key::w), SwitchAllHeadsOn{},
+        model != nullptr && !model->off.empty());
 }
 
 void add_sorts(const CommandAdder& add, const AppState& state) {
@@ -227,6 +238,7 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
     if (add.there && !state.heads.result->heads.empty()) {
         add_choices(add, state);
         add_pins(add, state);
+        add_switches(add, state);
         add_sorts(add, state);
         add_looks(add, state);
         add_filters(add, state);

@@ -1,0 +1,254 @@
+// Heads of a model that are switched off: an edit that comes as an answer, and what the Heads workspace says of it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/view/document/model_text.h"
+#include "app/view/heads/view.h"
+#include "app/view/heads/words.h"
+#include "app/view/heads/workspace.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+using Off = std::vector<ModelHead>;
+
+/// What switching anything off does in the model below: layer 1 head 0 by 0.25 nats in each of 4 rows, head 1 by ∞ in one.
+OffEffects effects_by_hand() {
+    OffEffects effects;
+    effects.run.heads = {{{0, 0}}, {{0, 1}}, {{1, 0}}, {{1, 1}}};
+    for (HeadEffect& each : effects.run.heads) each.finite = 4;
+    effects.run.heads[2].kl_sum = 1.0;
+    effects.run.heads[2].largest = 0.5;
+    effects.run.heads[3].kl_sum = 0.3;
+    effects.run.heads[3].finite = 3;
+    effects.run.heads[3].infinite = 1;
+    effects.run.heads[3].largest = 0.75;
+    effects.run.next = NextTokenEffect{3, 3, 0.31, 0.22, 0.31, 0.22, 0.12};
+    effects.before = effects.after = "the";
+    return effects;
+}
+
+/// Stands for a model of two layers of two heads; a text of one word has another likeliest token then.
+Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
+    const auto* wanted = std::get_if<ModelText>(&request.what);
+    if (wanted == nullptr) return bad_input("no files here");
+    const ModelOrigin& model = wanted->model;
+    for (const ModelHead& at : model.off)
+        if (at.layer > 1 || at.head > 1) return bad_input("there is no such head");
+    auto made = make_document(model.text, 8, 4, 2, 1, {});
+    if (!made) return tl::unexpected(made.error());
+    Document document = *std::move(made);
+    document.origin = model;
+    document.sentence.clear();
+    document.name = document.title = "fake";
+    document.note = "trained weights";
+    document.layers = {document.inputs, document.inputs};
+    document.own_heads = 2;
+    if (!model.off.empty()) {
+        OffEffects effects = effects_by_hand();
+        if (document.tokens.size() == 1) {
+            effects.run.next = NextTokenEffect{3, 4, 0.31, 0.22, 0.1, 0.4, 0.12};
+            effects.after = "a";
+        }
+        document.effects = std::make_shared<const OffEffects>(std::move(effects));
+    }
+    return Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""};
+}
+
+const Action kRunDone = DocumentReady{};
+
+AppState run_with(AppState state, const Actions& actions) {
+    play(state, actions, run_by_fake);
+    return state;
+}
+AppState two_by_two(const std::string& text = "the cat sat down") {
+    return run_with(initial_state(), {OpenFile{"fake", text}, kRunDone, SetWorkspace{"heads"}});
+}
+
+const Off& heads_off(const AppState& state) { return model_of(state.document())->off; }
+
+const HeadThumb& picture_of(const AllHeadsView& view, HeadPlace place) {
+    const auto found = std::ranges::find(view.thumbs, place, &HeadThumb::place);
+    REQUIRE(found != view.thumbs.end());
+    return *found;
+}
+
+bool holds(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("switching a head off asks for the model's run without it; the answer is an edit") {
+    AppState state = after(two_by_two(), {SwitchHead{0, 1, false}});
+    REQUIRE(state.opening);
+    const auto& wanted = std::get<ModelText>(state.opening->what);
+    CHECK(wanted.typed);
+    CHECK(wanted.model == ModelOrigin{"fake", "the cat sat down", "", {{0, 1}}});
+    CHECK(state.message.words == "Running the model without layer 0 head 1.");
+    CHECK(heads_off(state).empty());  // until the answer is there
+    CHECK(will_be_off(state, {0, 1}));
+    CHECK_FALSE(is_off(state.document(), {0, 1}));
+
+    state = run_with(state, {kRunDone});
+    CHECK(heads_off(state) == Off{{0, 1}});
+    CHECK(is_off(state.document(), {0, 1}));
+    CHECK_FALSE(is_off(state.document(), {1, 1}));
+    CHECK(holds(state.message.words,
+                "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(all heads "
+                "on‖now) 0.12 nats."));
+    state = after(state, {Undo{}});
+    CHECK(heads_off(state).empty());
+    state = after(state, {Redo{}});
+    CHECK(heads_off(state) == Off{{0, 1}});
+
+    state = run_with(state, {SwitchHead{0, 0, false}, kRunDone});
+    CHECK(heads_off(state) == Off{{0, 0}, {0, 1}});
+    state = run_with(state, {SwitchHead{0, 1, true}, kRunDone});
+    CHECK(heads_off(state) == Off{{0, 0}});
+    state = run_with(state, {SwitchAllHeadsOn{}, kRunDone});
+    CHECK(heads_off(state).empty());
+    CHECK(state.message.words == "All heads are on.");
+    CHECK(heads_off(after(state, {Undo{}})) == Off{{0, 0}});
+}
+
+TEST_CASE("heads that are switched before the answer are one run; back again is none") {
+    const AppState state = after(two_by_two(), {SwitchHead{1, 1, false}, SwitchHead{0, 0, false}});
+    const AppState both = run_with(state, {kRunDone});
+    CHECK(heads_off(both) == Off{{0, 0}, {1, 1}});
+    CHECK(heads_off(after(both, {Undo{}})).empty());
+
+    const AppState back = after(two_by_two(), {SwitchHead{1, 1, false}, SwitchHead{1, 1, true}});
+    CHECK_FALSE(back.opening);
+    CHECK(back.message.words == "What is shown is with all heads on.");
+}
+
+TEST_CASE("what is typed is read without the heads that are off, those asked for too") {
+    AppState state = run_with(two_by_two(), {SwitchHead{0, 1, false}, kRunDone});
+    state = run_with(state, {TypeText{"a dog"}, kRunDone});
+    CHECK(text_of(state.document()) == "a dog");
+    CHECK(heads_off(state) == Off{{0, 1}});
+    state = run_with(state, {SwitchHead{1, 0, false}, TypeText{"a cat"}, kRunDone});
+    CHECK(text_of(state.document()) == "a cat");
+    CHECK(heads_off(state) == Off{{0, 1}, {1, 0}});
+    state = run_with(state, {TypeText{"a bird"}, SwitchAllHeadsOn{}, kRunDone});
+    CHECK(text_of(state.document()) == "a bird");
+    CHECK(heads_off(state).empty());
+    // back to the text that is shown: the head that was asked for is still
+    state = run_with(state, {SwitchHead{1, 0, false}, TypeText{"a bird"}, kRunDone});
+    CHECK(heads_off(state) == Off{{1, 0}});
+}
+
+TEST_CASE("what cannot be switched says why, and nothing is asked for") {
+    const auto refused = [](const AppState& state, const Action& action) {
+        const AppState tried = after(state, {action});
+        CHECK_FALSE(tried.opening);
+        CHECK(tried.message.severity == Severity::warning);
+        return tried.message.words;
+    };
+    CHECK(refused(initial_state(), SwitchHead{0, 0, false}) ==
+          "Switching heads off asks for a trained model: open a model's folder.");
+    CHECK(refused(initial_state(), SwitchAllHeadsOn{}) ==
+          "Switching heads off asks for a trained model: open a model's folder.");
+    CHECK(holds(refused(two_by_two(), SwitchHead{2, 0, false}), "There is no layer 2 head 0"));
+    CHECK(holds(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no layer 0 head 2"));
+    CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "Layer 0 head 1 is on already.");
+    const AppState split = after(two_by_two(), {SetHeads{4}});
+    CHECK(refused(split, SwitchHead{0, 1, false}) ==
+          "W is split into 4 heads, the model has 2: set its own number to switch one off.");
+}
+
+TEST_CASE(
+    "the first line names the heads that are off, the output's numbers and the largest change") {
+    AppState state = two_by_two();
+    CHECK_FALSE(holds(heads_point(state), "Without"));
+    state = run_with(state, {SwitchHead{0, 1, false}, kRunDone});
+    const std::string off_line =
+        "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(all heads on‖now) "
+        "0.12 nats. Most changed: layer 1 head 0, mean KL(all heads on‖now) of 4 rows 0.25 nats, "
+        "largest |Δα| 0.50.";
+    CHECK(heads_point(state) == off_line);
+    const AppState sorted = after(state, {SortHeads{"entropy"}});
+    CHECK(heads_point(sorted).starts_with(off_line + " "));
+    CHECK(holds(heads_point(sorted), ": from "));
+    const AppState pinned = after(state, {PinHead{0, 0, true}, PinHead{1, 1, true}});
+    CHECK(heads_point(pinned).starts_with(off_line + " "));
+
+    state =
+        run_with(two_by_two("cat"), {SwitchHead{0, 1, false}, SwitchHead{1, 0, false}, kRunDone});
+    CHECK(heads_point(state).starts_with(
+        "Without heads 0·1 and 1·0 the next token is “a”, p 0.10 → 0.40, no longer “the”, p 0.31 → "
+        "0.22; KL(all heads on‖now) 0.12 nats."));
+}
+
+TEST_CASE("many heads that are off are counted, the first by name") {
+    Off many;
+    for (Index head = 0; head < 12; ++head) many.push_back({3, head});
+    CHECK(off_words(many) == "heads 3·0, 3·1, 3·2, 3·3, 3·4, 3·5, 3·6, 3·7 and 4 more");
+    many.resize(3);
+    CHECK(off_words(many) == "heads 3·0, 3·1 and 3·2");
+}
+
+TEST_CASE("small pictures mark the head that is off, and how much each later one changed") {
+    AppState state = two_by_two();
+    AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.controls.model);
+    CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
+    CHECK(view.legend.change_words.empty());
+
+    state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, ChooseHead{0, 1}});
+    view = build_all_heads_view(state);
+    CHECK(view.controls.off);
+    CHECK(view.controls.off_count == 1);
+    CHECK(picture_of(view, {0, 1}).off);
+    CHECK_FALSE(picture_of(view, {1, 1}).off);
+    CHECK(picture_of(view, {0, 0}).change.empty());
+    CHECK(picture_of(view, {1, 0}).change == "0.25");
+    CHECK(picture_of(view, {1, 0}).change_share == 1.0F);
+    CHECK(picture_of(view, {1, 1}).change == "0.10");
+    CHECK(picture_of(view, {1, 1}).change_share == doctest::Approx(0.4));
+    CHECK(view.legend.change_words == "strip: mean KL(all on‖now) of its rows, longest 0.25 nats");
+    CHECK(holds(heads_inspector(state).as_text, "switched off: its rows of W_O are 0"));
+    view = build_all_heads_view(after(state, {HoverHead{HeadPlace{1, 1}}}));
+    CHECK(holds(view.hover_words,
+                "change: mean KL(all heads on‖now) of 3 rows 0.10 nats, KL ∞ in 1 "
+                "row, largest |Δα| 0.75"));
+    // heads of another number are not the model's
+    view = build_all_heads_view(after(state, {SetHeads{4}}));
+    CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
+    CHECK(std::ranges::all_of(view.thumbs,
+                              [](const HeadThumb& each) { return each.change.empty(); }));
+    CHECK(view.point.starts_with("Without layer 0 head 1"));
+    // an only document's toy has no such switch
+    CHECK_FALSE(
+        build_all_heads_view(after(initial_state(), {SetWorkspace{"heads"}})).controls.model);
+}
+
+TEST_CASE("a journal and a session keep which heads are off") {
+    const Actions actions{OpenFile{"fake", "the cat"}, kRunDone,
+                          SetWorkspace{"heads"},       SwitchHead{1, 1, false},
+                          SwitchHead{0, 0, false},     kRunDone};
+    const AppState first = run_with(initial_state(), actions);
+    Actions again;
+    for (const Action& action : actions)
+        again.push_back(from_journal(to_journal(action).value()).value());
+    CHECK(session_to_json(run_with(initial_state(), again)) == session_to_json(first));
+    const std::string session = session_to_json(first);
+    CHECK(holds(session, R"("off": [[0,0],[1,1]])"));
+    const auto read = session_from_json(session, "s.json", {.open = run_by_fake});
+    REQUIRE(read);
+    CHECK(heads_off(*read) == Off{{0, 0}, {1, 1}});
+    CHECK(session_to_json(*read) == session);
+    std::string broken = session;
+    broken.replace(broken.find("[[0,0],[1,1]]"), 13, "[[0,0],[1]]");
+    const auto wrong = session_from_json(broken, "s.json", {.open = run_by_fake});
+    REQUIRE_FALSE(wrong);
+    CHECK(holds(wrong.error().sentence, "'off' = "));
+    CHECK(holds(wrong.error().sentence, "expected a list of [layer, head]"));
+}

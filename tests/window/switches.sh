@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Heads of a model switched off in the real window: by key and by button, several, undone, all on again; the run is an answer
+# beside the window, the screen names the heads, the session keeps them, the journal played again gives the same state.
+#   switches.sh ATTNSCOPE
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$here/window.sh"
+mkdir sentences
+cp "$here"/../goldens/models/use_lite/{config.json,model.safetensors} sentences
+cat >sentences/tokenizer.json <<'END'
+{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
+  {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+ "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁The", -1], ["▁animal", -1], ["▁didn't", -1],
+  ["▁cross", -1], ["▁the", -1], ["▁street", -1], ["▁because", -1], ["▁it", -1], ["▁was", -1], ["▁too", -1], ["▁tired", -1]]}}
+END
+
+is_answered() { grep '"action":"switch_\|"action":"document_ready"' "$journal" | tail -n 1 | grep -q document_ready; }
+answered() { wait_for "the answer" is_answered; }
+# The letters of the first line, without spaces: lines are broken.
+says() {
+    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
+    sed 's/<[^>]*>//g' drawn.svg | tr -d ' \n' | grep -qF -- "${1// /}" || fail "'$1' is not on the screen"
+}
+says_not() {
+    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
+    ! sed 's/<[^>]*>//g' drawn.svg | tr -d ' \n' | grep -qF -- "${1// /}" || fail "'$1' is on the screen"
+}
+
+start --save-session recorded.json sentences
+wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+does '"action":"set_workspace","workspace":"heads"' press 8
+does '"action":"choose_head","layer":0,"head":1' press Right
+does '"action":"switch_head","layer":0,"head":1,"on":false' press w
+answered
+says 'Without layer 0 head 1 the text'
+says 'Most changed: layer 1 head'
+
+# The button of the bar does the same for the next head; undo brings that one back alone.
+does '"action":"choose_head","layer":0,"head":2' press Right
+mapfile -t buttons < <(points 150 250 30 80 98 6)
+first_that '"action":"switch_head","layer":0,"head":2,"on":false' click "${buttons[@]}"
+answered
+says 'Without heads 0·1 and 0·2 the text'
+does '"action":"undo"' press ctrl+z
+says 'Without layer 0 head 1 the text'
+
+does '"action":"switch_all_heads_on"' press shift+w
+answered
+says_not 'Without layer 0'
+does '"action":"undo"' press ctrl+z
+says 'Without layer 0 head 1 the text'
+
+quits_and_replays
+grep -q '"off": \[\[0,1\]\]' recorded.json || fail "the session has not the head that is off"
