@@ -110,13 +110,15 @@ TEST_CASE("keep: a place that cannot be written is said once, and work goes on")
     fs::remove_all(scratch / "state");
     for (int n = 0; n < 2; ++n) {
         autosave->save("x" + std::to_string(n));
-        for (int wait = 0; wait < 200; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        for (int wait = 0; wait < 200; ++wait)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
         CHECK(autosave->take_failure().has_value() == (n == 0));
     }
     CHECK_FALSE(autosave->has_written());
 }
 
-TEST_CASE("keep: recent files are absolute, the last first, each once, ten at most, and still there") {
+TEST_CASE(
+    "keep: recent files are absolute, the last first, each once, ten at most, and still there") {
     const Scratch scratch;
     const fs::path list = scratch / "recent.json";
     CHECK(read_recent(list).empty());

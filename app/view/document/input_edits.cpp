@@ -65,7 +65,8 @@ std::vector<ModelHead> heads_off_in(Fields& fields) {
             fmt::format("has 'off' = {}: expected a list of [layer, head]", quoted(*found)));
         return off;
     }
-    for (const nlohmann::json& pair : *found) off.push_back({pair[0].get<Index>(), pair[1].get<Index>()});
+    for (const nlohmann::json& pair : *found)
+        off.push_back({pair[0].get<Index>(), pair[1].get<Index>()});
     std::ranges::sort(off);
     const auto twice = std::ranges::unique(off);
     off.erase(twice.begin(), twice.end());

@@ -1,0 +1,230 @@
+#include <algorithm>
+
+#include "app/ui/common/draw.h"
+#include "app/ui/common/focus.h"
+#include "app/ui/common/grid.h"
+#include "app/ui/common/grid_set.h"
+#include "app/ui/common/inspector.h"
+#include "app/ui/common/lens.h"
+#include "app/ui/common/widgets.h"
+#include "app/ui/workspaces.h"
+#include "app/view/gradients/view.h"
+#include "app/view/gradients/workspace.h"
+
+namespace attn::ui {
+namespace {
+
+using view::GradientRow;
+using view::GradientsView;
+
+// Design units.
+constexpr float kBar = 40.0F;
+constexpr float kNote = 22.0F;
+constexpr float kFoot = 8.0F;
+constexpr float kGap = 20.0F;
+constexpr float kChain = 0.4F;  // of the width
+constexpr float kSymbols = 76.0F;
+constexpr float kNumbers = 84.0F;
+constexpr float kHead = 44.0F;
+constexpr float kTallest = 44.0F;
+constexpr float kLosses = 210.0F;
+constexpr float kRows = 180.0F;
+
+/// The two norms of one link of the chain; a click shows its gradient.
+void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame, view::Actions& out) {
+    const view::Theme& theme = frame.theme;
+    ImGui::SetCursorScreenPos(box.low);
+    const bool clicked = ImGui::InvisibleButton(row.key.c_str(), box.size());
+    const bool pressed = pressed_by_key(frame);
+    const bool hovered = ImGui::IsItemHovered();
+    tooltip(frame, "‖∂L/∂" + row.symbol + "‖",
+            "Frobenius norm over all sequences and heads: above " + row.texts[0] + ", beneath " +
+                row.texts[1] + ". A click draws this gradient.");
+    if (row.shown || hovered) frame.painter.rect(box.low, box.high, theme.raised);
+    const float height = box.size().y;
+    const Font& font = row.parameter ? frame.fonts.body : frame.fonts.strong;
+    draw_text_in(frame, font, box.low, {box.low.x + frame.px(kSymbols), box.high.y}, Align::left,
+                 row.shown ? theme.accent : theme.role(row.role), row.symbol);
+    const float left = box.low.x + frame.px(kSymbols);
+    const float right = box.high.x - frame.px(kNumbers);
+    for (std::size_t n = 0; n < 2; ++n) {
+        const float top = box.low.y + height * (n == 0 ? 0.08F : 0.52F);
+        const float foot = top + height * 0.4F;
+        const float end = left + (right - left) * static_cast<float>(row.bars[n]);
+        const view::Color color = n == 0 ? theme.role(Role::query) : theme.role(Role::key);
+        if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, foot}, color, frame.px(2));
+        draw_text_in(frame, frame.fonts.digits_small, {right, top}, {box.high.x, foot}, Align::right,
+                     color, row.texts[n]);
+    }
+    if (clicked || pressed) out.push_back(view::ShowGradientOf{row.key});
+}
+
+void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame) {
+    const float left = box.low.x + frame.px(kSymbols);
+    const float right = box.high.x - frame.px(kNumbers);
+    const std::size_t count = view.ticks.size();
+    const std::size_t stride = std::max<std::size_t>(1, (count + 5) / 6);
+    for (std::size_t n = 0; n < count; n += stride) {
+        const float x =
+            left + (right - left) * static_cast<float>(n) / static_cast<float>(std::max<std::size_t>(count - 1, 1));
+        frame.painter.line({x, box.low.y + frame.px(kHead)}, {x, box.high.y}, frame.theme.line,
+                           frame.px(1));
+        draw_text_in(frame, frame.fonts.digits_small, {x - frame.px(30), box.low.y + frame.px(24)},
+                     {x + frame.px(30), box.low.y + frame.px(kHead)}, Align::center,
+                     frame.theme.muted, view.ticks[n]);
+    }
+}
+
+void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    const float middle = (box.low.x + box.high.x) / 2;
+    const float line = box.low.y + frame.px(22);
+    draw_text_in(frame, frame.fonts.body, box.low, {middle, line}, Align::left, frame.theme.text,
+                 "‖∂L/∂·‖, log scale");
+    const std::string above = "▬ " + view.sides[0];
+    const std::string beneath = "▬ " + view.sides[1];
+    const float room = frame.text_width(frame.fonts.body, beneath) + frame.px(16);
+    draw_text_in(frame, frame.fonts.body, {middle - frame.px(40), box.low.y}, {box.high.x - room, line}, Align::right,
+                 frame.theme.role(Role::query), above);
+    draw_text_in(frame, frame.fonts.body, {middle, box.low.y}, {box.high.x, line}, Align::right,
+                 frame.theme.role(Role::key), beneath);
+    draw_log_axis(view, box, frame);
+    const float top = box.low.y + frame.px(kHead);
+    const auto count = static_cast<float>(std::max<std::size_t>(view.rows.size(), 1));
+    const float height = std::min((box.high.y - top) / count, frame.px(kTallest));
+    for (std::size_t n = 0; n < view.rows.size(); ++n) {
+        const float y = top + height * static_cast<float>(n);
+        draw_chain_row(view.rows[n], {{box.low.x, y}, {box.high.x, y + height}}, frame, out);
+    }
+}
+
+void draw_gradient_grids(const GradientsView& view, const Box& box, const Frame& frame,
+                         view::Actions& out) {
+    if (view.grids.empty()) return;
+    const std::vector<GridPlace> places = place_grids(view.grids, box.low, box.high, frame);
+    for (std::size_t n = 0; n < view.grids.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        view::Actions drawn;
+        draw_grid(view.grids[n], {}, places[n], frame, drawn);
+        for (const view::Action& action : drawn)
+            if (const auto* select = std::get_if<view::SelectCell>(&action)) {
+                const bool jacobian = n + 1 == view.grids.size() && view.grids[n].title.starts_with("∂a");
+                if (jacobian)
+                    out.push_back(view::SelectJacobianRow{view.row, select->cell.column});
+                else if (view.grids[n].row_role == Role::query)
+                    out.push_back(view::SelectJacobianRow{select->cell.row, select->cell.column});
+            }
+        ImGui::PopID();
+    }
+    if (frame.quiet) return;
+    for (std::size_t n = 0; n < view.grids.size(); ++n)
+        draw_lens(view.grids[n], places[n], frame, box.low, box.high);
+}
+
+void draw_gradients_bar(const GradientsView& view, const Frame& frame, view::Actions& out) {
+    const auto loss = static_cast<std::size_t>(view.loss);
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.body, frame.theme.muted, "L =");
+    ImGui::SameLine(0.0F, frame.px(8));
+    if (const auto n = combo(frame, "##loss", {view.losses, view.loss, view.losses[loss]},
+                             frame.px(kLosses),
+                             {"The loss", "Key: L. One output and its targets are chosen in Step"}, out))
+        out.push_back(view::SetLoss{static_cast<view::LossKind>(*n)});
+    flow(frame, frame.px(kRows));
+    const auto row = static_cast<std::size_t>(view.row);
+    if (row < view.row_names.size())
+        if (const auto n = combo(frame, "##row", {view.row_names, view.row, "row: " + view.row_names[row]},
+                                 frame.px(kRows), {"The row whose Jacobian is drawn", "Keys: ↑ and ↓"}, out))
+            out.push_back(view::SelectJacobianRow{*n, 0});
+    if (view.badge.empty()) return;
+    flow(frame, frame.text_width(frame.fonts.body, view.badge));
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.body, frame.theme.good, view.badge);
+    tooltip(frame, view.badge, view.badge_tip);
+}
+
+float draw_gradients_words(const GradientsView& view, const Box& box, const Frame& frame) {
+    const bool fits = frame.text_width(frame.fonts.title, view.point) <= box.size().x;
+    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
+    const float height = font.px * (fits ? 1.4F : 2.6F);
+    panel("point", {box.low, {box.high.x, box.low.y + height}},
+          [&] { wrapped_words(frame, font, frame.theme.text, view.point); });
+    float y = box.low.y + height;
+    for (const std::string& note : view.notes) {
+        ImGui::SetCursorScreenPos({box.low.x, y});
+        ImGui::Dummy({box.size().x, frame.px(kNote)});
+        const std::string shown = fit_text(frame, frame.fonts.body, note, box.size().x);
+        if (shown != note) tooltip(frame, {}, note);
+        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
+                     Align::left, frame.theme.muted, shown);
+        y += frame.px(kNote);
+    }
+    return y + frame.px(kFoot);
+}
+
+void draw_gradients_body(const GradientsView& view, const Box& box, const Frame& frame,
+                         view::Actions& out) {
+    const float top = draw_gradients_words(view, box, frame);
+    if (!view.ready) return;
+    const float split = box.low.x + box.size().x * kChain;
+    const Box chain{{box.low.x, top}, {split - frame.px(kGap), box.high.y}};
+    panel("chain", chain, [&] { draw_chain(view, chain, frame, out); });
+    const Box grids{{split, top}, box.high};
+    panel("grids", grids, [&] { draw_gradient_grids(view, grids, frame, out); });
+}
+
+}  // namespace
+
+std::string draw_gradients_workspace(const view::AppState& state, const WorkArea& r,
+                                     const Frame& frame, view::Actions& out) {
+    const GradientsView view = build_gradients_view(state);
+    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
+                    {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
+    if (!view.lacks.empty()) {
+        panel("lacks", whole,
+              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
+        return {};
+    }
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        top += frame.px(kBar);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_gradients_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{whole.low.x, top + frame.px(12)}, whole.high};
+    panel("gradients", box, [&] { draw_gradients_body(view, box, frame, out); });
+    if (r.has_side()) {
+        const Frame chrome = around(frame);
+        const Box side = r.side(top + chrome.px(1));
+        panel("side", side, [&] {
+            fill_side(r, top + chrome.px(1), chrome);
+            panel("inspector",
+                  {{side.low.x + chrome.px(16), side.low.y + chrome.px(12)},
+                   {side.high.x - chrome.px(4), side.high.y}},
+                  [&] { draw_inspector(view::gradients_inspector(state), chrome, out); });
+        });
+    }
+    return view.status;
+}
+
+/// Bars that grow shorter, and an arrow back.
+void draw_gradients_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                         float thin) {
+    const float bars[] = {0.9F, 0.6F, 0.35F};
+    for (int n = 0; n < 3; ++n) {
+        const float y = low.y + size * (0.05F + 0.25F * static_cast<float>(n));
+        painter.rect({low.x, y}, {low.x + size * bars[n], y + size * 0.13F}, color);
+    }
+    const float foot = low.y + size * 0.92F;
+    painter.line({low.x, foot}, {low.x + size, foot}, color, thin * 1.5F);
+    const view::Point tip[] = {{low.x + size * 0.18F, foot - size * 0.12F},
+                               {low.x, foot},
+                               {low.x + size * 0.18F, foot + size * 0.12F}};
+    painter.polyline(tip, color, thin * 1.5F);
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+
+#include "app/view/actions.h"
+#include "app/view/loss_gradients.h"
+
+namespace attn::view {
+
+/// nullopt while Gradients is not shown, or what it shows is up to date.
+std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& state);
+/// LossGradientsReady.
+Action run(const LossGradientsRequest& request, const RunControl& control);
+
+}  // namespace attn::view

@@ -1,0 +1,324 @@
+#include "app/view/gradients/view.h"
+
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
+#include "app/view/common/words.h"
+#include "app/view/document/requests.h"
+#include "app/view/gradients/requests.h"
+#include "app/view/gradients/workspace.h"
+#include "core/masks.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kFlat = 0.01;       // of what an even row passes
+constexpr double kSaturatedRow = 0.99;
+constexpr Index kMostJacobian = 128;  // keys
+
+double norm_of(const TensorD& tensor) {
+    double sum = 0.0;
+    for (const double value : tensor.values()) sum += value * value;
+    return std::sqrt(sum);
+}
+
+const TensorD& gradient_in(const LossSide& side, const OperandId& id) {
+    if (const Stage* stage = std::get_if<Stage>(&id)) return side.gradients[*stage];
+    return side.gradients.params[std::get<Param>(id)];
+}
+
+/// The chain from the inputs to the output: each stage after the parameters that make it.
+std::vector<OperandId> chain_of(const AppState& state, const LossSide& side) {
+    std::vector<OperandId> chain;
+    const auto add = [&](const OperandId& id) {
+        if (!gradient_in(side, id).empty()) chain.push_back(id);
+    };
+    for (const Stage stage : ribbon_stages(state.document())) {
+        if (stage == Stage::q) add(Param::w_q);
+        if (stage == Stage::k) add(Param::w_k);
+        if (stage == Stage::v) add(Param::w_v);
+        if (stage == Stage::output) add(Param::w_o);
+        add(stage);
+    }
+    return chain;
+}
+
+/// Powers of ten around all norms that are not 0.
+std::array<int, 2> log_ends(const std::vector<GradientRow>& rows) {
+    double low = std::numeric_limits<double>::infinity(), high = 0.0;
+    for (const GradientRow& row : rows)
+        for (const double norm : row.norms)
+            if (norm > 0.0 && std::isfinite(norm)) low = std::min(low, norm), high = std::max(high, norm);
+    if (!(high > 0.0)) return {-1, 1};
+    const int first = static_cast<int>(std::floor(std::log10(low))) - 1;
+    return {first, std::max(static_cast<int>(std::ceil(std::log10(high))), first + 2)};
+}
+
+void add_gradient_rows(const AppState& state, const LossGradients& result, GradientsView& view) {
+    for (const OperandId& id : chain_of(state, result.sides[0])) {
+        GradientRow row;
+        row.key = key_of(id);
+        row.symbol = name_of(id);
+        row.parameter = std::holds_alternative<Param>(id);
+        row.role = row.parameter ? info(std::get<Param>(id)).role : info(std::get<Stage>(id)).role;
+        row.shown = id == state.gradients_look.tensor;
+        for (std::size_t n = 0; n < 2; ++n) {
+            row.norms[n] = norm_of(gradient_in(result.sides[n], id));
+            row.texts[n] = significant(row.norms[n], 3);
+        }
+        view.rows.push_back(std::move(row));
+    }
+    const auto [first, last] = log_ends(view.rows);
+    for (GradientRow& row : view.rows)
+        for (std::size_t n = 0; n < 2; ++n)
+            if (row.norms[n] > 0.0 && std::isfinite(row.norms[n]))
+                row.bars[n] = std::clamp((std::log10(row.norms[n]) - first) / (last - first), 0.0, 1.0);
+    for (int power = first; power <= last; ++power) view.ticks.push_back(power_of_ten(power));
+}
+
+/// What the scores are multiplied by before softmax.
+double score_factor(const Document& document) {
+    double factor = 1.0 / document.spec.temperature;
+    if (document.spec.scale == ScaleKind::sqrt_dk)
+        factor /= std::sqrt(static_cast<double>(document.size.d_k));
+    if (document.spec.scale == ScaleKind::value) factor *= document.spec.scale_value;
+    return factor;
+}
+
+/// Weights of the row that is looked at, from the exact pass; empty where there are none.
+std::vector<double> jacobian_weights(const AppState& state) {
+    const GradientsLook& look = state.gradients_look;
+    if (!look.result || !look.result->fault.empty()) return {};
+    const TensorD& weights = look.result->sides[0].trace[Stage::weights];
+    if (weights.empty() || look.row >= weights.shape()[2] || state.head >= weights.shape()[1])
+        return {};
+    const auto row = weights.matrix(state.batch, state.head).row(look.row);
+    return {row.begin(), row.end()};
+}
+
+bool is_open(const AppState& state, Index key) {
+    const Document& document = state.document();
+    return may_attend(document.spec.mask, document.size, state.batch, state.head,
+                      state.gradients_look.row, key);
+}
+
+Eigen::MatrixXd jacobian_of(const std::vector<double>& p, double factor) {
+    const auto n = static_cast<Eigen::Index>(p.size());
+    const Eigen::Map<const Eigen::VectorXd> a(p.data(), n);
+    Eigen::MatrixXd j = -factor * a * a.transpose();
+    j.diagonal() += factor * a;
+    return j;
+}
+
+GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
+    const Document& document = state.document();
+    const Eigen::MatrixXd j = jacobian_of(p, score_factor(document));
+    const auto n = static_cast<Index>(p.size());
+    std::vector<float> values;
+    IsMasked masked;
+    for (Index r = 0; r < n; ++r)
+        for (Index c = 0; c < n; ++c) {
+            values.push_back(static_cast<float>(j(r, c)));
+            masked.push_back(!is_open(state, r) || !is_open(state, c));
+        }
+    Sheet sheet = sheet_of(state, Stage::weights);
+    sheet.values = {values.data(), n, n, n};
+    sheet.row_labels = sheet.column_labels;
+    sheet.row_role = Role::key;
+    GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
+    grid.title = fmt::format("∂a_{}/∂s", state.gradients_look.row);
+    grid.tooltip = "J = factor · (diag(a) − a aᵀ): what each weight of this row does when one raw score "
+                   "is raised. Every row and column sums to 0";
+    grid.editable = false;
+    grid.selected = std::pair(std::min(state.gradients_look.raised, n - 1),
+                              std::min(state.gradients_look.raised, n - 1));
+    grid.focus_row = grid.focus_column = grid.selected->first;
+    return grid;
+}
+
+void add_gradient_grids(const AppState& state, GradientsView& view) {
+    Sheet sheet = gradient_sheet_of(state, state.gradients_look.tensor);
+    if (sheet.values.rows > 0) {
+        GridView grid = make_grid(state, sheet, {});
+        grid.title = fmt::format("∂L/∂{}", name_of(state.gradients_look.tensor));
+        grid.editable = false;
+        if (grid.selected && (grid.selected->first >= grid.rows || grid.selected->second >= grid.columns))
+            grid.selected.reset();
+        view.grids.push_back(std::move(grid));
+    }
+    const std::vector<double> p = jacobian_weights(state);
+    if (!p.empty() && static_cast<Index>(p.size()) <= kMostJacobian)
+        view.grids.push_back(jacobian_grid(state, p));
+}
+
+const GradientRow* row_named(const GradientsView& view, std::string_view key) {
+    const auto found = std::ranges::find(view.rows, key, &GradientRow::key);
+    return found == view.rows.end() ? nullptr : &*found;
+}
+
+/// "‖∂L/∂W_Q‖: 0.12 ÷√d_k, 0.0004 not divided".
+std::string norm_words(const GradientsView& view, std::string_view key) {
+    const GradientRow* row = row_named(view, key);
+    if (row == nullptr) return {};
+    return fmt::format("‖∂L/∂{}‖ {} {}, {} {}", row->symbol, row->texts[0], view.sides[0],
+                       row->texts[1], view.sides[1]);
+}
+
+std::string parameters_words(const GradientsView& view) {
+    std::string words;
+    for (const char* key : {"w_q", "w_k", "w_v", "w_o"})
+        if (const std::string part = norm_words(view, key); !part.empty())
+            words += (words.empty() ? "" : "; ") + part;
+    return words.empty() ? words : words + ".";
+}
+
+/// What the row passes to its scores, and what goes around softmax.
+std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
+    if (row.keys == 0) return {};
+    const std::string token = axis_label(state.document(), Axis::query, state.gradients_look.row);
+    if (row.keys == 1)
+        return fmt::format("Row {} may attend to one key alone: its weight is 1 whatever the score, so no "
+                           "gradient reaches that score.",
+                           token);
+    std::string words = fmt::format(
+        "Row {}: p_max = {}, ‖J‖₂ = {}, {} of the {} of an even row over its {} keys.", token,
+        number(row.p_max), significant(row.spectral, 3), percent(row.spectral / row.even),
+        significant(row.even, 3), row.keys);
+    if (row.p_max > kSaturatedRow)
+        words += fmt::format(" Saturated: through this row W_Q and W_K get at most {} times what reaches its "
+                             "weights, while V gets the weights themselves, {} for the largest.",
+                             significant(row.spectral, 2), number(row.p_max));
+    return words;
+}
+
+std::string flat_sentence(const JacobianNumbers& row) {
+    if (row.keys < 2) return {};
+    if (row.flat == 0)
+        return "J kills one direction exactly: all scores raised alike change nothing.";
+    return fmt::format("J kills one direction exactly, all scores raised alike, and {} of the other {} nearly: they "
+                       "pass under 1 % of what an even row passes.",
+                       row.flat, row.keys - 1);
+}
+
+void add_badge(const LossGradients& result, GradientsView& view) {
+    const DifferenceCheck& check = result.check;
+    if (check.entries == 0) return;
+    view.badge = fmt::format("finite differences: {} apart at most", significant(check.worst, 2));
+    view.badge_tip = fmt::format(
+        "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of the inputs and "
+        "parameters; apart: beside the largest gradient of that tensor. Worst at {}.",
+        significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
+}
+
+}  // namespace
+
+JacobianNumbers jacobian_numbers(const AppState& state) {
+    JacobianNumbers row;
+    const std::vector<double> all = jacobian_weights(state);
+    std::vector<double> p;
+    for (std::size_t j = 0; j < all.size(); ++j)
+        if (is_open(state, static_cast<Index>(j)) && std::isfinite(all[j])) p.push_back(all[j]);
+    if (p.empty() || static_cast<Index>(p.size()) > kMostJacobian) return row;
+    row.keys = static_cast<Index>(p.size());
+    row.p_max = std::ranges::max(p);
+    row.factor = score_factor(state.document());
+    row.even = std::abs(row.factor) / static_cast<double>(row.keys);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobian_of(p, std::abs(row.factor)),
+                                                                Eigen::EigenvaluesOnly);
+    const Eigen::VectorXd& values = solver.eigenvalues();  // ascending; the first is the 0 of (1, …, 1)
+    row.spectral = std::max(values[values.size() - 1], 0.0);
+    for (Eigen::Index n = 1; n < values.size(); ++n)
+        if (values[n] < kFlat * row.even) ++row.flat;
+    return row;
+}
+
+GradientsView build_gradients_view(const AppState& state) {
+    GradientsView view;
+    const GradientsLook& look = state.gradients_look;
+    view.lacks = gradients_lacks(state);
+    if (!view.lacks.empty()) return view;
+    view.losses = {"Σ output", "one output", "½ Σ (output − target)²"};
+    view.loss = static_cast<int>(state.step.loss.kind);
+    view.row_names = axis_labels(state.document(), Axis::query, state.document().size.tq);
+    view.row = static_cast<int>(look.row);
+    view.status = computed_words(state);
+    view.stale = requested_loss_gradients(state).has_value();
+    if (!look.result || look.result->document != state.shared_document()) {
+        view.point = "The gradients are being computed…";
+        return view;
+    }
+    const LossGradients& result = *look.result;
+    if (!result.fault.empty()) {
+        view.point = result.fault;
+        return view;
+    }
+    view.ready = true;
+    view.sides = {result.sides[0].words, result.sides[1].words};
+    add_gradient_rows(state, result, view);
+    add_gradient_grids(state, view);
+    add_badge(result, view);
+    view.point = fmt::format("L = {} = {} {}, {} {}.", present_loss_words(state),
+                             number(result.sides[0].loss), view.sides[0],
+                             number(result.sides[1].loss), view.sides[1]);
+    const JacobianNumbers row = jacobian_numbers(state);
+    view.notes = {parameters_words(view), row_sentence(state, row), flat_sentence(row)};
+    std::erase(view.notes, std::string());
+    return view;
+}
+
+InspectorView gradients_inspector(const AppState& state) {
+    InspectorView view;
+    const std::vector<double> p = jacobian_weights(state);
+    const JacobianNumbers row = jacobian_numbers(state);
+    if (row.keys == 0) {
+        view.hint = "Click a cell of the Jacobian: what raising that score does to the others.";
+        return view;
+    }
+    const GradientsLook& look = state.gradients_look;
+    const Document& document = state.document();
+    const auto labels = axis_labels(document, Axis::key, static_cast<Index>(p.size()));
+    const auto raised = static_cast<std::size_t>(std::min<Index>(look.raised, std::ssize(p) - 1));
+    view.empty = false;
+    view.role = Role::weight;
+    view.title = fmt::format("the score of {} is raised by 1", labels[raised]);
+    view.value = fmt::format("row {}", axis_label(document, Axis::query, look.row));
+    view.formula = fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}",
+                               significant(row.factor, 4));
+    if (!is_open(state, static_cast<Index>(raised)))
+        view.lines.push_back({"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
+    // Exact: the raised weight gains e^factor before the row is normalised again.
+    const double gain = is_open(state, static_cast<Index>(raised)) ? std::exp(row.factor) : 1.0;
+    const double sum = 1.0 + p[raised] * (gain - 1.0);
+    InspectorTable table{"what each weight does", "key",
+                         {{"a", Role::weight}, {"∂a/∂s", Role::score}, {"a after", Role::weight}, {"change", Role::score}},
+                         {}, std::nullopt};
+    double most = 1e-300;
+    for (std::size_t k = 0; k < p.size(); ++k)
+        most = std::max(most, std::abs(p[k] * (k == raised ? gain : 1.0) / sum - p[k]));
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const double slope = row.factor * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
+        const double after = p[k] * (k == raised ? gain : 1.0) / sum;
+        TableRow line{labels[k], {}};
+        line.cells = {{cell_number(p[k], 4), Role::weight, {}},
+                      {cell_number(slope, 4), Role::score, {}},
+                      {cell_number(after, 4), Role::weight, {}},
+                      {fmt::format("{} {}", after > p[k] ? "↑" : after < p[k] ? "↓" : "·",
+                                   cell_number(after - p[k], 4)),
+                       Role::score, {}}};
+        line.chosen = k == raised;
+        line.muted = !is_open(state, static_cast<Index>(k));
+        line.bar = (after - p[k]) / most;
+        table.rows.push_back(std::move(line));
+    }
+    view.table = std::move(table);
+    view.as_text = view.as_latex = view.as_python = text_of(view);
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,154 @@
+#include "app/view/gradients/workspace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/view/common/fields.h"
+#include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
+#include "app/view/document/commands.h"
+#include "app/view/document/edits.h"
+#include "app/view/gradients/actions.h"
+#include "app/view/gradients/requests.h"
+#include "app/view/gradients/view.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+Action moved_row(const AppState& state, Index rows, Index keys) {
+    const GradientsLook& look = state.gradients_look;
+    const Dimensions& size = state.document().size;
+    return SelectJacobianRow{
+        std::clamp<Index>(look.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
+        std::clamp<Index>(look.raised + keys, 0, std::max<Index>(size.tk, 1) - 1)};
+}
+
+/// Another link of the chain.
+Action tensor_beside(const AppState& state, Index step) {
+    const GradientsView view = build_gradients_view(state);
+    Index at = 0;
+    for (std::size_t n = 0; n < view.rows.size(); ++n)
+        if (view.rows[n].shown) at = static_cast<Index>(n);
+    if (view.rows.empty()) return ShowGradientOf{std::string(key_of(state.gradients_look.tensor))};
+    const Index to = std::clamp<Index>(at + step, 0, std::ssize(view.rows) - 1);
+    return ShowGradientOf{view.rows[static_cast<std::size_t>(to)].key};
+}
+
+}  // namespace
+
+std::string gradients_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (is_without_values(document)) return "Values V are not there: no loss of the output has a gradient.";
+    return stages_lack(document);
+}
+
+void enter_gradients(AppState& state) {
+    if (const std::string lacks = gradients_lacks(state); !lacks.empty()) return say(state, lacks);
+    const auto& selected = state.step.selected;
+    const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
+    if (stage != nullptr && info(*stage).rows == Axis::query) state.gradients_look.row = selected->row;
+    settle_gradients(state);
+    say(state, "↑ and ↓ choose a row, ← and → the score that is raised, PgUp and PgDn a tensor; S switches ÷√d_k.");
+}
+
+void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Gradients", gradients_lacks(state).empty()};
+    if (add.there) {
+        add("The row above", plain(Key::up), moved_row(state, -1, 0));
+        add("The row below", plain(Key::down), moved_row(state, 1, 0));
+        add("Raise the score of the key before", plain(Key::left), moved_row(state, 0, -1));
+        add("Raise the score of the next key", plain(Key::right), moved_row(state, 0, 1));
+        add("The gradient of the tensor before", plain(Key::page_up), tensor_beside(state, -1));
+        add("The gradient of the next tensor", plain(Key::page_down), tensor_beside(state, 1));
+        const auto next = static_cast<LossKind>((static_cast<int>(state.step.loss.kind) + 1) % 3);
+        add("Next loss", plain(Key::l), SetLoss{next});
+    }
+    add_document_commands(list, state);
+    for (const Preset& preset : state.presets)
+        list.push_back(
+            {fmt::format("Preset: {}", preset.title), "Gradients", {}, LoadPreset{preset.key}});
+}
+
+void settle_gradients(AppState& state) {
+    GradientsLook& look = state.gradients_look;
+    const Dimensions& size = state.document().size;
+    look.row = std::clamp<Index>(look.row, 0, std::max<Index>(size.tq, 1) - 1);
+    look.raised = std::clamp<Index>(look.raised, 0, std::max<Index>(size.tk, 1) - 1);
+}
+
+void forget_gradients(AppState& state) {
+    state.gradients_look.row = state.gradients_look.raised = 0;
+    state.gradients_look.tensor = Stage::scores;
+    state.gradients_look.result = nullptr;
+}
+
+nlohmann::ordered_json write_gradients(const AppState& state) {
+    const GradientsLook& look = state.gradients_look;
+    return {{"tensor", key_of(look.tensor)}, {"row", look.row}, {"raised", look.raised}};
+}
+
+void read_gradients(Fields& fields, AppState& state) {
+    GradientsLook& look = state.gradients_look;
+    std::string key(key_of(look.tensor));
+    fields.read("tensor", key);
+    if (const auto id = find_operand(key))
+        look.tensor = *id;
+    else
+        fields.complain(fmt::format("has 'tensor' = \"{}\": expected a stage or a parameter", shortened(key)));
+    fields.read_index("row", look.row);
+    fields.read_index("raised", look.raised);
+    settle_gradients(state);
+}
+
+bool has_gradients_settled(const AppState& state) { return !requested_loss_gradients(state); }
+
+std::string gradients_figure_name(const AppState& state) {
+    return fmt::format("gradients-{}", key_of(state.gradients_look.tensor));
+}
+
+std::vector<Shot> gradients_shots() {
+    return {{"", {LoadPreset{"the-cat-sat-down"}, SelectJacobianRow{2, 1}}},
+            {"weights", {LoadPreset{"three-heads"}, ShowGradientOf{"w_q"}, SelectJacobianRow{4, 2}}},
+            {"masked", {LoadPreset{"the-cat-sat-down"}, SetCausalMask{CausalAlign::top_left},
+                        SelectJacobianRow{0, 0}}}};
+}
+
+// ---- actions
+
+void carry_out(AppState& state, const ShowGradientOf& action) {
+    const auto id = find_operand(action.tensor);
+    if (!id)
+        return say(state, fmt::format("There is no tensor “{}”.", shortened(action.tensor)),
+                   Severity::warning);
+    state.gradients_look.tensor = *id;
+}
+
+void carry_out(AppState& state, const SelectJacobianRow& action) {
+    state.gradients_look.row = action.row;
+    state.gradients_look.raised = action.raised;
+    settle_gradients(state);
+}
+
+void carry_out(AppState& state, const LossGradientsReady& action) {
+    state.gradients_look.result = action.result;
+}
+
+// ---- requests
+
+std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& state) {
+    if (state.workspace != Workspace::gradients || !gradients_lacks(state).empty()) return std::nullopt;
+    LossGradientsRequest request = loss_gradients_of(state);
+    const auto& result = state.gradients_look.result;
+    if (result && result->document == request.document && result->loss == request.loss)
+        return std::nullopt;
+    return request;
+}
+
+Action run(const LossGradientsRequest& request, const RunControl& control) {
+    return LossGradientsReady{compute_loss_gradients(request, control)};
+}
+
+}  // namespace attn::view

@@ -1,0 +1,135 @@
+#include "app/view/gradients/view.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "app/view/gradients/requests.h"
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState gradients_state(const Actions& actions = {}) {
+    AppState state = after(preset_state("the-cat-sat-down"), {SetWorkspace{"gradients"}});
+    play(state, actions);
+    return state;
+}
+
+const GradientRow& row_of(const GradientsView& view, std::string_view key) {
+    const auto found = std::ranges::find(view.rows, key, &GradientRow::key);
+    REQUIRE(found != view.rows.end());
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("gradients: norms are those of the window's own backward pass, and of the document scaled otherwise") {
+    const AppState state = gradients_state();
+    const GradientsView view = build_gradients_view(state);
+    const AppState other = gradients_state({SetScaling{false}});
+    for (const char* key : {"w_q", "w_k", "w_v", "q", "scores", "weights", "v", "output"}) {
+        CAPTURE(key);
+        const OperandId id = *find_operand(key);
+        for (std::size_t n = 0; n < 2; ++n) {
+            const AppState& of = n == 0 ? state : other;
+            const Tensor& gradient = std::holds_alternative<Stage>(id)
+                                         ? (*of.gradients)[std::get<Stage>(id)]
+                                         : of.gradients->params[std::get<Param>(id)];
+            double sum = 0.0;
+            for (const float value : gradient.values()) sum += static_cast<double>(value) * value;
+            CHECK(row_of(view, key).norms[n] == doctest::Approx(std::sqrt(sum)).epsilon(1e-4));
+        }
+    }
+    CHECK(row_of(view, "scores").norms[0] != doctest::Approx(row_of(view, "scores").norms[1]));
+    CHECK(view.sides[0] == "÷√d_k");
+    CHECK(view.sides[1] == "not divided");
+}
+
+TEST_CASE("gradients: finite differences agree for every loss") {
+    for (const LossKind kind : {LossKind::sum, LossKind::cell, LossKind::squared}) {
+        const AppState state = gradients_state({SetLoss{kind}});
+        REQUIRE(state.gradients_look.result);
+        const DifferenceCheck& check = state.gradients_look.result->check;
+        CHECK(check.entries >= 16);
+        CHECK(check.worst < 1e-6);
+        CHECK(state.gradients_look.result->sides[0].loss ==
+              doctest::Approx(state.gradients_look.result->sides[0].loss));
+    }
+}
+
+TEST_CASE("gradients: the Jacobian of a row by hand, its norm, and the direction it kills") {
+    const AppState state = gradients_state({SelectJacobianRow{2, 1}});
+    const auto& weights = state.gradients_look.result->sides[0].trace[Stage::weights];
+    const GridView grid = build_gradients_view(state).grids.back();
+    const double factor = 1.0 / std::sqrt(static_cast<double>(state.document().size.d_k));
+    for (Index k = 0; k < 4; ++k) {
+        double sum = 0.0;
+        for (Index j = 0; j < 4; ++j) {
+            const double expected = factor * weights(0, 0, 2, k) *
+                                    ((k == j ? 1.0 : 0.0) - weights(0, 0, 2, j));
+            CHECK(grid.at(k, j).value == doctest::Approx(expected).epsilon(1e-5));
+            sum += grid.at(k, j).value;
+        }
+        CHECK(sum == doctest::Approx(0.0).epsilon(1e-6));
+    }
+    const JacobianNumbers row = jacobian_numbers(state);
+    CHECK(row.keys == 4);
+    CHECK(row.spectral > 0.0);
+    // Of an even row of n keys it is factor / n exactly; no row's is above factor / 2.
+    CHECK(row.even == doctest::Approx(factor / 4));
+    CHECK(row.spectral <= factor / 2 + 1e-12);
+}
+
+TEST_CASE("gradients: a saturated row is called so, and one of a single key too") {
+    const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.01}});
+    bool saturated = false;
+    for (Index row = 0; row < 4; ++row) {
+        const AppState state = after(sharp, {SelectJacobianRow{row, 0}});
+        const JacobianNumbers numbers = jacobian_numbers(state);
+        for (const std::string& note : build_gradients_view(state).notes)
+            if (has(note, "Saturated")) {
+                saturated = true;
+                CHECK(numbers.p_max > 0.99);
+            }
+    }
+    CHECK(saturated);
+    const AppState first = gradients_state({SetCausalMask{CausalAlign::top_left}, SelectJacobianRow{0, 0}});
+    CHECK(jacobian_numbers(first).keys == 1);
+    CHECK(jacobian_numbers(first).spectral == doctest::Approx(0.0));
+    CHECK(std::ranges::any_of(build_gradients_view(first).notes,
+                              [](const std::string& note) { return has(note, "one key alone"); }));
+}
+
+TEST_CASE("gradients: raising a score does what the exact softmax does") {
+    const AppState state = gradients_state({SelectJacobianRow{1, 3}});
+    const InspectorView inspector = gradients_inspector(state);
+    REQUIRE(inspector.table);
+    const auto& weights = state.gradients_look.result->sides[0].trace[Stage::weights];
+    const double factor = 1.0 / std::sqrt(static_cast<double>(state.document().size.d_k));
+    double sum = 0.0;
+    for (Index j = 0; j < 4; ++j)
+        sum += weights(0, 0, 1, j) * (j == 3 ? std::exp(factor) : 1.0);
+    const double expected = weights(0, 0, 1, 3) * std::exp(factor) / sum;
+    CHECK(std::abs(std::stod(inspector.table->rows[3].cells[2].text) - expected) < 1e-3);
+    CHECK(has(inspector.table->rows[3].cells[3].text, "↑"));
+    CHECK(has(inspector.table->rows[0].cells[3].text, "↓"));
+}
+
+TEST_CASE("gradients: a session keeps the place, and every sample is shown or says why not") {
+    const AppState state = gradients_state({ShowGradientOf{"w_q"}, SelectJacobianRow{3, 2}});
+    const auto read = session_from_json(session_to_json(state), "session");
+    REQUIRE(read);
+    CHECK(read->gradients_look.tensor == OperandId{Param::w_q});
+    CHECK(read->gradients_look.row == 3);
+    for (AppState& each : sample_states()) {
+        view::apply(each, SetWorkspace{"gradients"});
+        answer_all(each);
+        const GradientsView view = build_gradients_view(each);
+        CHECK((view.ready || !view.lacks.empty() || !view.point.empty()));
+    }
+}
