@@ -152,14 +152,14 @@ std::vector<float> products_by_dimension(std::span<const float> q, MatrixView<co
     return products;
 }
 
-std::vector<TurnedDimension> turned_dimensions(Index width, Index turned, bool half, double base) {
+std::vector<TurnedDimension> turned_dimensions(Index width, Index turned, const Rope& rope) {
     std::vector<TurnedDimension> order;
     const Index pairs = turned / 2;
+    const bool half = rope.pairs == RopePairs::half;
     for (Index c = 0; c < pairs; ++c) {
         const Index first = half ? c : 2 * c;
         const Index second = half ? c + pairs : 2 * c + 1;
-        const double frequency =
-            std::pow(base, -2.0 * static_cast<double>(c) / static_cast<double>(turned));
+        const double frequency = rope_frequency(rope, c, turned);
         order.push_back({first, frequency, second});
         order.push_back({second, frequency, first});
     }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/spec.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -69,8 +70,8 @@ struct TurnedDimension {
     Index pair = -1;         // of the dimension that turns with it; −1: none
 };
 /// The dimensions with those that turn fastest first, the two of a pair beside each other, those that do not turn
-/// last. `half`: pairs c and c + turned/2, else 2c and 2c + 1; the frequency of pair c is base^(−2c/turned).
+/// last. Pairs c and c + turned/2, or 2c and 2c + 1; the frequency of pair c is rope_frequency().
 /// Source: Su et al. 2021, arXiv:2104.09864.
-std::vector<TurnedDimension> turned_dimensions(Index width, Index turned, bool half, double base);
+std::vector<TurnedDimension> turned_dimensions(Index width, Index turned, const Rope& rope);
 
 }  // namespace attn

@@ -15,13 +15,28 @@ enum class Score : std::uint8_t { dot, cosine, general, additive, student_t };
 /// Which columns of a head RoPE turns together: c and c + dims/2 (Llama), or 2c and 2c + 1 (RoFormer).
 enum class RopePairs : std::uint8_t { half, interleaved };
 
-/// Rotary positions: column pair c of a query or key at position p turns by p · base^(−2c/dims).
+/// How a model turns slower that goes on with longer texts than it was first trained on. ω is base^(−2c/dims).
+/// linear: ω / factor. Chen et al. 2023, arXiv:2306.15595.
+/// llama3: by the wavelength λ = 2π / ω and L = original_length: ω where λ < L / high; ω / factor where λ > L / low; between
+/// ((1 − s) / factor + s) ω with s = (L / λ − low) / (high − low). As apply_scaling of Meta's llama-models, from Llama 3.1 on.
+enum class RopeScale : std::uint8_t { none, linear, llama3 };
+struct RopeScaling {
+    RopeScale kind = RopeScale::none;
+    double factor = 1.0;              // > 0
+    double low = 1.0, high = 4.0;     // low_freq_factor < high_freq_factor
+    double original_length = 8192.0;  // > 0, original_max_position_embeddings
+};
+
+/// Rotary positions: column pair c of a query or key at position p turns by p · base^(−2c/dims), scaled.
 /// Source: Su et al. 2021, arXiv:2104.09864.
 struct Rope {
     RopePairs pairs = RopePairs::half;
     double base = 10000.0;      // > 0
     std::optional<Index> dims;  // so many leading columns turn, even; all d_k when not set
+    RopeScaling scaling = {};
 };
+/// Radians a position of column pair c of `dims` columns that turn.
+double rope_frequency(const Rope& rope, Index c, Index dims);
 
 /// sqrt_dk: 1/√d_k. none: 1. value: AttentionSpec::scale_value.
 enum class ScaleKind : std::uint8_t { sqrt_dk, none, value };

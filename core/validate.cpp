@@ -89,9 +89,17 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
             *spec.query_offset, size.tk - size.tq);
     if (!spec.rope) return {};
     const Index dims = spec.rope->dims.value_or(size.d_k);
+    const RopeScaling& scaling = spec.rope->scaling;
     return first_of({
         unless(std::isfinite(spec.rope->base) && spec.rope->base > 0.0,
                "rope-base is {}: it must be a finite number above 0", spec.rope->base),
+        unless(std::isfinite(scaling.factor) && scaling.factor > 0.0,
+               "the factor of RoPE's scaling is {}: it must be a finite number above 0",
+               scaling.factor),
+        unless(scaling.kind != RopeScale::llama3 ||
+                   (scaling.low < scaling.high && scaling.original_length > 0.0),
+               "RoPE's llama3 scaling goes from {} to {} turns: the first must be the smaller",
+               scaling.low, scaling.high),
         unless(dims >= 2 && dims % 2 == 0 && dims <= size.d_k,
                "rope-dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
                "is expected",

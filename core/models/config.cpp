@@ -51,6 +51,17 @@ class ConfigReader {
         wrong(*found, "a number above 0");
         return otherwise;
     }
+    double need_positive(std::string_view name) {
+        if (find({name}) == nullptr) complain(fmt::format("has no '{}'", name));
+        return positive({name}, 1.0);
+    }
+    /// Of an object that was found last.
+    ConfigReader within(const json& object) const {
+        return {object, fmt::format("{} '{}'", where_, key_)};
+    }
+    void take_fault(const ConfigReader& inner) {
+        if (fault_.empty()) fault_ = inner.fault_;
+    }
     bool flag(std::string_view name, bool otherwise) {
         const json* found = find({name});
         if (found == nullptr) return otherwise;
@@ -73,7 +84,7 @@ class ConfigReader {
 
   private:
     const json& config_;
-    std::string_view where_;
+    std::string where_;
     std::string_view key_;
     std::string fault_;
 };
@@ -112,18 +123,40 @@ void read_activation(ConfigReader& reader, ModelConfig& config) {
         reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
 }
 
-void refuse_rope_scaling(ConfigReader& reader) {
-    const json* scaling = reader.find({"rope_scaling"});
-    if (scaling == nullptr) return;
-    const auto type = scaling->is_object()
-                          ? scaling->value("rope_type", scaling->value("type", json("")))
+/// rope_scaling, or rope_parameters as newer files have it, which holds rope_theta too.
+void read_rope(ConfigReader& reader, ModelConfig& config) {
+    config.rope_base = reader.positive({"rope_theta"}, config.rope_base);
+    const json* found = reader.find({"rope_scaling", "rope_parameters"});
+    if (found == nullptr) return;
+    const auto type = found->is_object()
+                          ? found->value("rope_type", found->value("type", json("default")))
                           : json("");
-    if (type != "default") reader.wrong(*scaling, "none: scaled positions are not computed here");
+    RopeScaling& scaling = config.rope_scaling;
+    if (type == "linear")
+        scaling.kind = RopeScale::linear;
+    else if (type == "llama3")
+        scaling.kind = RopeScale::llama3;
+    else if (type != "default")
+        return reader.wrong(
+            *found, "type default, linear or llama3: other scaled positions are not computed here");
+    ConfigReader inner = reader.within(*found);
+    config.rope_base = inner.positive({"rope_theta"}, config.rope_base);
+    if (scaling.kind != RopeScale::none) scaling.factor = inner.need_positive("factor");
+    if (scaling.kind == RopeScale::llama3) {
+        scaling.low = inner.need_positive("low_freq_factor");
+        scaling.high = inner.need_positive("high_freq_factor");
+        scaling.original_length = inner.need_positive("original_max_position_embeddings");
+        if (scaling.low >= scaling.high)
+            inner.complain(fmt::format("has 'low_freq_factor' = {} and 'high_freq_factor' = {}; "
+                                       "expected the first to be the smaller",
+                                       scaling.low, scaling.high));
+    }
+    reader.take_fault(inner);
 }
 
-/// What would change the numbers and is not computed here.
-void refuse_others(ConfigReader& reader) {
-    refuse_rope_scaling(reader);
+/// How positions turn; and what would change the numbers and is not computed here.
+void refuse_others(ConfigReader& reader, ModelConfig& config) {
+    read_rope(reader, config);
     for (const std::string_view key :
          {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"})
         if (reader.flag(key, false))
@@ -150,7 +183,6 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
     config.epsilon =
         reader.positive({"rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps"}, 1e-5);
-    config.rope_base = reader.positive({"rope_theta"}, 10000.0);
     if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)
         reader.complain(fmt::format("has {} heads and {} key-value heads; expected a divisor",
                                     config.heads, config.kv_heads));
@@ -169,7 +201,7 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     read_sizes(reader, config);
     read_activation(reader, config);
     read_window(reader, config);
-    refuse_others(reader);
+    refuse_others(reader, config);
     const bool gpt2 = config.family->key == "gpt2";
     config.tied = reader.flag("tie_word_embeddings", gpt2);
     if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());

@@ -78,12 +78,13 @@ struct ModelConfig {
     double epsilon = 1e-5;
     Activation activation = Activation::gelu;
     double rope_base = 10000.0;
+    RopeScaling rope_scaling = {};
     std::optional<Index> window;  // keys a query sees, itself one of them
     bool tied = false;            // the read-out is the embedding
 };
 
 /// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would
-/// change the numbers and is not computed here, such as rope_scaling.
+/// change the numbers and is not computed here, such as another type of rope_scaling than linear and llama3.
 Result<ModelConfig> parse_model_config(std::string_view json, std::string_view where);
 Result<ModelConfig> read_model_config(const std::filesystem::path& file);
 

@@ -223,6 +223,7 @@ AttentionSpec layer_spec(const ModelConfig& config) {
     if (config.family->positions == Positions::rope) {
         spec.rope.emplace();
         spec.rope->base = config.rope_base;
+        spec.rope->scaling = config.rope_scaling;
     }
     if (config.family->causal) spec.mask.causal = CausalAlign::top_left;
     if (config.window) spec.mask.window_left = *config.window - 1;

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "core/scores/score.h"
@@ -30,14 +31,27 @@ struct Turn {
 std::vector<Turn> turns_at(const Rope& rope, Index dims, Index p, bool back) {
     std::vector<Turn> turns;
     for (Index c = 0; c < dims / 2; ++c) {
-        const double exponent = -2.0 * static_cast<double>(c) / static_cast<double>(dims);
-        const double angle = static_cast<double>(p) * std::pow(rope.base, exponent);
+        const double angle = static_cast<double>(p) * rope_frequency(rope, c, dims);
         turns.push_back({std::cos(angle), back ? -std::sin(angle) : std::sin(angle)});
     }
     return turns;
 }
 
 }  // namespace
+
+double rope_frequency(const Rope& rope, Index c, Index dims) {
+    const double omega =
+        std::pow(rope.base, -2.0 * static_cast<double>(c) / static_cast<double>(dims));
+    const RopeScaling& scaling = rope.scaling;
+    if (scaling.kind == RopeScale::none) return omega;
+    const double slow = omega / scaling.factor;
+    if (scaling.kind == RopeScale::linear) return slow;
+    const double turns = scaling.original_length * omega / (2.0 * std::numbers::pi);  // L / λ
+    if (turns > scaling.high) return omega;
+    if (turns < scaling.low) return slow;
+    const double share = (turns - scaling.low) / (scaling.high - scaling.low);
+    return (1.0 - share) * slow + share * omega;
+}
 
 template <class Scalar>
 TensorOf<Scalar> rotate(const Rope& rope, const TensorOf<Scalar>& tensor, Index offset, bool back) {

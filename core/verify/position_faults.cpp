@@ -35,9 +35,7 @@ TensorD turned(const Rope& rope, TensorD tensor, Turn turn) {
                     const bool half = rope.pairs == RopePairs::half;
                     double& x = tensor(b, h, t, half ? c : 2 * c);
                     double& y = tensor(b, h, t, half ? c + dims / 2 : 2 * c + 1);
-                    const double exponent =
-                        -2.0 * static_cast<double>(c) / static_cast<double>(dims);
-                    const auto [cosine, sine] = turn(b, t, std::pow(rope.base, exponent));
+                    const auto [cosine, sine] = turn(b, t, rope_frequency(rope, c, dims));
                     const double old_x = x, old_y = y;
                     x = old_x * cosine - old_y * sine;
                     y = old_x * sine + old_y * cosine;

@@ -189,8 +189,10 @@ TEST_CASE("weights or scores alone are told what is missing") {
     const std::string weights = refused(write(scratch / "w.npz", {counting("weights", {2, 3, 3})}));
     CHECK(says(weights,
                "w.npz: weights [2, 3, 3] is there, which trace computes from Q, K and V, "
-               "and those are missing: save them beside, or X with W_Q, W_K and W_V; it "
-               "holds weights"));
+               "and those are missing: save them beside, or X with W_Q, W_K and W_V; attnscope "
+               "heads and the window take them alone; it holds weights"));
+    CHECK_FALSE(says(refused(write(scratch / "raw.npz", {counting("scores", {3, 3})})),
+                     "take them alone"));  // their scale is not known
     const std::string both =
         refused(write(scratch / "s.npz", {counting("scores", {3, 3}), counting("l0.A", {3, 3})}));
     CHECK(says(both, "s.npz: scores [3, 3] and l0.A [3, 3] are there, which trace computes"));

@@ -114,12 +114,12 @@ TEST_CASE("products by dimension add up to the score") {
 
 TEST_CASE("dimensions by frequency: pairs beside each other, the fastest first, fixed ones last") {
     // base 100, 4 turned of 5: ω = 1 and 100^(−2/4) = 0.1.
-    const auto half = turned_dimensions(5, 4, true, 100.0);
+    const auto half = turned_dimensions(5, 4, {RopePairs::half, 100.0, {}});
     REQUIRE(half.size() == 5);
     const Index by_half[] = {0, 2, 1, 3, 4};
     const Index by_two[] = {0, 1, 2, 3, 4};
     const double frequencies[] = {1.0, 1.0, 0.1, 0.1, 0.0};
-    const auto interleaved = turned_dimensions(5, 4, false, 100.0);
+    const auto interleaved = turned_dimensions(5, 4, {RopePairs::interleaved, 100.0, {}});
     for (std::size_t n = 0; n < 5; ++n) {
         CHECK(half[n].dimension == by_half[n]);
         CHECK(interleaved[n].dimension == by_two[n]);
@@ -127,5 +127,5 @@ TEST_CASE("dimensions by frequency: pairs beside each other, the fastest first, 
     }
     CHECK(half[0].pair == 2);
     CHECK(half[4].pair == -1);
-    CHECK(turned_dimensions(2, 0, true, 1.0)[1].dimension == 1);
+    CHECK(turned_dimensions(2, 0, Rope{})[1].dimension == 1);
 }

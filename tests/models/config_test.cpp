@@ -67,8 +67,20 @@ TEST_CASE("what is wrong with a config is named") {
     CHECK(with(R"("scale_attn_by_inverse_layer_idx":true)") ==
           "c.json has 'scale_attn_by_inverse_layer_idx', which is not computed here");
     CHECK(with(R"("rope_scaling":{"rope_type":"yarn"})") ==
-          "c.json has 'rope_scaling' = {\"rope_type\":\"yarn\"}; expected none: scaled positions "
-          "are not computed here");
+          "c.json has 'rope_scaling' = {\"rope_type\":\"yarn\"}; expected type default, linear or "
+          "llama3: other scaled positions are not computed here");
+    CHECK(with(R"("rope_scaling":[8])") ==
+          "c.json has 'rope_scaling' = [8]; expected type default, linear or llama3: other scaled "
+          "positions are not computed here");
+    CHECK(with(R"("rope_scaling":{"type":"linear"})") == "c.json 'rope_scaling' has no 'factor'");
+    CHECK(with(R"("rope_scaling":{"type":"linear","factor":0})") ==
+          "c.json 'rope_scaling' has 'factor' = 0; expected a number above 0");
+    CHECK(with(R"("rope_parameters":{"rope_type":"llama3","factor":8,"low_freq_factor":4,
+                  "high_freq_factor":1,"original_max_position_embeddings":8192})") ==
+          "c.json 'rope_parameters' has 'low_freq_factor' = 4 and 'high_freq_factor' = 1; expected "
+          "the first to be the smaller");
+    CHECK(with(R"("rope_scaling":{"rope_type":"llama3","factor":8})") ==
+          "c.json 'rope_scaling' has no 'low_freq_factor'");
     for (const char* size : {"0", "-2", "1.5", "1e30", "\"4\"", "true"})
         CHECK(fault_of(fmt::format(
                   R"({{"model_type":"gpt2","n_embd":{},"n_layer":2,"n_head":3,"vocab_size":50}})",

@@ -9,6 +9,7 @@
 #include "app/view/heads/workspace.h"
 #include "app/view/requests.h"
 #include "app/view/session.h"
+#include "app/view/step/explain.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -48,7 +49,15 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
     document.sentence.clear();
     document.name = document.title = "fake";
     document.note = "trained weights";
-    document.layers = {document.inputs, document.inputs};
+    document.layers.clear();
+    for (Index layer = 0; layer < 2; ++layer) {
+        Inputs inputs = *document.inputs;
+        for (const ModelHead& at : model.off)
+            for (Index row = 4 * at.head; at.layer == layer && row < 4 * at.head + 4; ++row)
+                std::ranges::fill(inputs.params[Param::w_o].matrix(0, 0).row(row), 0.0F);
+        document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
+    }
+    document.inputs = document.layers[0];
     document.own_heads = 2;
     if (!model.off.empty()) {
         OffEffects effects = effects_by_hand();
@@ -228,6 +237,19 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     // an only document's toy has no such switch
     CHECK_FALSE(
         build_all_heads_view(after(initial_state(), {SetWorkspace{"heads"}})).controls.model);
+}
+
+TEST_CASE("Step says that a row of W_O is 0 because its head is off") {
+    const AppState state = run_with(two_by_two(), {SwitchHead{0, 1, false}, kRunDone});
+    const auto told = [&](Index row) {
+        const Explanation explanation = explain(state, {Param::w_o, row, 0});
+        return std::ranges::any_of(explanation.notes, [](const std::string& note) {
+            return note == "Head 1 is switched off: its rows are 0 here, not in the model's file.";
+        });
+    };
+    CHECK(told(4));
+    CHECK(told(7));
+    CHECK_FALSE(told(3));
 }
 
 TEST_CASE("a journal and a session keep which heads are off") {

@@ -78,6 +78,15 @@ struct Adder {
     }
 };
 
+/// "llama3, factor 8"; two that differ in nothing else are told apart by their bounds.
+std::string rope_scaling_name(const RopeScaling& scaling) {
+    if (scaling.kind == RopeScale::none) return "none";
+    if (scaling.kind == RopeScale::linear)
+        return fmt::format("linear, factor {}", number(scaling.factor));
+    return fmt::format("llama3, factor {}, {} to {} turns in {}", number(scaling.factor),
+                       number(scaling.low), number(scaling.high), number(scaling.original_length));
+}
+
 void add_settings(const Adder& add, const Document& a, const Document& b) {
     const AttentionSpec& x = a.spec;
     const AttentionSpec& y = b.spec;
@@ -89,6 +98,8 @@ void add_settings(const Adder& add, const Document& a, const Document& b) {
     add("RoPE", on_off(x.rope.has_value()), on_off(y.rope.has_value()));
     if (x.rope && y.rope) {
         add("RoPE's base", number(x.rope->base), number(y.rope->base));
+        add("RoPE's scaling", rope_scaling_name(x.rope->scaling),
+            rope_scaling_name(y.rope->scaling));
         add("RoPE's columns", limit_words(x.rope->dims), limit_words(y.rope->dims));
         add("RoPE's pairs", x.rope->pairs == RopePairs::half ? "halves" : "neighbours",
             y.rope->pairs == RopePairs::half ? "halves" : "neighbours");

@@ -15,9 +15,8 @@ namespace {
 
 /// The order of columns: as they lie, or by how fast RoPE turns them.
 std::vector<TurnedDimension> order_of(const AttentionSpec& spec, Index width) {
-    if (!spec.rope) return turned_dimensions(width, 0, true, 1.0);
-    return turned_dimensions(width, std::min(spec.rope->dims.value_or(width), width),
-                             spec.rope->pairs == RopePairs::half, spec.rope->base);
+    if (!spec.rope) return turned_dimensions(width, 0, Rope{});
+    return turned_dimensions(width, std::min(spec.rope->dims.value_or(width), width), *spec.rope);
 }
 
 std::string column_label(const AttentionSpec& spec, const TurnedDimension& each) {
@@ -49,15 +48,29 @@ SideVector sums_of(std::span<const float> q, MatrixView<const float> k) {
     return sums;
 }
 
+/// ", over 8 (linear)"; "" where they are not scaled.
+std::string rope_scaling_words(const RopeScaling& scaling) {
+    switch (scaling.kind) {
+        case RopeScale::linear:
+            return fmt::format(", over {} (linear scaling)", significant(scaling.factor, 6));
+        case RopeScale::llama3:
+            return fmt::format(", the slow ones over {} (llama3 scaling)",
+                               significant(scaling.factor, 6));
+        default:
+            return {};
+    }
+}
+
 std::vector<std::string> legend_of(const AttentionSpec& spec) {
     std::vector<std::string> legend(1);
     legend[0] = "each cell q_d k_d, blue − and orange +; their sum is the score before the scale";
     if (!spec.rope) return legend;
     legend.push_back(
-        fmt::format("after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position, the "
+        fmt::format("after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the "
                     "fastest first",
                     significant(spec.rope->base, 6),
-                    spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k"));
+                    spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
+                    rope_scaling_words(spec.rope->scaling)));
     return legend;
 }
 

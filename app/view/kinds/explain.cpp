@@ -30,8 +30,7 @@ void add_turns(const Pair& pair, const std::string& letter, Index position, cons
     for (Index c = 0; c < std::min(dims / 2, kMostPairs); ++c) {
         const auto first = static_cast<std::size_t>(half ? c : 2 * c);
         const auto second = static_cast<std::size_t>(half ? c + dims / 2 : 2 * c + 1);
-        const double speed =
-            std::pow(rope.base, -2.0 * static_cast<double>(c) / static_cast<double>(dims));
+        const double speed = rope_frequency(rope, c, dims);
         pair.note(fmt::format(
             "{0}{1}, {0}{2} turn by {3} · {4} = {5} rad: ({6}, {7}) → ({8}, {9}).", letter, first,
             second, position, number(speed), number(static_cast<double>(position) * speed),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/view/heads/words.h"
 #include "app/view/step/explain_parts.h"
 #include "core/check.h"
 #include "core/tex.h"
@@ -18,6 +19,12 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
                         "of the output.",
                         explanation.cell.row, explanation.cell.row, explanation.cell.column,
                         explanation.cell.column));
+        const Document& document = state.document();
+        const HeadPlace of{document.layer, explanation.cell.row / document.size.d_v};
+        if (explanation.value == 0.0 && is_off(document, of))
+            explanation.notes.push_back(
+                fmt::format("Head {} is switched off: its rows are 0 here, not in the model's file.",
+                            of.head));
         return;
     }
     const char letter = std::string_view(row.symbol).back();
