@@ -90,7 +90,7 @@ class Desktop {
   private:
     // what outlives the program, see app/keep
     void begin_keeping();
-    void apply_settings();
+    [[nodiscard]] std::string apply_settings();
     void follow(const view::Action& action);
     void keep_settings();
     void keep_work();
@@ -162,31 +162,33 @@ Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window>
     const double scale = default_scale(window_->size().height, window_->content_scale());
     if (is_scale_open(options.start) && scale != state_.ui_scale)
         script_.push_front(view::StartAtScale{scale});
-    apply_settings();
+    const std::string broken = apply_settings();
     play();
     if (!options.save_session.empty()) state_.session_file = options.save_session;
     screen_.prepare(state_, window_->size().height, window_->content_scale());
     for (const std::string& warning : start.warnings) warn(warning);
     if (!screen_.font_warning().empty()) warn(screen_.font_warning());
+    if (!broken.empty()) warn(broken);
     begin_keeping();
 }
 
 // ---- what outlives the program
 
-/// As actions, so that a journal has them too. Options of the command line come after them, and win.
-void Desktop::apply_settings() {
-    if (!keeps() || config_.empty()) return;
+/// As actions, so that a journal has them too. Options of the command line come after them, and win. What is wrong with them.
+std::string Desktop::apply_settings() {
+    if (!keeps() || config_.empty()) return {};
     const auto read = keep::read_settings(config_ / "settings.json");
     if (!read) {
         settings_broken_ = true;
-        return warn(read.error().sentence + "; it is left as it is");
+        return read.error().sentence + "; it is left as it is";
     }
-    if (!*read) return;
+    if (!*read) return {};
     settings_ = **read;
     if (settings_.inspector) script_.push_front(view::ShowInspector{settings_.inspector});
     if (settings_.reduced_motion) script_.push_front(view::SetReducedMotion{true});
     if (is_scale_open(options_.start)) script_.push_front(view::StartAtScale{settings_.ui_scale});
     script_.push_front(view::SetTheme{settings_.theme});
+    return {};
 }
 
 void Desktop::begin_keeping() {

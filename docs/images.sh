@@ -33,6 +33,8 @@ draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
 {"action":"choose_head","layer":0,"head":0}
 {"action":"select_heads_pair","row":4,"column":3}' --theme dark --preset three-heads
 draw lookup-dark.png '{"action":"set_workspace","workspace":"lookup"}' --theme dark
+draw gradients-dark.png '{"action":"set_workspace","workspace":"gradients"}
+{"action":"select_jacobian_row","row":7,"column":1}' --theme dark --preset "$sentence"
 draw learn-dark.png '{"action":"set_workspace","workspace":"learn"}
 {"action":"train_to","until":600}
 {"action":"show_learn_head","layer":1,"head":0}

@@ -32,6 +32,8 @@ Jobs::Jobs(view::Opener open, std::function<void()> wake) {
     jobs_.push_back(job("trace", view::requested_trace, run<view::TraceRequest>, wake));
     jobs_.push_back(job("curves", view::requested_sweep, run<view::SweepRequest>, wake));
     jobs_.push_back(job("cost", view::requested_cost, run<view::CostRequest>, wake));
+    jobs_.push_back(
+        job("gradients", view::requested_loss_gradients, run<view::LossGradientsRequest>, wake));
     jobs_.push_back(job("numerics", view::requested_numerics, run<view::NumericsRequest>, wake));
     jobs_.push_back(job("heads", view::requested_heads, run<view::HeadsRequest>, wake));
     jobs_.push_back(job("capacity", view::requested_capacity, run<view::CapacityRequest>, wake));

@@ -20,6 +20,7 @@ constexpr std::array<WorkspacePanel, view::kWorkspaceCount> kPanels{{
     {Workspace::compare, draw_compare_icon, draw_compare_workspace},
     {Workspace::tensors, draw_tensors_icon, draw_tensors_workspace},
     {Workspace::learn, draw_learn_icon, draw_learn_workspace},
+    {Workspace::gradients, draw_gradients_icon, draw_gradients_workspace},
 }};
 
 consteval bool in_order() {

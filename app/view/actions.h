@@ -10,6 +10,7 @@
 #include "app/view/compare/actions.h"
 #include "app/view/cost/actions.h"
 #include "app/view/document/actions.h"
+#include "app/view/gradients/actions.h"
 #include "app/view/heads/actions.h"
 #include "app/view/kinds/actions.h"
 #include "app/view/large/actions.h"
@@ -31,7 +32,7 @@ namespace attn::view {
 using AnyAction =
     Joined<WindowActions, DocumentActions, StepActions, SaturationActions, LargeActions,
            MasksActions, KindsActions, NumericsActions, CostActions, HeadsActions, LookupActions,
-           CompareActions, TensorsActions, LearnActions>::Variant;
+           CompareActions, TensorsActions, LearnActions, GradientsActions>::Variant;
 
 /// What copies, moves and ends it stands in apply.cpp alone: every other file compiles in half the time.
 struct Action : AnyAction {

@@ -23,8 +23,8 @@ TensorD upstream_gradient(const Document& document, const Loss& loss, const Tens
         TensorD errors = output;
         for (const Target& target : document.targets) {
             const OutputCell& cell = target.cell;
-            const auto& shape = output.shape();
-            if (cell.batch < shape[0] && cell.row < shape[2] && cell.column < shape[3])
+            const Shape shape = output.shape();
+            if (cell.batch < shape.b && cell.row < shape.t && cell.column < shape.d)
                 errors(cell.batch, 0, cell.row, cell.column) -= static_cast<double>(target.value);
         }
         return errors;
@@ -94,7 +94,7 @@ class Differences {
             const double apart = std::abs(difference - values[at]) / std::max(scale, 1e-6);
             if (!(apart <= check_.worst)) {
                 check_.worst = apart;
-                const auto columns = static_cast<std::size_t>(tensor.shape()[3]);
+                const auto columns = static_cast<std::size_t>(tensor.shape().d);
                 check_.where = fmt::format("{}[{}, {}]", name, at / columns, at % columns);
             }
         }

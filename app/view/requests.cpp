@@ -27,6 +27,7 @@ void answer_all(AppState& state, const Opener& open) {
     if (const auto request = requested_heads(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_numerics(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_capacity(state)) view::apply(state, run(*request, {}));
+    if (const auto request = requested_loss_gradients(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_learning(state)) view::apply(state, run(*request, {}));
 }
 

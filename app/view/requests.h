@@ -2,6 +2,7 @@
 
 #include "app/view/cost/requests.h"
 #include "app/view/document/requests.h"
+#include "app/view/gradients/requests.h"
 #include "app/view/heads/requests.h"
 #include "app/view/large/requests.h"
 #include "app/view/learn/requests.h"

@@ -266,6 +266,7 @@ void restore(AppState& state, const AppState& session) {
     state.compare.target = session.compare.target;
     state.tensors = session.tensors;
     state.learn = session.learn;
+    state.gradients_look = session.gradients_look;
     state.numerics_look = session.numerics_look;
     state.cost_look.item = session.cost_look.item;
     state.lookup_look = session.lookup_look;

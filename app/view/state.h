@@ -14,6 +14,7 @@
 #include "app/view/cost/controls.h"
 #include "app/view/document/document.h"
 #include "app/view/document/opened.h"
+#include "app/view/gradients/look.h"
 #include "app/view/heads/look.h"
 #include "app/view/kinds/controls.h"
 #include "app/view/kinds/look.h"
@@ -48,9 +49,10 @@ enum class Workspace : std::uint8_t {
     lookup,
     compare,
     tensors,
-    learn
+    learn,
+    gradients
 };
-inline constexpr std::size_t kWorkspaceCount = 12;
+inline constexpr std::size_t kWorkspaceCount = 13;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -177,6 +179,7 @@ struct AppState {
     CompareLook compare;
     TensorsLook tensors;
     LearnLook learn;
+    GradientsLook gradients_look;
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};

@@ -5,6 +5,7 @@
 
 #include "app/view/compare/workspace.h"
 #include "app/view/cost/workspace.h"
+#include "app/view/gradients/workspace.h"
 #include "app/view/heads/workspace.h"
 #include "app/view/kinds/workspace.h"
 #include "app/view/large/workspace.h"
@@ -27,10 +28,11 @@ constexpr WorkspaceInfo with_map(WorkspaceInfo step) {
     return step;
 }
 constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
-constexpr std::array kWorkspaces{&kStepWithMap,      &kSaturationWorkspace, &kLargeWorkspace,
-                                 &kMasksWorkspace,   &kKindsWorkspace,      &kNumericsWorkspace,
-                                 &kCostWorkspace,    &kHeadsWorkspace,      &kLookupWorkspace,
-                                 &kCompareWorkspace, &kTensorsWorkspace,    &kLearnWorkspace};
+constexpr std::array kWorkspaces{&kStepWithMap,       &kSaturationWorkspace, &kLargeWorkspace,
+                                 &kMasksWorkspace,    &kKindsWorkspace,      &kNumericsWorkspace,
+                                 &kCostWorkspace,     &kHeadsWorkspace,      &kLookupWorkspace,
+                                 &kCompareWorkspace,  &kTensorsWorkspace,    &kLearnWorkspace,
+                                 &kGradientsWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

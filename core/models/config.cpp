@@ -147,9 +147,10 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
         scaling.high = inner.need_positive("high_freq_factor");
         scaling.original_length = inner.need_positive("original_max_position_embeddings");
         if (scaling.low >= scaling.high)
-            inner.complain(fmt::format("has 'low_freq_factor' = {} and 'high_freq_factor' = {}; "
-                                       "expected the first to be the smaller",
-                                       scaling.low, scaling.high));
+            inner.complain(
+                fmt::format("has 'low_freq_factor' = {} and 'high_freq_factor' = {}; "
+                            "expected the first to be the smaller",
+                            scaling.low, scaling.high));
     }
     reader.take_fault(inner);
 }

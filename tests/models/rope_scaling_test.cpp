@@ -17,7 +17,8 @@ Result<ModelConfig> llama_with(const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("rope_scaling of a config reaches every layer; rope_parameters is the same with its base") {
+TEST_CASE(
+    "rope_scaling of a config reaches every layer; rope_parameters is the same with its base") {
     const auto linear =
         llama_with(R"("rope_theta":500.0,"rope_scaling":{"type":"linear","factor":4.0})");
     REQUIRE_MESSAGE(linear, (linear ? "" : linear.error().sentence));
@@ -43,8 +44,8 @@ TEST_CASE("rope_scaling of a config reaches every layer; rope_parameters is the 
 }
 
 TEST_CASE("linear scaling puts position 4 where position 1 was") {
-    const Tensor rows({1, 1, 5, 4}, std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4,
-                                                       1, 2, 3, 4, 1, 2, 3, 4});
+    const Tensor rows({1, 1, 5, 4}, std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4, 1, 2,
+                                                       3, 4, 1, 2, 3, 4, 1, 2, 3, 4});
     Rope rope;
     rope.base = 100.0;
     const Tensor usual = rotate(rope, rows, 0, false);

@@ -54,9 +54,9 @@ std::string some_text(std::string_view field, Draw& draw) {
     constexpr std::array<std::string_view, 6> kKeys{
         "the-cat-sat-down", "three-heads", "exercise",
         "cross-attention",  "empty",       "no such preset"};
-    constexpr std::array<std::string_view, 13> kWorkspaces{
-        "step",  "saturation", "large",   "masks",   "kinds", "numerics", "cost",
-        "heads", "lookup",     "compare", "tensors", "learn", "attic"};
+    constexpr std::array<std::string_view, 14> kWorkspaces{
+        "step",  "saturation", "large",   "masks",   "kinds", "numerics",  "cost",
+        "heads", "lookup",     "compare", "tensors", "learn", "gradients", "attic"};
     constexpr std::array<std::string_view, 5> kBackends{"auto", "reference", "staged", "fused",
                                                         "abacus"};
     constexpr std::array<std::string_view, 8> kTexts{
@@ -77,6 +77,8 @@ std::string some_text(std::string_view field, Draw& draw) {
                                                       "layers",  "",    "attic"};
     constexpr std::array<std::string_view, 4> kExperiments{"recall", "narrow", "positions",
                                                            "attic"};
+    constexpr std::array<std::string_view, 4> kTensors{"w_q", "scores", "output", "attic"};
+    if (field == "gradient_of") return std::string(draw.of(kTensors));
     if (field == "run") return std::string(draw.of(kRuns));
     if (field == "field") return std::string(draw.of(kFields));
     if (field == "experiment") return std::string(draw.of(kExperiments));
@@ -149,7 +151,7 @@ json varied(const json& value, std::string_view field, Draw& draw) {
                         field == "text" || field == "query" || field == "path" ||
                         field == "setting" || field == "value" || field == "pair" ||
                         field == "measure" || field == "memory" || field == "run" ||
-                        field == "field" || field == "experiment";
+                        field == "field" || field == "experiment" || field == "gradient_of";
     return chosen ? json(some_text(field, draw)) : value;
 }
 

@@ -309,8 +309,9 @@ TEST_CASE("a wrong journal line names its fault") {
 }
 
 TEST_CASE("no two commands share a key, and every enabled one can be journaled") {
-    for (const char* workspace : {"step", "saturation", "large", "masks", "kinds", "numerics",
-                                  "cost", "heads", "lookup", "compare", "tensors", "learn"}) {
+    for (const char* workspace :
+         {"step", "saturation", "large", "masks", "kinds", "numerics", "cost", "heads", "lookup",
+          "compare", "tensors", "learn", "gradients"}) {
         const auto list = commands(after(initial_state(), {SetWorkspace{workspace}}));
         for (const Command& a : list) {
             CHECK((to_journal(a.action) || kind_of(a.action) == Kind::moment));

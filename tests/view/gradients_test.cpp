@@ -28,7 +28,9 @@ const GradientRow& row_of(const GradientsView& view, std::string_view key) {
 
 }  // namespace
 
-TEST_CASE("gradients: norms are those of the window's own backward pass, and of the document scaled otherwise") {
+TEST_CASE(
+    "gradients: norms are those of the window's own backward pass, and of the document scaled "
+    "otherwise") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);
     const AppState other = gradients_state({SetScaling{false}});
@@ -70,8 +72,8 @@ TEST_CASE("gradients: the Jacobian of a row by hand, its norm, and the direction
     for (Index k = 0; k < 4; ++k) {
         double sum = 0.0;
         for (Index j = 0; j < 4; ++j) {
-            const double expected = factor * weights(0, 0, 2, k) *
-                                    ((k == j ? 1.0 : 0.0) - weights(0, 0, 2, j));
+            const double expected =
+                factor * weights(0, 0, 2, k) * ((k == j ? 1.0 : 0.0) - weights(0, 0, 2, j));
             CHECK(grid.at(k, j).value == doctest::Approx(expected).epsilon(1e-5));
             sum += grid.at(k, j).value;
         }
@@ -98,7 +100,8 @@ TEST_CASE("gradients: a saturated row is called so, and one of a single key too"
             }
     }
     CHECK(saturated);
-    const AppState first = gradients_state({SetCausalMask{CausalAlign::top_left}, SelectJacobianRow{0, 0}});
+    const AppState first =
+        gradients_state({SetCausalMask{CausalChoice::top_left}, SelectJacobianRow{0, 0}});
     CHECK(jacobian_numbers(first).keys == 1);
     CHECK(jacobian_numbers(first).spectral == doctest::Approx(0.0));
     CHECK(std::ranges::any_of(build_gradients_view(first).notes,
@@ -112,8 +115,7 @@ TEST_CASE("gradients: raising a score does what the exact softmax does") {
     const auto& weights = state.gradients_look.result->sides[0].trace[Stage::weights];
     const double factor = 1.0 / std::sqrt(static_cast<double>(state.document().size.d_k));
     double sum = 0.0;
-    for (Index j = 0; j < 4; ++j)
-        sum += weights(0, 0, 1, j) * (j == 3 ? std::exp(factor) : 1.0);
+    for (Index j = 0; j < 4; ++j) sum += weights(0, 0, 1, j) * (j == 3 ? std::exp(factor) : 1.0);
     const double expected = weights(0, 0, 1, 3) * std::exp(factor) / sum;
     CHECK(std::abs(std::stod(inspector.table->rows[3].cells[2].text) - expected) < 1e-3);
     CHECK(has(inspector.table->rows[3].cells[3].text, "↑"));

@@ -87,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("learn: a head that is off counts as 0 and gets no gradient") {
-    const AppState state = small_learn_state({TrainTo{4}, SwitchHead{"a", 1, 0, 0, false}});
+    const AppState state = small_learn_state({TrainTo{4}, SwitchLearnHead{"a", 1, 0, 0, false}});
     const auto& records = state.learn.series->sides[0].records;
     const auto& matrices = state.learn.series->sides[0].matrices;
     const auto w_q = std::ranges::find(matrices, "layers.0.w_q", &train::Matrix::name);
@@ -199,7 +199,7 @@ TEST_CASE("learn: the spread is that of the same training from the next seeds") 
 
 TEST_CASE("learn: a session brings back settings, plan and place, and trains to the same numbers") {
     AppState state = small_learn_state({TrainTo{5}, ShowLearnStep{2},
-                                        SwitchHead{"b", 2, 1, 0, false}, ShowLearnStep{4},
+                                        SwitchLearnHead{"b", 2, 1, 0, false}, ShowLearnStep{4},
                                         ShowLearnHead{1, 0}, ShowLearnMeasure{LearnMeasure::w_q}});
     const std::string text = session_to_json(state);
     auto read = session_from_json(text, "session");
@@ -225,7 +225,7 @@ TEST_CASE("learn: what cannot be said leaves everything as it is") {
     const LearnPlan plan = *state.learn.plan;
     for (const Action& action :
          Actions{TrainTo{-1}, TrainTo{kMostLearnSteps + 1}, SwitchScaling{"c", 0, true},
-                 SwitchScaling{"a", 99, false}, SwitchHead{"a", 0, 9, 0, false}, TrainSeeds{0},
+                 SwitchScaling{"a", 99, false}, SwitchLearnHead{"a", 0, 9, 0, false}, TrainSeeds{0},
                  TrainSeeds{99}, OpenLearnMoment{"a", "learn", 0}, OpenLearnMoment{"a", "attic", 0},
                  OpenLearnMoment{"a", "step", 3}, LoadExperiment{"attic"}}) {
         view::apply(state, action);

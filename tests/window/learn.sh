@@ -12,7 +12,7 @@ does '"action":"train_to"' press shift+Right
 does '"action":"show_learn_step"' press Home
 does '"action":"show_learn_step"' press Right
 does '"action":"switch_scaling","run":"b"' press shift+s
-does '"action":"switch_head","run":"a"' press x
+does '"action":"switch_learn_head","run":"a"' press x
 does '"action":"show_learn_head","layer":1' press Down
 does '"action":"show_learn_measure","learn_measure":"loss"' press Next
 does '"action":"new_training"' press n

@@ -31,7 +31,8 @@ constexpr float kLosses = 210.0F;
 constexpr float kRows = 180.0F;
 
 /// The two norms of one link of the chain; a click shows its gradient.
-void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
+                    view::Actions& out) {
     const view::Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = ImGui::InvisibleButton(row.key.c_str(), box.size());
@@ -53,8 +54,8 @@ void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame, 
         const float end = left + (right - left) * static_cast<float>(row.bars[n]);
         const view::Color color = n == 0 ? theme.role(Role::query) : theme.role(Role::key);
         if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, foot}, color, frame.px(2));
-        draw_text_in(frame, frame.fonts.digits_small, {right, top}, {box.high.x, foot}, Align::right,
-                     color, row.texts[n]);
+        draw_text_in(frame, frame.fonts.digits_small, {right, top}, {box.high.x, foot},
+                     Align::right, color, row.texts[n]);
     }
     if (clicked || pressed) out.push_back(view::ShowGradientOf{row.key});
 }
@@ -65,8 +66,8 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
     const std::size_t count = view.ticks.size();
     const std::size_t stride = std::max<std::size_t>(1, (count + 5) / 6);
     for (std::size_t n = 0; n < count; n += stride) {
-        const float x =
-            left + (right - left) * static_cast<float>(n) / static_cast<float>(std::max<std::size_t>(count - 1, 1));
+        const float x = left + (right - left) * static_cast<float>(n) /
+                                   static_cast<float>(std::max<std::size_t>(count - 1, 1));
         frame.painter.line({x, box.low.y + frame.px(kHead)}, {x, box.high.y}, frame.theme.line,
                            frame.px(1));
         draw_text_in(frame, frame.fonts.digits_small, {x - frame.px(30), box.low.y + frame.px(24)},
@@ -83,8 +84,8 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     const std::string above = "▬ " + view.sides[0];
     const std::string beneath = "▬ " + view.sides[1];
     const float room = frame.text_width(frame.fonts.body, beneath) + frame.px(16);
-    draw_text_in(frame, frame.fonts.body, {middle - frame.px(40), box.low.y}, {box.high.x - room, line}, Align::right,
-                 frame.theme.role(Role::query), above);
+    draw_text_in(frame, frame.fonts.body, {middle - frame.px(40), box.low.y},
+                 {box.high.x - room, line}, Align::right, frame.theme.role(Role::query), above);
     draw_text_in(frame, frame.fonts.body, {middle, box.low.y}, {box.high.x, line}, Align::right,
                  frame.theme.role(Role::key), beneath);
     draw_log_axis(view, box, frame);
@@ -107,7 +108,8 @@ void draw_gradient_grids(const GradientsView& view, const Box& box, const Frame&
         draw_grid(view.grids[n], {}, places[n], frame, drawn);
         for (const view::Action& action : drawn)
             if (const auto* select = std::get_if<view::SelectCell>(&action)) {
-                const bool jacobian = n + 1 == view.grids.size() && view.grids[n].title.starts_with("∂a");
+                const bool jacobian =
+                    n + 1 == view.grids.size() && view.grids[n].title.starts_with("∂a");
                 if (jacobian)
                     out.push_back(view::SelectJacobianRow{view.row, select->cell.column});
                 else if (view.grids[n].row_role == Role::query)
@@ -125,15 +127,16 @@ void draw_gradients_bar(const GradientsView& view, const Frame& frame, view::Act
     ImGui::AlignTextToFramePadding();
     words(frame, frame.fonts.body, frame.theme.muted, "L =");
     ImGui::SameLine(0.0F, frame.px(8));
-    if (const auto n = combo(frame, "##loss", {view.losses, view.loss, view.losses[loss]},
-                             frame.px(kLosses),
-                             {"The loss", "Key: L. One output and its targets are chosen in Step"}, out))
+    if (const auto n =
+            combo(frame, "##loss", {view.losses, view.loss, view.losses[loss]}, frame.px(kLosses),
+                  {"The loss", "Key: L. One output and its targets are chosen in Step"}, out))
         out.push_back(view::SetLoss{static_cast<view::LossKind>(*n)});
     flow(frame, frame.px(kRows));
     const auto row = static_cast<std::size_t>(view.row);
     if (row < view.row_names.size())
-        if (const auto n = combo(frame, "##row", {view.row_names, view.row, "row: " + view.row_names[row]},
-                                 frame.px(kRows), {"The row whose Jacobian is drawn", "Keys: ↑ and ↓"}, out))
+        if (const auto n =
+                combo(frame, "##row", {view.row_names, view.row, "row: " + view.row_names[row]},
+                      frame.px(kRows), {"The row whose Jacobian is drawn", "Keys: ↑ and ↓"}, out))
             out.push_back(view::SelectJacobianRow{*n, 0});
     if (view.badge.empty()) return;
     flow(frame, frame.text_width(frame.fonts.body, view.badge));

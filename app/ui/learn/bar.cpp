@@ -107,7 +107,7 @@ void draw_learn_moment(const LearnView& view, const Frame& frame, view::Actions&
                     toggle(frame, "head", head, run.head_on,
                            {"Off: the head’s output is 0 from the step that is looked at",
                             "It gets no gradient then. Key: " + key + "X"}))
-                out.push_back(view::SwitchHead{id, view.shown, view.layer, view.head, *on});
+                out.push_back(view::SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
         }
         for (const char* to : {"step", "heads"}) {
             const std::string label =

@@ -1,9 +1,8 @@
 #include "app/view/gradients/view.h"
 
-#include <Eigen/Eigenvalues>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,12 +12,15 @@
 #include "app/view/document/requests.h"
 #include "app/view/gradients/requests.h"
 #include "app/view/gradients/workspace.h"
+#include "core/jacobian.h"
 #include "core/masks.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
 
-constexpr double kFlat = 0.01;       // of what an even row passes
+constexpr double kRounding = 1e-9;
+constexpr double kFlat = 0.01;  // of what an even row passes
 constexpr double kSaturatedRow = 0.99;
 constexpr Index kMostJacobian = 128;  // keys
 
@@ -54,7 +56,8 @@ std::array<int, 2> log_ends(const std::vector<GradientRow>& rows) {
     double low = std::numeric_limits<double>::infinity(), high = 0.0;
     for (const GradientRow& row : rows)
         for (const double norm : row.norms)
-            if (norm > 0.0 && std::isfinite(norm)) low = std::min(low, norm), high = std::max(high, norm);
+            if (norm > 0.0 && std::isfinite(norm))
+                low = std::min(low, norm), high = std::max(high, norm);
     if (!(high > 0.0)) return {-1, 1};
     const int first = static_cast<int>(std::floor(std::log10(low))) - 1;
     return {first, std::max(static_cast<int>(std::ceil(std::log10(high))), first + 2)};
@@ -78,7 +81,8 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
     for (GradientRow& row : view.rows)
         for (std::size_t n = 0; n < 2; ++n)
             if (row.norms[n] > 0.0 && std::isfinite(row.norms[n]))
-                row.bars[n] = std::clamp((std::log10(row.norms[n]) - first) / (last - first), 0.0, 1.0);
+                row.bars[n] =
+                    std::clamp((std::log10(row.norms[n]) - first) / (last - first), 0.0, 1.0);
     for (int power = first; power <= last; ++power) view.ticks.push_back(power_of_ten(power));
 }
 
@@ -96,7 +100,7 @@ std::vector<double> jacobian_weights(const AppState& state) {
     const GradientsLook& look = state.gradients_look;
     if (!look.result || !look.result->fault.empty()) return {};
     const TensorD& weights = look.result->sides[0].trace[Stage::weights];
-    if (weights.empty() || look.row >= weights.shape()[2] || state.head >= weights.shape()[1])
+    if (weights.empty() || look.row >= weights.shape().t || state.head >= weights.shape().h)
         return {};
     const auto row = weights.matrix(state.batch, state.head).row(look.row);
     return {row.begin(), row.end()};
@@ -108,23 +112,17 @@ bool is_open(const AppState& state, Index key) {
                       state.gradients_look.row, key);
 }
 
-Eigen::MatrixXd jacobian_of(const std::vector<double>& p, double factor) {
-    const auto n = static_cast<Eigen::Index>(p.size());
-    const Eigen::Map<const Eigen::VectorXd> a(p.data(), n);
-    Eigen::MatrixXd j = -factor * a * a.transpose();
-    j.diagonal() += factor * a;
-    return j;
-}
-
 GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     const Document& document = state.document();
-    const Eigen::MatrixXd j = jacobian_of(p, score_factor(document));
+    const double factor = score_factor(document);
+    const std::vector<double> jacobian = softmax_jacobian(p);
     const auto n = static_cast<Index>(p.size());
     std::vector<float> values;
     IsMasked masked;
     for (Index r = 0; r < n; ++r)
         for (Index c = 0; c < n; ++c) {
-            values.push_back(static_cast<float>(j(r, c)));
+            values.push_back(
+                static_cast<float>(factor * jacobian[static_cast<std::size_t>(r * n + c)]));
             masked.push_back(!is_open(state, r) || !is_open(state, c));
         }
     Sheet sheet = sheet_of(state, Stage::weights);
@@ -133,8 +131,9 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     sheet.row_role = Role::key;
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
     grid.title = fmt::format("∂a_{}/∂s", state.gradients_look.row);
-    grid.tooltip = "J = factor · (diag(a) − a aᵀ): what each weight of this row does when one raw score "
-                   "is raised. Every row and column sums to 0";
+    grid.tooltip =
+        "J = factor · (diag(a) − a aᵀ): what each weight of this row does when one raw score "
+        "is raised. Every row and column sums to 0";
     grid.editable = false;
     grid.selected = std::pair(std::min(state.gradients_look.raised, n - 1),
                               std::min(state.gradients_look.raised, n - 1));
@@ -148,7 +147,8 @@ void add_gradient_grids(const AppState& state, GradientsView& view) {
         GridView grid = make_grid(state, sheet, {});
         grid.title = fmt::format("∂L/∂{}", name_of(state.gradients_look.tensor));
         grid.editable = false;
-        if (grid.selected && (grid.selected->first >= grid.rows || grid.selected->second >= grid.columns))
+        if (grid.selected &&
+            (grid.selected->first >= grid.rows || grid.selected->second >= grid.columns))
             grid.selected.reset();
         view.grids.push_back(std::move(grid));
     }
@@ -183,27 +183,32 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
     if (row.keys == 0) return {};
     const std::string token = axis_label(state.document(), Axis::query, state.gradients_look.row);
     if (row.keys == 1)
-        return fmt::format("Row {} may attend to one key alone: its weight is 1 whatever the score, so no "
-                           "gradient reaches that score.",
-                           token);
-    std::string words = fmt::format(
-        "Row {}: p_max = {}, ‖J‖₂ = {}, {} of the {} of an even row over its {} keys.", token,
-        number(row.p_max), significant(row.spectral, 3), percent(row.spectral / row.even),
-        significant(row.even, 3), row.keys);
+        return fmt::format(
+            "Row {} may attend to one key alone: its weight is 1 whatever the score, so no "
+            "gradient reaches that score.",
+            token);
+    std::string words =
+        fmt::format("Row {}: p_max = {}, ‖J‖₂ = {}, {} of the {} of an even row over its {} keys.",
+                    token, number(row.p_max), significant(row.spectral, 3),
+                    percent(row.spectral / row.even), significant(row.even, 3), row.keys);
     if (row.p_max > kSaturatedRow)
-        words += fmt::format(" Saturated: through this row W_Q and W_K get at most {} times what reaches its "
-                             "weights, while V gets the weights themselves, {} for the largest.",
-                             significant(row.spectral, 2), number(row.p_max));
+        words += fmt::format(
+            " Saturated: through this row W_Q and W_K get at most {} times what reaches its "
+            "weights, while V gets the weights themselves, {} for the largest.",
+            significant(row.spectral, 2), number(row.p_max));
     return words;
 }
 
 std::string flat_sentence(const JacobianNumbers& row) {
-    if (row.keys < 2) return {};
+    if (row.keys < 2 || !row.keeps_shift)
+        return {};  // a sink takes part: the weights do not sum to 1
     if (row.flat == 0)
         return "J kills one direction exactly: all scores raised alike change nothing.";
-    return fmt::format("J kills one direction exactly, all scores raised alike, and {} of the other {} nearly: they "
-                       "pass under 1 % of what an even row passes.",
-                       row.flat, row.keys - 1);
+    return fmt::format(
+        "J kills one direction exactly, all scores raised alike, and {} of the other {} nearly: "
+        "they "
+        "pass under 1 % of what an even row passes.",
+        row.flat, row.keys - 1);
 }
 
 void add_badge(const LossGradients& result, GradientsView& view) {
@@ -211,7 +216,8 @@ void add_badge(const LossGradients& result, GradientsView& view) {
     if (check.entries == 0) return;
     view.badge = fmt::format("finite differences: {} apart at most", significant(check.worst, 2));
     view.badge_tip = fmt::format(
-        "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of the inputs and "
+        "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of "
+        "the inputs and "
         "parameters; apart: beside the largest gradient of that tensor. Worst at {}.",
         significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
 }
@@ -229,12 +235,12 @@ JacobianNumbers jacobian_numbers(const AppState& state) {
     row.p_max = std::ranges::max(p);
     row.factor = score_factor(state.document());
     row.even = std::abs(row.factor) / static_cast<double>(row.keys);
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobian_of(p, std::abs(row.factor)),
-                                                                Eigen::EigenvaluesOnly);
-    const Eigen::VectorXd& values = solver.eigenvalues();  // ascending; the first is the 0 of (1, …, 1)
-    row.spectral = std::max(values[values.size() - 1], 0.0);
-    for (Eigen::Index n = 1; n < values.size(); ++n)
-        if (values[n] < kFlat * row.even) ++row.flat;
+    const double size = std::abs(row.factor);
+    const JacobianSpectrum spectrum = softmax_spectrum(p);
+    row.spectral = size * std::max(spectrum.values.back(), 0.0);
+    for (std::size_t n = 1; n < spectrum.values.size(); ++n)  // the first is the 0 of (1, …, 1)
+        if (size * spectrum.values[n] < kFlat * row.even) ++row.flat;
+    row.keeps_shift = common_shift_slope(p) < kRounding;
     return row;
 }
 
@@ -288,29 +294,38 @@ InspectorView gradients_inspector(const AppState& state) {
     view.role = Role::weight;
     view.title = fmt::format("the score of {} is raised by 1", labels[raised]);
     view.value = fmt::format("row {}", axis_label(document, Axis::query, look.row));
-    view.formula = fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}",
-                               significant(row.factor, 4));
+    view.formula =
+        fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}", significant(row.factor, 4));
     if (!is_open(state, static_cast<Index>(raised)))
-        view.lines.push_back({"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
-    // Exact: the raised weight gains e^factor before the row is normalised again.
-    const double gain = is_open(state, static_cast<Index>(raised)) ? std::exp(row.factor) : 1.0;
-    const double sum = 1.0 + p[raised] * (gain - 1.0);
-    InspectorTable table{"what each weight does", "key",
-                         {{"a", Role::weight}, {"∂a/∂s", Role::score}, {"a after", Role::weight}, {"change", Role::score}},
-                         {}, std::nullopt};
+        view.lines.push_back(
+            {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
+    const bool open = is_open(state, static_cast<Index>(raised));
+    const Raised after_one = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0);
+    InspectorTable table{"what each weight does",
+                         "key",
+                         {{"a", Role::weight},
+                          {"∂a/∂s", Role::score},
+                          {"a after", Role::weight},
+                          {"change", Role::score}},
+                         {},
+                         std::nullopt};
     double most = 1e-300;
     for (std::size_t k = 0; k < p.size(); ++k)
-        most = std::max(most, std::abs(p[k] * (k == raised ? gain : 1.0) / sum - p[k]));
+        most = std::max(most, std::abs(after_one.exact[k] - p[k]));
     for (std::size_t k = 0; k < p.size(); ++k) {
         const double slope = row.factor * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
-        const double after = p[k] * (k == raised ? gain : 1.0) / sum;
+        const double after = after_one.exact[k];
         TableRow line{labels[k], {}};
         line.cells = {{cell_number(p[k], 4), Role::weight, {}},
                       {cell_number(slope, 4), Role::score, {}},
                       {cell_number(after, 4), Role::weight, {}},
-                      {fmt::format("{} {}", after > p[k] ? "↑" : after < p[k] ? "↓" : "·",
+                      {fmt::format("{} {}",
+                                   after > p[k]   ? "↑"
+                                   : after < p[k] ? "↓"
+                                                  : "·",
                                    cell_number(after - p[k], 4)),
-                       Role::score, {}}};
+                       Role::score,
+                       {}}};
         line.chosen = k == raised;
         line.muted = !is_open(state, static_cast<Index>(k));
         line.bar = (after - p[k]) / most;

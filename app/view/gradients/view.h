@@ -14,20 +14,21 @@ struct GradientRow {
     std::string key, symbol;
     Role role = Role::score;
     bool parameter = false;
-    std::array<double, 2> norms{};         // Frobenius, over all sequences and heads
+    std::array<double, 2> norms{};  // Frobenius, over all sequences and heads
     std::array<std::string, 2> texts{};
-    std::array<double, 2> bars{};          // 0 … 1 along the log axis; 0 where the norm is 0
+    std::array<double, 2> bars{};  // 0 … 1 along the log axis; 0 where the norm is 0
     bool shown = false;
 };
 
 /// softmax at one row: J = ∂a/∂s, s the raw scores.
 struct JacobianNumbers {
     double p_max = 0.0;
-    double factor = 1.0;         // of the scores: 1/√d_k, 1, …, over the temperature
-    double spectral = 0.0;       // largest eigenvalue of J
-    double even = 0.0;           // the same where all keys have one weight: factor / n
-    Index keys = 0;              // that may be attended to
-    Index flat = 0;              // further directions whose eigenvalue is under 1 % of `even`
+    double factor = 1.0;       // of the scores: 1/√d_k, 1, …, over the temperature
+    double spectral = 0.0;     // largest eigenvalue of J
+    double even = 0.0;         // the same where all keys have one weight: factor / n
+    Index keys = 0;            // that may be attended to
+    bool keeps_shift = false;  // all scores raised alike change nothing
+    Index flat = 0;            // further directions whose eigenvalue is under 1 % of `even`
 };
 
 struct GradientsView {
@@ -37,9 +38,9 @@ struct GradientsView {
     std::string badge, badge_tip;
     bool ready = false, stale = false;
     std::vector<GradientRow> rows;
-    std::array<std::string, 2> sides;   // "÷√d_k", "not divided"
-    std::vector<std::string> ticks;     // of the log axis, from its low end
-    std::vector<GridView> grids;        // the gradient, and the Jacobian
+    std::array<std::string, 2> sides;  // "÷√d_k", "not divided"
+    std::vector<std::string> ticks;    // of the log axis, from its low end
+    std::vector<GridView> grids;       // the gradient, and the Jacobian
     std::vector<std::string> losses;
     int loss = 0;
     std::vector<std::string> row_names;

@@ -41,7 +41,8 @@ Action tensor_beside(const AppState& state, Index step) {
 std::string gradients_lacks(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
-    if (is_without_values(document)) return "Values V are not there: no loss of the output has a gradient.";
+    if (is_without_values(document))
+        return "Values V are not there: no loss of the output has a gradient.";
     return stages_lack(document);
 }
 
@@ -49,9 +50,12 @@ void enter_gradients(AppState& state) {
     if (const std::string lacks = gradients_lacks(state); !lacks.empty()) return say(state, lacks);
     const auto& selected = state.step.selected;
     const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
-    if (stage != nullptr && info(*stage).rows == Axis::query) state.gradients_look.row = selected->row;
+    if (stage != nullptr && info(*stage).rows == Axis::query)
+        state.gradients_look.row = selected->row;
     settle_gradients(state);
-    say(state, "↑ and ↓ choose a row, ← and → the score that is raised, PgUp and PgDn a tensor; S switches ÷√d_k.");
+    say(state,
+        "↑ and ↓ choose a row, ← and → the score that is raised, PgUp and PgDn a tensor; S "
+        "switches ÷√d_k.");
 }
 
 void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
@@ -97,7 +101,8 @@ void read_gradients(Fields& fields, AppState& state) {
     if (const auto id = find_operand(key))
         look.tensor = *id;
     else
-        fields.complain(fmt::format("has 'tensor' = \"{}\": expected a stage or a parameter", shortened(key)));
+        fields.complain(
+            fmt::format("has 'tensor' = \"{}\": expected a stage or a parameter", shortened(key)));
     fields.read_index("row", look.row);
     fields.read_index("raised", look.raised);
     settle_gradients(state);
@@ -110,10 +115,12 @@ std::string gradients_figure_name(const AppState& state) {
 }
 
 std::vector<Shot> gradients_shots() {
-    return {{"", {LoadPreset{"the-cat-sat-down"}, SelectJacobianRow{2, 1}}},
-            {"weights", {LoadPreset{"three-heads"}, ShowGradientOf{"w_q"}, SelectJacobianRow{4, 2}}},
-            {"masked", {LoadPreset{"the-cat-sat-down"}, SetCausalMask{CausalAlign::top_left},
-                        SelectJacobianRow{0, 0}}}};
+    return {
+        {"", {LoadPreset{"the-cat-sat-down"}, SelectJacobianRow{2, 1}}},
+        {"weights", {LoadPreset{"three-heads"}, ShowGradientOf{"w_q"}, SelectJacobianRow{4, 2}}},
+        {"masked",
+         {LoadPreset{"the-cat-sat-down"}, SetCausalMask{CausalChoice::top_left},
+          SelectJacobianRow{0, 0}}}};
 }
 
 // ---- actions
@@ -139,7 +146,8 @@ void carry_out(AppState& state, const LossGradientsReady& action) {
 // ---- requests
 
 std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& state) {
-    if (state.workspace != Workspace::gradients || !gradients_lacks(state).empty()) return std::nullopt;
+    if (state.workspace != Workspace::gradients || !gradients_lacks(state).empty())
+        return std::nullopt;
     LossGradientsRequest request = loss_gradients_of(state);
     const auto& result = state.gradients_look.result;
     if (result && result->document == request.document && result->loss == request.loss)

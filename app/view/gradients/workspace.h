@@ -28,7 +28,8 @@ inline constexpr WorkspaceInfo kGradientsWorkspace{
     .key = "gradients",
     .title = "Gradients",
     .tip =
-        "What the loss sends back to every stage and weight matrix, with and without ÷√d_k, and the Jacobian "
+        "What the loss sends back to every stage and weight matrix, with and without ÷√d_k, and "
+        "the Jacobian "
         "of any row.",
     .digit = Key::f4,
     .shows_document = true,

@@ -65,12 +65,11 @@ std::vector<std::string> legend_of(const AttentionSpec& spec) {
     std::vector<std::string> legend(1);
     legend[0] = "each cell q_d k_d, blue − and orange +; their sum is the score before the scale";
     if (!spec.rope) return legend;
-    legend.push_back(
-        fmt::format("after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the "
-                    "fastest first",
-                    significant(spec.rope->base, 6),
-                    spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
-                    rope_scaling_words(spec.rope->scaling)));
+    legend.push_back(fmt::format(
+        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the "
+        "fastest first",
+        significant(spec.rope->base, 6), spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
+        rope_scaling_words(spec.rope->scaling)));
     return legend;
 }
 

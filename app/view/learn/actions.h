@@ -61,15 +61,15 @@ struct SwitchScaling {
     friend void carry_out(AppState& state, const SwitchScaling& action);
 };
 /// A head whose output counts, or is 0, from that step on.
-struct SwitchHead {
+struct SwitchLearnHead {
     std::string run;
     Index from, layer, head;
     bool on;
     static constexpr auto kMeta =
-        meta("switch_head", Kind::plain, field("run", &SwitchHead::run),
-             field("from", &SwitchHead::from), field("layer", &SwitchHead::layer),
-             field("head", &SwitchHead::head), field("on", &SwitchHead::on));
-    friend void carry_out(AppState& state, const SwitchHead& action);
+        meta("switch_learn_head", Kind::plain, field("run", &SwitchLearnHead::run),
+             field("from", &SwitchLearnHead::from), field("layer", &SwitchLearnHead::layer),
+             field("head", &SwitchLearnHead::head), field("on", &SwitchLearnHead::on));
+    friend void carry_out(AppState& state, const SwitchLearnHead& action);
 };
 /// Runs of so many seeds, for the spread.
 struct TrainSeeds {
@@ -160,7 +160,7 @@ struct LearnProgress {
 
 using LearnActions =
     ActionList<SetLearnField, SetLearnDifference, LoadExperiment, TrainTo, NewTraining,
-               SwitchScaling, SwitchHead, TrainSeeds, OpenLearnMoment, SaveRuns, ShowLearnStep,
+               SwitchScaling, SwitchLearnHead, TrainSeeds, OpenLearnMoment, SaveRuns, ShowLearnStep,
                ShowLearnHead, ShowLearnMeasure, ShowLearnPage, SelectLearnCell, SetLearnSentence,
                DraftLearnSentence, DraftLearnText, HoverLearnCell, LearnProgress>;
 

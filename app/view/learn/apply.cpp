@@ -150,7 +150,7 @@ void carry_out(AppState& state, const SwitchScaling& action) {
                action.on ? "÷√d_k on" : "÷√d_k off");
 }
 
-void carry_out(AppState& state, const SwitchHead& action) {
+void carry_out(AppState& state, const SwitchLearnHead& action) {
     const auto run = planned_run(state, action.run);
     if (!run) return;
     const train::Spec& spec = state.learn.plan->controls.of(*run);

@@ -79,7 +79,7 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         add(fmt::format("{}: head {}.{} {} from this step on", letter, look.layer, look.head,
                         off ? "on" : "off"),
             run == 0 ? plain(Key::x) : shift(Key::x),
-            SwitchHead{name, step, look.layer, look.head, off});
+            SwitchLearnHead{name, step, look.layer, look.head, off});
         for (const WorkspaceInfo* workspace : state.workspaces)
             if (workspace->shows_document)
                 add(fmt::format("Open this moment of {} in {}", letter, workspace->title), {},

@@ -12,7 +12,7 @@
 namespace attn::view {
 namespace {
 
-constexpr std::size_t kMostNotes = 4;
+constexpr std::size_t kMostCompared = 4;
 
 using Rows = std::vector<RowComparison>;
 
@@ -39,7 +39,7 @@ std::vector<std::string> notes_of(const AppState& state, const ConventionScores&
     std::vector<std::string> notes;
     const auto count =
         static_cast<std::size_t>(std::ranges::count_if(rows, &RowComparison::differs));
-    const std::size_t most = count > kMostNotes ? kMostNotes - 1 : count;
+    const std::size_t most = count > kMostCompared ? kMostCompared - 1 : count;
     for (const RowComparison& row : rows)
         if (row.differs && notes.size() < most)
             notes.push_back(sentence(row_note(state, scores, row, first, second)));

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/view/heads/words.h"
+#include <algorithm>
+
 #include "app/view/step/explain_parts.h"
 #include "core/check.h"
 #include "core/tex.h"
@@ -20,11 +21,13 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
                         explanation.cell.row, explanation.cell.row, explanation.cell.column,
                         explanation.cell.column));
         const Document& document = state.document();
-        const HeadPlace of{document.layer, explanation.cell.row / document.size.d_v};
-        if (explanation.value == 0.0 && is_off(document, of))
-            explanation.notes.push_back(
-                fmt::format("Head {} is switched off: its rows are 0 here, not in the model's file.",
-                            of.head));
+        const Index head = explanation.cell.row / document.size.d_v;
+        const ModelOrigin* const model = model_of(document);
+        const bool own = document.own_heads == 0 || document.own_heads == document.size.heads;
+        if (explanation.value == 0.0 && own && model != nullptr &&
+            std::ranges::binary_search(model->off, ModelHead{document.layer, head}))
+            explanation.notes.push_back(fmt::format(
+                "Head {} is switched off: its rows are 0 here, not in the model's file.", head));
         return;
     }
     const char letter = std::string_view(row.symbol).back();
