@@ -74,6 +74,14 @@ bool is_scale_open(const cli::StartOptions& start) { return !start.scale && star
 /// Work is kept so long after the first change that is not kept yet.
 constexpr double kKeepSeconds = 0.5;
 
+/// What a person sets for every session.
+bool is_setting(const view::Action& action) {
+    return std::holds_alternative<view::SetTheme>(action) ||
+           std::holds_alternative<view::SetUiScale>(action) ||
+           std::holds_alternative<view::SetReducedMotion>(action) ||
+           std::holds_alternative<view::ShowInspector>(action);
+}
+
 /// The window with everything around it. One frame: gather actions, carry them out, draw.
 class Desktop {
   public:
@@ -131,7 +139,8 @@ class Desktop {
     Clock::time_point started_;
     Clock::time_point last_frame_;
     keep::Settings settings_;
-    bool settings_broken_ = false;  // the file stays as it is
+    bool settings_changed_ = false;  // by the person, not by a session that was opened
+    bool settings_broken_ = false;   // the file stays as it is
     std::filesystem::path config_ = keep::config_folder();
     std::filesystem::path state_folder_ = keep::state_folder();
     std::optional<keep::Leftovers> leftovers_;
@@ -212,6 +221,7 @@ void Desktop::follow(const view::Action& action) {
     if (!keeps()) return;
     const view::Kind kind = view::kind_of(action);
     if (kind != view::Kind::moment && !unkept_since_) unkept_since_ = Clock::now();
+    if (script_.empty() && is_setting(action)) settings_changed_ = true;
     if (const auto* saved = std::get_if<view::SessionSaved>(&action)) {
         kept_ = view::session_to_json(state_, state_folder_);
         unkept_since_ = Clock::now();
@@ -230,7 +240,7 @@ void Desktop::follow(const view::Action& action) {
 }
 
 void Desktop::keep_settings() {
-    if (!keeps() || config_.empty() || settings_broken_) return;
+    if (!std::exchange(settings_changed_, false) || config_.empty() || settings_broken_) return;
     const keep::Settings now = keep::settings_of(state_, settings_);
     if (now == settings_) return;
     settings_ = now;
@@ -270,6 +280,7 @@ void Desktop::answer_recovery(view::RecoveryAnswer answer) {
 }
 
 void Desktop::forget_work() {
+    keep_settings();
     if (autosave_) autosave_->end();
 }
 

@@ -73,7 +73,8 @@ TEST_CASE(
     for (std::size_t n = 0; n < 3; ++n) CHECK(*now[n] == *was[n]);
     CHECK(now[3]->loss != was[3]->loss);
     CHECK(now[3]->switches.scaling);
-    CHECK(state.learn.before == before.learn.series);
+    REQUIRE(state.learn.before);
+    CHECK(state.learn.before->sides[1].records == was);
     const LearnView view = build_learn_view(state);
     const auto dashed = [](const CurveView& curve) { return curve.dashed; };
     CHECK(std::ranges::count_if(view.plots[0].curves, dashed) == 1);

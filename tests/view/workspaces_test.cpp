@@ -82,8 +82,8 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
           "numerics, cost, heads, lookup, compare, tensors, learn, gradients or probe.");
     CHECK(state.workspace == Workspace::step);
     CHECK(workspace_keys(workspaces()) ==
-          "step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare, tensors "
-          "or learn");
+          "step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare, tensors, "
+          "learn or gradients");
 }
 
 TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {

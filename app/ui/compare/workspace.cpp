@@ -7,6 +7,7 @@
 #include "app/ui/common/grid_set.h"
 #include "app/ui/common/inspector.h"
 #include "app/ui/common/lens.h"
+#include "app/ui/common/point.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/workspaces.h"
 #include "app/view/common/format.h"
@@ -132,24 +133,14 @@ void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out)
     }
 }
 
-/// One line, in body letters where the title's are too wide; returns where it ends.
-float draw_head_line(const std::string& text, float top, const Box& box, const Frame& frame) {
-    if (text.empty()) return top;
-    const bool fits = frame.text_width(frame.fonts.title, text) <= box.size().x;
-    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
-    const float height = font.px * (fits ? 1.4F : 2.6F);
-    panel(fits ? "wide line" : "two lines", {{box.low.x, top}, {box.high.x, top + height}},
-          [&] { wrapped_words(frame, font, frame.theme.text, text); });
-    return top + height;
-}
-
 void draw_compare_body(const CompareView& view, const Box& box, bool chrome, const Frame& frame,
                        view::Actions& out) {
     ImGui::PushID("first");
-    float top = draw_head_line(view.point, box.low.y, box, frame);
+    float top = draw_point(view.point, box, frame);
     ImGui::PopID();
     ImGui::PushID("second");
-    top = draw_head_line(view.point_b, top, box, frame) + frame.px(kFoot);
+    if (!view.point_b.empty()) top = draw_point(view.point_b, {{box.low.x, top}, box.high}, frame);
+    top += frame.px(kFoot);
     ImGui::PopID();
     const float foot = box.high.y - frame.px(kFoot);
     const float controls = chrome ? reach_height(view, frame) : 0.0F;

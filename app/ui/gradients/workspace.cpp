@@ -6,6 +6,7 @@
 #include "app/ui/common/grid_set.h"
 #include "app/ui/common/inspector.h"
 #include "app/ui/common/lens.h"
+#include "app/ui/common/point.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/workspaces.h"
 #include "app/view/gradients/view.h"
@@ -19,7 +20,6 @@ using view::GradientsView;
 
 // Design units.
 constexpr float kBar = 40.0F;
-constexpr float kNote = 22.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kGap = 20.0F;
 constexpr float kChain = 0.4F;  // of the width
@@ -145,28 +145,11 @@ void draw_gradients_bar(const GradientsView& view, const Frame& frame, view::Act
     tooltip(frame, view.badge, view.badge_tip);
 }
 
-float draw_gradients_words(const GradientsView& view, const Box& box, const Frame& frame) {
-    const bool fits = frame.text_width(frame.fonts.title, view.point) <= box.size().x;
-    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
-    const float height = font.px * (fits ? 1.4F : 2.6F);
-    panel("point", {box.low, {box.high.x, box.low.y + height}},
-          [&] { wrapped_words(frame, font, frame.theme.text, view.point); });
-    float y = box.low.y + height;
-    for (const std::string& note : view.notes) {
-        ImGui::SetCursorScreenPos({box.low.x, y});
-        ImGui::Dummy({box.size().x, frame.px(kNote)});
-        const std::string shown = fit_text(frame, frame.fonts.body, note, box.size().x);
-        if (shown != note) tooltip(frame, {}, note);
-        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
-                     Align::left, frame.theme.muted, shown);
-        y += frame.px(kNote);
-    }
-    return y + frame.px(kFoot);
-}
-
 void draw_gradients_body(const GradientsView& view, const Box& box, const Frame& frame,
                          view::Actions& out) {
-    const float top = draw_gradients_words(view, box, frame);
+    const float point = draw_point(view.point, box, frame);
+    const float top =
+        draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kFoot);
     if (!view.ready) return;
     const float split = box.low.x + box.size().x * kChain;
     const Box chain{{box.low.x, top}, {split - frame.px(kGap), box.high.y}};

@@ -7,6 +7,7 @@
 #include "app/ui/common/inspector.h"
 #include "app/ui/common/lens.h"
 #include "app/ui/common/plot.h"
+#include "app/ui/common/point.h"
 #include "app/ui/common/widgets.h"
 #include "app/ui/learn/parts.h"
 
@@ -17,7 +18,6 @@ using view::LearnView;
 
 // Design units.
 constexpr float kBar = 40.0F;
-constexpr float kNote = 22.0F;
 constexpr float kGap = 16.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kChoices = 36.0F;
@@ -92,33 +92,10 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame,
     if (hovered != view.hovered) out.push_back(view::HoverLearnCell{hovered});
 }
 
-/// One line, in body letters where the title's are too wide; returns where it ends.
-float draw_learn_point(const std::string& text, const Box& box, const Frame& frame) {
-    const bool fits = frame.text_width(frame.fonts.title, text) <= box.size().x;
-    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
-    const float height = font.px * (fits ? 1.4F : 2.6F);
-    panel("point", {box.low, {box.high.x, box.low.y + height}},
-          [&] { wrapped_words(frame, font, frame.theme.text, text); });
-    return box.low.y + height;
-}
-
-float draw_learn_notes(const LearnView& view, float y, const Box& box, const Frame& frame) {
-    for (const std::string& note : view.notes) {
-        ImGui::SetCursorScreenPos({box.low.x, y});
-        ImGui::Dummy({box.size().x, frame.px(kNote)});
-        const std::string shown = fit_text(frame, frame.fonts.body, note, box.size().x);
-        if (shown != note) tooltip(frame, {}, note);
-        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
-                     Align::left, frame.theme.muted, shown);
-        y += frame.px(kNote);
-    }
-    return y;
-}
-
 void draw_learn_body(const LearnView& view, const Box& box, bool chrome, const Frame& frame,
                      view::Actions& out) {
-    float top = draw_learn_point(view.point, box, frame);
-    top = draw_learn_notes(view, top, box, frame) + frame.px(kFoot);
+    float top = draw_point(view.point, box, frame);
+    top = draw_notes(view.notes, {{box.low.x, top}, box.high}, frame) + frame.px(kFoot);
     if (!view.lacks.empty()) {
         ImGui::SetCursorScreenPos({box.low.x, top});
         wrapped_words(frame, frame.fonts.title, frame.theme.warning, view.lacks);

@@ -29,9 +29,9 @@ void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
 
 void draw_capacity(const CapacityView& view, const Box& box, const Frame& frame,
                    view::Actions& out) {
-    const float point = draw_lookup_point(view.point, box, frame);
+    const float point = draw_point(view.point, box, frame);
     const float top =
-        draw_lookup_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGap);
+        draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGap);
     if (!view.ready) return;
     const float split = top + (box.high.y - top) * kHero;
     draw_curves(view.interference, "interference", {{box.low.x, top}, {box.high.x, split}}, view,

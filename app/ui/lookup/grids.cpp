@@ -120,8 +120,8 @@ float draw_lookup_words(const LookupGridsView& view, const Box& box, const Frame
               [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
         return box.high.y;
     }
-    const float point = draw_lookup_point(view.point, box, frame);
-    return draw_lookup_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGap);
+    const float point = draw_point(view.point, box, frame);
+    return draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGap);
 }
 
 void draw_similarity(const view::SimilarityView& view, const Box& box, const Frame& frame,

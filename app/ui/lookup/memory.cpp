@@ -123,8 +123,8 @@ std::optional<Index> draw_under(const MemoryView& view, const Box& box, const Fr
 }  // namespace
 
 void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    const float point = draw_lookup_point(view.point, box, frame);
-    const float notes = draw_lookup_notes(view.notes, {{box.low.x, point}, box.high}, frame);
+    const float point = draw_point(view.point, box, frame);
+    const float notes = draw_notes(view.notes, {{box.low.x, point}, box.high}, frame);
     const Box room{{box.low.x, notes + frame.px(kGap / 2)}, box.high};
     const Layout at = lay_out(view, room, frame);
     const float right = room.low.x + 2 * at.side + frame.px(kGap);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "app/ui/common/frame.h"
+#include "app/ui/common/point.h"
 #include "app/ui/workspaces.h"
 #include "app/view/lookup/view.h"
 
@@ -40,9 +41,5 @@ void draw_permutation(const view::PermutationView& view, const Box& box, const F
 
 /// What a page of the document's tokens says: its first line and notes, or what it lacks; returns where that ends.
 float draw_lookup_words(const view::LookupGridsView& view, const Box& box, const Frame& frame);
-/// The first line, in two where it is long; returns where it ends.
-float draw_lookup_point(const std::string& words, const Box& box, const Frame& frame);
-/// Lines beneath it, as many as are not empty; returns where they end.
-float draw_lookup_notes(const std::vector<std::string>& notes, const Box& box, const Frame& frame);
 
 }  // namespace attn::ui

@@ -12,7 +12,6 @@ namespace {
 // Design units.
 constexpr float kBar = 40.0F;
 constexpr float kGap = 10.0F;
-constexpr float kNote = 20.0F;
 constexpr float kFoot = 8.0F;
 
 void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
@@ -44,30 +43,6 @@ void draw_side(const view::AppState& state, const WorkArea& area, float top, con
 }
 
 }  // namespace
-
-float draw_lookup_point(const std::string& words, const Box& box, const Frame& frame) {
-    const bool fits = frame.text_width(frame.fonts.title, words) <= box.size().x;
-    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
-    const float height = font.px * (fits ? 1.4F : 2.6F);
-    panel("point", {box.low, {box.high.x, box.low.y + height}},
-          [&] { wrapped_words(frame, font, frame.theme.text, words); });
-    return box.low.y + height;
-}
-
-float draw_lookup_notes(const std::vector<std::string>& notes, const Box& box, const Frame& frame) {
-    float y = box.low.y;
-    for (const std::string& note : notes) {
-        if (note.empty()) continue;
-        ImGui::SetCursorScreenPos({box.low.x, y});
-        ImGui::Dummy({box.size().x, frame.px(kNote)});
-        const std::string shown = fit_text(frame, frame.fonts.body, note, box.size().x);
-        if (shown != note) tooltip(frame, {}, note);
-        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
-                     Align::left, frame.theme.muted, shown);
-        y += frame.px(kNote);
-    }
-    return y;
-}
 
 std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r,
                                   const Frame& frame, view::Actions& out) {

@@ -126,6 +126,7 @@ void settle_compare(AppState& state) {
     if (look.baseline >= look.pins.size()) look.baseline = 0;
     if (look.pins.empty()) look.blink.reset();
     look.hovered.reset();
+    look.cell = {std::max<Index>(look.cell.row, 0), std::max<Index>(look.cell.column, 0)};
     if (!compare_lacks(state).empty()) return;
     const auto stages = ribbon_stages(state.document());
     if (std::ranges::find(stages, look.stage) == stages.end()) look.stage = Stage::weights;
