@@ -187,14 +187,14 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
             "Row {} may attend to one key alone: its weight is 1 whatever the score, so no "
             "gradient reaches that score.",
             token);
-    std::string words =
-        fmt::format("Row {}: p_max = {}, ‖J‖₂ = {}, {} of the {} of an even row over its {} keys.",
-                    token, number(row.p_max), significant(row.spectral, 3),
-                    percent(row.spectral / row.even), significant(row.even, 3), row.keys);
+    std::string words = fmt::format(
+        "Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {} of an even row over its {} keys.", token,
+        number(row.p_max), significant(row.spectral, 3), significant(row.spectral / row.even, 3),
+        significant(row.even, 3), row.keys);
     if (row.p_max > kSaturatedRow)
         words += fmt::format(
-            " Saturated: through this row W_Q and W_K get at most {} times what reaches its "
-            "weights, while V gets the weights themselves, {} for the largest.",
+            " Saturated: its scores, and through them W_Q and W_K, are sent at most {} of what "
+            "reaches its weights; V is sent {} of what reaches its context, at the largest key.",
             significant(row.spectral, 2), number(row.p_max));
     return words;
 }
