@@ -40,7 +40,7 @@ void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
     const bool hovered = ImGui::IsItemHovered();
     tooltip(frame, "‖∂L/∂" + row.symbol + "‖",
             "Frobenius norm over all sequences and heads: above " + row.texts[0] + ", beneath " +
-                row.texts[1] + ". A click draws this gradient.");
+                row.texts[1] + ". ≈ 0: not above rounding. A click draws this gradient.");
     if (row.shown || hovered) frame.painter.rect(box.low, box.high, theme.raised);
     const float height = box.size().y;
     const Font& font = row.parameter ? frame.fonts.body : frame.fonts.strong;

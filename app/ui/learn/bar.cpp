@@ -14,6 +14,7 @@ using view::LearnView;
 
 // Design units.
 constexpr float kExperiments = 380.0F;
+constexpr float kExperimentsShare = 0.32F;  // of a narrow window
 constexpr float kHeadLists = 96.0F;
 
 /// A button in its place on the line; true when pressed.
@@ -73,14 +74,18 @@ void draw_learn_bar(const LearnView& view, const Frame& frame, view::Actions& ou
     const std::string shown =
         view.experiment < 0 ? std::string("own settings")
                             : view.experiment_names[static_cast<std::size_t>(view.experiment)];
+    const float width =
+        std::min(frame.px(kExperiments), ImGui::GetContentRegionAvail().x * kExperimentsShare);
     if (const auto n = combo(frame, "##experiment", {view.experiment_names, view.experiment, shown},
-                             frame.px(kExperiments),
-                             {"What is trained", "Every setting stands at the right"}, out))
+                             width, {"What is trained", "Every setting stands at the right"}, out))
         out.push_back(view::LoadExperiment{view.experiment_keys[static_cast<std::size_t>(*n)]});
     draw_training(view, frame, out);
     draw_place(view, frame, out);
-    if (view.progress.empty()) return;
-    flow(frame, frame.text_width(frame.fonts.body, view.progress));
+    // The bottom line has it too.
+    ImGui::SameLine(0.0F, frame.px(12));
+    if (view.progress.empty() ||
+        ImGui::GetContentRegionAvail().x < frame.text_width(frame.fonts.body, view.progress))
+        return ImGui::NewLine();
     ImGui::AlignTextToFramePadding();
     words(frame, frame.fonts.body, frame.theme.muted, view.progress);
 }

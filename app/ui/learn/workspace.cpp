@@ -25,7 +25,8 @@ constexpr float kMeasures = 240.0F;
 constexpr float kMomentLine = 32.0F;
 constexpr float kCurves = 0.4F;  // of the width, beside the maps
 constexpr float kMaps = 0.62F;   // of the height, above the small plots
-constexpr float kStacked = 760.0F;
+constexpr float kStacked = 600.0F;
+constexpr float kLow = 380.0F;  // of the height: small curves have no room
 
 /// The step under the pointer; the newest at the right end.
 void draw_learn_plot(const view::PlotView& plot, const char* id, const Box& box,
@@ -115,10 +116,11 @@ void draw_learn_body(const LearnView& view, const Box& box, bool chrome, const F
     panel("curve", curve, [&] { draw_learn_curve(view, curve, frame, out); });
     const float left = wide ? split + frame.px(kGap) : box.low.x;
     const float begin = wide ? top : middle + frame.px(kGap);
-    const float below = wide ? begin + (foot - begin) * kMaps : foot;
+    const bool small_curves = wide && foot - begin >= frame.px(kLow);
+    const float below = small_curves ? begin + (foot - begin) * kMaps : foot;
     const Box maps{{left, begin}, {box.high.x, below}};
     panel("maps", maps, [&] { draw_learn_maps(view, maps, frame, out); });
-    if (!wide) return;
+    if (!small_curves) return;
     const Box small{{left, below + frame.px(kGap)}, {box.high.x, foot}};
     panel("small", small, [&] { draw_small_curves(view, small, frame, out); });
 }

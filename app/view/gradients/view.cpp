@@ -20,7 +20,8 @@ namespace attn::view {
 namespace {
 
 constexpr double kRounding = 1e-9;
-constexpr double kFlat = 0.01;  // of what an even row passes
+constexpr double kRoundedNorm = 1e-13;  // beside the largest, in double
+constexpr double kFlat = 0.01;          // of what an even row passes
 constexpr double kSaturatedRow = 0.99;
 constexpr Index kMostJacobian = 128;  // keys
 
@@ -63,6 +64,20 @@ std::array<int, 2> log_ends(const std::vector<GradientRow>& rows) {
     return {first, std::max(static_cast<int>(std::ceil(std::log10(high))), first + 2)};
 }
 
+/// What is as small as rounding beside the largest norm is 0 as far as anybody can tell.
+void leave_rounding_out(std::vector<GradientRow>& rows) {
+    for (std::size_t n = 0; n < 2; ++n) {
+        double largest = 0.0;
+        for (const GradientRow& row : rows)
+            if (std::isfinite(row.norms[n])) largest = std::max(largest, row.norms[n]);
+        for (GradientRow& row : rows) {
+            if (row.norms[n] == 0.0 || !(row.norms[n] < kRoundedNorm * largest)) continue;
+            row.norms[n] = 0.0;
+            row.texts[n] = "≈ 0";
+        }
+    }
+}
+
 void add_gradient_rows(const AppState& state, const LossGradients& result, GradientsView& view) {
     for (const OperandId& id : chain_of(state, result.sides[0])) {
         GradientRow row;
@@ -77,6 +92,7 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
         }
         view.rows.push_back(std::move(row));
     }
+    leave_rounding_out(view.rows);
     const auto [first, last] = log_ends(view.rows);
     for (GradientRow& row : view.rows)
         for (std::size_t n = 0; n < 2; ++n)

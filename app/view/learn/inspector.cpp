@@ -7,12 +7,13 @@
 #include "app/view/common/words.h"
 #include "app/view/learn/settings.h"
 #include "app/view/learn/view.h"
+#include "app/view/learn/words.h"
 
 namespace attn::view {
 namespace {
 
-std::string run_title(const LearnControls& controls, std::size_t run) {
-    const std::string words = learn_run_words(controls, run);
+std::string run_title(const LearnPlan& plan, std::size_t run) {
+    const std::string words = learn_name(plan, run);
     return words.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", words);
 }
 
@@ -69,7 +70,8 @@ InspectorView row_page(const AppState& state) {
     for (std::size_t run = 0; run < runs_of(series); ++run) {
         const train::Spec& spec = controls.of(run);
         const train::Probe& probe = *series.sides[run].probe;
-        view.lines.push_back(learn_line(run_title(controls, run), answer_words(series, probe, i)));
+        view.lines.push_back(
+            learn_line(run_title(series.request.plan, run), answer_words(series, probe, i)));
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         rows.push_back(probe.weights[static_cast<std::size_t>(look.layer)].matrix(0, look.head));
         table.columns.push_back({run == 0 ? "A" : "B", Role::weight});
@@ -109,8 +111,8 @@ InspectorView heads_page(const AppState& state) {
     InspectorTable table{"", "head", {}, {}, std::nullopt};
     for (std::size_t run = 0; run < runs_of(series); ++run)
         for (const char* name : {"H", "p_max", ">0.99"})
-            table.columns.push_back(
-                {fmt::format("{} {}", run == 0 ? "A" : "B", name), Role::weight});
+            table.columns.push_back({fmt::format("{} {}", run == 0 ? "A" : "B", name), Role::weight,
+                                     std::string_view(name) == ">0.99"});
     const train::Spec& a = controls.a;
     const train::Spec& b = controls.b;
     const Index layers = std::max(a.layers, controls.has_b() ? b.layers : a.layers);

@@ -8,6 +8,7 @@
 #include "app/view/common/format.h"
 #include "app/view/learn/settings.h"
 #include "app/view/learn/view.h"
+#include "app/view/learn/words.h"
 
 namespace attn::view {
 namespace {
@@ -223,7 +224,7 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
         const LearnSide& side = series.sides[run];
         const ValueOf value = value_of(look, controls.of(run), side, measure);
         CurveView curve = curve_of(side.records, 0, value);
-        const std::string words = learn_run_words(controls, run);
+        const std::string words = learn_name(series.request.plan, run);
         curve.label = words.empty() ? std::string("A") : words;
         curve.role = run == 0 ? Role::query : Role::key;
         plot.curves.push_back(std::move(curve));

@@ -49,7 +49,7 @@ GridView learn_map(const AppState& state, std::size_t run) {
     for (Index i = 0; causal && i < sheet.values.rows; ++i)
         for (Index j = 0; j < sheet.values.columns; ++j) style.masked.push_back(j > i);
     GridView grid = make_grid(state, sheet, style);
-    const std::string words = learn_run_words(controls, run);
+    const std::string words = learn_name(look.series->request.plan, run);
     grid.title = words.empty() ? fmt::format("A, step {}", grouped(probe.step))
                                : fmt::format("{}: {}, step {}", run == 0 ? "A" : "B", words,
                                              grouped(probe.step));

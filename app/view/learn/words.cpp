@@ -18,11 +18,6 @@ constexpr double kSameLoss = 0.05;
 
 using train::Ending;
 
-std::string learn_label(const LearnControls& controls, std::size_t run) {
-    const std::string words = learn_run_words(controls, run);
-    return words.empty() ? std::string("it") : words;
-}
-
 std::string over_words(const Ending& ending) {
     if (ending.steps == 1) return "step 0 alone";
     return fmt::format("means of its last {} steps", ending.steps);
@@ -41,27 +36,27 @@ std::array<Ending, 2> endings_at(const LearnSeries& series, Index step) {
             train::ending_of(series.sides[1].records, step)};
 }
 
-std::string compared_words(const LearnControls& controls, const std::array<Ending, 2>& endings) {
+std::string compared_words(const LearnPlan& plan, const std::array<Ending, 2>& endings) {
     const auto& [a, b] = endings;
     if (!std::isfinite(a.loss) || !std::isfinite(b.loss))
-        return fmt::format("{} {}; {} {}", learn_label(controls, 0), right_words(a),
-                           learn_label(controls, 1), right_words(b));
+        return fmt::format("{} {}; {} {}", learn_name(plan, 0), right_words(a), learn_name(plan, 1),
+                           right_words(b));
     if (is_no_difference(a, b))
-        return fmt::format("no clear difference: {} {} right, {} {}", learn_label(controls, 0),
-                           percent(a.accuracy), learn_label(controls, 1), percent(b.accuracy));
-    return fmt::format("{} {} right, {} {}", learn_label(controls, 0), percent(a.accuracy),
-                       learn_label(controls, 1), percent(b.accuracy));
+        return fmt::format("no clear difference: {} {} right, {} {}", learn_name(plan, 0),
+                           percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
+    return fmt::format("{} {} right, {} {}", learn_name(plan, 0), percent(a.accuracy),
+                       learn_name(plan, 1), percent(b.accuracy));
 }
 
 /// Which rows are saturated: now, and from the first step on.
-std::string saturation_words(const LearnControls& controls, const LearnSeries& series,
-                             const std::array<Ending, 2>& endings) {
+std::string saturation_words(const LearnSeries& series, const std::array<Ending, 2>& endings) {
+    const LearnControls& controls = series.request.plan.controls;
     std::string words = "Rows whose largest weight is above 0.99:";
     for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run) {
         const auto& records = series.sides[run].records;
         if (records.empty()) return {};
         words += fmt::format("{} {}{} at step 0, {} now", run == 0 ? "" : ";",
-                             controls.has_b() ? learn_run_words(controls, run) + " " : "",
+                             controls.has_b() ? learn_name(series.request.plan, run) + " " : "",
                              percent(records.front()->saturated), percent(endings[run].saturated));
     }
     return words + ".";
@@ -93,7 +88,7 @@ std::string spread_words(const LearnSeries& series) {
         for (const LearnSeed& seed : series.seeds) right.push_back(seed.endings[run].accuracy);
         std::ranges::sort(right);
         words += fmt::format("{} {}{} right (median; {} to {})", run == 0 ? "" : ";",
-                             plan.controls.has_b() ? learn_run_words(plan.controls, run) + " " : "",
+                             plan.controls.has_b() ? learn_name(plan, run) + " " : "",
                              percent(right[(right.size() - 1) / 2]), percent(right.front()),
                              percent(right.back()));
     }
@@ -111,6 +106,12 @@ std::string variance_words(const LearnControls& controls) {
 }
 
 }  // namespace
+
+std::string learn_name(const LearnPlan& plan, std::size_t run) {
+    std::string words = learn_run_words(plan.controls, run);
+    if (!words.empty() && !plan.switches[run].empty()) words += ", switched";
+    return words;
+}
 
 bool is_no_difference(const Ending& a, const Ending& b) {
     const double larger = std::max(a.loss, b.loss);
@@ -134,7 +135,7 @@ std::string learn_point(const AppState& state) {
         return fmt::format("After {} step{}: {}.", grouped(step), step == 1 ? "" : "s",
                            right_words(endings[0]));
     return fmt::format("After {} step{}: {}.", grouped(step), step == 1 ? "" : "s",
-                       compared_words(controls, endings));
+                       compared_words(look.series->request.plan, endings));
 }
 
 std::vector<std::string> learn_notes(const AppState& state) {
@@ -145,7 +146,7 @@ std::vector<std::string> learn_notes(const AppState& state) {
     const Index step = shown_learn_step(state);
     if (look.series && step > 0) {
         const auto endings = endings_at(*look.series, step);
-        std::string first = saturation_words(controls, *look.series, endings);
+        std::string first = saturation_words(*look.series, endings);
         notes.push_back(first + fmt::format(" (Numbers of a step: {}.)", over_words(endings[0])));
         notes.push_back(spread_words(*look.series));
         for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run)
