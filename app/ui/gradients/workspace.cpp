@@ -24,7 +24,7 @@ constexpr float kFoot = 8.0F;
 constexpr float kGap = 20.0F;
 constexpr float kChain = 0.4F;  // of the width
 constexpr float kSymbols = 76.0F;
-constexpr float kNumbers = 84.0F;
+constexpr float kNumbers = 108.0F;
 constexpr float kHead = 44.0F;
 constexpr float kTallest = 44.0F;
 constexpr float kLosses = 210.0F;
@@ -48,14 +48,19 @@ void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
                  row.shown ? theme.accent : theme.role(row.role), row.symbol);
     const float left = box.low.x + frame.px(kSymbols);
     const float right = box.high.x - frame.px(kNumbers);
+    // Where two lines have no room the numbers stand beside each other.
+    const bool low = height < frame.fonts.digits_small.px * 2.2F;
+    const float half = (right + box.high.x) / 2;
     for (std::size_t n = 0; n < 2; ++n) {
         const float top = box.low.y + height * (n == 0 ? 0.08F : 0.52F);
         const float foot = top + height * 0.4F;
         const float end = left + (right - left) * static_cast<float>(row.bars[n]);
         const view::Color color = n == 0 ? theme.role(Role::query) : theme.role(Role::key);
         if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, foot}, color, frame.px(2));
-        draw_text_in(frame, frame.fonts.digits_small, {right, top}, {box.high.x, foot},
-                     Align::right, color, row.texts[n]);
+        const ImVec2 from{low && n == 1 ? half : right, low ? box.low.y : top};
+        const ImVec2 to{low && n == 0 ? half : box.high.x, low ? box.high.y : foot};
+        draw_text_in(frame, frame.fonts.digits_small, from, to, Align::right, color,
+                     fit_text(frame, frame.fonts.digits_small, row.texts[n], to.x - from.x));
     }
     if (clicked || pressed) out.push_back(view::ShowGradientOf{row.key});
 }

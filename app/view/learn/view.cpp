@@ -50,9 +50,10 @@ GridView learn_map(const AppState& state, std::size_t run) {
         for (Index j = 0; j < sheet.values.columns; ++j) style.masked.push_back(j > i);
     GridView grid = make_grid(state, sheet, style);
     const std::string words = learn_name(look.series->request.plan, run);
-    grid.title = words.empty() ? fmt::format("A, step {}", grouped(probe.step))
-                               : fmt::format("{}: {}, step {}", run == 0 ? "A" : "B", words,
-                                             grouped(probe.step));
+    grid.title =
+        words.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", words);
+    if (probe.step != look.series->sides[0].probe->step)
+        grid.title += fmt::format(", step {}", grouped(probe.step));
     grid.tooltip = fmt::format("softmax weights of head {}.{} over the keys, row by row",
                                look.layer, look.head);
     grid.editable = false;
@@ -96,8 +97,9 @@ void add_learn_maps(const AppState& state, LearnView& view) {
     std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
     const bool cut = tokens.size() > kMostShownTokens;
     if (cut) tokens.resize(kMostShownTokens);
-    view.map_words = fmt::format("Weights of head {}.{} on “{}{}”.", look.layer, look.head,
-                                 fmt::join(tokens, " "), cut ? " …" : "");
+    view.map_words =
+        fmt::format("Weights of head {}.{} at step {} on “{}{}”.", look.layer, look.head,
+                    grouped(series.sides[0].probe->step), fmt::join(tokens, " "), cut ? " …" : "");
 }
 
 void add_learn_runs(const AppState& state, LearnView& view) {
