@@ -1,0 +1,74 @@
+// The training beside the window: what it gives is what the same steps give without a thread, however often it is redirected.
+
+#include "app/jobs/learn.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/view/document/edits.h"
+#include "app/view/learn/view.h"
+#include "app/view/requests.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState learning(Index until) {
+    AppState state = initial_state();
+    view::apply(state, SetWorkspace{"learn"});
+    for (const auto& [field, value] : {std::pair{"tokens", "12"},
+                                       {"symbols", "4"},
+                                       {"d_model", "8"},
+                                       {"d_k", "16"},
+                                       {"batch", "4"}})
+        view::apply(state, SetLearnField{"a", field, value});
+    view::apply(state, TrainTo{until});
+    return state;
+}
+
+void settle(jobs::Learn& job, AppState& state) {
+    for (int n = 0; n < 3; ++n) {
+        job.update(state);
+        job.settle();
+        for (const Action& answer : job.take()) view::apply(state, answer);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the job of Learn gives what the same steps give without it, switched on its way") {
+    AppState state = learning(40);
+    jobs::Learn job([] {});
+    job.update(state);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (const Action& answer : job.take()) view::apply(state, answer);
+    view::apply(state, SwitchScaling{"b", 7, true});  // in the middle of it
+    job.update(state);
+    view::apply(state, TrainTo{30});
+    settle(job, state);
+    REQUIRE(state.learn.series);
+    CHECK(state.learn.series->complete);
+    CHECK_FALSE(requested_learning(state));
+
+    AppState alone = learning(40);
+    view::apply(alone, SwitchScaling{"b", 7, true});
+    view::apply(alone, TrainTo{30});
+    answer_all(alone);
+    for (std::size_t run = 0; run < 2; ++run) {
+        const auto& records = state.learn.series->sides[run].records;
+        const auto& expected = alone.learn.series->sides[run].records;
+        REQUIRE(records.size() == 30);
+        REQUIRE(expected.size() == 30);
+        for (std::size_t n = 0; n < records.size(); ++n) CHECK(*records[n] == *expected[n]);
+    }
+}
+
+TEST_CASE("a training that goes on does not keep the job from ending") {
+    const AppState state = learning(kMostLearnSteps);
+    jobs::Learn job([] {});
+    job.update(state);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
