@@ -50,9 +50,10 @@ TEST_CASE("a drag over the curve goes to a kept moment, and the right end to the
     app.ui.press(Key::space);
     app.settle();
     std::optional<view::ShowLearnStep> found;
-    for (float y = 250; y < 800 && !found; y += 50)
-        if (const auto* shown = last<view::ShowLearnStep>(app.ui.drag({160, y}, {240, y})))
-            found = *shown;
+    for (float y = 250; y < 800 && !found; y += 50) {
+        const view::Actions actions = app.ui.drag({160, y}, {240, y});
+        if (const auto* shown = last<view::ShowLearnStep>(actions)) found = *shown;
+    }
     REQUIRE(found);
     CHECK(app.state.learn.shown.step);
     CHECK(*app.state.learn.shown.step < 6);

@@ -21,7 +21,7 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
                         explanation.cell.row, explanation.cell.row, explanation.cell.column,
                         explanation.cell.column));
         const Document& document = state.document();
-        const Index head = explanation.cell.row / document.size.d_v;
+        const Index head = explanation.cell.row / std::max<Index>(document.size.d_v, 1);
         const ModelOrigin* const model = model_of(document);
         const bool own = document.own_heads == 0 || document.own_heads == document.size.heads;
         if (explanation.value == 0.0 && own && model != nullptr &&
