@@ -3,12 +3,13 @@
 // What a library orders between threads inside code that the thread sanitizer cannot see, told to it by hand: all that
 // was done before tsan_release(at) happened before all that is done after tsan_acquire(at). Nothing in any other build.
 
-#if defined(__has_feature)
+// GCC's own word first: Eigen defines __has_feature(x) as 0 where a compiler lacks it.
+#if defined(__SANITIZE_THREAD__)
+#define ATTN_TSAN
+#elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define ATTN_TSAN
 #endif
-#elif defined(__SANITIZE_THREAD__)
-#define ATTN_TSAN
 #endif
 
 #ifdef ATTN_TSAN
