@@ -17,10 +17,7 @@
 #include "app/gl/png.h"
 #include "app/gl/window.h"
 #include "app/jobs/jobs.h"
-#include "app/keep/autosave.h"
-#include "app/keep/places.h"
-#include "app/keep/recent.h"
-#include "app/keep/settings.h"
+#include "app/keep/keeper.h"
 #include "app/line_file.h"
 #include "app/screen.h"
 #include "app/signals.h"
@@ -44,12 +41,12 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
 
-/// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
 /// Of a file that is written.
 std::filesystem::path folder_of(const std::string& path) {
     return std::filesystem::absolute(path).parent_path();
 }
 
+/// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
 std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) {
     const std::string stem =
         fmt::format("attnscope-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
@@ -71,17 +68,6 @@ double default_scale(int height, double device_scale) {
 /// Neither an option nor a journal says how large text is; a session says so as it is opened.
 bool is_scale_open(const cli::StartOptions& start) { return !start.scale && start.replay.empty(); }
 
-/// Work is kept so long after the first change that is not kept yet.
-constexpr double kKeepSeconds = 0.5;
-
-/// What a person sets for every session.
-bool is_setting(const view::Action& action) {
-    return std::holds_alternative<view::SetTheme>(action) ||
-           std::holds_alternative<view::SetUiScale>(action) ||
-           std::holds_alternative<view::SetReducedMotion>(action) ||
-           std::holds_alternative<view::ShowInspector>(action);
-}
-
 /// The window with everything around it. One frame: gather actions, carry them out, draw.
 class Desktop {
   public:
@@ -93,20 +79,12 @@ class Desktop {
     /// --save-session at the end.
     Result<void> save_at_exit() const;
     /// After save_at_exit(), where the program ends by itself: nothing is left to be resumed.
-    void forget_work();
+    void forget_work() { keeper_.end(state_); }
 
   private:
-    // what outlives the program, see app/keep
-    void begin_keeping();
-    [[nodiscard]] std::string apply_settings();
-    void follow(const view::Action& action);
-    void keep_settings();
-    void keep_work();
-    void answer_recovery(view::RecoveryAnswer answer);
-    bool keeps() const { return options_.start.replay.empty() && !options_.exit_after_replay; }
-
     void report_loss(const Result<void>& saved) const;
     void dispatch(const view::Action& action);
+    void write_journal(const view::Action& action);
     void dispatch_all(const view::Actions& actions);
     void notify(const Result<void>& done, const std::string& words);
     void warn(const std::string& words);
@@ -138,17 +116,7 @@ class Desktop {
     std::optional<LineFile> frame_log_;
     Clock::time_point started_;
     Clock::time_point last_frame_;
-    keep::Settings settings_;
-    bool settings_changed_ = false;  // by the person, not by a session that was opened
-    bool settings_broken_ = false;   // the file stays as it is
-    std::filesystem::path config_ = keep::config_folder();
-    std::filesystem::path state_folder_ = keep::state_folder();
-    std::optional<keep::Leftovers> leftovers_;
-    std::optional<keep::Autosave> autosave_;
-    std::string kept_;                               // what needs no keeping: as begun, or as saved
-    std::optional<Clock::time_point> unkept_since_;  // the first change that is not kept
-    bool resumed_ = false;  // what is shown was left by another program, whose file is still there
-    bool handed_over_ = false;  // it is to be in this one's file too
+    keep::Keeper keeper_;
     bool was_animating_ = false;
     int frames_wanted_ = kFramesAfterEvent;
 };
@@ -165,123 +133,22 @@ Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window>
       journal_(std::move(journal)),
       frame_log_(std::move(frame_log)),
       started_(started),
-      last_frame_(started) {
+      last_frame_(started),
+      keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
     state_.large.probes = true;
     script_.insert(script_.end(), start.replay.begin(), start.replay.end());
     const double scale = default_scale(window_->size().height, window_->content_scale());
     if (is_scale_open(options.start) && scale != state_.ui_scale)
         script_.push_front(view::StartAtScale{scale});
-    const std::string broken = apply_settings();
+    const auto settings = keeper_.settings(is_scale_open(options.start));
+    if (settings) script_.insert(script_.begin(), settings->begin(), settings->end());
     play();
     if (!options.save_session.empty()) state_.session_file = options.save_session;
     screen_.prepare(state_, window_->size().height, window_->content_scale());
     for (const std::string& warning : start.warnings) warn(warning);
     if (!screen_.font_warning().empty()) warn(screen_.font_warning());
-    if (!broken.empty()) warn(broken);
-    begin_keeping();
-}
-
-// ---- what outlives the program
-
-/// As actions, so that a journal has them too. Options of the command line come after them, and win. What is wrong with them.
-std::string Desktop::apply_settings() {
-    if (!keeps() || config_.empty()) return {};
-    const auto read = keep::read_settings(config_ / "settings.json");
-    if (!read) {
-        settings_broken_ = true;
-        return read.error().sentence + "; it is left as it is";
-    }
-    if (!*read) return {};
-    settings_ = **read;
-    if (settings_.inspector) script_.push_front(view::ShowInspector{settings_.inspector});
-    if (settings_.reduced_motion) script_.push_front(view::SetReducedMotion{true});
-    if (is_scale_open(options_.start)) script_.push_front(view::StartAtScale{settings_.ui_scale});
-    script_.push_front(view::SetTheme{settings_.theme});
-    return {};
-}
-
-void Desktop::begin_keeping() {
-    if (!keeps()) return;
-    settings_ = keep::settings_of(state_, settings_);
-    if (state_folder_.empty())
-        return warn(
-            "Neither XDG_STATE_HOME nor HOME is set: work that is not saved is lost where the "
-            "program is ended");
-    dispatch(view::SetRecent{keep::read_recent(state_folder_ / "recent.json")});
-    leftovers_.emplace(state_folder_);
-    if (auto left = leftovers_->first()) dispatch(view::OfferRecovery{std::move(left)});
-    auto autosave = keep::Autosave::open(state_folder_, gl::Window::wake);
-    if (!autosave) return warn(autosave.error().sentence);
-    autosave_.emplace(*std::move(autosave));
-    kept_ = view::session_to_json(state_, state_folder_);
-}
-
-/// What an action means for what is kept.
-void Desktop::follow(const view::Action& action) {
-    if (!keeps()) return;
-    const view::Kind kind = view::kind_of(action);
-    if (kind != view::Kind::moment && !unkept_since_) unkept_since_ = Clock::now();
-    if (script_.empty() && is_setting(action)) settings_changed_ = true;
-    if (const auto* saved = std::get_if<view::SessionSaved>(&action)) {
-        kept_ = view::session_to_json(state_, state_folder_);
-        unkept_since_ = Clock::now();
-        if (state_folder_.empty()) return;
-        dispatch(view::SetRecent{keep::with_recent(state_.recent, saved->path)});
-        keep::write_recent(state_folder_ / "recent.json", state_.recent);
-    }
-    const auto* const open = std::get_if<view::OpenFile>(&action);
-    std::error_code ignored;
-    const bool there = open != nullptr && std::filesystem::exists(open->path, ignored);
-    if (there && !state_folder_.empty() &&
-        !(state_.recovery && state_.recovery->path == open->path)) {
-        dispatch(view::SetRecent{keep::with_recent(state_.recent, open->path)});
-        keep::write_recent(state_folder_ / "recent.json", state_.recent);
-    }
-}
-
-void Desktop::keep_settings() {
-    if (!std::exchange(settings_changed_, false) || config_.empty() || settings_broken_) return;
-    const keep::Settings now = keep::settings_of(state_, settings_);
-    if (now == settings_) return;
-    settings_ = now;
-    if (auto done = keep::write_settings(config_ / "settings.json", now); !done) {
-        settings_broken_ = true;  // said once
-        notify(done, {});
-    }
-}
-
-/// Hands the work over when it is due. What is the same as it was begun or saved needs no keeping.
-void Desktop::keep_work() {
-    if (!autosave_) return;
-    if (auto failure = autosave_->take_failure())
-        warn(*failure + ": work that is not saved is lost where the program is ended");
-    if (handed_over_ && autosave_->has_written()) {
-        leftovers_->drop_first(false);
-        resumed_ = handed_over_ = false;
-    }
-    if (!unkept_since_ || seconds_between(*unkept_since_, Clock::now()) < kKeepSeconds) return;
-    unkept_since_.reset();
-    keep_settings();
-    std::string session = view::session_to_json(state_, state_folder_);
-    if (session == kept_) session.clear();
-    handed_over_ = resumed_ && !state_.recovery;
-    autosave_->save(std::move(session));
-}
-
-void Desktop::answer_recovery(view::RecoveryAnswer answer) {
-    if (!leftovers_) return;
-    if (answer == view::RecoveryAnswer::resume) {
-        resumed_ = true;
-        return dispatch(view::OpenFile{state_.recovery->path});
-    }
-    if (answer == view::RecoveryAnswer::later) return dispatch(view::OfferRecovery{});
-    leftovers_->drop_first(false);
-    dispatch(view::OfferRecovery{leftovers_->first()});
-}
-
-void Desktop::forget_work() {
-    keep_settings();
-    if (autosave_) autosave_->end();
+    if (!settings) warn(settings.error().sentence);
+    dispatch_all(keeper_.begin(state_));
 }
 
 void Desktop::run(const EndingSignals& ending) {
@@ -342,7 +209,12 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
 
 void Desktop::dispatch(const view::Action& action) {
     view::apply(state_, action);
-    follow(action);
+    const view::Actions kept = keeper_.follow(action, state_, script_.empty());
+    write_journal(action);
+    dispatch_all(kept);
+}
+
+void Desktop::write_journal(const view::Action& action) {
     if (!journal_) return;
     const auto line = view::to_journal(named_from(options_.journal, action));
     if (!line) return;
@@ -371,18 +243,15 @@ void Desktop::warn(const std::string& words) {
 /// How long the app may sleep before the next frame.
 double Desktop::patience() const {
     if (frames_wanted_ > 0) return 0.0;
-    const double unkept = unkept_since_ && autosave_
-                              ? kKeepSeconds - seconds_between(*unkept_since_, Clock::now())
-                              : kIdleSeconds;
     if (view::is_animating(state_))
         return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
-    return std::clamp(unkept, 0.001, kIdleSeconds);
+    return std::clamp(keeper_.due_in().value_or(kIdleSeconds), 0.001, kIdleSeconds);
 }
 
 /// Sleeps until something happens; whether a frame is due.
 bool Desktop::wait() {
     window_->wait_events(patience());
-    keep_work();
+    dispatch_all(keeper_.update(state_));
     for (const view::Action& answer : jobs_.take()) {
         frames_wanted_ = kFramesAfterEvent;
         if (!script_.empty() && !view::name_of(answer).empty())
@@ -444,7 +313,7 @@ void Desktop::answer_effects() {
     if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
         export_figure(*figure);
     if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
-        answer_recovery(*answer);
+        dispatch_all(keeper_.answer(*answer, state_));
     if (const auto runs = std::exchange(state_.effects.runs, std::nullopt)) save_runs(*runs);
 }
 

@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <ctime>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -33,14 +36,6 @@ int take_lock(const fs::path& session) {
     return -1;
 }
 
-/// The lock last: nobody takes a session for one that was left while it is removed.
-void remove_with_lock(const fs::path& session, int lock) {
-    std::error_code ignored;
-    fs::remove(session, ignored);
-    fs::remove(session.string() + ".lock", ignored);
-    if (lock >= 0) ::close(lock);
-}
-
 /// What a person knows it by: when, and what was open.
 std::string leftover_words(const fs::path& path) {
     std::string title = "a session";
@@ -57,14 +52,37 @@ std::string leftover_words(const fs::path& path) {
 
 }  // namespace
 
+Leftover::Leftover(Leftover&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+Leftover& Leftover::operator=(Leftover&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
+    return *this;
+}
+
+Leftover::~Leftover() {
+    if (lock_ >= 0) ::close(lock_);
+}
+
+/// The lock last: nobody takes a session for one that was left while it is removed.
+void Leftover::remove() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+    fs::remove(path_.string() + ".lock", ignored);
+    if (lock_ >= 0) ::close(std::exchange(lock_, -1));
+}
+
 struct Autosave::Parts {
-    fs::path path;
-    int lock = -1;
+    Leftover place;  // of this program, once it is ended
     std::function<void()> wake;
+    Parts(Leftover own, std::function<void()> woken)
+        : place(std::move(own)), wake(std::move(woken)) {}
 
     std::mutex mutex;
     std::condition_variable_any changed;
     std::optional<std::string> next;
+    std::optional<Leftover> adopted;  // the place of what is next
     bool busy = false;
     bool ends = false;  // the file goes
     bool failed = false;
@@ -78,6 +96,10 @@ struct Autosave::Parts {
             if (!next) return;
             const std::string text = *std::exchange(next, std::nullopt);
             busy = true;
+            if (adopted) {
+                place.remove();
+                place = *std::exchange(adopted, std::nullopt);
+            }
             held.unlock();
             const auto done = write(text);
             held.lock();
@@ -89,9 +111,9 @@ struct Autosave::Parts {
     }
 
     Result<void> write(const std::string& text) const {
-        if (!text.empty()) return write_file_atomically(path, text);
+        if (!text.empty()) return write_file_atomically(place.path(), text);
         std::error_code ignored;
-        fs::remove(path, ignored);
+        fs::remove(place.path(), ignored);
         return {};
     }
 
@@ -101,10 +123,9 @@ struct Autosave::Parts {
             changed.notify_all();
             thread.join();
         }
-        if (ends)
-            remove_with_lock(path, lock);
-        else if (lock >= 0)
-            ::close(lock);
+        if (!ends) return;
+        place.remove();
+        if (adopted) adopted->remove();
     }
 };
 
@@ -116,14 +137,14 @@ Autosave::~Autosave() = default;
 Result<Autosave> Autosave::open(const fs::path& folder, std::function<void()> wake) {
     std::error_code fault;
     fs::create_directories(folder, fault);
-    auto parts = std::make_unique<Parts>();
-    parts->path = folder / fmt::format("{}{}-{}.json", kStart, std::time(nullptr), ::getpid());
-    parts->wake = std::move(wake);
-    if (!fault) parts->lock = take_lock(parts->path);
-    if (parts->lock < 0)
+    const fs::path path =
+        folder / fmt::format("{}{}-{}.json", kStart, std::time(nullptr), ::getpid());
+    const int lock = fault ? -1 : take_lock(path);
+    if (lock < 0)
         return failed(fmt::format(
             "{}: {}: work that is not saved is lost where the program is ended", folder.string(),
             fault ? fault.message() : std::string(std::strerror(errno))));
+    auto parts = std::make_unique<Parts>(Leftover(path, lock), std::move(wake));
     try {
         parts->thread =
             std::jthread([&own = *parts](const std::stop_token& quit) { own.work(quit); });
@@ -140,6 +161,11 @@ void Autosave::save(std::string session) {
         parts_->next = std::move(session);
     }
     parts_->changed.notify_all();
+}
+
+void Autosave::adopt(Leftover left) {
+    const std::scoped_lock held(parts_->mutex);
+    parts_->adopted.emplace(std::move(left));
 }
 
 bool Autosave::has_written() const {
@@ -162,37 +188,33 @@ Leftovers::Leftovers(const fs::path& folder) {
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
         const std::string name = entry.path().filename().string();
         if (!name.starts_with(kStart) || entry.path().extension() != ".json") continue;
-        const int lock = take_lock(entry.path());
-        if (lock >= 0) files_.push_back({entry.path(), lock});
+        if (const int lock = take_lock(entry.path()); lock >= 0)
+            files_.emplace_back(entry.path(), lock);
     }
-    std::ranges::sort(files_, std::greater(), &File::path);  // named by their time
+    std::ranges::sort(files_, std::greater(), [](const Leftover& left) {
+        std::error_code gone;
+        return fs::last_write_time(left.path(), gone);
+    });
     // Locks of programs that kept nothing.
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
         if (entry.path().extension() != ".lock") continue;
         fs::path session = entry.path();
         session.replace_extension();
         if (fs::exists(session, fault)) continue;
-        if (const int lock = take_lock(session); lock >= 0) remove_with_lock(session, lock);
+        if (const int lock = take_lock(session); lock >= 0) Leftover(session, lock).remove();
     }
-}
-
-Leftovers::~Leftovers() {
-    for (const File& file : files_) ::close(file.lock);
 }
 
 std::optional<view::Recovery> Leftovers::first() const {
     if (files_.empty()) return std::nullopt;
-    const fs::path& path = files_.front().path;
+    const fs::path& path = files_.front().path();
     return view::Recovery{path.string(), leftover_words(path)};
 }
 
-void Leftovers::drop_first(bool stays) {
-    if (files_.empty()) return;
-    if (stays)
-        ::close(files_.front().lock);
-    else
-        remove_with_lock(files_.front().path, files_.front().lock);
+Leftover Leftovers::take_first() {
+    Leftover taken = std::move(files_.front());
     files_.erase(files_.begin());
+    return taken;
 }
 
 }  // namespace attn::keep

@@ -1,18 +1,33 @@
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/view/state.h"
 #include "core/result.h"
 
 namespace attn::keep {
+
+/// A session of a program that was ended. Its lock is held, so that no other program takes it too; closed with it.
+class Leftover {
+  public:
+    Leftover(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+    Leftover(Leftover&& other) noexcept;
+    Leftover& operator=(Leftover&& other) noexcept;
+    ~Leftover();
+    const std::filesystem::path& path() const { return path_; }
+    /// The file and its lock, gone for good.
+    void remove();
+
+  private:
+    std::filesystem::path path_;
+    int lock_ = -1;
+};
 
 /// The work of a running program as a session file that outlives it, however it is ended. The file has a lock that the system
 /// takes back with the process: a file without one was left by a program that did not end by itself.
@@ -28,6 +43,8 @@ class Autosave {
     /// The work as it is now. Written by a thread of its own, whole or not at all; of several the last one counts. "": there is
     /// nothing to keep, and no file.
     void save(std::string session);
+    /// Goes on in the file of a program that was ended: what is handed over from now on replaces it, and it is never there twice.
+    void adopt(Leftover left);
     /// The last one that was handed over is on the disk.
     bool has_written() const;
     /// Once after the first failure: what happened. Later ones are not repeated.
@@ -45,21 +62,14 @@ class Autosave {
 class Leftovers {
   public:
     explicit Leftovers(const std::filesystem::path& folder);
-    Leftovers(const Leftovers&) = delete;
-    Leftovers& operator=(const Leftovers&) = delete;
-    ~Leftovers();
 
     /// The first one; nullopt: none is left.
     std::optional<view::Recovery> first() const;
-    /// It was answered: forgotten, and its file removed unless it `stays`.
-    void drop_first(bool stays);
+    /// It was answered: it is no longer among them. There is one.
+    Leftover take_first();
 
   private:
-    struct File {
-        std::filesystem::path path;
-        int lock = -1;
-    };
-    std::vector<File> files_;
+    std::vector<Leftover> files_;
 };
 
 }  // namespace attn::keep

@@ -65,7 +65,7 @@ TEST_CASE("keep: what a killed program left is offered once, by its title, until
     }
     Leftovers again(scratch.path());
     REQUIRE(again.first());
-    again.drop_first(false);
+    again.take_first().remove();
     CHECK_FALSE(again.first());
     CHECK(files_in(scratch.path()) == 0);
 }
@@ -83,6 +83,37 @@ TEST_CASE("keep: a program that runs is not robbed, and one that ends by itself 
         await(*autosave);
         CHECK(files_in(scratch.path()) == 1);
         autosave->save("{}");
+        autosave->end();
+    }
+    CHECK(files_in(scratch.path()) == 0);
+}
+
+TEST_CASE("keep: work that is resumed goes on in its own file, and is never there twice") {
+    const Scratch scratch;
+    be_killed(scratch.path(), R"({"document":{"title":"first"}})");
+    {
+        auto autosave = Autosave::open(scratch.path(), [] {});
+        REQUIRE(autosave);
+        autosave->save("before it was resumed");
+        await(*autosave);
+        Leftovers left(scratch.path());
+        REQUIRE(left.first());
+        const fs::path path = left.first()->path;
+        autosave->adopt(left.take_first());
+        CHECK_FALSE(Leftovers(scratch.path()).first());
+        CHECK(*read_text_file(path) == R"({"document":{"title":"first"}})");  // until there is more
+        autosave->save(R"({"document":{"title":"second"}})");
+        await(*autosave);
+        CHECK(*read_text_file(path) == R"({"document":{"title":"second"}})");
+        CHECK(files_in(scratch.path()) == 2);  // with its lock
+    }
+    Leftovers again(scratch.path());
+    REQUIRE(again.first());
+    CHECK(again.first()->words.starts_with("second, 20"));
+    {
+        auto autosave = Autosave::open(scratch.path(), [] {});
+        REQUIRE(autosave);
+        autosave->adopt(again.take_first());
         autosave->end();
     }
     CHECK(files_in(scratch.path()) == 0);
