@@ -2,7 +2,7 @@
 if(TARGET attnscope)
   install(TARGETS attnscope RUNTIME)
 endif()
-install(DIRECTORY assets/presets assets/tours DESTINATION ${CMAKE_INSTALL_DATADIR}/attnscope OPTIONAL)
+install(DIRECTORY assets/glossary assets/presets assets/tours DESTINATION ${CMAKE_INSTALL_DATADIR}/attnscope OPTIONAL)
 install(FILES assets/attnscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
 install(FILES assets/attnscope.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

@@ -47,6 +47,7 @@ void softmax(Row& row, std::optional<float> sink) {
 }
 
 void mask_after(const MaskConvention& convention, Row& row) {
+    if (convention.moment == MaskMoment::never) return;
     float sum = 0.0F;
     for (std::size_t j = 0; j < row.weights.size(); ++j) {
         if (forbids(convention, row.mask[j] != 0)) row.weights[j] = 0.0F;
@@ -98,6 +99,8 @@ float fill_value(MaskFill fill) {
             return -1e5F;
         case MaskFill::lowest:
             return std::numeric_limits<float>::lowest();
+        case MaskFill::zero:
+            return 0.0F;
     }
     return kNan;
 }

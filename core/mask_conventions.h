@@ -20,11 +20,12 @@ enum class MaskReading : std::uint8_t {
     added,  // the numbers 1 and 0 are added to the scores: a float mask where a boolean one was meant
 };
 /// What stands for −∞ at a forbidden pair.
-enum class MaskFill : std::uint8_t { minus_infinity, minus_1e9, minus_1e5, lowest };
+enum class MaskFill : std::uint8_t { minus_infinity, minus_1e9, minus_1e5, lowest, zero };
 /// written: M = fill (masked_fill). added: M = S + fill, rounded to float32 (an additive mask).
 enum class FillWay : std::uint8_t { written, added };
-/// before: A = softmax(M). after: A = softmax(S), 0 at forbidden pairs. after_renormalised: that, divided by its row sum.
-enum class MaskMoment : std::uint8_t { before, after, after_renormalised };
+/// before: A = softmax(M). after: A = softmax(S), 0 at forbidden pairs. after_renormalised: that, divided by its row sum. never: A =
+/// softmax(S), whatever the mask forbids.
+enum class MaskMoment : std::uint8_t { before, after, after_renormalised, never };
 /// A row whose every key is forbidden: as the arithmetic gives it, 0 everywhere, or 1/Tk everywhere.
 enum class EmptyResult : std::uint8_t { computed, zero, uniform };
 
@@ -36,7 +37,7 @@ struct MaskConvention {
     EmptyResult empty = EmptyResult::computed;
 };
 
-/// The float32 number: −∞, −1e9, −1e5 or −3.4028235e38.
+/// The float32 number: −∞, −1e9, −1e5, −3.4028235e38 or 0.
 float fill_value(MaskFill fill);
 
 /// One head: S [Tq,Tk]; `mask` row-major, as long, 1 or 0; `sink` one more logit in each row's denominator.

@@ -151,6 +151,7 @@ void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
     if (state.show_help) draw_help(commands(state), shown_workspace(state).mouse, frame, out);
     if (state.show_palette)
         draw_palette(state, find_commands(state, state.palette_query), frame, out);
+    if (state.glossary.shown) draw_glossary(state, frame, out);
     if (state.prompt) draw_prompt(*state.prompt, frame, out);
     if (state.recovery_shown) draw_recovery(*state.recovery, frame, out);
 }
@@ -158,10 +159,10 @@ void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
 /// Who has the keyboard as the frame begins: what is closed in this frame keeps its keys.
 Hands hands_of(const AppState& state) {
     const bool edits = state.step.editing || state.focus.typing;
-    return {
-        .list = is_list_open(),
-        .overlay = state.show_help || state.show_palette || state.prompt || state.recovery_shown,
-        .typing = edits || ImGui::GetIO().WantTextInput};
+    return {.list = is_list_open(),
+            .overlay = state.show_help || state.show_palette || state.glossary.shown ||
+                       state.prompt || state.recovery_shown,
+            .typing = edits || ImGui::GetIO().WantTextInput};
 }
 
 }  // namespace

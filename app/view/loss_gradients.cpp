@@ -7,9 +7,11 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/step/gradient_view.h"
 #include "app/view/step/loss.h"
 #include "core/cast.h"
 #include "core/engine.h"
+#include "core/tex.h"
 
 namespace attn::view {
 namespace {
@@ -30,11 +32,21 @@ TensorD upstream_gradient(const Document& document, const Loss& loss, const Tens
         return errors;
     }
     TensorD one(output.shape());
+    if (loss.kind == LossKind::cross_entropy) {
+        const auto logits = output.matrix(loss.cell.batch, 0).row(loss.cell.row);
+        std::ranges::copy(cross_entropy_of(logits, loss.cell.column).gradient,
+                          one.matrix(loss.cell.batch, 0).row(loss.cell.row).begin());
+        return one;
+    }
     one(loss.cell.batch, 0, loss.cell.row, loss.cell.column) = 1.0;
     return one;
 }
 
 double loss_at(const Document& document, const Loss& loss, const TensorD& output) {
+    if (loss.kind == LossKind::cross_entropy && !output.empty())
+        return cross_entropy_of(output.matrix(loss.cell.batch, 0).row(loss.cell.row),
+                                loss.cell.column)
+            .loss;
     const TensorD gradient = upstream_gradient(document, loss, output);
     double sum = 0.0;
     const auto values = output.values();
@@ -145,6 +157,17 @@ DifferenceCheck check_differences(const Document& document, const Loss& loss, In
 
 LossGradientsRequest loss_gradients_of(const AppState& state) {
     return {state.shared_document(), loss_of(state), state.batch};
+}
+
+std::string chain_rule_words(const AppState& state, const OperandId& id) {
+    std::string rule =
+        fmt::format("∂L/∂{} = {}", name_of(id), tex::plain_text(gradient_formula(state, id)));
+    if (id == OperandId(Stage::output)) return rule + ", of L = " + loss_words(state) + ".";
+    for (const Stage stage : ribbon_stages(state.document()))
+        for (const auto& operand : info(stage).operands)
+            if (operand && operand_of(state.document(), stage, operand->id) == id)
+                return fmt::format("{}, of the forward line {}.", rule, plain_formula(info(stage)));
+    return rule + ".";
 }
 
 std::string present_loss_words(const AppState& state) { return loss_words(state); }

@@ -49,6 +49,8 @@ struct LossGradientsRequest {
 LossGradientsRequest loss_gradients_of(const AppState& state);
 std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
                                                             const RunControl& control);
+/// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."
+std::string chain_rule_words(const AppState& state, const OperandId& id);
 /// "Σ output".
 std::string present_loss_words(const AppState& state);
 

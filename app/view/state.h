@@ -116,6 +116,13 @@ struct Effects {
     std::optional<FileRequest> runs;  // a folder for what was trained
 };
 
+/// The list of terms, over the window.
+struct GlossaryLook {
+    bool shown = false;
+    std::string query;
+    std::size_t row = 0;  // of what the query finds
+};
+
 /// A drag that goes on: what BeginGesture opened.
 struct Gesture {
     std::optional<std::size_t> action;  // its place in the variant, once it edited something
@@ -134,6 +141,7 @@ struct AppState {
     bool show_help = false;         // F1
     bool show_palette = false;      // Ctrl+K
     std::string palette_query;
+    GlossaryLook glossary;  // G
     Message message;
     std::string session_file;  // where this session came from or was last saved; "": nowhere
     KeptFields kept;           // of that file, written again

@@ -112,6 +112,15 @@ TEST_CASE("after softmax the row sum is short, renormalised it is what it was be
     CHECK(are(weights_of(hide, scores, mask), {0.0, 0.0, 1.0 / 3.0}));
 }
 
+TEST_CASE("no mask is softmax of all, and a score times 0 weighs e⁰") {
+    const Values scores{0, 0, 0};
+    const Entries mask{1, 1, 0};
+    CHECK(are(weights_of({.moment = MaskMoment::never}, scores, mask),
+              {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0}));
+    const Values ln2{std::log(2.0F), 5.0F};
+    CHECK(are(weights_of(filled(MaskFill::zero), ln2, {1, 0}), {2.0 / 3.0, 1.0 / 3.0}));
+}
+
 TEST_CASE("renormalising divides 0 by 0 where the allowed weights vanish in float32") {
     const Values scores{0, 200};  // exp(−200) is 0
     const Entries mask{1, 0};

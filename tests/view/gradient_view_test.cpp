@@ -103,12 +103,13 @@ std::vector<AppState> finite_states() {
     return states;
 }
 
-/// The three losses, with a target that is not 0.
+/// The four losses, with a target that is not 0.
 std::vector<AppState> losses_of(const AppState& state) {
     const Dimensions& size = state.document().size;
     const CellRef output{Stage::output, size.tq - 1, size.d_out / 2};
     return {after(state, {SetLoss{LossKind::sum}}), after(state, {SetLossCell{output}}),
-            after(state, {SetLoss{LossKind::squared}, SetTarget{output, 1.5}})};
+            after(state, {SetLoss{LossKind::squared}, SetTarget{output, 1.5}}),
+            after(state, {SetLossCell{output}, SetLoss{LossKind::cross_entropy}})};
 }
 
 /// L by its definition, in double, apart from the view's own arithmetic.
@@ -120,6 +121,10 @@ double exact_loss(const AppState& state, const InputsD& inputs) {
     if (loss.kind == LossKind::cell) return output(cell.batch, 0, cell.row, cell.column);
     double sum = 0.0;
     const Shape shape = output.shape();
+    if (loss.kind == LossKind::cross_entropy) {
+        for (Index c = 0; c < shape.d; ++c) sum += std::exp(output(cell.batch, 0, cell.row, c));
+        return std::log(sum) - output(cell.batch, 0, cell.row, cell.column);
+    }
     for (Index b = 0; b < shape.b; ++b)
         for (Index i = 0; i < shape.t; ++i)
             for (Index c = 0; c < shape.d; ++c) {

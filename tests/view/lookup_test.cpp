@@ -187,6 +187,23 @@ TEST_CASE("an order of tokens is changed, and one of another length is that of t
     CHECK(token_order(state).size() == static_cast<std::size_t>(state.document().size.tk));
 }
 
+TEST_CASE("similarity says what merging W_Q and W_K would cost, and when they cannot be merged") {
+    const AppState state = on_page(LookupPage::similarity);
+    const Dimensions& size = state.document().size;
+    const auto last = [](const AppState& of) {
+        return build_similarity_view(of).body.notes.back();
+    };
+    const Index model = size.d_model;
+    CHECK(says(last(state), "W_Q W_Kᵀ"));
+    CHECK(says(last(state), "it has " + std::to_string(model * model) +
+                                " numbers, as W_Q and W_K " + std::to_string(2 * model * size.d_k) +
+                                "."));
+    CHECK(says(last(state), "W_Q = W_K would make S symmetric."));
+    const AppState own = after(state, {SetSimilarityOf{SimilarityOf::x}});
+    for (const std::string& note : build_similarity_view(own).body.notes)
+        CHECK_FALSE(says(note, "W_Q"));
+}
+
 TEST_CASE("similarity names what is not symmetric and where dot product and cosine disagree") {
     const AppState state = on_page(LookupPage::similarity);
     const SimilarityView view = build_similarity_view(state);

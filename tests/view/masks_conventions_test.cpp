@@ -91,6 +91,25 @@ TEST_CASE("a mask after softmax makes rows that sum to less, told in words") {
     CHECK(view.grids[1].sides[0].cells[3] == "1.00");  // the last row sees every key
 }
 
+TEST_CASE("no mask at inference: rows that may not see every key change, the last one does not") {
+    const MasksView view = build_masks_view(
+        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "never"}}));
+    REQUIRE(view.grids.size() == 3);
+    CHECK(row_of(view, "never").verdict.starts_with("3 rows"));
+    CHECK(view.notes[0].find("keys 1 … 3 get") != std::string::npos);
+    CHECK(view.grids[1].at(0, 1).value > 0.0);
+    for (Index j = 0; j < 4; ++j) CHECK(view.grids[2].at(3, j).value == 0.0);
+}
+
+TEST_CASE("multiplying by 0 leaks: e⁰ = 1 weighs") {
+    const MasksView view = build_masks_view(
+        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "times_zero"}}));
+    const double allowed = view.grids[1].at(0, 0).value;
+    CHECK(view.grids[1].at(0, 1).value == view.grids[1].at(0, 2).value);
+    CHECK(allowed + 3.0 * view.grids[1].at(0, 1).value == doctest::Approx(1.0));
+    CHECK(view.grids[1].at(0, 1).value > 0.0);
+}
+
 TEST_CASE("read as forbidden, the same array gives its weights to the other keys") {
     const MasksView view = build_masks_view(
         conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "hide"}}));

@@ -60,6 +60,8 @@ enum class Beside { below, right };  // where it stands when there is room
 /// On the last item, clear of `low` … `high`.
 void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
                     const std::string& heading, const std::string& words = {});
+/// Of what is drawn under the pointer and is no item.
+void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& words);
 /// On the last item: beneath a control, beside the pointer on something larger.
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words = {});
 

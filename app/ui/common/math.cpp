@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/ui/common/draw.h"
+#include "app/view/common/glossary.h"
 
 namespace attn::ui {
 namespace {
@@ -32,6 +33,8 @@ std::optional<OperandId> draw_formula(const Frame& frame, const view::MathBox& b
     const bool pointed = ImGui::IsWindowHovered() && !frame.quiet;
     const auto under = pointed ? operand_at(box, baseline, ImGui::GetMousePos()) : std::nullopt;
     draw_math(box, baseline, frame.theme, under, frame.painter);
+    if (const view::GlossaryTerm* term = under ? view::term_of(*under) : nullptr)
+        tooltip_at_pointer(frame, term->symbol + ": " + term->term, term->definition);
     return under;
 }
 

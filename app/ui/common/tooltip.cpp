@@ -70,6 +70,15 @@ void draw_words(const Frame& frame, const Text& text) {
     ImGui::PopTextWrapPos();
 }
 
+void draw_tooltip(const Frame& frame, ImVec2 low, ImVec2 high, Beside first, const Text& text) {
+    ImGui::SetNextWindowPos(place(frame, low, high, size_of(frame, text), first));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding(frame));
+    ImGui::BeginTooltip();
+    draw_words(frame, text);
+    ImGui::EndTooltip();
+    ImGui::PopStyleVar();
+}
+
 bool is_wanted(const Frame& frame, const Text& text) {
     if (frame.quiet || (text.heading.empty() && text.words.empty())) return false;
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return false;
@@ -81,13 +90,15 @@ bool is_wanted(const Frame& frame, const Text& text) {
 void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
                     const std::string& heading, const std::string& words) {
     const Text text{heading, words};
-    if (!is_wanted(frame, text)) return;
-    ImGui::SetNextWindowPos(place(frame, low, high, size_of(frame, text), first));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding(frame));
-    ImGui::BeginTooltip();
-    draw_words(frame, text);
-    ImGui::EndTooltip();
-    ImGui::PopStyleVar();
+    if (is_wanted(frame, text)) draw_tooltip(frame, low, high, first, text);
+}
+
+void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& words) {
+    if (frame.quiet) return;
+    const ImVec2 at = ImGui::GetMousePos();
+    const float away = frame.px(kPointer);
+    draw_tooltip(frame, {at.x - away, at.y - away}, {at.x + away, at.y + away}, Beside::below,
+                 {heading, words});
 }
 
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {

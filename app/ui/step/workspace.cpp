@@ -5,6 +5,7 @@
 #include "app/ui/step/canvas.h"
 #include "app/ui/step/heading.h"
 #include "app/ui/step/heads.h"
+#include "app/ui/step/predict.h"
 #include "app/ui/step/sentence.h"
 #include "app/ui/workspaces.h"
 #include "app/view/document/requests.h"
@@ -61,7 +62,8 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
     const float foot = box.low.y + sentence_height(sentence, frame, box.size().x);
     const float gap = foot > box.low.y ? frame.px(8) : 0.0F;
     Pointed pointed;
-    if (gap > 0.0F)
+    const auto prediction = build_predict_view(state);
+    if (gap > 0.0F && !prediction)  // its arcs would say the row
         panel("sentence", {box.low, {box.high.x, foot}},
               [&] { pointed.cell = draw_sentence(sentence, frame, out); });
     if (strip > 0.0F)
@@ -69,6 +71,10 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
               [&] { draw_heads(heads, around(frame), out); });
     const float right = box.high.x - strip - (strip > 0.0F ? frame.px(12) : 0.0F);
     panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}}, [&] {
+        if (prediction) {
+            pointed.symbol = draw_heading(view, frame);
+            return draw_prediction(*prediction, frame, out);
+        }
         if (!view.map) return pointed.add(draw_canvas(view, state.step.editing, frame, out));
         pointed.symbol = draw_heading(view, frame);
         if (const auto over = draw_stage_map(state, frame, out)) pointed.cell = over;

@@ -33,8 +33,9 @@ bool is_down(const Chord& chord, const ImGuiIO& io) {
 
 void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out) {
     const ImGuiIO& io = ImGui::GetIO();
-    if (state.show_palette || state.prompt) return;  // they read their own keys
-    if (ring.hands().list) return;                   // so does a list
+    if (state.show_palette || state.glossary.shown || state.prompt)
+        return;                     // they read their own keys
+    if (ring.hands().list) return;  // so does a list
     const bool typing = ring.hands().typing;
     for (const view::Command& command : commands(state)) {
         const bool also = is_down(command.also, io);

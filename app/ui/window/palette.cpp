@@ -16,17 +16,6 @@ constexpr float kRow = 32.0F;       // design units
 constexpr float kAround = 48 + 48;  // above and below the rows
 constexpr float kMostRows = 12;
 
-void draw_query(const view::AppState& state, const Frame& frame, view::Actions& out) {
-    std::string query = state.palette_query;
-    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-    push_font(frame.fonts.body);
-    ImGui::InputTextWithHint("##query", "Find a command", &query);
-    pop_font();
-    still_field(frame, frame.fonts.body, query, "Find a command");
-    if (query != state.palette_query) out.push_back(view::SetPaletteQuery{query});
-}
-
 /// The right side of a row: where the command belongs and its keys, or why it cannot be done.
 std::string remark_of(const Command& command) {
     if (!command.why_not.empty()) return command.why_not;
@@ -65,12 +54,6 @@ std::size_t most_rows(const Frame& frame) {
     return static_cast<std::size_t>(std::clamp(room / frame.px(kRow), 1.0F, kMostRows));
 }
 
-/// The rows around the current one, so that the list needs no scrolling.
-std::size_t first_row(std::size_t current, std::size_t count, std::size_t rows) {
-    if (count <= rows || current < rows / 2) return 0;
-    return std::min(current - rows / 2, count - rows);
-}
-
 void draw_rows(const view::AppState& state, const std::vector<Command>& found, const Frame& frame,
                view::Actions& out) {
     const std::size_t rows = most_rows(frame);
@@ -100,12 +83,31 @@ void read_keys(const view::AppState& state, const std::vector<Command>& found, v
 
 }  // namespace
 
+std::optional<std::string> query_field(const std::string& now, const char* hint,
+                                       const Frame& frame) {
+    std::string query = now;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint("##query", hint, &query);
+    pop_font();
+    still_field(frame, frame.fonts.body, query, hint);
+    if (query == now) return std::nullopt;
+    return query;
+}
+
+std::size_t first_row(std::size_t current, std::size_t count, std::size_t rows) {
+    if (count <= rows || current < rows / 2) return 0;
+    return std::min(current - rows / 2, count - rows);
+}
+
 void draw_palette(const view::AppState& state, const std::vector<Command>& found,
                   const Frame& frame, view::Actions& out) {
     const std::size_t rows = std::min(most_rows(frame), std::max<std::size_t>(found.size(), 1));
     const float height = frame.px(kAround) + frame.px(kRow) * static_cast<float>(rows);
     const bool beside = begin_overlay("palette", frame.px(640), height, frame);
-    draw_query(state, frame, out);
+    if (auto query = query_field(state.palette_query, "Find a command", frame))
+        out.push_back(view::SetPaletteQuery{*std::move(query)});
     draw_rows(state, found, frame, out);
     end_overlay();
     read_keys(state, found, out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,14 @@ void draw_help(const std::vector<view::Command>& commands, std::span<const std::
 /// Ctrl+K: type, choose with the arrows, Enter.
 void draw_palette(const view::AppState& state, const std::vector<view::Command>& found,
                   const Frame& frame, view::Actions& out);
+
+/// G: type, choose a term with the arrows, Enter goes where it is seen.
+void draw_glossary(const view::AppState& state, const Frame& frame, view::Actions& out);
+/// The field over a list, which always has the keyboard; what it says once that changed.
+std::optional<std::string> query_field(const std::string& now, const char* hint,
+                                       const Frame& frame);
+/// The rows around the current one, so that the list needs no scrolling.
+std::size_t first_row(std::size_t current, std::size_t count, std::size_t rows);
 
 /// A page of a tour: what it says, its question, and what was seen. `page`: its number, from 0.
 void draw_tour(const view::TourView& tour, Index page, const Frame& frame, view::Actions& out);

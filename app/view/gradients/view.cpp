@@ -265,7 +265,7 @@ GradientsView build_gradients_view(const AppState& state) {
     const GradientsLook& look = state.gradients_look;
     view.lacks = gradients_lacks(state);
     if (!view.lacks.empty()) return view;
-    view.losses = {"Σ output", "one output", "½ Σ (output − target)²"};
+    view.losses = {"Σ output", "one output", "½ Σ (output − target)²", "cross-entropy of a row"};
     view.loss = static_cast<int>(state.step.loss.kind);
     view.row_names = axis_labels(state.document(), Axis::query, state.document().size.tq);
     view.row = static_cast<int>(look.row);
@@ -289,7 +289,8 @@ GradientsView build_gradients_view(const AppState& state) {
                              number(result.sides[0].loss), view.sides[0],
                              number(result.sides[1].loss), view.sides[1]);
     const JacobianNumbers row = jacobian_numbers(state);
-    view.notes = {parameters_words(view), row_sentence(state, row), flat_sentence(row)};
+    view.notes = {chain_rule_words(state, state.gradients_look.tensor), parameters_words(view),
+                  row_sentence(state, row), flat_sentence(row)};
     std::erase(view.notes, std::string());
     return view;
 }

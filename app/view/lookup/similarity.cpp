@@ -55,6 +55,29 @@ std::string symmetry_words(const Document& document, MatrixView<const float> s, 
                        number(s(column, row)));
 }
 
+/// Whether W_Q and W_K could be one matrix, in numbers; "" where scores are not made from X by them.
+std::string merged_words(const Document& document) {
+    const Inputs& inputs = *document.inputs;
+    const Tensor& w_q = inputs.params[Param::w_q];
+    const Tensor& w_k = inputs.params[Param::w_k];
+    if (!inputs.projects() || w_q.empty() || w_k.empty()) return {};
+    if (document.spec.rope)
+        return "RoPE turns queries and keys by position between W_Q and W_K, so that no one matrix "
+               "can take the "
+               "place of both.";
+    const Index d_k = document.size.d_k;
+    const Index rows = w_q.shape().t, columns = w_k.shape().t;
+    const bool biased = !inputs.params[Param::b_q].empty() || !inputs.params[Param::b_k].empty();
+    const std::string same =
+        document.tokens_kv.empty() && !biased ? " W_Q = W_K would make S symmetric." : "";
+    return fmt::format(
+        "Only the product W_Q W_Kᵀ of a head counts in S{}: as one matrix {} of rank at most {} it "
+        "has {} numbers, "
+        "as W_Q and W_K {}.{}",
+        biased ? ", beside the biases" : "", size(rows, columns), std::min({d_k, rows, columns}),
+        grouped(rows * columns), grouped((rows + columns) * d_k), same);
+}
+
 struct Disagreement {
     Index query = 0, dot = 0, cosine = 0;
 };
@@ -214,6 +237,9 @@ SimilarityView build_similarity_view(const AppState& state) {
     view.body.point = largest_words(document, view, scores);
     view.body.notes = {symmetry_words(document, scores, "S"),
                        disagreement_words(document, *result)};
+    if (const std::string merged = merged_words(document);
+        view.of == SimilarityOf::qk && !merged.empty())
+        view.body.notes.push_back(merged);
     if (view.softmax != SimilaritySoftmax::none)
         view.body.notes.push_back(
             symmetry_words(document, result->shown(view.measure, view.softmax).matrix(0, 0), "A"));

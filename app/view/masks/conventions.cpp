@@ -20,6 +20,7 @@ constexpr std::string_view kReading = "What a 1 means";
 constexpr std::string_view kWritten = "A fill in place of −∞";
 constexpr std::string_view kAdded = "A fill added to the score";
 constexpr std::string_view kAfter = "Masked after softmax";
+constexpr std::string_view kNever = "No mask at inference";
 
 constexpr ConventionInfo kTable[] = {
     {"zero",
@@ -71,6 +72,12 @@ constexpr ConventionInfo kTable[] = {
      "the lowest float written in",
      "masked_fill(mask, −3.4e38), then softmax.",
      {.fill = lowest}},
+    {"times_zero",
+     kWritten,
+     "0 (score · mask)",
+     "multiplied by 0",
+     "Scores are multiplied by the mask: a forbidden one becomes 0, and e⁰ = 1 still weighs.",
+     {.fill = zero}},
     {"add_inf",
      kAdded,
      "+ (−∞)",
@@ -107,6 +114,14 @@ constexpr ConventionInfo kTable[] = {
      "masked after softmax, renormalised",
      "Softmax over all keys, forbidden weights become 0, and the rest is divided by its sum.",
      {.moment = MaskMoment::after_renormalised}},
+    {"never",
+     kNever,
+     "left out",
+     "no mask",
+     "Softmax over all keys, as if a trained model needed no mask: in a pass over several tokens, "
+     "such as a prompt, queries see what the mask forbids. Only a query that may see every key is "
+     "the same.",
+     {.moment = MaskMoment::never}},
 };
 
 std::string row_name(const AppState& state, Index row) {

@@ -47,6 +47,39 @@ struct MoveSelection {
              field("columns", &MoveSelection::columns));
     friend void carry_out(AppState& state, const MoveSelection& action);
 };
+/// Each stage is guessed, one row of it, before it is shown.
+struct SetPredicting {
+    bool on;
+    static constexpr auto kMeta =
+        meta("set_predicting", Kind::plain, field("on", &SetPredicting::on));
+    friend void carry_out(AppState& state, const SetPredicting& action);
+};
+/// One entry of the guess.
+struct GuessEntry {
+    Index column;
+    double value;
+    static constexpr auto kMeta =
+        meta("guess_entry", Kind::plain, field("column", &GuessEntry::column),
+             field("value", &GuessEntry::value));
+    friend void carry_out(AppState& state, const GuessEntry& action);
+};
+/// The entry that the keys change.
+struct PickGuess {
+    Index column;
+    static constexpr auto kMeta =
+        meta("pick_guess", Kind::plain, field("column", &PickGuess::column));
+    friend void carry_out(AppState& state, const PickGuess& action);
+};
+/// The row beside the guess; again: the stage.
+struct RevealGuess {
+    static constexpr auto kMeta = meta("reveal_guess", Kind::plain);
+    friend void carry_out(AppState& state, const RevealGuess& action);
+};
+/// The same row once more, from the start.
+struct GuessAgain {
+    static constexpr auto kMeta = meta("guess_again", Kind::plain);
+    friend void carry_out(AppState& state, const GuessAgain& action);
+};
 struct HoverCell {
     std::optional<CellRef> cell;
     static constexpr auto kMeta = unwritten(Kind::moment);
@@ -140,8 +173,9 @@ struct CancelCellEdit {
 
 using StepActions =
     ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
-               HoverOperand, ShowGradients, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit,
-               CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel, SetLoss,
-               SetLossCell, SetTarget>;
+               SetPredicting, GuessEntry, PickGuess, RevealGuess, GuessAgain, HoverOperand,
+               ShowGradients, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit,
+               CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel, SetLoss, SetLossCell,
+               SetTarget>;
 
 }  // namespace attn::view

@@ -9,6 +9,7 @@
 #include "app/view/step/actions.h"
 #include "app/view/step/loss.h"
 #include "app/view/step/places.h"
+#include "app/view/step/predict.h"
 #include "app/view/step/view.h"
 #include "app/view/step/workspace.h"
 
@@ -32,8 +33,10 @@ void go_to(AppState& state, Stage stage) {
     look.lit.reset();
     look.editing.reset();
     enter_place(state);
+    settle_prediction(state);
     if (stage == ribbon_stages(state.document()).back()) look.playing = false;
-    say(state, words_of(state, stage));
+    say(state,
+        is_guessing(state) ? "Guess a row of this stage before you look." : words_of(state, stage));
 }
 
 /// A cell of another head, as the joined context counts it, becomes that head's own.
@@ -61,6 +64,7 @@ void settle_step(AppState& state) {
     const bool stays = look.editing && has_cell(state, look.editing->cell) &&
                        is_editable(state, look.editing->cell.tensor);
     if (!stays) look.editing.reset();
+    settle_prediction(state);
 }
 
 void carry_out(AppState& state, const GoToStage& action) {

@@ -3,9 +3,13 @@
 
 #include "app/view/step/explain_backward.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/sheet.h"
 #include "app/view/step/backward_parts.h"
 #include "app/view/step/grids.h"
 #include "app/view/step/loss.h"
@@ -16,7 +20,40 @@
 namespace attn::view {
 namespace {
 
-// L = Σ Y, Y[i, c], or ½ Σ (Y − T)²: d_Y is 1, 1 at one cell, or Y − T
+constexpr Index kMostLogits = 64;  // written out
+
+// forward:  L = −ln softmax(y)[c]  so  d_y = softmax(y) − 1 at c, y a row of Y
+void explain_logit(const AppState& state, Explanation& explanation, Index target) {
+    const CellRef cell = explanation.cell;
+    const auto row = sheet_of(state, Stage::output).values.row(cell.row);
+    const double most = *std::ranges::max_element(row);
+    const auto raised = [&](Index c) {
+        const Expr logit = cell_expr(state, {Stage::output, cell.row, c});
+        return combine(Op::exp, {combine(Op::difference, {logit, plain(most)})});
+    };
+    std::vector<Expr> terms;
+    double sum = 0.0;
+    for (Index c = 0; c < std::ssize(row); ++c) {
+        sum += std::exp(static_cast<double>(row[static_cast<std::size_t>(c)]) - most);
+        if (std::ssize(row) <= kMostLogits) terms.push_back(raised(c));
+    }
+    const Expr below = terms.empty() ? plain(sum) : combine(Op::sum, std::move(terms));
+    const Expr share = combine(Op::quotient, {raised(cell.column), below});
+    const bool hit = cell.column == target;
+    const std::string label = tex_label(state, Axis::query, cell.row);
+    set_formula(
+        explanation,
+        fmt::format(R"(\frac{{\exp(Y_{{{0},{1}}} - m)}}{{\sum_{{c}} \exp(Y_{{{0},c}} - m)}}{2})",
+                    label, cell.column, hit ? " - 1" : ""));
+    explanation.notes.emplace_back(hit ? "L = −ln softmax(y)[c] of this row y, and this is c: "
+                                         "softmax − 1. m is the largest of the row."
+                                       : "L = −ln softmax(y)[c] of this row y, and c is another "
+                                         "column: softmax. m is the largest of the row.");
+    explanation.steps.push_back(
+        last_step(explanation, hit ? combine(Op::difference, {share, constant(1.0)}) : share));
+}
+
+// L = Σ Y, Y[i, c], ½ Σ (Y − T)², or −ln softmax(Y[i])[c]: d_Y is 1, 1 at one cell, Y − T, or softmax(Y[i]) − 1 at c
 void explain_output(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Loss loss = loss_of(state);
@@ -28,6 +65,9 @@ void explain_output(const AppState& state, Explanation& explanation) {
             explanation, combine(Op::difference, {cell_expr(state, cell), plain(target)})));
         return;
     }
+    if (loss.kind == LossKind::cross_entropy && cell.row == loss.cell.row &&
+        state.batch == loss.cell.batch)
+        return explain_logit(state, explanation, loss.cell.column);
     const bool counts = explanation.value != 0.0;
     set_formula(explanation,
                 fmt::format(R"({}\text{{, since }} L = {})", counts ? 1 : 0, loss_tex(state)));

@@ -7,6 +7,7 @@
 #include "app/view/step/explain.h"
 #include "app/view/step/explain_backward.h"
 #include "app/view/step/loss.h"
+#include "app/view/step/predict.h"
 #include "app/view/step/sources.h"
 
 namespace attn::view {
@@ -45,6 +46,10 @@ std::string edit_hint(const AppState& state, const CellRef& cell) {
 
 InspectorView step_inspector(const AppState& state) {
     InspectorView view;
+    if (is_guessing(state)) {
+        view.hint = "Numbers are shown once the row is revealed and the stage is shown (Enter).";
+        return view;
+    }
     const auto cell = inspected(state);
     if (!cell) {
         const bool any = !is_empty(state.document()) && is_kept(state, state.step.stage);

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/view/common/cell.h"
 
@@ -32,12 +33,24 @@ struct EditFlash {
     double age_s = 0.0;
 };
 inline constexpr double kFlashSeconds = 1.5;
-/// What gradients are of. sum: Σ of all outputs; cell: one output; squared: ½ Σ (output − target)².
-enum class LossKind : std::uint8_t { sum, cell, squared };
+/// What gradients are of. sum: Σ of all outputs; cell: one output; squared: ½ Σ (output − target)²; cross_entropy: −ln softmax(y)[c] of
+/// one output row y as logits.
+enum class LossKind : std::uint8_t { sum, cell, squared, cross_entropy };
+inline constexpr int kLossKinds = 4;
 struct Loss {
     LossKind kind = LossKind::sum;
-    OutputCell cell;  // of `cell`
+    OutputCell cell;  // of `cell`; of `cross_entropy` the row and the class c
     bool operator==(const Loss&) const = default;
+};
+
+/// A person's guess of one row of a stage, before it is shown.
+struct Prediction {
+    Stage stage = Stage::weights;
+    Index batch = 0, head = 0, row = 0;
+    std::vector<double> guess;
+    Index column = 0;       // that the keys change
+    bool revealed = false;  // the row stands beside the guess
+    bool closed = false;    // it was seen: the canvas is shown
 };
 
 /// What the Step workspace looks at. Not undone.
@@ -56,6 +69,7 @@ struct StepLook {
     bool show_gradients = false;  // the canvas shows ∂L/∂<stage>
     Loss loss;                    // L; loss_of() has the one that holds
     bool model_open = false;      // the sizes and the seed, under the row of controls
+    bool predicts = false;        // each stage is guessed before it is shown
 
     // of the moment: in no session and no journal
     Stage previous = Stage::x;  // what the cross-fade comes from
@@ -64,6 +78,7 @@ struct StepLook {
     std::optional<CellRef> hovered;
     std::optional<OperandId> lit;  // the matrix whose symbol is under the pointer
     std::optional<EditFlash> flash;
+    std::optional<Prediction> prediction;
 };
 
 }  // namespace attn::view

@@ -25,6 +25,16 @@ Tensor errors_of(const Document& document, const Tensor& output) {
     return errors;
 }
 
+/// Of the row of outputs that is read as logits.
+CrossEntropy cross_entropy_at(const Tensor& output, const OutputCell& cell) {
+    const auto row = output.matrix(cell.batch, 0).row(cell.row);
+    return cross_entropy_of(std::vector<double>(row.begin(), row.end()), cell.column);
+}
+
+bool is_of_one_output(LossKind kind) {
+    return kind == LossKind::cell || kind == LossKind::cross_entropy;
+}
+
 double half_squares(const Tensor& errors) {
     double sum = 0.0;
     for (const double error : errors.values()) sum += error * error;
@@ -33,9 +43,21 @@ double half_squares(const Tensor& errors) {
 
 }  // namespace
 
+CrossEntropy cross_entropy_of(std::span<const double> logits, Index target) {
+    const double most = std::ranges::max(logits);
+    CrossEntropy made;
+    double sum = 0.0;
+    for (const double logit : logits) sum += made.gradient.emplace_back(std::exp(logit - most));
+    for (double& share : made.gradient) share /= sum;
+    const auto c = static_cast<std::size_t>(target);
+    made.gradient[c] -= 1.0;
+    made.loss = std::log(sum) + most - logits[c];
+    return made;
+}
+
 Loss loss_of(const AppState& state) {
     Loss loss = state.step.loss;
-    if (loss.kind == LossKind::cell && !has_output(state.document(), loss.cell))
+    if (is_of_one_output(loss.kind) && !has_output(state.document(), loss.cell))
         loss.kind = LossKind::sum;
     return loss;
 }
@@ -50,6 +72,12 @@ Upstream upstream_of(const AppState& state, const Trace& trace) {
         return upstream;
     }
     upstream.gradient = Tensor(output.shape());
+    if (loss.kind == LossKind::cross_entropy) {
+        const auto row = upstream.gradient.matrix(loss.cell.batch, 0).row(loss.cell.row);
+        std::ranges::transform(cross_entropy_at(output, loss.cell).gradient, row.begin(),
+                               [](double share) { return static_cast<float>(share); });
+        return upstream;
+    }
     upstream.gradient(loss.cell.batch, 0, loss.cell.row, loss.cell.column) = 1.0F;
     return upstream;
 }
@@ -65,6 +93,7 @@ std::optional<double> loss_value(const AppState& state) {
     if (output.empty()) return std::nullopt;
     const Loss loss = loss_of(state);
     if (loss.kind == LossKind::squared) return half_squares(errors_of(state.document(), output));
+    if (loss.kind == LossKind::cross_entropy) return cross_entropy_at(output, loss.cell).loss;
     if (loss.kind == LossKind::cell)
         return output(loss.cell.batch, 0, loss.cell.row, loss.cell.column);
     double sum = 0.0;
@@ -78,8 +107,10 @@ std::string loss_words(const AppState& state, const Loss& loss) {
     const Document& document = state.document();
     const std::string sequence =
         document.size.batch > 1 ? fmt::format("sequence {}, ", loss.cell.batch) : "";
-    return fmt::format("output[{}{}, {}]", sequence,
-                       axis_label(document, Axis::query, loss.cell.row), loss.cell.column);
+    const std::string row = sequence + axis_label(document, Axis::query, loss.cell.row);
+    if (loss.kind == LossKind::cross_entropy)
+        return fmt::format("−ln softmax(output[{}])[{}]", row, loss.cell.column);
+    return fmt::format("output[{}, {}]", row, loss.cell.column);
 }
 
 std::string loss_words(const AppState& state) { return loss_words(state, loss_of(state)); }
@@ -91,6 +122,7 @@ std::string loss_tex(const AppState& state) {
         case LossKind::squared:
             return R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)";
         case LossKind::cell:
+        case LossKind::cross_entropy:
             break;
     }
     return tex::text_of(loss_words(state));
@@ -102,6 +134,8 @@ std::string loss_gradient_tex(const AppState& state) {
             return "1";
         case LossKind::squared:
             return R"(Y - \mathrm{target})";
+        case LossKind::cross_entropy:
+            return R"(\mathrm{softmax}(Y) - 1\text{ at its class, in that row, else } 0)";
         case LossKind::cell:
             break;
     }
@@ -149,7 +183,7 @@ void carry_out(AppState& state, const SetLoss& action) {
     if (is_empty(state.document()))
         return say(state, "There is no output yet: type a sentence first", Severity::warning);
     set_loss(state, {action.kind,
-                     action.kind == LossKind::cell ? offered_output(state) : state.step.loss.cell});
+                     is_of_one_output(action.kind) ? offered_output(state) : state.step.loss.cell});
 }
 
 void carry_out(AppState& state, const SetLossCell& action) {
@@ -176,9 +210,11 @@ LossView build_loss_view(const AppState& state) {
     LossView view;
     view.shown = state.step.show_gradients;
     view.current = static_cast<int>(loss_of(state).kind);
-    for (const LossKind kind : {LossKind::sum, LossKind::cell, LossKind::squared})
-        view.choices.push_back("L = " + loss_words(state, {kind, offered_output(state)}));
-    if (loss_of(state).kind == LossKind::cell) view.choices[1] = "L = " + loss_words(state);
+    for (int kind = 0; kind < kLossKinds; ++kind)
+        view.choices.push_back(
+            "L = " + loss_words(state, {static_cast<LossKind>(kind), offered_output(state)}));
+    if (is_of_one_output(loss_of(state).kind))
+        view.choices[static_cast<std::size_t>(view.current)] = "L = " + loss_words(state);
     return view;
 }
 

@@ -10,6 +10,7 @@
 #include "app/view/step/gradient_view.h"
 #include "app/view/step/grids.h"
 #include "app/view/step/loss.h"
+#include "app/view/step/predict.h"
 #include "app/view/step/view_parts.h"
 #include "app/view/step/workspace.h"
 #include "core/tex.h"
@@ -116,7 +117,7 @@ StepView build_step_view(const AppState& state) {
     for (const Stage on_ribbon : ribbon_stages(state.document()))
         view.ribbon.push_back(ribbon_item(state, on_ribbon));
     head(state, info(stage), view);
-    view.words = words_of(state, stage);
+    view.words = is_guessing(state) ? "" : words_of(state, stage);
     view.hint = hint_of(state);
     view.controls = controls_of(state);
     view.flash = flash_of(state);

@@ -10,6 +10,7 @@
 #include "app/view/document/edits.h"
 #include "app/view/step/loss.h"
 #include "app/view/step/places.h"
+#include "app/view/step/predict.h"
 #include "app/view/step/view.h"
 
 namespace attn::view {
@@ -53,6 +54,26 @@ void add_selection(std::vector<Command>& list, const AppState& state) {
                     BeginCellEdit{selected.value_or(CellRef{})}, editable});
 }
 
+void add_prediction(std::vector<Command>& list, const AppState& state) {
+    const StepLook& look = state.step;
+    const bool there = step_lacks(state).empty() && !is_long(state);
+    list.push_back({look.predicts ? "Stop predicting: show stages at once"
+                                  : "Predict: guess a row of each stage before it is shown",
+                    "Step", shift(Key::p), SetPredicting{!look.predicts}, look.predicts || there});
+    const auto& guess = look.prediction;
+    if (!is_guessing(state)) return;
+    const auto add = [&](const char* words, Key key, Action action, bool possible = true) {
+        list.push_back({words, "Step", plain(key), std::move(action), possible});
+    };
+    add(guess->revealed ? "Show the stage" : "Reveal the row", Key::enter, RevealGuess{});
+    add("Guess again", Key::backspace, GuessAgain{}, guess->revealed);
+    if (guess->revealed) return;
+    add("The next bar of the guess", Key::period, PickGuess{guess->column + 1});
+    add("The bar of the guess before", Key::comma, PickGuess{guess->column - 1});
+    add("Raise the bar of the guess", Key::up, nudged_guess(state, 1));
+    add("Lower the bar of the guess", Key::down, nudged_guess(state, -1));
+}
+
 void add_losses(std::vector<Command>& list, const AppState& state) {
     const bool there = step_lacks(state).empty();
     const auto& selected = state.step.selected;
@@ -69,6 +90,8 @@ void add_losses(std::vector<Command>& list, const AppState& state) {
         SetLossCell{cell}, there && output);
     add("Gradients of the squared error, L = ½ Σ (output − target)²", SetLoss{LossKind::squared},
         there);
+    add("Gradients of the cross-entropy of an output row, L = −ln softmax(output[i])[c]",
+        SetLoss{LossKind::cross_entropy}, there);
 }
 
 void add_jumps(std::vector<Command>& list, const AppState& state) {
@@ -135,6 +158,7 @@ void enter_step(AppState& state) {
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
+    add_prediction(list, state);
     add_stepping(list, state);
     add_selection(list, state);
     list.push_back({state.step.model_open ? "Close the model's sizes" : "Model: sizes and seed",
@@ -197,6 +221,7 @@ nlohmann::ordered_json write_step(const AppState& state) {
         {"rows_scaled", look.rows_scaled},      {"stepped_once", look.stepped_once},
         {"sentence_draft", look.sentence_draft}};
     if (look.model_open) step["model"] = true;
+    if (look.predicts) step["predicts"] = true;
     if (look.selected) step["selected"] = cell_to(*look.selected);
     step["places"] = places_to(look.places);
     if (look.editing)
@@ -215,6 +240,7 @@ void read_step(Fields& fields, AppState& state) {
     fields.read("stepped_once", look.stepped_once);
     fields.read("sentence_draft", look.sentence_draft);
     fields.read("model", look.model_open);
+    fields.read("predicts", look.predicts);
     forget_places(state);
     if (const auto* found = fields.find("selected"))
         look.selected = cell_from(fields, "selected", *found);

@@ -99,6 +99,24 @@ struct ShowHelp {
     static constexpr auto kMeta = meta("show_help", Kind::plain, field("on", &ShowHelp::on));
     friend void carry_out(AppState& state, const ShowHelp& action);
 };
+struct ShowGlossary {
+    bool on;
+    static constexpr auto kMeta =
+        meta("show_glossary", Kind::plain, field("on", &ShowGlossary::on));
+    friend void carry_out(AppState& state, const ShowGlossary& action);
+};
+struct SetGlossaryQuery {
+    std::string query;
+    static constexpr auto kMeta =
+        meta("set_glossary_query", Kind::plain, field("query", &SetGlossaryQuery::query));
+    friend void carry_out(AppState& state, const SetGlossaryQuery& action);
+};
+/// Of what is found.
+struct ChooseTerm {
+    Index row;
+    static constexpr auto kMeta = meta("choose_term", Kind::plain, field("row", &ChooseTerm::row));
+    friend void carry_out(AppState& state, const ChooseTerm& action);
+};
 struct ShowPalette {
     bool on;
     static constexpr auto kMeta = meta("show_palette", Kind::plain, field("on", &ShowPalette::on));
@@ -247,9 +265,10 @@ struct Tick {
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
                SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
-               SetPresenter, ShowHelp, ShowPalette, SetPaletteQuery, MovePalette, OfferRecovery,
-               AnswerRecovery, SetRecent, ShowPrompt, DraftPrompt, SaveSession, SessionSaved,
-               ExportFigure, Notify, JobProgress, TakeScreenshot, StartTour, GoToTourPage, Predict,
-               ShowTourAction, EndTour, Quit, FocusControl, TypeInto, MoveInList, Tick>;
+               SetPresenter, ShowHelp, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
+               SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery, SetRecent, ShowPrompt,
+               DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify, JobProgress,
+               TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction, EndTour, Quit,
+               FocusControl, TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view

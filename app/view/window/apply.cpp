@@ -93,12 +93,27 @@ void carry_out(AppState& state, const SetPresenter& action) {
 
 void carry_out(AppState& state, const ShowHelp& action) {
     state.show_help = action.on;
-    if (action.on) state.show_palette = false;
+    if (action.on) state.show_palette = state.glossary.shown = false;
+}
+
+void carry_out(AppState& state, const ShowGlossary& action) {
+    state.glossary = {action.on, {}, 0};
+    if (action.on) state.show_help = state.show_palette = false;
+}
+
+void carry_out(AppState& state, const SetGlossaryQuery& action) {
+    state.glossary.query = action.query;
+    state.glossary.row = 0;
+}
+
+void carry_out(AppState& state, const ChooseTerm& action) {
+    const Index last = std::max<Index>(std::ssize(found_terms(state)), 1) - 1;
+    state.glossary.row = static_cast<std::size_t>(std::clamp<Index>(action.row, 0, last));
 }
 
 void carry_out(AppState& state, const ShowPalette& action) {
     state.show_palette = action.on;
-    if (action.on) state.show_help = false;
+    if (action.on) state.show_help = state.glossary.shown = false;
     state.palette_query.clear();
     state.palette_row = 0;
 }
@@ -131,7 +146,7 @@ void carry_out(AppState& state, const SetRecent& action) { state.recent = action
 void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();
     if (!action.kind) return;
-    state.show_help = state.show_palette = false;
+    state.show_help = state.show_palette = state.glossary.shown = false;
     state.prompt = Prompt{*action.kind, action.path, action.confirmed};
     if (!action.path.empty()) return;
     if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;

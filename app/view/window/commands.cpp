@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "app/view/common/search.h"
 #include "app/view/workspaces.h"
-#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -24,6 +24,7 @@ Action escape_action(const AppState& state) {
     if (state.prompt) return ShowPrompt{std::nullopt};
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
+    if (state.glossary.shown) return ShowGlossary{false};
     if (auto inner = shown_workspace(state).escape(state)) return *std::move(inner);
     if (state.presenter) return SetPresenter{false};
     if (state.narrow && is_side_shown(state)) return inspector_action(state, false);
@@ -88,6 +89,15 @@ void add_tours(Commands& list, const AppState& state) {
     add("Put the tour away", {}, EndTour{});
 }
 
+/// By G where the workspace has no use for it; Shift+G everywhere.
+void add_glossary(Commands& list, const AppState& state) {
+    const bool free = std::ranges::none_of(
+        list, [](const Command& command) { return command.chord == plain(Key::g); });
+    const CommandAdder add{list, "Window"};
+    add("Glossary: what a term means", shift(Key::g), ShowGlossary{!state.glossary.shown}, true, {},
+        free ? plain(Key::g) : Chord{});
+}
+
 void add_window(Commands& list, const AppState& state) {
     const CommandAdder add{list, "Window"};
     add_workspaces(add, state);
@@ -116,51 +126,6 @@ void add_pin(Commands& list) {
         free ? plain(Key::b) : Chord{});
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; }
-
-/// Latin letters with accents, in the order of U+00C0 … U+00FF; '.' where it is none.
-constexpr std::string_view kPlainLetters =
-    "aaaaaa.ceeeeiiiidnooooo.ouuuuy..aaaaaa.ceeeeiiiidnooooo.ouuuuy.y";
-
-bool is_digit(std::string_view text, std::size_t n) {
-    return n < text.size() && text[n] >= '0' && text[n] <= '9';
-}
-
-/// As matching compares words: "4,096" as "4096", "d_k" as "d k", "Créer" as "creer".
-std::string folded(std::string_view text) {
-    std::string plain;
-    for (std::size_t n = 0; n < text.size();) {
-        const CodePoint next = first_code_point(text.substr(n));
-        const bool groups =
-            next.value == U',' && n > 0 && is_digit(text, n - 1) && is_digit(text, n + 1);
-        const char32_t accented = next.value - 0xC0;  // wraps where it is below
-        n += next.bytes;
-        if (groups) continue;
-        if (accented < kPlainLetters.size() && kPlainLetters[accented] != '.')
-            plain += kPlainLetters[accented];
-        else if (next.value < 0x80)
-            plain += next.value == U'_' ? ' ' : lower(static_cast<char>(next.value));
-        else
-            append_code_point(plain, next.value);
-    }
-    return plain;
-}
-
-/// Higher is better: 0 when a word of the query is missing.
-int score(const Command& command, const std::vector<std::string>& words) {
-    const std::string text = folded(command.words);
-    int total = 1;
-    for (const std::string& word : words) {
-        const std::size_t at = text.find(word);
-        if (at == text.npos) return 0;
-        if (at == 0)
-            total += 3;
-        else if (text[at - 1] == ' ')
-            total += 2;
-    }
-    return total;
-}
-
 }  // namespace
 
 std::string keys_of(const Command& command) {
@@ -179,15 +144,16 @@ Commands commands(const AppState& state) {
     shown_workspace(state).add_commands(list, state);
     add_tours(list, state);
     add_pin(list);
+    add_glossary(list, state);
     add_window(list, state);
     return list;
 }
 
 Commands find_commands(const AppState& state, std::string_view query) {
-    const std::vector<std::string> words = tokenize(folded(query));
+    const std::vector<std::string> words = search_words(query);
     std::vector<std::pair<int, Command>> scored;
     for (Command& command : commands(state))
-        if (const int points = score(command, words);
+        if (const int points = match(command.words, words);
             points > 0 && (command.enabled || !command.why_not.empty()))
             scored.emplace_back(points, std::move(command));
     std::stable_sort(scored.begin(), scored.end(),
@@ -195,6 +161,26 @@ Commands find_commands(const AppState& state, std::string_view query) {
     Commands found;
     for (auto& [points, command] : scored) found.push_back(std::move(command));
     return found;
+}
+
+std::vector<const GlossaryTerm*> found_terms(const AppState& state) {
+    std::optional<OperandId> operand;
+    if (state.workspace == Workspace::step) operand = state.step.stage;
+    return find_terms(state.glossary.query, shown_workspace(state).key, operand);
+}
+
+std::string place_words(const AppState& state, const GlossaryTerm& term) {
+    const WorkspaceInfo* const workspace = find_workspace(state.workspaces, term.workspace);
+    const std::string title(workspace != nullptr ? workspace->title : term.workspace);
+    const Stage* const stage = term.operand ? std::get_if<Stage>(&*term.operand) : nullptr;
+    return stage != nullptr ? fmt::format("{}, stage {}", title, info(*stage).step) : title;
+}
+
+Actions chosen(const GlossaryTerm& term) {
+    Actions actions{ShowGlossary{false}, SetWorkspace{term.workspace}};
+    const Stage* const stage = term.operand ? std::get_if<Stage>(&*term.operand) : nullptr;
+    if (stage != nullptr) actions.push_back(GoToStage{*stage});
+    return actions;
 }
 
 Actions chosen(const Command& command) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/view/actions.h"
+#include "app/view/common/glossary.h"
 #include "app/view/common/keys.h"
 
 namespace attn::view {
@@ -51,6 +52,12 @@ Action inspector_action(const AppState& state, bool shown);
 std::vector<Command> commands(const AppState& state);
 /// Those whose words hold every word of the query, best first.
 std::vector<Command> find_commands(const AppState& state, std::string_view query);
+/// What the glossary lists: of what is looked at first.
+std::vector<const GlossaryTerm*> found_terms(const AppState& state);
+/// "Step, stage weights": where it is seen.
+std::string place_words(const AppState& state, const GlossaryTerm& term);
+/// Closes the glossary and goes there.
+Actions chosen(const GlossaryTerm& term);
 /// What choosing a command in the palette does: closes it, then the command, or why it cannot be done.
 Actions chosen(const Command& command);
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/stages.h"
+
+namespace attn::view {
+
+// The terms of the field: assets/glossary, see its README.
+
+struct GlossaryTerm {
+    std::string term;                  // "attention weights"
+    std::string symbol;                // "A"; "": it has none
+    std::string definition;            // one to three sentences
+    std::string tex;                   // its formula; "": it has none
+    std::string workspace;             // where it is seen, by its key
+    std::optional<OperandId> operand;  // of Step
+};
+/// An error names the term and its fault: a key that is missing or not known, a formula that cannot be parsed, an operand that is none.
+Result<std::vector<GlossaryTerm>> glossary_from_json(std::string_view text, std::string_view where);
+/// Those of the program, read once; an error where no file is there, or it is broken.
+const Result<std::vector<GlossaryTerm>>& glossary();
+/// Its formula as one line of plain text.
+std::string plain_formula_of(const GlossaryTerm& term);
+/// What that symbol of a formula stands for; nullptr: no term is of it.
+const GlossaryTerm* term_of(const OperandId& operand);
+
+/// Those with every word of `query`, best first, the name before the definition; nothing typed: those of `operand` first, then those of
+/// `workspace`, then all others, each in their own order.
+std::vector<const GlossaryTerm*> find_terms(std::string_view query, std::string_view workspace,
+                                            const std::optional<OperandId>& operand);
+
+}  // namespace attn::view

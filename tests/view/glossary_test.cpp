@@ -1,0 +1,96 @@
+// The glossary: its data, what a search finds, and where a term leads.
+
+#include "app/view/common/glossary.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "app/view/session.h"
+#include "app/view/window/commands.h"
+#include "app/view/workspaces.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+using namespace attn::test;
+
+TEST_CASE("glossary: at least 40 terms, each once, each with a place that there is") {
+    REQUIRE(glossary());
+    CHECK(glossary()->size() >= 40);
+    std::set<std::string> names;
+    for (const GlossaryTerm& term : *glossary()) {
+        CAPTURE(term.term);
+        CHECK(names.insert(term.term).second);
+        CHECK(find_workspace(workspaces(), term.workspace) != nullptr);
+        CHECK(term.definition.ends_with('.'));
+        CHECK(term.definition.size() < 320);
+    }
+}
+
+TEST_CASE(
+    "glossary: every stage and matrix of a formula's operands that learners ask for has its term") {
+    for (const OperandId id :
+         {OperandId(Stage::q), OperandId(Stage::k), OperandId(Stage::v), OperandId(Stage::scores),
+          OperandId(Stage::weights), OperandId(Stage::context), OperandId(Stage::output)})
+        CHECK(term_of(id) != nullptr);
+    CHECK(term_of(Stage::weights)->term == "attention weights");
+    CHECK(term_of(Param::sinks) == nullptr);
+}
+
+TEST_CASE("glossary: a search asks for every word, and the name counts before the definition") {
+    const auto found = find_terms("causal", "step", std::nullopt);
+    REQUIRE_FALSE(found.empty());
+    CHECK(found[0]->term == "causal mask");
+    CHECK(find_terms("no such term", "step", std::nullopt).empty());
+    const auto merged = find_terms("merging rank", "step", std::nullopt);
+    REQUIRE(merged.size() == 1);
+    CHECK(merged[0]->term == "W_Q and W_K");
+}
+
+TEST_CASE("glossary: nothing typed, it begins with what is looked at") {
+    AppState state = after(initial_state(), {GoToStage{Stage::weights}, ShowGlossary{true}});
+    REQUIRE(state.glossary.shown);
+    CHECK(found_terms(state)[0]->term == "attention weights");
+    CHECK(found_terms(state).size() == glossary()->size());
+    state = after(state, {SetWorkspace{"numerics"}});
+    CHECK(found_terms(state)[0]->workspace == "numerics");
+}
+
+TEST_CASE("glossary: a choice stays inside the list and leads to its place; Escape closes it") {
+    AppState state =
+        after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"softmax scores"}});
+    const auto terms = found_terms(state);
+    REQUIRE(terms.size() > 1);
+    CHECK(after(state, {ChooseTerm{1000}}).glossary.row == terms.size() - 1);
+    CHECK(after(state, {ChooseTerm{-3}}).glossary.row == 0);
+    const GlossaryTerm& scaled = *term_of(Stage::scaled);
+    CHECK(place_words(state, scaled).starts_with("Step, stage "));
+    for (const Action& action : chosen(scaled)) apply(state, action);
+    CHECK_FALSE(state.glossary.shown);
+    CHECK(state.workspace == Workspace::step);
+    CHECK(state.step.stage == Stage::scaled);
+}
+
+TEST_CASE("glossary: it is kept in a session, and others close it") {
+    const AppState state = after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"mask"}});
+    const AppState again = session_from_json(session_to_json(state), "test", {}).value();
+    CHECK(again.glossary.shown);
+    CHECK(again.glossary.query == "mask");
+    CHECK_FALSE(after(state, {ShowPalette{true}}).glossary.shown);
+    CHECK_FALSE(after(state, {ShowHelp{true}}).glossary.shown);
+}
+
+TEST_CASE("glossary: a file that is wrong is refused by its term and fault") {
+    const auto fault = [](const char* text) {
+        return glossary_from_json(text, "g.json").error().sentence;
+    };
+    CHECK(fault("{}") == "g.json: expected a list of terms");
+    CHECK(fault(R"([{"term":"a","definition":"b."}])").find("term 0") != std::string::npos);
+    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","formula":"\\nope"}])")
+              .find("nope") != std::string::npos);
+    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","operand":"zz"}])")
+              .find("'operand'") != std::string::npos);
+    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","more":1}])").find("more") !=
+          std::string::npos);
+}

@@ -1,0 +1,123 @@
+// Predict, then reveal: a row is guessed before its stage is shown.
+
+#include "app/view/step/predict.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "app/view/session.h"
+#include "app/view/step/view.h"
+#include "app/view/workspaces.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+using namespace attn::test;
+
+namespace {
+
+AppState predicting(Actions actions = {}) {
+    AppState state = after(initial_state(), {SetPredicting{true}, GoToStage{Stage::weights}});
+    for (const Action& action : actions) apply(state, action);
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("predict: the inputs are shown, every computed stage is asked for first") {
+    AppState state = after(initial_state(), {SetPredicting{true}});
+    CHECK_FALSE(build_predict_view(state));  // X is given
+    for (const Stage stage : {Stage::q, Stage::scores, Stage::weights, Stage::output}) {
+        apply(state, GoToStage{stage});
+        REQUIRE(build_predict_view(state));
+        CHECK(build_step_view(state).words.empty());
+        CHECK(shown_workspace(state).inspector(state).empty);
+        CHECK(state.message.words == "Guess a row of this stage before you look.");
+    }
+    CHECK_FALSE(build_predict_view(after(state, {ShowGradients{true}})));
+    CHECK_FALSE(build_predict_view(after(state, {SetPredicting{false}})));
+}
+
+TEST_CASE("predict: weights begin as even shares on an axis from 0 to 1, scores as 0 around 0") {
+    const auto view = *build_predict_view(predicting());
+    REQUIRE(view.guess.size() == 4);
+    for (const double share : view.guess) CHECK(share == 0.25);
+    CHECK(view.low == 0.0);
+    CHECK(view.high == 1.0);
+    CHECK_FALSE(view.revealed);
+    CHECK(view.truth.empty());  // nothing is given away
+    const AppState scores = predicting({GoToStage{Stage::scores}});
+    const auto other = *build_predict_view(scores);
+    CHECK(other.low == -other.high);
+    CHECK(other.guess == std::vector<double>(4, 0.0));
+}
+
+TEST_CASE("predict: revealed, the difference is that of the row, by hand") {
+    AppState state = predicting({SelectCell{{Stage::weights, 1, 0}}});
+    const auto row = (*state.trace)[Stage::weights].matrix(0, 0).row(1);
+    for (Index n = 0; n < 4; ++n) {
+        const double off = n == 0 ? 0.1 : n == 1 ? -0.1 : 0.0;
+        apply(state, GuessEntry{n, row[static_cast<std::size_t>(n)] + off});
+    }
+    apply(state, RevealGuess{});
+    const auto view = *build_predict_view(state);
+    REQUIRE(view.revealed);
+    for (std::size_t n = 0; n < 4; ++n) CHECK(view.truth[n] == static_cast<double>(row[n]));
+    CHECK(view.total.starts_with("Total variation ½ Σ |guess − A| = 0.1"));
+    CHECK(state.message.words == view.total);
+    apply(state, GuessEntry{0, 0.9});  // too late
+    CHECK(build_predict_view(state)->guess[0] == doctest::Approx(row[0] + 0.1));
+    apply(state, RevealGuess{});
+    CHECK_FALSE(build_predict_view(state));  // the stage itself
+    CHECK_FALSE(shown_workspace(state).inspector(state).empty);
+    apply(state, GuessAgain{});
+    CHECK(build_predict_view(state)->guess[0] == 0.25);
+}
+
+TEST_CASE("predict: an exact guess is called so, and −∞ is left out of the difference") {
+    AppState state =
+        after(initial_state(), {SetCausal{true}, SetPredicting{true}, GoToStage{Stage::masked},
+                                SelectCell{{Stage::masked, 0, 0}}});
+    REQUIRE(build_predict_view(state));
+    apply(state, GuessEntry{0, (*state.trace)[Stage::masked](0, 0, 0, 0)});
+    apply(state, RevealGuess{});
+    const auto view = *build_predict_view(state);
+    CHECK(view.total == "The guess is exact.");
+    CHECK(std::isinf(view.truth[1]));
+    bool left_out = false;
+    for (const std::string& note : view.notes)
+        left_out = left_out || note.starts_with("3 entries are no finite");
+    CHECK(left_out);
+}
+
+TEST_CASE("predict: guesses stay on the axis, entries that are none are refused") {
+    AppState state = predicting({GuessEntry{2, 7.0}});
+    CHECK(build_predict_view(state)->guess[2] == 1.0);
+    CHECK(build_predict_view(state)->column == 2);
+    apply(state, GuessEntry{2, -1.0});
+    CHECK(build_predict_view(state)->guess[2] == 0.0);
+    apply(state, GuessEntry{9, 0.5});
+    CHECK(state.message.severity == Severity::warning);
+    apply(state, GuessEntry{0, std::nan("")});
+    CHECK(build_predict_view(state)->guess[0] == 0.25);
+    apply(state, nudged_guess(state, 1));
+    CHECK(build_predict_view(state)->guess[2] == doctest::Approx(0.05));
+    apply(state, PickGuess{99});
+    CHECK(build_predict_view(state)->column == 3);
+}
+
+TEST_CASE("predict: another stage or row is a guess of its own; an edit keeps it") {
+    AppState state = predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}});
+    apply(state, SetTemperature{2.0});
+    CHECK(build_predict_view(state)->guess[0] == 0.7);
+    CHECK(build_predict_view(after(state, {GoToStage{Stage::context}}))->guess[0] == 0.0);
+    CHECK(build_predict_view(after(state, {SelectCell{{Stage::weights, 2, 0}}}))->guess[0] == 0.25);
+    CHECK(build_predict_view(after(state, {SetSentence{"one two three four five six"}}))
+              ->guess.size() == 6);
+}
+
+TEST_CASE("predict: the mode is kept in a session") {
+    const AppState again = session_from_json(session_to_json(predicting()), "test", {}).value();
+    CHECK(again.step.predicts);
+}
