@@ -55,6 +55,10 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
     const auto bad_usage = [&](std::string sentence) {
         return report({std::move(sentence), ErrorKind::input}, app.get_name(), io);
     };
+    if (io.describe) {
+        io.describe(app);
+        return kSuccess;
+    }
     app.allow_extras();
     app.formatter(std::make_shared<HelpLayout>());
     app.get_formatter()->column_width(28);

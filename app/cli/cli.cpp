@@ -8,32 +8,24 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
+#include "app/cli/man.h"
+#include "app/cli/words.h"
 #include "app/files/words.h"
 #include "core/io/arrays/array_file.h"
 
 namespace attn::cli {
 namespace {
 
-constexpr std::string_view kAbout =
-    "attnscope: watch attention being computed, every stage, every number, every gradient\n\n";
-
-constexpr std::string_view kExamples =
+constexpr std::string_view kFiles =
     "\nFILE is a saved session, a preset, or tensors ({}).\n"
     "- is standard input or output. No output is written over an input; only --save-session may "
     "name\n"
-    "the session that is opened.\n"
-    "Exit codes: 0 done, 1 failure (full disk, no OpenGL), 2 bad usage or input, 128 + N: signal "
-    "N\n"
-    "ended the window.\n\n"
-    "Examples:\n"
-    "  attnscope                                              the window\n"
-    "  attnscope trace qkv.npz -o out.npz --causal --grad     every stage and gradient\n"
-    "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
-    "  attnscope stages                                       what the arrays of out.npz are\n";
+    "the session that is opened.\n";
+
+constexpr std::size_t kExampleWidth = 55;
 
 std::string help() {
-    std::string text(kAbout);
-    text += "Usage:\n";
+    std::string text = fmt::format("attnscope: {}\n\nUsage:\n", kWhatItIs);
     text += fmt::format("  {:<48} {}\n", "attnscope [FILE] [options]", "the desktop app");
     for (const Subcommand& command : subcommands()) {
         const std::string usage = fmt::format("attnscope {} {}", command.name, command.arguments);
@@ -41,10 +33,20 @@ std::string help() {
         text += fmt::format("  {:<48}{}{:>{}}{}\n", usage, gap, "", gap.empty() ? 1 : 51,
                             command.words);
     }
-    text += "  attnscope --version | --help\n";
+    text += "  attnscope --version | --help | --man\n";
     text += "\nattnscope COMMAND --help lists the options of a command.\n";
     text += desktop_options_help();
-    return text += fmt::format(kExamples, array_format_words());
+    text += fmt::format(kFiles, array_format_words());
+    text += "\nExit status:\n";
+    for (const ExitStatus& status : kExitStatuses)
+        text += fmt::format("  {:<9} {}\n", status.code, status.words);
+    text += "\nExamples:\n";
+    for (const Example& example : kExamples) {
+        const bool fits = example.command.size() < kExampleWidth;  // else it speaks for itself
+        text += fits ? fmt::format("  {:<{}}{}\n", example.command, kExampleWidth, example.words)
+                     : fmt::format("  {}\n", example.command);
+    }
+    return text;
 }
 
 const Subcommand* find_subcommand(std::string_view name) {
@@ -81,6 +83,10 @@ std::optional<int> run(Args args, Streams io) {
     }
     if (first == "--version") {
         io.out << "attnscope " ATTN_VERSION "\n";
+        return kSuccess;
+    }
+    if (first == "--man") {
+        io.out << man_page(io);
         return kSuccess;
     }
     if (const Subcommand* command = find_subcommand(first))

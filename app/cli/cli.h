@@ -13,6 +13,10 @@
 #include "app/view/state.h"
 #include "core/backend.h"
 
+namespace CLI {
+class App;
+}
+
 namespace attn::cli {
 
 /// The words after a command's name.
@@ -36,6 +40,8 @@ struct Streams {
     OpenStudio open_studio = {};
     BackendList backends = attn::backends();
     view::WorkspaceList workspaces = view::workspaces();
+    /// Given: a command hands its definition to this, and does nothing else.
+    std::function<void(const CLI::App&)> describe = {};
 };
 
 inline constexpr int kSuccess = 0;
