@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/io/file.h"
@@ -46,54 +47,98 @@ std::string bounded(std::string_view message) {
     return shortened(message, 4 * kMostQuoted);
 }
 
-/// The keys of the objects that are open, to find one that is there twice: what the second one means
-/// nobody can know. A pass of its own: a callback of the parser takes time quadratic in the keys of an object.
-class Keys final : public nlohmann::json_sax<json> {
+/// Builds the value. The parser's own builder keeps the last of two keys in silence, and what the second one means nobody can
+/// know; a callback of the parser takes time quadratic in the keys of an object.
+class Builder final : public nlohmann::json_sax<json> {
   public:
-    std::string twice;  // "the key 'row' twice in 'step' 'selected'", of the first one
+    explicit Builder(std::span<const JsonStream> streams) : streams_(streams) {}
 
-    bool start_object(std::size_t) override {
-        open_.emplace_back();
-        return true;
-    }
-    bool end_object() override {
-        open_.pop_back();
-        return true;
-    }
+    json root;
+    std::string twice;  // "the key 'row' twice in 'step' 'selected'", of the first one
+    /// The sentence of an error and, of one in the grammar, where it is.
+    std::string message;
+    std::optional<std::size_t> byte;
+
+    bool start_object(std::size_t) override { return open(json::value_t::object); }
+    bool start_array(std::size_t) override { return open(json::value_t::array); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
     bool key(std::string& name) override {
-        open_.back().last = name;
-        if (open_.back().keys.insert(std::move(name)).second) return true;
-        twice = words();
-        return false;
+        Open& object = open_.back();
+        object.key = name;
+        if (object.stream) return true;
+        const auto [member, fresh] = object.value.get_ref<json::object_t&>().emplace(name, nullptr);
+        object.slot = &member->second;
+        if (!fresh) found_twice();
+        return true;
     }
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(json::number_integer_t) override { return true; }
-    bool number_unsigned(json::number_unsigned_t) override { return true; }
-    bool number_float(json::number_float_t, const std::string&) override { return true; }
-    bool string(std::string&) override { return true; }
+    bool null() override { return place(nullptr); }
+    bool boolean(bool value) override { return place(value); }
+    bool number_integer(json::number_integer_t value) override { return place(value); }
+    bool number_unsigned(json::number_unsigned_t value) override { return place(value); }
+    bool number_float(json::number_float_t value, const std::string&) override {
+        return place(value);
+    }
+    bool string(std::string& value) override { return place(value); }
     bool binary(json::binary_t&) override { return true; }
-    bool start_array(std::size_t) override { return true; }
-    bool end_array() override { return true; }
-    bool parse_error(std::size_t, const std::string&, const json::exception&) override {
+    bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+        message = error.what();
+        if (const auto* grammar = dynamic_cast<const json::parse_error*>(&error))
+            byte = grammar->byte;
         return false;
     }
 
   private:
-    struct Object {
-        std::unordered_set<std::string> keys;
-        std::string last;  // the key that is being read
+    struct Open {
+        json value;
+        std::string key = {};  // that is being read
+        json* slot = nullptr;  // its place
+        const JsonStream* stream = nullptr;
     };
 
-    std::string words() const {
-        std::string place;
-        for (std::size_t n = 0; n + 1 < open_.size(); ++n)
-            if (!open_[n].last.empty()) place += fmt::format(" '{}'", shortened(open_[n].last));
-        return fmt::format("the key '{}' twice{}{}", shortened(open_.back().last),
-                           place.empty() ? "" : " in", place);
+    bool open(json::value_t kind) {
+        const JsonStream* stream = nullptr;
+        for (const JsonStream& each : streams_)
+            if (open_.size() == 2 && open_[0].value.is_object() && open_[1].value.is_object() &&
+                open_[0].key == each.object && open_[1].key == each.member && kind == each.kind)
+                stream = &each;
+        open_.push_back({json(kind), {}, nullptr, stream});
+        return true;
     }
 
-    std::vector<Object> open_;
+    bool close() {
+        json value = std::move(open_.back().value);
+        open_.pop_back();
+        return place(std::move(value));
+    }
+
+    bool place(json value) {
+        if (open_.empty()) {
+            root = std::move(value);
+            return true;
+        }
+        Open& to = open_.back();
+        if (to.stream) {
+            if (!to.stream->take(to.key, std::move(value))) found_twice();
+        } else if (to.value.is_array()) {
+            to.value.get_ref<json::array_t&>().push_back(std::move(value));
+        } else {
+            *to.slot = std::move(value);
+        }
+        return true;
+    }
+
+    void found_twice() {
+        if (!twice.empty()) return;
+        std::string place;
+        for (std::size_t n = 0; n + 1 < open_.size(); ++n)
+            if (!open_[n].key.empty()) place += fmt::format(" '{}'", shortened(open_[n].key));
+        twice = fmt::format("the key '{}' twice{}{}", shortened(open_.back().key),
+                            place.empty() ? "" : " in", place);
+    }
+
+    std::span<const JsonStream> streams_;
+    std::vector<Open> open_;
 };
 
 /// Levels of [ and { outside of strings: the recursion that walking the parsed value can take.
@@ -121,24 +166,22 @@ std::string where(std::string_view text, std::size_t byte) {
 
 }  // namespace
 
-Result<nlohmann::json> parse_json(std::string_view text, std::string_view what) {
+Result<nlohmann::json> parse_json(std::string_view text, std::string_view what,
+                                  std::span<const JsonStream> streams) {
     if (depth_of(text) > kMaxJsonDepth)
         return bad_input(
             fmt::format("{} is JSON nested deeper than {} levels", what, kMaxJsonDepth));
-    try {
-        auto parsed = nlohmann::json::parse(text);
-        Keys keys;
-        json::sax_parse(text, &keys);
-        if (!keys.twice.empty()) return bad_input(fmt::format("{} has {}", what, keys.twice));
-        return parsed;
-    } catch (const json::parse_error& error) {
-        return bad_input(fmt::format("{} is not valid JSON at {}: {}", what,
-                                     where(text, error.byte),
-                                     bounded(after_position(error.what()))));
-    } catch (const json::exception& error) {
-        return bad_input(
-            fmt::format("{} is not valid JSON: {}", what, bounded(after_bracket(error.what()))));
+    Builder builder(streams);
+    if (json::sax_parse(text, &builder)) {
+        if (!builder.twice.empty()) return bad_input(fmt::format("{} has {}", what, builder.twice));
+        return std::move(builder.root);
     }
+    if (builder.byte)
+        return bad_input(fmt::format("{} is not valid JSON at {}: {}", what,
+                                     where(text, *builder.byte),
+                                     bounded(after_position(builder.message))));
+    return bad_input(
+        fmt::format("{} is not valid JSON: {}", what, bounded(after_bracket(builder.message))));
 }
 
 Result<nlohmann::json> read_json_file(const std::filesystem::path& path) {

@@ -1,7 +1,9 @@
 #include "core/models/pieces.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <queue>
 
@@ -11,21 +13,74 @@
 
 namespace attn {
 
-void Vocabulary::add(std::string text, Index id) {
-    if (id >= size()) texts_.resize(static_cast<std::size_t>(id) + 1);
+namespace {
+
+std::uint32_t hash_of(std::string_view text) {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>()(text));
+}
+
+}  // namespace
+
+std::size_t Vocabulary::slot_of(std::string_view text, std::uint32_t hash) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash & mask;
+    while (slots_[at].entry != 0 &&
+           (slots_[at].hash != hash || text_of(entries_[slots_[at].entry - 1]) != text))
+        at = (at + 1) & mask;
+    return at;
+}
+
+void Vocabulary::grow() {
+    std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
+    old.swap(slots_);
+    const std::size_t mask = slots_.size() - 1;
+    for (const Slot& slot : old) {
+        if (slot.entry == 0) continue;
+        std::size_t at = slot.hash & mask;
+        while (slots_[at].entry != 0) at = (at + 1) & mask;
+        slots_[at] = slot;
+    }
+}
+
+bool Vocabulary::add(std::string_view text, Index id) {
+    if (3 * (entries_.size() + 1) > 2 * slots_.size()) grow();
+    if (id >= size()) by_id_.resize(static_cast<std::size_t>(id) + 1);
     longest_ = std::max(longest_, text.size());
-    ids_[text] = id;
-    texts_[static_cast<std::size_t>(id)] = std::move(text);
+    const std::uint32_t hash = hash_of(text);
+    Slot& slot = slots_[slot_of(text, hash)];
+    const bool fresh = slot.entry == 0;
+    if (fresh) {
+        entries_.push_back({texts_.size(), static_cast<std::uint32_t>(text.size()), 0});
+        texts_ += text;
+        slot = {hash, static_cast<std::uint32_t>(entries_.size())};
+    }
+    entries_[slot.entry - 1].id = static_cast<std::uint32_t>(id);
+    by_id_[static_cast<std::size_t>(id)] = slot.entry;
+    return fresh;
 }
 
 std::optional<Index> Vocabulary::find(std::string_view text) const {
-    const auto found = ids_.find(text);
-    if (found == ids_.end()) return std::nullopt;
-    return found->second;
+    if (slots_.empty()) return std::nullopt;
+    const Slot& slot = slots_[slot_of(text, hash_of(text))];
+    if (slot.entry == 0) return std::nullopt;
+    return entries_[slot.entry - 1].id;
 }
 
 std::string_view Vocabulary::text(Index id) const {
-    return id < 0 || id >= size() ? std::string_view{} : texts_[static_cast<std::size_t>(id)];
+    const std::uint32_t entry = id < 0 || id >= size() ? 0 : by_id_[static_cast<std::size_t>(id)];
+    return entry == 0 ? std::string_view{} : text_of(entries_[entry - 1]);
+}
+
+void MergeList::add(std::string_view left, std::string_view right) {
+    pairs_.push_back({texts_.size(), static_cast<std::uint32_t>(left.size()),
+                      static_cast<std::uint32_t>(right.size())});
+    texts_ += left;
+    texts_ += right;
+}
+
+std::string_view MergeList::whole(std::size_t n) const {
+    const Pair& pair = pairs_[n];
+    return std::string_view(texts_).substr(pair.begin, pair.left + pair.right);
 }
 
 void Unknown::add(std::string_view text, const Vocabulary& vocabulary,
@@ -58,20 +113,43 @@ std::vector<std::string_view> code_points(std::string_view text) {
     return points;
 }
 
-class BytePairModel : public PieceModel {
+/// What two neighbours become, by their numbers: a hash table of open addressing, at most two thirds full.
+class Merges {
   public:
     struct Merge {
-        std::size_t rank;
-        Index whole;
+        std::uint32_t left = 0, right = 0;
+        std::uint32_t rank = 0;  // + 1; 0: free
+        std::uint32_t whole = 0;
     };
-    struct PairHash {
-        std::size_t operator()(const std::pair<Index, Index>& pair) const {
-            return static_cast<std::size_t>(pair.first) * 0x9E3779B97F4A7C15ULL +
-                   static_cast<std::size_t>(pair.second);
-        }
-    };
-    using Merges = std::unordered_map<std::pair<Index, Index>, Merge, PairHash>;
 
+    explicit Merges(std::size_t count) : slots_(std::bit_ceil(count + count / 2 + 2)) {}
+
+    /// The first of a pair counts.
+    void add(const Merge& merge) {
+        Merge& slot = slots_[slot_of(merge.left, merge.right)];
+        if (slot.rank == 0) slot = merge;
+    }
+    const Merge* find(Index left, Index right) const {
+        const Merge& slot =
+            slots_[slot_of(static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right))];
+        return slot.rank == 0 ? nullptr : &slot;
+    }
+
+  private:
+    std::size_t slot_of(std::uint32_t left, std::uint32_t right) const {
+        const std::uint64_t pair = std::uint64_t{left} << 32 | right;
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t at = static_cast<std::size_t>((pair * 0x9E3779B97F4A7C15ULL) >> 32) & mask;
+        while (slots_[at].rank != 0 && (slots_[at].left != left || slots_[at].right != right))
+            at = (at + 1) & mask;
+        return at;
+    }
+
+    std::vector<Merge> slots_;
+};
+
+class BytePairModel : public PieceModel {
+  public:
     BytePairModel(std::shared_ptr<const Vocabulary> vocabulary, Merges merges, Unknown unknown,
                   bool whole_words)
         : vocabulary_(std::move(vocabulary)),
@@ -96,7 +174,7 @@ class BytePairModel : public PieceModel {
   private:
     /// Neighbours that may become one, the first learned on top; of equal ones the left.
     struct Candidate {
-        std::size_t rank;
+        std::uint32_t rank;
         std::size_t left, right;
         Index left_id, right_id;
         bool operator>(const Candidate& other) const {
@@ -112,9 +190,8 @@ class BytePairModel : public PieceModel {
         const auto consider = [&](std::size_t left, std::size_t right) {
             if (left >= count || right >= count) return;
             if (!pieces[left].unknown.empty() || !pieces[right].unknown.empty()) return;
-            const auto found = merges_.find({pieces[left].id, pieces[right].id});
-            if (found != merges_.end())
-                queue.push({found->second.rank, left, right, pieces[left].id, pieces[right].id});
+            if (const auto* found = merges_.find(pieces[left].id, pieces[right].id))
+                queue.push({found->rank, left, right, pieces[left].id, pieces[right].id});
         };
         std::vector<bool> gone(count, false);
         for (std::size_t n = 0; n + 1 < count; ++n) consider(n, n + 1);
@@ -124,7 +201,7 @@ class BytePairModel : public PieceModel {
             if (gone[best.left] || gone[best.right] || after[best.left] != best.right ||
                 pieces[best.left].id != best.left_id || pieces[best.right].id != best.right_id)
                 continue;
-            pieces[best.left].id = merges_.at({best.left_id, best.right_id}).whole;
+            pieces[best.left].id = merges_.find(best.left_id, best.right_id)->whole;
             gone[best.right] = true;
             after[best.left] = after[best.right];
             if (after[best.left] < count) before[after[best.left]] = best.left;
@@ -249,21 +326,21 @@ class WordPieceModel : public PieceModel {
 Result<std::unique_ptr<const PieceModel>> byte_pairs(std::shared_ptr<const Vocabulary> vocabulary,
                                                      const BytePairs& settings,
                                                      std::string_view where) {
-    BytePairModel::Merges merges;
-    merges.reserve(settings.merges.size());
-    for (std::size_t rank = 0; rank < settings.merges.size(); ++rank) {
-        const auto& [left, right] = settings.merges[rank];
-        const auto a = vocabulary->find(left);
-        const auto b = vocabulary->find(right);
-        const auto whole = vocabulary->find(left + right);
+    const MergeList& list = settings.merges;
+    Merges merges(list.size());
+    for (std::size_t n = 0; n < list.size(); ++n) {
+        const auto a = vocabulary->find(list.left(n));
+        const auto b = vocabulary->find(list.right(n));
+        const auto whole = vocabulary->find(list.whole(n));
         if (!a || !b || !whole)
             return bad_input(
                 fmt::format("{}: merge {} is '{}' + '{}'; the vocabulary does not have '{}'", where,
-                            rank, shortened(left), shortened(right),
-                            shortened(!a   ? left
-                                      : !b ? right
-                                           : left + right)));
-        merges.emplace(std::pair(*a, *b), BytePairModel::Merge{rank, *whole});
+                            n, shortened(list.left(n)), shortened(list.right(n)),
+                            shortened(!a   ? list.left(n)
+                                      : !b ? list.right(n)
+                                           : list.whole(n))));
+        merges.add({static_cast<std::uint32_t>(*a), static_cast<std::uint32_t>(*b),
+                    static_cast<std::uint32_t>(n + 1), static_cast<std::uint32_t>(*whole)});
     }
     return std::make_unique<const BytePairModel>(std::move(vocabulary), std::move(merges),
                                                  settings.unknown, settings.whole_words);

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/result.h"
@@ -14,27 +12,41 @@
 
 namespace attn {
 
-/// Pieces of text by number and by text.
+/// Pieces of text by number and by text. The texts lie one behind the other: a million of them take 40 MB.
 class Vocabulary {
   public:
-    /// A number that is there twice keeps the last text.
-    void add(std::string text, Index id);
+    /// Whether the text is new. A number that is there twice keeps the last text, a text that is there twice the last number.
+    /// Less than 2³² of each.
+    bool add(std::string_view text, Index id);
     std::optional<Index> find(std::string_view text) const;
-    /// "" of no number.
+    /// "" of no number. Holds until the next add().
     std::string_view text(Index id) const;
-    Index size() const { return static_cast<Index>(texts_.size()); }
+    Index size() const { return static_cast<Index>(by_id_.size()); }
     std::size_t longest() const { return longest_; }
 
   private:
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const {
-            return std::hash<std::string_view>()(text);
-        }
+    struct Entry {
+        std::size_t begin;
+        std::uint32_t bytes;
+        std::uint32_t id;
     };
-    std::vector<std::string> texts_;
-    std::unordered_map<std::string, Index, Hash, std::equal_to<>> ids_;
-    std::size_t longest_ = 0;  // bytes
+    /// Of the hash table: open addressing, at most two thirds full.
+    struct Slot {
+        std::uint32_t hash = 0;
+        std::uint32_t entry = 0;  // its number + 1; 0: free
+    };
+    std::string_view text_of(const Entry& entry) const {
+        return std::string_view(texts_).substr(entry.begin, entry.bytes);
+    }
+    /// Where the text stands, or would.
+    std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
+    void grow();
+
+    std::string texts_;
+    std::vector<Entry> entries_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> by_id_;  // as Slot::entry
+    std::size_t longest_ = 0;           // bytes
 };
 
 /// A piece of a word: its number, and the text that it stands for where the vocabulary does not have it.
@@ -59,10 +71,29 @@ struct Unknown {
     void add(std::string_view text, const Vocabulary& vocabulary, std::vector<Piece>& out) const;
 };
 
+/// Pairs of texts in the order of learning, one behind the other.
+class MergeList {
+  public:
+    void add(std::string_view left, std::string_view right);
+    std::size_t size() const { return pairs_.size(); }
+    /// Hold until the next add().
+    std::string_view left(std::size_t n) const { return whole(n).substr(0, pairs_[n].left); }
+    std::string_view right(std::size_t n) const { return whole(n).substr(pairs_[n].left); }
+    std::string_view whole(std::size_t n) const;
+
+  private:
+    struct Pair {
+        std::size_t begin;
+        std::uint32_t left, right;  // bytes
+    };
+    std::string texts_;
+    std::vector<Pair> pairs_;
+};
+
 /// Byte-pair encoding: of the neighbours that a word holds, the pair that was learned first becomes one, again and again.
 /// Sennrich et al. 2016, arXiv:1508.07909.
 struct BytePairs {
-    std::vector<std::pair<std::string, std::string>> merges;  // in the order of learning
+    MergeList merges;
     Unknown unknown;
     bool whole_words = false;  // a word that is a piece stays whole, whatever the merges say
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -166,23 +167,63 @@ bool add_splits(const json& step, std::vector<Split>& splits) {
     return false;
 }
 
-std::shared_ptr<Vocabulary> vocabulary_of(const json& map) {
-    if (!map.is_object()) fault("has a 'vocab' that is no object");
-    auto vocabulary = std::make_shared<Vocabulary>();
-    for (const auto& [text, id] : map.items()) vocabulary->add(text, id_of(id));
-    return vocabulary;
+std::string_view view(const json& text) { return text.get_ref<const std::string&>(); }
+
+/// What a model has a million of, taken as it is read. The first fault of each is kept until the model asks for it.
+struct Pieces {
+    std::shared_ptr<Vocabulary> vocabulary = std::make_shared<Vocabulary>();  // of an object
+    MergeList merges;
+    std::string fault_of_vocabulary = {}, fault_of_merges = {};
+
+    bool take_piece(const std::string& text, const json& id) {
+        try {
+            return vocabulary->add(text, id_of(id));
+        } catch (Fault& found) {
+            if (fault_of_vocabulary.empty()) fault_of_vocabulary = std::move(found.sentence);
+            return true;
+        }
+    }
+
+    /// "a b" or ["a", "b"].
+    bool take_merge(const json& merge) {
+        if (!fault_of_merges.empty()) return true;
+        if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+            merges.add(view(merge[0]), view(merge[1]));
+        } else if (!merge.is_string()) {
+            fault_of_merges = "has a merge that is no pair of texts";
+        } else if (const std::size_t gap = view(merge).find(' '); gap == std::string::npos) {
+            fault_of_merges =
+                fmt::format("has the merge '{}'; expected two texts", shortened(view(merge)));
+        } else {
+            merges.add(view(merge).substr(0, gap), view(merge).substr(gap + 1));
+        }
+        return true;
+    }
+};
+
+Result<json> read_taking(std::string_view text, std::string_view where, Pieces& pieces) {
+    const std::array<JsonStream, 2> streams{JsonStream{"model", "vocab", json::value_t::object,
+                                                       [&](const std::string& key, const json& id) {
+                                                           return pieces.take_piece(key, id);
+                                                       }},
+                                            JsonStream{"model", "merges", json::value_t::array,
+                                                       [&](const std::string&, const json& merge) {
+                                                           return pieces.take_merge(merge);
+                                                       }}};
+    return parse_json(text, where, streams);
 }
 
-/// "a b" or ["a", "b"].
-std::pair<std::string, std::string> merge_of(const json& value) {
-    if (value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_string())
-        return {value[0].get<std::string>(), value[1].get<std::string>()};
-    if (!value.is_string()) fault("has a merge that is no pair of texts");
-    const std::string text = value.get<std::string>();
-    const std::size_t gap = text.find(' ');
-    if (gap == std::string::npos)
-        fault(fmt::format("has the merge '{}'; expected two texts", shortened(text)));
-    return {text.substr(0, gap), text.substr(gap + 1)};
+std::shared_ptr<Vocabulary> vocabulary_of(const json& model, const Pieces& pieces) {
+    if (!need(model, "vocab").is_object()) fault("has a 'vocab' that is no object");
+    if (!pieces.fault_of_vocabulary.empty()) fault(pieces.fault_of_vocabulary);
+    return pieces.vocabulary;
+}
+
+MergeList merges_of(const json& model, Pieces& pieces) {
+    const json& merges = need(model, "merges");
+    if (!merges.is_array() && !merges.empty()) fault("has 'merges' that are no list");
+    if (!pieces.fault_of_merges.empty()) fault(pieces.fault_of_merges);
+    return std::move(pieces.merges);
 }
 
 std::unique_ptr<const PieceModel> taken(Result<std::unique_ptr<const PieceModel>> model) {
@@ -190,12 +231,12 @@ std::unique_ptr<const PieceModel> taken(Result<std::unique_ptr<const PieceModel>
     return *std::move(model);
 }
 
-std::unique_ptr<const PieceModel> byte_pairs_of(const json& model,
+std::unique_ptr<const PieceModel> byte_pairs_of(const json& model, Pieces& pieces,
                                                 std::shared_ptr<Vocabulary>& vocabulary,
                                                 bool bytes_are_letters) {
-    vocabulary = vocabulary_of(need(model, "vocab"));
+    vocabulary = vocabulary_of(model, pieces);
     BytePairs settings;
-    for (const json& merge : need(model, "merges")) settings.merges.push_back(merge_of(merge));
+    settings.merges = merges_of(model, pieces);
     settings.whole_words = flag(model, "ignore_merges", false);
     settings.unknown.by_bytes = flag(model, "byte_fallback", false);
     settings.unknown.joined = flag(model, "fuse_unk", false);
@@ -212,10 +253,11 @@ std::unique_ptr<const PieceModel> unigram_of(const json& model,
                                              std::shared_ptr<Vocabulary>& vocabulary) {
     vocabulary = std::make_shared<Vocabulary>();
     std::vector<double> scores;
+    if (!need(model, "vocab").is_array()) fault("has a 'vocab' that is no list");
     for (const json& row : need(model, "vocab")) {
         if (!row.is_array() || row.size() != 2 || !row[0].is_string() || !row[1].is_number())
             fault("has a 'vocab' row that is no [piece, score]");
-        vocabulary->add(row[0].get<std::string>(), static_cast<Index>(scores.size()));
+        vocabulary->add(view(row[0]), static_cast<Index>(scores.size()));
         scores.push_back(row[1].get<double>());
     }
     Unknown unknown;
@@ -227,9 +269,9 @@ std::unique_ptr<const PieceModel> unigram_of(const json& model,
     return unigram(vocabulary, std::move(scores), unknown);
 }
 
-std::unique_ptr<const PieceModel> word_pieces_of(const json& model,
+std::unique_ptr<const PieceModel> word_pieces_of(const json& model, const Pieces& pieces,
                                                  std::shared_ptr<Vocabulary>& vocabulary) {
-    vocabulary = vocabulary_of(need(model, "vocab"));
+    vocabulary = vocabulary_of(model, pieces);
     WordPieces settings;
     const std::string unknown = text_or(model, "unk_token", "[UNK]");
     const auto id = vocabulary->find(unknown);
@@ -289,7 +331,8 @@ void read_around(const json& step, const std::function<Index(const std::string&)
 }  // namespace
 
 Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_view where) {
-    const auto parsed = parse_json(tokenizer_json, where);
+    Pieces pieces;
+    const auto parsed = read_taking(tokenizer_json, where, pieces);
     if (!parsed) return tl::unexpected(parsed.error());
     try {
         const json& root = *parsed;
@@ -301,11 +344,11 @@ Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_
         std::shared_ptr<Vocabulary> vocabulary;
         const std::string type = text_or(model, "type", "BPE");
         if (type == "BPE")
-            parts->model = byte_pairs_of(model, vocabulary, parts->bytes_are_letters);
+            parts->model = byte_pairs_of(model, pieces, vocabulary, parts->bytes_are_letters);
         else if (type == "Unigram")
             parts->model = unigram_of(model, vocabulary);
         else if (type == "WordPiece")
-            parts->model = word_pieces_of(model, vocabulary);
+            parts->model = word_pieces_of(model, pieces, vocabulary);
         else
             fault(fmt::format("has the model '{}'; expected BPE, Unigram or WordPiece", type));
         parts->vocabulary = vocabulary;

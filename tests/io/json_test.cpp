@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 
 #include "core/io/file.h"
@@ -51,6 +52,42 @@ TEST_CASE("a key that is there twice is refused by name and place") {
     CHECK(says(complaint(R"({"list": [{"a": 1}, {"b": 1, "b": 2}]})"), "'b' twice in 'list'"));
     CHECK(complaint(R"({"a": {"a": [{"a": 1}, {"a": 1}, 3]}, "b": {"a": 1}})").empty());
     CHECK(complaint(R"([[{"a": 1}], [{"a": 1}], {"a": []}, {"a": {}}])").empty());
+}
+
+TEST_CASE("members of a stream are taken one by one, in the order of the text") {
+    std::string taken;
+    const auto kind = nlohmann::json::value_t::object;
+    const std::array<JsonStream, 2> streams{
+        JsonStream{"model", "vocab", kind,
+                   [&](const std::string& key, const nlohmann::json& value) {
+                       const bool fresh = taken.find(key + "=") == taken.npos;
+                       taken += key + "=" + value.dump() + ";";
+                       return fresh;
+                   }},
+        JsonStream{"model", "merges", nlohmann::json::value_t::array,
+                   [&](const std::string& key, const nlohmann::json& value) {
+                       taken += "[" + key + "]" + value.dump() + ";";
+                       return true;
+                   }}};
+    const auto of = [&](const std::string& text) {
+        taken.clear();
+        const auto parsed = parse_json(text, "f.json", streams);
+        return parsed ? parsed->dump() : parsed.error().sentence;
+    };
+    CHECK(
+        of(R"({"model":{"vocab":{"b":1,"a":{"c":[2]}},"merges":["a b",["c","d"]],"n":1},"x":[1]})") ==
+        R"({"model":{"merges":[],"n":1,"vocab":{}},"x":[1]})");
+    CHECK(taken == R"(b=1;a={"c":[2]};[]"a b";[]["c","d"];)");
+    // of the other kind, or at another place, they are values like others
+    CHECK(of(R"({"model":{"vocab":[1],"merges":{"a":1}},"vocab":{"a":1}})") ==
+          R"({"model":{"merges":{"a":1},"vocab":[1]},"vocab":{"a":1}})");
+    CHECK(taken.empty());
+    CHECK(of(R"([{"model":{"vocab":{"a":1}}}])") == R"([{"model":{"vocab":{"a":1}}}])");
+    CHECK(of(R"({"model":{"x":{"vocab":{"a":1}}}})") == R"({"model":{"x":{"vocab":{"a":1}}}})");
+    CHECK(taken.empty());
+    CHECK(of(R"({"model":{"vocab":{"a":1,"b":2,"a":3}}})") ==
+          "f.json has the key 'a' twice in 'model' 'vocab'");
+    CHECK(says(of(R"({"model":{"vocab":{"a":1,"a":2,)"), "f.json is not valid JSON at line 1"));
 }
 
 TEST_CASE("a JSON error quotes a bounded piece of the text") {

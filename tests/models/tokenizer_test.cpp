@@ -142,6 +142,41 @@ TEST_CASE("Metaspace: one sign before the text, words apart where it splits") {
     CHECK(joined(of("never", "true").encode("a a")) == "a|▁a|");
 }
 
+TEST_CASE("merges before the vocabulary, as pairs or as texts, and keys that are there twice") {
+    const auto tokenizer = parse(
+        R"({"model":{"merges":[["a","b"],"ab a"],"vocab":{"aba":3,"b":1,"a":0,"ab":2,"x":1}}})");
+    REQUIRE_MESSAGE(tokenizer, (tokenizer ? "" : tokenizer.error().sentence));
+    CHECK(joined(tokenizer->encode("abaab")) == "aba|ab|");
+    CHECK(tokenizer->size() == 4);
+    CHECK(tokenizer->shown(1) == "x");  // the last of a number
+    CHECK(fault_of(R"({"model":{"vocab":{"a":0,"a":1},"merges":[]}})") ==
+          "t.json has the key 'a' twice in 'model' 'vocab'");
+    CHECK(fault_of(R"({"model":{"vocab":{"a":0},"merges":["ab"]}})") ==
+          "t.json has the merge 'ab'; expected two texts");
+    CHECK(fault_of(R"({"model":{"vocab":{"a":0},"merges":[["a","b","c"]]}})") ==
+          "t.json has a merge that is no pair of texts");
+    CHECK(fault_of(R"({"model":{"vocab":[],"merges":[]}})") ==
+          "t.json has a 'vocab' that is no object");
+    CHECK(fault_of(R"({"model":{"vocab":{}}})") == "t.json has no 'merges'");
+    CHECK(fault_of(R"({"model":{"vocab":{},"merges":{"a":"a b"}}})") ==
+          "t.json has 'merges' that are no list");
+    CHECK(fault_of(R"({"model":{"type":"Unigram","vocab":{"a":0}}})") ==
+          "t.json has a 'vocab' that is no list");
+}
+
+TEST_CASE("a vocabulary of many pieces finds each by text and by number") {
+    std::string vocab;
+    for (int n = 0; n < 20'000; ++n) vocab += fmt::format("{}\"{:x}\":{}", n ? "," : "", n, n);
+    const auto tokenizer = parse(
+        fmt::format(R"({{"model":{{"ignore_merges":true,"vocab":{{{}}},"merges":[]}}}})", vocab));
+    REQUIRE_MESSAGE(tokenizer, (tokenizer ? "" : tokenizer.error().sentence));
+    for (Index n = 0; n < 20'000; ++n) {
+        const std::vector<ModelToken> wanted{{n, fmt::format("{:x}", n)}};
+        if (tokenizer->encode(fmt::format("{:x}", n)) != wanted) FAIL_CHECK(n);
+    }
+    CHECK(tokenizer->size() == 20'000);
+}
+
 TEST_CASE("what is not known is refused by its name") {
     CHECK(fault_of("{}") == "t.json has no 'model'");
     CHECK(fault_of("[]") == "t.json has no 'model'");
