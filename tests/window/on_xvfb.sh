@@ -13,4 +13,5 @@ places=$(mktemp -d)
 trap 'rm -rf "$places"' EXIT
 export XDG_STATE_HOME=$places/state XDG_CONFIG_HOME=$places/config
 # -noreset: without it the server forgets its root properties when the last client leaves.
-xvfb-run -a -s "-screen 0 ${SCREEN:-1600x1000}x24 +extension GLX -noreset" "$@"
+# Each begins to look for a free number elsewhere: two that start at once must not find the same.
+xvfb-run -a -n $((100 + $$ % 300 * 3)) -s "-screen 0 ${SCREEN:-1600x1000}x24 +extension GLX -noreset" "$@"
