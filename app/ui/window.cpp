@@ -149,6 +149,7 @@ void draw_presented(const AppState& state, PanelList panels, const Frame& frame,
 
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
     if (state.show_help) draw_help(commands(state), shown_workspace(state).mouse, frame, out);
+    if (state.show_about) draw_about(frame, out);
     if (state.show_palette)
         draw_palette(state, find_commands(state, state.palette_query), frame, out);
     if (state.glossary.shown) draw_glossary(state, frame, out);
@@ -160,8 +161,8 @@ void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
 Hands hands_of(const AppState& state) {
     const bool edits = state.step.editing || state.focus.typing;
     return {.list = is_list_open(),
-            .overlay = state.show_help || state.show_palette || state.glossary.shown ||
-                       state.prompt || state.recovery_shown,
+            .overlay = state.show_help || state.show_about || state.show_palette ||
+                       state.glossary.shown || state.prompt || state.recovery_shown,
             .typing = edits || ImGui::GetIO().WantTextInput};
 }
 

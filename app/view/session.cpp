@@ -45,6 +45,7 @@ ordered_json window_to(const AppState& state) {
     if (state.presenter) window["presenter"] = true;
     if (state.show_help) window["help"] = true;
     if (state.glossary.shown) window["glossary"] = state.glossary.query;
+    if (state.show_about) window["about"] = true;
     if (state.show_palette) window["palette"] = state.palette_query;
     if (state.tour.tour) window["tour"] = tour_to(state.tour);
     return window;
@@ -122,6 +123,7 @@ void read_window(Fields& fields, AppState& state) {
     fields.read("help", state.show_help);
     state.glossary.shown = fields.find("glossary") != nullptr;
     fields.read("glossary", state.glossary.query);
+    fields.read("about", state.show_about);
     state.show_palette = fields.find("palette") != nullptr;
     fields.read("palette", state.palette_query);
     read_object(fields, "tour", [&](Fields& inner) { read_tour(inner, state); });
@@ -252,6 +254,7 @@ void restore(AppState& state, const AppState& session) {
     state.inspector = session.inspector;
     state.presenter = session.presenter;
     state.show_help = session.show_help;
+    state.show_about = session.show_about;
     state.show_palette = session.show_palette;
     state.glossary = session.glossary;
     state.palette_query = session.palette_query;

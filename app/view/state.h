@@ -139,6 +139,7 @@ struct AppState {
     std::optional<bool> inspector;  // shown or hidden by hand; nullopt: as the window has room
     bool presenter = false;         // P: the canvas alone, large
     bool show_help = false;         // F1
+    bool show_about = false;        // version and licences
     bool show_palette = false;      // Ctrl+K
     std::string palette_query;
     GlossaryLook glossary;  // G

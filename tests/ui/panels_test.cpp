@@ -82,6 +82,14 @@ TEST_CASE("keys step, undo and open the overlays") {
     CHECK(app.state.show_help);
     app.ui.press(Key::escape);
     CHECK(!app.state.show_help);
+    app.ui.press(Key::f1);
+    app.ui.press(Key::f1, true);
+    CHECK(app.state.show_about);
+    CHECK(!app.state.show_help);
+    app.ui.press(Key::digit2);  // not while a page lies over the window
+    CHECK(app.state.workspace == view::Workspace::step);
+    app.ui.press(Key::escape);
+    CHECK(!app.state.show_about);
     app.ui.press(Key::digit2);
     CHECK(app.state.workspace == view::Workspace::saturation);
 }
@@ -168,7 +176,9 @@ TEST_CASE("every stage, both workspaces and both overlays draw at every size") {
             }
             view::apply(state, view::ShowHelp{true});
             ui.frames(2);
-            view::apply(state, view::ShowHelp{false});
+            view::apply(state, view::ShowAbout{true});
+            ui.frames(2);
+            view::apply(state, view::ShowAbout{false});
             view::apply(state, view::SetWorkspace{"saturation"});
             ui.frames(2);
             CHECK(ui.drawn() > 500);

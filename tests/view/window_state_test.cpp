@@ -2,7 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "app/view/session.h"
+#include "app/view/window/about.h"
 #include "app/view/window/commands.h"
 #include "tests/view/sample_states.h"
 
@@ -65,6 +68,11 @@ TEST_CASE("Escape closes what is open on top and nothing else") {
     CHECK_FALSE(state.prompt);
     state = escaped(after(state, {ShowHelp{true}}));
     CHECK_FALSE(state.show_help);
+    state = after(state, {ShowHelp{true}, ShowAbout{true}});
+    CHECK_FALSE(state.show_help);  // one page at a time
+    CHECK(state.show_about);
+    state = escaped(state);
+    CHECK_FALSE(state.show_about);
     state = escaped(after(state, {BeginCellEdit{cell}}));
     CHECK_FALSE(state.step.editing);
     REQUIRE(state.step.model_open);
@@ -151,4 +159,46 @@ TEST_CASE("Tab takes the number and goes on to the next cell, row after row, unt
     CHECK(moved({Stage::x, 1, 0}, -1).step.editing->cell == CellRef{Stage::x, 0, 3});
     CHECK_FALSE(moved({Stage::x, 3, 3}, 1).step.editing);
     CHECK_FALSE(moved({Stage::x, 0, 0}, -1).step.editing);
+}
+
+TEST_CASE("About says what the program is made with, and which fonts are here") {
+    const std::string here[] = {"DejaVu Sans Mono", "STIXGeneral", "Some Other"};
+    const AboutView about = build_about_view(here);
+    CHECK(about.version == "attnscope " ATTN_VERSION);
+    CHECK(about.licence.starts_with("MIT License. Built by "));
+    const auto row = [](const std::vector<AboutRow>& rows, std::string_view name) {
+        const auto found = std::ranges::find(rows, name, &AboutRow::name);
+        REQUIRE(found != rows.end());
+        return *found;
+    };
+    CHECK(row(about.libraries, "Dear ImGui").licence == "MIT");
+    CHECK(row(about.libraries, "Eigen").licence == "MPL-2.0");
+    CHECK(row(about.libraries, "Eigen").version.find('.') != std::string::npos);
+    for (const AboutRow& library : about.libraries) {
+        CAPTURE(library.name);
+        CHECK(!library.version.empty());
+        CHECK(!library.licence.empty());
+        CHECK(!library.purpose.empty());
+        CHECK(library.name != "doctest");  // of the tests, not of the program
+    }
+    CHECK(row(about.fonts, "DejaVu Sans, DejaVu Sans Mono").version == "in use");
+    CHECK(row(about.fonts, "STIXGeneral").version == "in use");
+    CHECK(row(about.fonts, "Inter").version == "not installed");
+    CHECK(row(about.fonts, "Inter").licence == "OFL-1.1");
+}
+
+TEST_CASE("About is found, journaled and kept in a session") {
+    const auto found = find_commands(initial_state(), "about");
+    REQUIRE(!found.empty());
+    REQUIRE(std::holds_alternative<ShowAbout>(found.front().action));
+    const AppState shown = after(initial_state(), {found.front().action});
+    CHECK(shown.show_about);
+    const auto line = to_journal(ShowAbout{true});
+    REQUIRE(line);
+    const auto action = from_journal(*line);
+    REQUIRE(action);
+    CHECK(std::get<ShowAbout>(*action).on);
+    const auto again = session_from_json(session_to_json(shown), "s", {});
+    REQUIRE(again);
+    CHECK(again->show_about);
 }

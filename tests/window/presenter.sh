@@ -28,6 +28,8 @@ does '"action":"set_workspace","workspace":"step"' press 1
 # What is open on top is closed first.
 does '"action":"show_help","on":true' press F1
 does '"action":"show_help","on":false' press Escape
+does '"action":"show_about","on":true' press ctrl+F1
+does '"action":"show_about","on":false' press Escape
 does '"action":"set_presenter","on":false' press Escape
 does '"action":"set_workspace"' click 40 120
 

@@ -51,7 +51,8 @@ void draw_help(const std::vector<Command>& commands, std::span<const std::string
     const bool beside = begin_overlay("help", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
     words(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  "Ctrl+K finds every command that can be used now. Escape closes this page.");
+                  "Ctrl+K finds every command that can be used now. Ctrl+F1: version and licences. "
+                  "Escape closes this page.");
     ImGui::Dummy({0.0F, frame.px(8)});
     const std::vector<std::string> groups = groups_of(commands);
     const bool two_columns = ImGui::GetContentRegionAvail().x > frame.px(720);

@@ -43,7 +43,9 @@ void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Act
         const Chord& chord = also ? command.also : command.chord;
         if (!chord.ctrl && ring.is_taken(chord.key)) continue;
         if (typing && belongs_to_text(chord)) continue;
-        if (state.show_help && !std::holds_alternative<view::ShowHelp>(command.action)) continue;
+        const bool page = std::holds_alternative<view::ShowHelp>(command.action) ||
+                          std::holds_alternative<view::ShowAbout>(command.action);
+        if ((state.show_help || state.show_about) && !page) continue;
         out.push_back(command.action);
         return;
     }

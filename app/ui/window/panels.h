@@ -24,6 +24,8 @@ void draw_bottom_line(const view::Message& message, const std::string& aside, co
 /// The F1 page: every command with its keys, and what the mouse does.
 void draw_help(const std::vector<view::Command>& commands, std::span<const std::string_view> mouse,
                const Frame& frame, view::Actions& out);
+/// Version, licence, and the libraries and fonts with theirs.
+void draw_about(const Frame& frame, view::Actions& out);
 /// Ctrl+K: type, choose with the arrows, Enter.
 void draw_palette(const view::AppState& state, const std::vector<view::Command>& found,
                   const Frame& frame, view::Actions& out);

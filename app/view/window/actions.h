@@ -117,6 +117,12 @@ struct ChooseTerm {
     static constexpr auto kMeta = meta("choose_term", Kind::plain, field("row", &ChooseTerm::row));
     friend void carry_out(AppState& state, const ChooseTerm& action);
 };
+/// Version, licences, libraries and fonts.
+struct ShowAbout {
+    bool on;
+    static constexpr auto kMeta = meta("show_about", Kind::plain, field("on", &ShowAbout::on));
+    friend void carry_out(AppState& state, const ShowAbout& action);
+};
 struct ShowPalette {
     bool on;
     static constexpr auto kMeta = meta("show_palette", Kind::plain, field("on", &ShowPalette::on));
@@ -265,7 +271,7 @@ struct Tick {
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
                SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
-               SetPresenter, ShowHelp, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
+               SetPresenter, ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
                SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery, SetRecent, ShowPrompt,
                DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify, JobProgress,
                TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction, EndTour, Quit,

@@ -12,6 +12,14 @@
 #include "core/text.h"
 
 namespace attn::view {
+namespace {
+
+/// One page over the window at a time.
+void close_pages(AppState& state) {
+    state.show_help = state.show_about = state.show_palette = state.glossary.shown = false;
+}
+
+}  // namespace
 
 void carry_out(AppState& state, const SetWorkspace& action) {
     const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
@@ -92,13 +100,13 @@ void carry_out(AppState& state, const SetPresenter& action) {
 }
 
 void carry_out(AppState& state, const ShowHelp& action) {
+    if (action.on) close_pages(state);
     state.show_help = action.on;
-    if (action.on) state.show_palette = state.glossary.shown = false;
 }
 
 void carry_out(AppState& state, const ShowGlossary& action) {
+    if (action.on) close_pages(state);
     state.glossary = {action.on, {}, 0};
-    if (action.on) state.show_help = state.show_palette = false;
 }
 
 void carry_out(AppState& state, const SetGlossaryQuery& action) {
@@ -111,9 +119,14 @@ void carry_out(AppState& state, const ChooseTerm& action) {
     state.glossary.row = static_cast<std::size_t>(std::clamp<Index>(action.row, 0, last));
 }
 
+void carry_out(AppState& state, const ShowAbout& action) {
+    if (action.on) close_pages(state);
+    state.show_about = action.on;
+}
+
 void carry_out(AppState& state, const ShowPalette& action) {
+    if (action.on) close_pages(state);
     state.show_palette = action.on;
-    if (action.on) state.show_help = state.glossary.shown = false;
     state.palette_query.clear();
     state.palette_row = 0;
 }
@@ -146,7 +159,7 @@ void carry_out(AppState& state, const SetRecent& action) { state.recent = action
 void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();
     if (!action.kind) return;
-    state.show_help = state.show_palette = state.glossary.shown = false;
+    close_pages(state);
     state.prompt = Prompt{*action.kind, action.path, action.confirmed};
     if (!action.path.empty()) return;
     if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;

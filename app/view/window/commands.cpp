@@ -25,6 +25,7 @@ Action escape_action(const AppState& state) {
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
     if (state.glossary.shown) return ShowGlossary{false};
+    if (state.show_about) return ShowAbout{false};
     if (auto inner = shown_workspace(state).escape(state)) return *std::move(inner);
     if (state.presenter) return SetPresenter{false};
     if (state.narrow && is_side_shown(state)) return inspector_action(state, false);
@@ -109,6 +110,8 @@ void add_window(Commands& list, const AppState& state) {
     add_looks(add, state);
     add("Find a command", ctrl(Key::k), ShowPalette{!state.show_palette});
     add("Keys and commands", plain(Key::f1), ShowHelp{!state.show_help});
+    add("About: version, licences, libraries and fonts", ctrl(Key::f1),
+        ShowAbout{!state.show_about});
     add("Close, or clear the selection", plain(Key::escape), escape_action(state));
     add("Quit", ctrl(Key::q), Quit{});
 }
