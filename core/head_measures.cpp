@@ -31,6 +31,9 @@ constexpr std::array<HeadMeasureInfo, kHeadMeasureCount> kTable{{
      "Vig and Belinkov 2019, arXiv:1906.04284"},
     {norm_share, "norm_share", "output share", "‖α V W_O‖ (‖α V‖ without W_O) / Σ over heads",
      "0 … 1", "values", "Kobayashi et al. 2020, arXiv:2004.10102"},
+    {change, "change", "change",
+     "mean over rows of Σ_j α_j ln(α_j / β_j), α untouched, β now, where finite", "0 … ∞ nats",
+     "interventions in a trained model", "Kullback and Leibler 1951, doi:10.1214/aoms/1177729694"},
 }};
 
 constexpr std::array kPatterns{previous, diagonal, next, duplicate, induction};

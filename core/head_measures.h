@@ -27,9 +27,10 @@ enum class HeadMeasure : std::uint8_t {
     duplicate,
     induction,
     distance,
-    norm_share
+    norm_share,
+    change
 };
-inline constexpr std::size_t kHeadMeasureCount = 10;
+inline constexpr std::size_t kHeadMeasureCount = 11;
 
 struct HeadMeasureInfo {
     HeadMeasure measure;
@@ -66,7 +67,7 @@ struct HeadMeasures {
     }
 };
 
-/// All but norm_share, which needs the other heads. Means are over the rows that count:
+/// All but norm_share, which needs the other heads, and change, which needs another run. Means are over the rows that count:
 /// entropy      −Σ_j a_ij ln a_ij in nats, 0 ln 0 = 0                        0 … ln Tk
 /// evenness     entropy of the row / ln n_i, of rows with n_i ≥ 2            0 … 1
 /// previous     a[i,i−1], i ≥ 1                                              0 … 1, Tq = Tk

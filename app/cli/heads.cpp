@@ -55,10 +55,7 @@ std::string heads_footer() {
 void declare_heads(CLI::App& app, HeadsOptions& options) {
     app.add_option("FILE", options.start.files,
                    "tensors, a model's folder, or a session or preset (.json)");
-    app.add_option("--text", options.start.text, "what a model reads; FILE is its folder")
-        ->type_name("TEXT");
-    app.add_option("--off", options.start.off, "heads of the model to switch off first")
-        ->type_name("LAYER.HEAD,..");
+    add_model_options(app, options.start);
     app.add_option("--backend", options.start.backend, "what computes, by its name")
         ->type_name("NAME");
     app.add_option("--sort", options.sort,
@@ -100,15 +97,17 @@ Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
 
 std::string heads_table(const view::HeadsResult& result, const std::string& sort) {
     std::string text = fmt::format("{:>5} {:>4}  {:<15}", "layer", "head", "label");
-    for (const HeadMeasureInfo& each : head_measure_table())
-        text += fmt::format(" {:>10}", each.key);
+    const auto measures = view::heads_measures(*result.document);
+    for (const HeadMeasureInfo& each : measures) text += fmt::format(" {:>10}", each.key);
     text += '\n';
     for (const view::HeadPlace place : view::heads_in_order(result, sort)) {
         const view::HeadFacts& facts = *result.find(place);
         text += fmt::format("{:>5} {:>4}  {:<15}", place.layer, place.head,
                             facts.label ? info(facts.label->name).title : "-");
-        for (const auto& value : facts.measures.values)
+        for (const HeadMeasureInfo& each : measures) {
+            const auto& value = facts.measures[each.measure];
             text += value ? fmt::format(" {:>10.4f}", *value) : fmt::format(" {:>10}", "-");
+        }
         text += '\n';
     }
     return text;

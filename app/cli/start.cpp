@@ -119,16 +119,24 @@ Result<std::string> one_file(const StartOptions& options) {
     return named;
 }
 
-/// --text and --off are for a model's folder.
+/// The first of the options that are for a model's folder; "": none is given.
+std::string_view model_option(const StartOptions& options) {
+    if (options.text) return "--text";
+    if (!options.off.empty()) return "--off";
+    if (!options.rows.empty()) return "--row";
+    return options.patches.empty() ? "" : "--patch";
+}
+
+/// --text, --off, --row and --patch are for a model's folder.
 Result<void> check_text(const StartOptions& options) {
     const auto path = one_file(options);
     if (!path) return tl::unexpected(path.error());
-    if ((!options.text && options.off.empty()) || is_model_folder(*path)) return {};
+    if (model_option(options).empty() || is_model_folder(*path)) return {};
     const std::string given =
         path->empty() ? "no file is given" : fmt::format("'{}' is none", *path);
     return bad_input(
         fmt::format("{} is for a trained model, a folder whose config.json has a model_type; {}",
-                    options.text ? "--text" : "--off", given));
+                    model_option(options), given));
 }
 
 /// Standard input can be read once.
@@ -199,13 +207,27 @@ Result<void> append_file(const StartOptions& options, Streams, Start& start) {
     return {};
 }
 
-/// One run of the model without all of them.
-Result<void> append_off(const StartOptions& options, Streams, Start& start) {
-    if (options.off.empty()) return {};
-    const auto off = parse_heads_off(options.off);
-    if (!off) return tl::unexpected(off.error());
-    for (const ModelHead& at : std::set<ModelHead>(off->begin(), off->end()))
-        start.actions.push_back(view::SwitchHead{at.layer, at.head, false});
+/// One run of the model under all of them.
+Result<void> append_interventions(const StartOptions& options, Streams, Start& start) {
+    if (options.off.empty() && options.rows.empty() && options.patches.empty()) return {};
+    if (!options.off.empty()) {
+        const auto off = parse_heads_off(options.off);
+        if (!off) return tl::unexpected(off.error());
+        for (const ModelHead& at : std::set<ModelHead>(off->begin(), off->end()))
+            start.actions.push_back(view::SwitchHead{at.layer, at.head, false});
+    }
+    for (const std::string& text : options.rows) {
+        const auto row = parse_row(text);
+        if (!row) return tl::unexpected(row.error());
+        start.actions.push_back(
+            view::ReplaceRow{row->at.layer, row->at.head, row->query, row->weights});
+    }
+    for (const std::string& text : options.patches) {
+        const auto patch = parse_patch(text);
+        if (!patch) return tl::unexpected(patch.error());
+        start.actions.push_back(
+            view::PatchHead{patch->at.layer, patch->at.head, patch->part, patch->text});
+    }
     start.actions.push_back(view::DocumentReady{options.file, "", nullptr});
     return {};
 }
@@ -281,6 +303,22 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
     return check_files(options, outputs);
 }
 
+void add_model_options(CLI::App& app, StartOptions& options) {
+    app.add_option("--text", options.text, "what a model reads; FILE is its folder")
+        ->type_name("TEXT");
+    app.add_option("--off", options.off, "heads of the model to switch off")
+        ->type_name("LAYER.HEAD,..");
+    app.add_option("--row", options.rows,
+                   "in place of the weights of one query of a head of the model; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("LAYER.HEAD.QUERY=W,W,..");
+    app.add_option("--patch", options.patches,
+                   "in place of q, k or v of a head of the model those of another text of as many "
+                   "tokens, position by position; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("LAYER.HEAD.q|k|v=TEXT");
+}
+
 void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option(
         "FILE", options.files,
@@ -294,10 +332,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
     app.add_option("--sentence", options.sentence, "a sentence with toy vectors")
         ->type_name("TEXT");
-    app.add_option("--text", options.text, "what a model reads; FILE is its folder")
-        ->type_name("TEXT");
-    app.add_option("--off", options.off, "heads of the model to switch off")
-        ->type_name("LAYER.HEAD,..");
+    add_model_options(app, options);
     app.add_option("--workspace", options.workspace, view::workspace_keys(view::workspaces()))
         ->type_name("W");
     app.add_option("--map", options.map_file, "a file to open in the Large workspace")
@@ -324,8 +359,9 @@ Result<Start> read_start(const StartOptions& options, Streams io) {
     start.open = files::opener(io.backends, io.workspaces);
     start.state.backends = io.backends;
     start.state.workspaces = io.workspaces;
-    for (const auto part : {append_file, append_off, append_planted, append_window_options,
-                            append_step_options, append_go_to, append_tour, append_replay})
+    for (const auto part :
+         {append_file, append_interventions, append_planted, append_window_options,
+          append_step_options, append_go_to, append_tour, append_replay})
         if (auto done = part(options, io, start); !done)
             return tl::unexpected(std::move(done.error()));
     return start;

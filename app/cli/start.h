@@ -26,8 +26,10 @@ struct StartOptions {
     std::string replay;              // a file
     std::string preset;
     std::string sentence;
-    std::optional<std::string> text;  // what a model reads
-    std::string off;                  // its heads that are switched off: "0.1,1.2"
+    std::optional<std::string> text;   // what a model reads
+    std::string off;                   // its heads that are switched off: "0.1,1.2"
+    std::vector<std::string> rows;     // of its weights: "0.1.3=0.5,0.5,0,0"
+    std::vector<std::string> patches;  // "0.1.v=A dog"
     std::string workspace;
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"
@@ -42,6 +44,8 @@ struct StartOptions {
         false;  // a file that none can be made of is an error, not a table of its arrays
 };
 void add_start_options(CLI::App& app, StartOptions& options);
+/// --text, --off, --row and --patch.
+void add_model_options(CLI::App& app, StartOptions& options);
 
 /// After parsing, before anything is read or written: there is one FILE at most, numbers are in their range,
 /// and none of `outputs` is a file that is read, or another output. --save-session may be the session.

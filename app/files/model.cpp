@@ -1,25 +1,26 @@
 #include "app/files/model.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/view/document/model_text.h"
+#include "app/view/document/interventions.h"
 #include "core/models/read_out.h"
 
 namespace attn::files {
 namespace {
 
 constexpr std::size_t kMostVectors = 8;
+constexpr std::size_t kMostRuns = 3;  // of all layers: the text, and what is patched from
 constexpr std::size_t kNextTokens = 5;
 
 /// Of a layer its inputs are needed, and its weights where they are compared.
-Result<ModelRun> run_over(const Model& model, const std::string& text,
-                          const std::vector<ModelHead>& off, StageSet keep,
-                          const RunControl& control) {
+Result<ModelRun> run_over(const Model& model, const std::string& text, StageSet keep,
+                          const RunControl& control, const Interventions& with = {}) {
     return model.tokens_of(text).and_then([&](std::vector<ModelToken> tokens) {
-        return model.run(std::move(tokens), *find_backend("staged"), keep, control, {off, {}, {}});
+        return model.run(std::move(tokens), *find_backend("staged"), keep, control, with);
     });
 }
 
@@ -33,25 +34,76 @@ RunControl part_of(const RunControl& control, double first, double share) {
     return part;
 }
 
-/// A model's run with heads off, and what that changed.
+StageSet kept_of_untouched() {
+    StageSet keep;
+    for (const Stage stage : {Stage::weights, Stage::q, Stage::k, Stage::v})
+        keep.set(index_of(stage));
+    return keep;
+}
+
+/// Computed once while it is among the texts read last.
+Result<std::shared_ptr<const ModelRun>> untouched(ModelCache::Entry& entry, const std::string& text,
+                                                  const RunControl& control) {
+    if (auto known = entry.run_of(text)) return known;
+    return run_over(entry.model, text, kept_of_untouched(), control).map([&](ModelRun&& made) {
+        auto run = std::make_shared<const ModelRun>(std::move(made));
+        entry.keep(text, run);
+        return run;
+    });
+}
+
+/// The vectors of its text at every position of one of so many tokens.
+Result<PatchIntervention> patch_of(ModelCache::Entry& entry, const view::TextPatch& patch,
+                                   Index tokens, const RunControl& control) {
+    const auto source = untouched(entry, patch.text, control);
+    if (!source) return tl::unexpected(source.error());
+    const auto count = std::ssize((*source)->tokens);
+    if (count != tokens)
+        return bad_input(fmt::format(
+            "the text to patch from, '{}', has {} token{} and the text that is open {}; expected "
+            "as many, for a vector is taken to the position it has in its own text",
+            patch.text, count, count == 1 ? "" : "s", tokens));
+    std::vector<Index> positions(static_cast<std::size_t>(tokens));
+    std::iota(positions.begin(), positions.end(), Index{0});
+    return patch_from(**source, patch.at, patch.part, std::move(positions));
+}
+
+Result<Interventions> interventions_of(ModelCache::Entry& entry, const view::ModelChanges& changes,
+                                       Index tokens, const RunControl& control) {
+    Interventions made{changes.off, changes.rows, {}};
+    for (const view::TextPatch& patch : changes.patches) {
+        auto vectors = patch_of(entry, patch, tokens, control);
+        if (!vectors) return tl::unexpected(vectors.error());
+        made.patches.push_back(*std::move(vectors));
+    }
+    return made;
+}
+
+/// A model's run under interventions, and what they changed.
 struct Read {
     ModelRun run;
     std::optional<RunEffects> effects;
 };
-Result<Read> read_over(const Model& model, const view::ModelOrigin& wanted,
+Result<Read> read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
                        const RunControl& control) {
-    if (wanted.off.empty())
-        return run_over(model, wanted.text, {}, {}, control).map([](ModelRun&& run) {
+    const Model& model = entry.model;
+    if (wanted.changes.empty()) {
+        if (const auto known = entry.run_of(wanted.text)) return Read{*known, {}};
+        return run_over(model, wanted.text, {}, control).map([](ModelRun&& run) {
             return Read{std::move(run), {}};
         });
+    }
+    const auto before = untouched(entry, wanted.text, part_of(control, 0.0, 0.5));
+    if (!before) return tl::unexpected(before.error());
+    const auto with =
+        interventions_of(entry, wanted.changes, std::ssize((*before)->tokens), {control.stop, {}});
+    if (!with) return tl::unexpected(with.error());
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    const auto on = run_over(model, wanted.text, {}, weights, part_of(control, 0.0, 0.5));
-    if (!on) return tl::unexpected(on.error());
-    auto run = run_over(model, wanted.text, wanted.off, weights, part_of(control, 0.5, 0.5));
+    auto run = run_over(model, wanted.text, weights, part_of(control, 0.5, 0.5), *with);
     if (!run) return tl::unexpected(run.error());
     RunEffects effects =
-        effects_of(*on, *run, model.config().family->read_out == ReadOut::next_token);
+        effects_of(**before, *run, model.config().family->read_out == ReadOut::next_token);
     return Read{*std::move(run), std::move(effects)};
 }
 
@@ -60,14 +112,14 @@ std::string token_text(const Model& model, Index id) {
     return text.empty() ? fmt::format("#{}", id) : text;
 }
 
-std::shared_ptr<const view::OffEffects> off_effects(const Model& model, const Read& read) {
+std::shared_ptr<const view::InterventionEffects> effects_in(const Model& model, const Read& read) {
     if (!read.effects) return nullptr;
-    view::OffEffects effects{*read.effects, {}, {}};
+    view::InterventionEffects effects{*read.effects, {}, {}};
     if (const auto& next = read.effects->next) {
         effects.before = token_text(model, next->before);
         effects.after = token_text(model, next->after);
     }
-    return std::make_shared<const view::OffEffects>(std::move(effects));
+    return std::make_shared<const view::InterventionEffects>(std::move(effects));
 }
 
 view::ReadOut next_tokens(const Model& model, const ModelRun& run) {
@@ -78,14 +130,16 @@ view::ReadOut next_tokens(const Model& model, const ModelRun& run) {
     return out;
 }
 
-/// Read with the same heads off; nullopt where the text before cannot be read.
+/// Read with the same heads off; rows and patches belong to the tokens of one text. nullopt where the text before cannot
+/// be read.
 std::optional<Tensor> vector_before(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
                                     const RunControl& control) {
     if (wanted.before.empty()) return std::nullopt;
-    if (auto known = entry.vector_of(wanted.before, wanted.off)) return known;
-    auto run = run_over(entry.model, wanted.before, wanted.off, {}, {control.stop, {}});
+    const view::ModelChanges off{wanted.changes.off};
+    if (auto known = entry.vector_of(wanted.before, off)) return known;
+    auto run = run_over(entry.model, wanted.before, {}, {control.stop, {}}, {off.off, {}, {}});
     if (!run) return std::nullopt;
-    entry.keep(wanted.before, wanted.off, run->read_out);
+    entry.keep(wanted.before, off, run->read_out);
     return std::move(run->read_out);
 }
 
@@ -93,7 +147,7 @@ view::ReadOut sentence_vector(ModelCache::Entry& entry, const ModelRun& run,
                               const view::ModelOrigin& wanted, const RunControl& control) {
     view::ReadOut out;
     out.has_vector = true;
-    entry.keep(wanted.text, wanted.off, run.read_out);
+    entry.keep(wanted.text, wanted.changes, run.read_out);
     if (const auto before = vector_before(entry, wanted, control))
         out.similarity = cosine(run.read_out.values(), before->values());
     return out;
@@ -121,9 +175,10 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
     document.title = document.name;
     document.note = fmt::format("{}, trained weights: {} layers, {} heads", config.family->words,
                                 config.layers, config.heads);
-    if (!origin.off.empty())
-        document.note += fmt::format("; without {}", view::off_words(origin.off));
+    if (!origin.changes.empty())
+        document.note += fmt::format("; {}", view::changes_words(origin.changes));
     document.own_heads = config.heads;
+    document.own_kv_heads = config.kv_heads;
     for (ModelToken& token : run.tokens) document.tokens.push_back(std::move(token.text));
     document.spec = layer_spec(config);
     for (ModelLayer& layer : run.layers) document.layers.push_back(std::move(layer.inputs));
@@ -134,20 +189,37 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
 }  // namespace
 
 std::optional<Tensor> ModelCache::Entry::vector_of(const std::string& text,
-                                                   const std::vector<ModelHead>& off) {
+                                                   const view::ModelChanges& changes) {
     const std::scoped_lock lock(mutex_);
-    const auto found = std::ranges::find(vectors_, Key{text, off}, &std::pair<Key, Tensor>::first);
+    const auto found =
+        std::ranges::find(vectors_, Key{text, changes}, &std::pair<Key, Tensor>::first);
     if (found == vectors_.end()) return std::nullopt;
     std::rotate(vectors_.begin(), found, found + 1);
     return vectors_.front().second;
 }
 
-void ModelCache::Entry::keep(const std::string& text, const std::vector<ModelHead>& off,
+void ModelCache::Entry::keep(const std::string& text, const view::ModelChanges& changes,
                              const Tensor& vector) {
-    if (vector_of(text, off)) return;
+    if (vector_of(text, changes)) return;
     const std::scoped_lock lock(mutex_);
-    vectors_.emplace_front(Key{text, off}, vector);
+    vectors_.emplace_front(Key{text, changes}, vector);
     if (vectors_.size() > kMostVectors) vectors_.pop_back();
+}
+
+std::shared_ptr<const ModelRun> ModelCache::Entry::run_of(const std::string& text) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(
+        runs_, text, [](const auto& each) -> const auto& { return each.first; });
+    if (found == runs_.end()) return nullptr;
+    std::rotate(runs_.begin(), found, found + 1);
+    return runs_.front().second;
+}
+
+void ModelCache::Entry::keep(const std::string& text, std::shared_ptr<const ModelRun> run) {
+    if (run_of(text)) return;
+    const std::scoped_lock lock(mutex_);
+    runs_.emplace_front(text, std::move(run));
+    if (runs_.size() > kMostRuns) runs_.pop_back();
 }
 
 std::vector<ModelCache::File> ModelCache::files_of(const std::string& path) {
@@ -183,10 +255,10 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
     const auto entry = cache.open(wanted.path);
     if (!entry) return tl::unexpected(entry.error());
     const Model& model = (*entry)->model;
-    auto read = read_over(model, wanted, control);
+    auto read = read_over(**entry, wanted, control);
     if (!read) return tl::unexpected(read.error());
     const view::ReadOut read_out = read_out_of(**entry, read->run, wanted, control);
-    const auto effects = off_effects(model, *read);
+    const auto effects = effects_in(model, *read);
     return with_size(document_over(model, wanted, std::move(read->run)))
         .map([&](view::Document made) {
             made.read_out = read_out;

@@ -22,7 +22,7 @@ inline constexpr std::string_view kModelText =
 /// since. Any thread.
 class ModelCache {
   public:
-    /// A model and the vectors that it gave the last texts.
+    /// A model, its untouched runs of the last texts and the vectors that it gave them.
     class Entry {
       public:
         Entry(Model opened, std::string folder)
@@ -30,14 +30,19 @@ class ModelCache {
         const Model model;
         const std::string path;
 
-        /// Of a text read with these heads off.
-        std::optional<Tensor> vector_of(const std::string& text, const std::vector<ModelHead>& off);
-        void keep(const std::string& text, const std::vector<ModelHead>& off, const Tensor& vector);
+        /// Of a text read under these interventions.
+        std::optional<Tensor> vector_of(const std::string& text, const view::ModelChanges& changes);
+        void keep(const std::string& text, const view::ModelChanges& changes, const Tensor& vector);
+        /// Without interventions, with weights, q, k and v: what interventions are compared with and patched from, so that
+        /// another one is one run more. nullptr: not kept.
+        std::shared_ptr<const ModelRun> run_of(const std::string& text);
+        void keep(const std::string& text, std::shared_ptr<const ModelRun> run);
 
       private:
         std::mutex mutex_;
-        using Key = std::pair<std::string, std::vector<ModelHead>>;
+        using Key = std::pair<std::string, view::ModelChanges>;
         std::deque<std::pair<Key, Tensor>> vectors_;  // used last: first
+        std::deque<std::pair<std::string, std::shared_ptr<const ModelRun>>> runs_;  // the same
     };
 
     Result<std::shared_ptr<Entry>> open(const std::string& path);
@@ -52,8 +57,7 @@ class ModelCache {
 };
 
 /// Every layer's attention over the text, with the layer's own X and W, and what the model says in the end. An error names
-/// the folder where it holds no model. Where heads are off the model runs with all of them too, and the document has what
-/// that changed.
+/// the folder where it holds no model. Under interventions the document has what they changed of the untouched run.
 Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wanted,
                                const RunControl& control);
 

@@ -80,12 +80,13 @@ struct Message {
     Severity severity = Severity::info;
 };
 
-/// A path that is asked for: of a file to open, of a session to save, of a figure to write.
-enum class PromptKind : std::uint8_t { open, save, figure, runs };
+/// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from.
+enum class PromptKind : std::uint8_t { open, save, figure, runs, patch };
 struct Prompt {
     PromptKind kind = PromptKind::open;
     std::string path;        // as typed so far
     bool confirmed = false;  // the file is there already, and the person was told
+    TextPatch patch = {};    // what the text is for
 };
 
 /// Unsaved work of a program that was ended before it could save.

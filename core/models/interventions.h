@@ -27,6 +27,7 @@ struct RowIntervention {
     ModelHead at;
     Index query = 0;
     std::vector<double> weights;  // one for each key
+    bool operator==(const RowIntervention&) const = default;
 };
 
 /// Vectors of q, k or v (before RoPE) in place of the text's own. Of k and v `at.head` is one of the layer's key heads.

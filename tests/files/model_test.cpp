@@ -207,7 +207,7 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     const fs::path folder = test::encoder_folder(scratch);
     view::OpenRequest request = reads(folder, "ab c", "ca");
     const view::ReadOut on = opener(backends())(request, {}).value().document->read_out;
-    std::get<view::ModelText>(request.what).model.off = {{0, 1}, {0, 3}};
+    std::get<view::ModelText>(request.what).model.changes.off = {{0, 1}, {0, 3}};
     const auto opened = opener(backends())(request, {});
     REQUIRE(opened);
     const view::Document& document = *opened->document;
@@ -242,6 +242,44 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     CHECK(*document.read_out.similarity ==
           *cosine(run->read_out.values(), before->read_out.values()));
     CHECK(*document.read_out.similarity != *on.similarity);
-    std::get<view::ModelText>(request.what).model.off = {{5, 0}};
+    std::get<view::ModelText>(request.what).model.changes.off = {{5, 0}};
     CHECK(refused(request) == "there is no layer 5: the model has 2, counted from 0");
+}
+
+TEST_CASE(
+    "rows and patches of a model equal its own run; another intervention reads no text again") {
+    const Scratch scratch;
+    const fs::path folder = test::encoder_folder(scratch);
+    const auto model = Model::open(folder);
+    const auto run = [&](const std::string& text, const Interventions& with) {
+        return model->run(model->tokens_of(text).value(), *find_backend("staged"), all_stages(), {},
+                          with);
+    };
+    const auto plain = run("ab c", {});
+    const auto source = run("ca b", {});
+    REQUIRE(plain);
+    REQUIRE(source);
+    const auto tokens = std::ssize(plain->tokens);
+    if (std::ssize(source->tokens) != tokens) return MESSAGE("the two texts differ in tokens");
+    std::vector<Index> positions(static_cast<std::size_t>(tokens));
+    for (Index n = 0; n < tokens; ++n) positions[static_cast<std::size_t>(n)] = n;
+    Interventions with;
+    with.rows = {{{0, 1}, 0, std::vector<double>(positions.size(), 0.0)}};
+    with.rows[0].weights.back() = 1.0;
+    with.patches = {patch_from(*source, {0, 2}, Stage::v, positions).value()};
+    const auto expected = run("ab c", with);
+    REQUIRE(expected);
+    view::OpenRequest request = reads(folder, "ab c", "");
+    view::ModelChanges& changes = std::get<view::ModelText>(request.what).model.changes;
+    changes.rows = with.rows;
+    changes.patches = {{{0, 2}, Stage::v, "ca b"}};
+    const auto opened = opener(backends())(request, {});
+    REQUIRE(opened);
+    const view::Document& document = *opened->document;
+    CHECK(
+        std::ranges::equal(document.layers[1]->x.values(), expected->layers[1].inputs->x.values()));
+    REQUIRE(document.effects);
+    CHECK(*document.effects->run.cosine == *effects_of(*plain, *expected, false).cosine);
+    changes.patches[0].text = "ab c ab";
+    CHECK(says(refused(request), "expected as many"));
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "app/view/document/interventions.h"
 #include "app/view/document/model_text.h"
+#include "app/view/heads/compute.h"
 #include "app/view/heads/view.h"
 #include "app/view/heads/words.h"
 #include "app/view/heads/workspace.h"
@@ -20,8 +22,8 @@ namespace {
 using Off = std::vector<ModelHead>;
 
 /// What switching anything off does in the model below: layer 1 head 0 by 0.25 nats in each of 4 rows, head 1 by ∞ in one.
-OffEffects effects_by_hand() {
-    OffEffects effects;
+InterventionEffects effects_by_hand() {
+    InterventionEffects effects;
     effects.run.heads = {{{0, 0}}, {{0, 1}}, {{1, 0}}, {{1, 1}}};
     for (HeadEffect& each : effects.run.heads) each.finite = 4;
     effects.run.heads[2].kl_sum = 1.0;
@@ -40,7 +42,7 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
     const auto* wanted = std::get_if<ModelText>(&request.what);
     if (wanted == nullptr) return bad_input("no files here");
     const ModelOrigin& model = wanted->model;
-    for (const ModelHead& at : model.off)
+    for (const ModelHead& at : model.changes.off)
         if (at.layer > 1 || at.head > 1) return bad_input("there is no such head");
     auto made = make_document(model.text, 8, 4, 2, 1, {});
     if (!made) return tl::unexpected(made.error());
@@ -52,20 +54,20 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
     document.layers.clear();
     for (Index layer = 0; layer < 2; ++layer) {
         Inputs inputs = *document.inputs;
-        for (const ModelHead& at : model.off)
+        for (const ModelHead& at : model.changes.off)
             for (Index row = 4 * at.head; at.layer == layer && row < 4 * at.head + 4; ++row)
                 std::ranges::fill(inputs.params[Param::w_o].matrix(0, 0).row(row), 0.0F);
         document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
     }
     document.inputs = document.layers[0];
     document.own_heads = 2;
-    if (!model.off.empty()) {
-        OffEffects effects = effects_by_hand();
+    if (!model.changes.empty()) {
+        InterventionEffects effects = effects_by_hand();
         if (document.tokens.size() == 1) {
             effects.run.next = NextTokenEffect{3, 4, 0.31, 0.22, 0.1, 0.4, 0.12};
             effects.after = "a";
         }
-        document.effects = std::make_shared<const OffEffects>(std::move(effects));
+        document.effects = std::make_shared<const InterventionEffects>(std::move(effects));
     }
     return Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""};
 }
@@ -80,7 +82,7 @@ AppState two_by_two(const std::string& text = "the cat sat down") {
     return run_with(initial_state(), {OpenFile{"fake", text}, kRunDone, SetWorkspace{"heads"}});
 }
 
-const Off& heads_off(const AppState& state) { return model_of(state.document())->off; }
+const Off& heads_off(const AppState& state) { return model_of(state.document())->changes.off; }
 
 const HeadThumb& picture_of(const AllHeadsView& view, HeadPlace place) {
     const auto found = std::ranges::find(view.thumbs, place, &HeadThumb::place);
@@ -99,7 +101,7 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     REQUIRE(state.opening);
     const auto& wanted = std::get<ModelText>(state.opening->what);
     CHECK(wanted.typed);
-    CHECK(wanted.model == ModelOrigin{"fake", "the cat sat down", "", {{0, 1}}});
+    CHECK(wanted.model == ModelOrigin{"fake", "the cat sat down", "", {{{0, 1}}}});
     CHECK(state.message.words == "Running the model without layer 0 head 1.");
     CHECK(heads_off(state).empty());  // until the answer is there
     CHECK(will_be_off(state, {0, 1}));
@@ -109,9 +111,10 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(heads_off(state) == Off{{0, 1}});
     CHECK(is_off(state.document(), {0, 1}));
     CHECK_FALSE(is_off(state.document(), {1, 1}));
-    CHECK(holds(state.message.words,
-                "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(all heads "
-                "on‖now) 0.12 nats."));
+    CHECK(
+        holds(state.message.words,
+              "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
+              "0.12 nats."));
     state = after(state, {Undo{}});
     CHECK(heads_off(state).empty());
     state = after(state, {Redo{}});
@@ -123,7 +126,7 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(heads_off(state) == Off{{0, 0}});
     state = run_with(state, {SwitchAllHeadsOn{}, kRunDone});
     CHECK(heads_off(state).empty());
-    CHECK(state.message.words == "All heads are on.");
+    CHECK(state.message.words == "No intervention is left.");
     CHECK(heads_off(after(state, {Undo{}})) == Off{{0, 0}});
 }
 
@@ -135,7 +138,7 @@ TEST_CASE("heads that are switched before the answer are one run; back again is 
 
     const AppState back = after(two_by_two(), {SwitchHead{1, 1, false}, SwitchHead{1, 1, true}});
     CHECK_FALSE(back.opening);
-    CHECK(back.message.words == "What is shown is with all heads on.");
+    CHECK(back.message.words == "What is shown is without interventions.");
 }
 
 TEST_CASE("what is typed is read without the heads that are off, those asked for too") {
@@ -162,15 +165,15 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
         return tried.message.words;
     };
     CHECK(refused(initial_state(), SwitchHead{0, 0, false}) ==
-          "Switching heads off asks for a trained model: open a model's folder.");
+          "Interventions ask for a trained model: open a model's folder.");
     CHECK(refused(initial_state(), SwitchAllHeadsOn{}) ==
-          "Switching heads off asks for a trained model: open a model's folder.");
+          "Interventions ask for a trained model: open a model's folder.");
     CHECK(holds(refused(two_by_two(), SwitchHead{2, 0, false}), "There is no layer 2 head 0"));
     CHECK(holds(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no layer 0 head 2"));
     CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "Layer 0 head 1 is on already.");
     const AppState split = after(two_by_two(), {SetHeads{4}});
     CHECK(refused(split, SwitchHead{0, 1, false}) ==
-          "W is split into 4 heads, the model has 2: set its own number to switch one off.");
+          "W is split into 4 heads, the model has 2: set its own number to change one.");
 }
 
 TEST_CASE(
@@ -179,8 +182,8 @@ TEST_CASE(
     CHECK_FALSE(holds(heads_point(state), "Without"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone});
     const std::string off_line =
-        "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(all heads on‖now) "
-        "0.12 nats. Most changed: layer 1 head 0, mean KL(all heads on‖now) of 4 rows 0.25 nats, "
+        "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
+        "0.12 nats. Most changed: layer 1 head 0, mean KL(untouched‖now) of 4 rows 0.25 nats, "
         "largest |Δα| 0.50.";
     CHECK(heads_point(state) == off_line);
     const AppState sorted = after(state, {SortHeads{"entropy"}});
@@ -193,7 +196,7 @@ TEST_CASE(
         run_with(two_by_two("cat"), {SwitchHead{0, 1, false}, SwitchHead{1, 0, false}, kRunDone});
     CHECK(heads_point(state).starts_with(
         "Without heads 0·1 and 1·0 the next token is “a”, p 0.10 → 0.40, no longer “the”, p 0.31 → "
-        "0.22; KL(all heads on‖now) 0.12 nats."));
+        "0.22; KL(untouched‖now) 0.12 nats."));
 }
 
 TEST_CASE("many heads that are off are counted, the first by name") {
@@ -214,7 +217,8 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, ChooseHead{0, 1}});
     view = build_all_heads_view(state);
     CHECK(view.controls.off);
-    CHECK(view.controls.off_count == 1);
+    REQUIRE(view.controls.interventions.size() == 1);
+    CHECK(view.controls.interventions[0].name == "0·1 off");
     CHECK(picture_of(view, {0, 1}).off);
     CHECK_FALSE(picture_of(view, {1, 1}).off);
     CHECK(picture_of(view, {0, 0}).change.empty());
@@ -222,11 +226,12 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     CHECK(picture_of(view, {1, 0}).change_share == 1.0F);
     CHECK(picture_of(view, {1, 1}).change == "0.10");
     CHECK(picture_of(view, {1, 1}).change_share == doctest::Approx(0.4));
-    CHECK(view.legend.change_words == "strip: mean KL(all on‖now) of its rows, longest 0.25 nats");
+    CHECK(view.legend.change_words ==
+          "strip: mean KL(untouched‖now) of its rows, longest 0.25 nats");
     CHECK(holds(heads_inspector(state).as_text, "switched off: its rows of W_O are 0"));
     view = build_all_heads_view(after(state, {HoverHead{HeadPlace{1, 1}}}));
     CHECK(holds(view.hover_words,
-                "change: mean KL(all heads on‖now) of 3 rows 0.10 nats, KL ∞ in 1 "
+                "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 "
                 "row, largest |Δα| 0.75"));
     // heads of another number are not the model's
     view = build_all_heads_view(after(state, {SetHeads{4}}));
@@ -273,4 +278,120 @@ TEST_CASE("a journal and a session keep which heads are off") {
     REQUIRE_FALSE(wrong);
     CHECK(holds(wrong.error().sentence, "'off' = "));
     CHECK(holds(wrong.error().sentence, "expected a list of [layer, head]"));
+}
+
+TEST_CASE(
+    "a replaced row is an intervention beside heads off: in the list, the words, the numbers") {
+    AppState state = run_with(two_by_two(), {ReplaceRow{0, 1, 2, {0.0, 1.0, 0.0, 0.0}},
+                                             SwitchHead{0, 0, false}, kRunDone});
+    const ModelChanges& changes = model_of(state.document())->changes;
+    REQUIRE(changes.rows.size() == 1);
+    CHECK(changes.rows[0] == RowIntervention{{0, 1}, 2, {0.0, 1.0, 0.0, 0.0}});
+    CHECK(changes.off == Off{{0, 0}});
+    CHECK(
+        heads_point(state).starts_with("Without layer 0 head 0, with row 2 of layer 0 head 1 "
+                                       "replaced the next token stays “the”"));
+    const auto weights = state.heads.result->weights({0, 1});
+    CHECK(weights(2, 1) == 1.0F);
+    CHECK(weights(2, 0) == 0.0F);
+    CHECK(weights(2, 2) == 0.0F);
+    CHECK(weights(1, 1) != 1.0F);  // another row keeps softmax's
+    state = after(state, {ChooseHead{0, 1}});
+    CHECK(holds(heads_inspector(state).as_text, "row 2 replaced: all on key 1, in place of"));
+    const AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.controls.interventions.size() == 2);
+    CHECK(view.controls.interventions[0].name == "0·1 row 2");
+    CHECK(view.controls.interventions[1].name == "0·0 off");
+
+    state = run_with(state, {view.controls.interventions[0].remove, kRunDone});
+    CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});
+    state = after(state, {Undo{}});
+    CHECK(model_of(state.document())->changes.rows.size() == 1);
+    state = run_with(state, {RemoveInterventions{}, kRunDone});
+    CHECK(model_of(state.document())->changes.empty());
+    CHECK_FALSE(state.document().effects);
+}
+
+TEST_CASE("q, k and v are patched from a text that is asked for; one a head and part") {
+    AppState state = after(two_by_two(), {AskPatch{1, 0, Stage::v}});
+    REQUIRE(state.prompt);
+    CHECK(state.prompt->kind == PromptKind::patch);
+    CHECK(state.prompt->path == "the cat sat down");
+    state = run_with(state, {PatchHead{1, 0, Stage::v, "a dog ran off"}, kRunDone});
+    CHECK_FALSE(state.prompt);
+    CHECK(holds(heads_point(state), "With v of layer 1 key head 0 from “a dog ran off” the next"));
+    state = run_with(state, {PatchHead{1, 0, Stage::v, "an ox ran off"},
+                             PatchHead{1, 0, Stage::q, "a dog ran off"}, kRunDone});
+    const std::vector<TextPatch> both{{{1, 0}, Stage::q, "a dog ran off"},
+                                      {{1, 0}, Stage::v, "an ox ran off"}};
+    CHECK(model_of(state.document())->changes.patches == both);
+    state = run_with(state, {RemovePatch{1, 0, Stage::q}, kRunDone});
+    CHECK(model_of(state.document())->changes.patches.size() == 1);
+    state = after(state, {PatchHead{1, 0, Stage::context, "a dog ran off"}});
+    CHECK_FALSE(state.opening);
+}
+
+TEST_CASE(
+    "another text keeps heads off and drops rows and patches, which are of one text's tokens") {
+    AppState state =
+        run_with(two_by_two(), {SwitchHead{0, 0, false}, ReplaceRow{0, 1, 0, {1.0, 0.0, 0.0, 0.0}},
+                                PatchHead{1, 1, Stage::k, "a dog ran off"}, kRunDone});
+    state = run_with(state, {TypeText{"a bird"}, kRunDone});
+    CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});
+    CHECK(holds(state.message.words, "1 replaced row"));
+    CHECK(holds(state.message.words, "1 patch"));
+    state = after(state, {Undo{}});
+    CHECK(model_of(state.document())->changes.patches.size() == 1);
+}
+
+TEST_CASE("a journal and a session keep rows and patches") {
+    const Actions actions{OpenFile{"fake", "the cat sat"},
+                          kRunDone,
+                          SetWorkspace{"heads"},
+                          ReplaceRow{0, 1, 2, {0.25, 0.0, 0.75}},
+                          PatchHead{1, 0, Stage::k, "a dog ran"},
+                          kRunDone};
+    const AppState first = run_with(initial_state(), actions);
+    Actions again;
+    for (const Action& action : actions)
+        again.push_back(from_journal(to_journal(action).value()).value());
+    const std::string session = session_to_json(first);
+    CHECK(session_to_json(run_with(initial_state(), again)) == session);
+    const auto read = session_from_json(session, "s.json", {.open = run_by_fake});
+    REQUIRE(read);
+    CHECK(model_of(read->document())->changes == model_of(first.document())->changes);
+    std::string broken = session;
+    const std::string part = R"("part":"k")";
+    REQUIRE(broken.find(part) != std::string::npos);
+    broken.replace(broken.find(part), part.size(), R"("part":"x")");
+    const auto wrong = session_from_json(broken, "s.json", {.open = run_by_fake});
+    REQUIRE_FALSE(wrong);
+    CHECK(holds(wrong.error().sentence, "has the part 'x': expected q, k or v"));
+}
+
+TEST_CASE(
+    "change is a measure while there are interventions: it sorts, filters and is in the CSV") {
+    AppState state = two_by_two();
+    CHECK(std::ranges::none_of(heads_measures(state.document()), [](const HeadMeasureInfo& each) {
+        return each.measure == HeadMeasure::change;
+    }));
+    CHECK_FALSE(holds(heads_csv(*state.heads.result, ""), ",change"));
+    state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, SortHeads{"change"}});
+    const auto order = heads_in_order(*state.heads.result, "change");
+    REQUIRE(order.size() == 4);
+    CHECK(order[0] == HeadPlace{1, 0});  // 0.25 nats
+    CHECK(order[1] == HeadPlace{1, 1});  // 0.1
+    CHECK(order[2] == HeadPlace{0, 0});  // 0
+    CHECK(state.heads.result->find({1, 0})->measures[HeadMeasure::change] == 0.25);
+    CHECK(state.heads.result->find({0, 0})->measures[HeadMeasure::change] == 0.0);
+    CHECK(holds(heads_csv(*state.heads.result, ""), "norm_share,change\n"));
+    state = after(state, {FilterHeadsByMeasure{"change", 0.2}});
+    CHECK(build_all_heads_view(state).controls.count == "1 of 4 shown");
+}
+
+TEST_CASE("the colour bar marks 1/n") {
+    const HeadsLegend legend = build_all_heads_view(two_by_two()).legend;
+    REQUIRE(legend.even);
+    CHECK(*legend.even == doctest::Approx(0.5));  // √(1/4)
+    CHECK(holds(legend.words, "mark: 1/n = 0.25, n = 4 keys"));
 }

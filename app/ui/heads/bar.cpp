@@ -171,18 +171,58 @@ void draw_switches(const AllHeadsView& view, const Frame& frame, view::Actions& 
         "output show what it changed. Key: W"};
     if (button(frame, "switch", now.off ? "switch this head on" : "switch this head off", tip))
         out.push_back(view::SwitchHead{view.here.layer, view.here.head, now.off});
-    if (now.off_count == 0) return;
-    const std::string all = fmt::format("all on ({} off)", now.off_count);
-    flow(frame, button_width(frame, all));
-    if (button(frame, "all on", all, {"Switch all heads of the model on", "Key: Shift+W"}))
-        out.push_back(view::SwitchAllHeadsOn{});
+    for (const view::HeadEdit& edit : now.edits) {
+        if (!edit.why_not.empty()) continue;
+        flow(frame, button_width(frame, edit.button));
+        const std::string id = fmt::format("edit {}", view::key_name(edit.key));
+        const Tip why{edit.command, fmt::format("{} Key: {}", edit.tip, view::key_name(edit.key))};
+        if (button(frame, id.c_str(), edit.button, why)) out.push_back(edit.action);
+    }
+}
+
+/// A line of its own: each intervention, pressed to remove it; those that do not fit are in the palette.
+void draw_interventions(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
+    const auto& list = view.controls.interventions;
+    if (list.empty()) return;
+    label(frame, {"interventions", Line::begin}, 0.0F);
+    const std::string all = "remove all";
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    const auto more_words = [&](std::size_t n) {
+        return fmt::format("and {} more: Ctrl+K, remove", list.size() - n);
+    };
+    float left = ImGui::GetContentRegionAvail().x - button_width(frame, all) - 2 * gap -
+                 frame.text_width(frame.fonts.body, more_words(0));
+    std::size_t n = 0;
+    for (; n < list.size(); ++n) {
+        const std::string words = fmt::format("{} ×", list[n].name);
+        left -= button_width(frame, words) + gap;
+        if (left < 0.0F && n > 0) break;
+        if (n > 0) ImGui::SameLine();
+        const std::string id = fmt::format("remove {}", list[n].name);
+        if (button(frame, id.c_str(), words,
+                   {fmt::format("Remove: {}", list[n].words), "The model runs again without it."}))
+            out.push_back(list[n].remove);
+    }
+    if (n < list.size()) {
+        ImGui::SameLine();
+        ImGui::AlignTextToFramePadding();
+        words(frame, frame.fonts.body, frame.theme.muted, more_words(n));
+    }
+    if (list.size() < 2) return;
+    ImGui::SameLine();
+    if (button(frame, "remove all", all,
+               {"Remove every intervention", "Shift+W switches all heads on alone."}))
+        out.push_back(view::RemoveInterventions{});
 }
 
 }  // namespace
 
 float heads_bar_height(const AllHeadsView& view, float width, const Frame& frame) {
     const int usual = width >= frame.px(kOneRow) ? 2 : width >= frame.px(kTwoRows) ? 3 : 4;
-    const int rows = usual + (view.controls.model ? 1 : 0);
+    const int edits = !view.controls.model          ? 0
+                      : width >= frame.px(kTwoRows) ? 1
+                                                    : 2;  // switching, rows and patches
+    const int rows = usual + edits + (view.controls.interventions.empty() ? 0 : 1);
     return frame.px(static_cast<float>(rows) * kRow + 8.0F);
 }
 
@@ -201,6 +241,7 @@ void draw_heads_bar(const AllHeadsView& view, const Frame& frame, view::Actions&
     if (button(frame, "csv", "copy CSV", {"Copy the measures of every head", "Key: C"}))
         out.push_back(view::CopyHeadMeasures{});
     if (view.controls.model) draw_switches(view, frame, out);
+    draw_interventions(view, frame, out);
 }
 
 }  // namespace attn::ui

@@ -261,6 +261,11 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
                  view.legend.low);
     frame.painter.gradient({left, low.y + frame.px(4)}, {left + bar, low.y + frame.px(11)},
                            view.legend.colors);
+    if (view.legend.even) {
+        const float x = left + bar * *view.legend.even;
+        frame.painter.line({x, low.y + frame.px(2)}, {x, low.y + frame.px(13)}, frame.theme.text,
+                           frame.px(1.5F));
+    }
     draw_text_in(frame, font, {left + bar + frame.px(6), low.y}, {low.x + width, low.y + line},
                  Align::left, frame.theme.muted, view.legend.high);
     const auto words = [&](float y, const std::string& text, float indent = 0.0F) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "app/ui/common/draw.h"
 #include "app/ui/common/imgui_compat.h"
 #include "app/ui/common/overlay.h"
@@ -10,12 +12,21 @@ namespace {
 using view::PromptKind;
 
 struct PromptWords {
-    const char* title;
-    const char* hint;
+    std::string title;
+    std::string hint;
+    const char* asked = "A path";
 };
 
-PromptWords words_of(PromptKind kind) {
-    switch (kind) {
+PromptWords words_of(const view::Prompt& prompt) {
+    switch (prompt.kind) {
+        case PromptKind::patch:
+            return {fmt::format("Patch {} of layer {} {} {} from another text",
+                                info(prompt.patch.part).key, prompt.patch.at.layer,
+                                prompt.patch.part == Stage::q ? "head" : "key head",
+                                prompt.patch.at.head),
+                    "A text of as many tokens as the one that is open: what each of its tokens has "
+                    "takes the place at the same position. Enter runs the model.",
+                    "A text"};
         case PromptKind::open:
             return {"Open a file",
                     "Tensors (.npz, .npy, .safetensors, a folder), a session or a preset (.json). "
@@ -37,6 +48,9 @@ PromptWords words_of(PromptKind kind) {
 
 view::Action action_of(const view::Prompt& prompt, bool ctrl) {
     switch (prompt.kind) {
+        case PromptKind::patch:
+            return view::PatchHead{prompt.patch.at.layer, prompt.patch.at.head, prompt.patch.part,
+                                   prompt.path};
         case PromptKind::open:
             return view::OpenFile{prompt.path};
         case PromptKind::save:
@@ -52,16 +66,16 @@ view::Action action_of(const view::Prompt& prompt, bool ctrl) {
 }  // namespace
 
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out) {
-    const PromptWords text = words_of(prompt.kind);
+    const PromptWords text = words_of(prompt);
     const bool beside = begin_overlay("prompt", frame.px(640), frame.px(208), frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     std::string path = prompt.path;
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_font(frame.fonts.body);
-    ImGui::InputTextWithHint("##path", "A path", &path, ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::InputTextWithHint("##path", text.asked, &path, ImGuiInputTextFlags_AutoSelectAll);
     pop_font();
-    still_field(frame, frame.fonts.body, path, "A path");
+    still_field(frame, frame.fonts.body, path, text.asked);
     const std::string taken = prompt.path + " is there already: Enter overwrites it.";
     wrapped_words(frame, frame.fonts.body,
                   prompt.confirmed ? frame.theme.warning : frame.theme.muted,
@@ -71,7 +85,8 @@ void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& 
     if (beside || is_pressed(view::Key::escape))
         out.push_back(view::ShowPrompt{std::nullopt});
     else if (is_pressed(view::Key::enter) && !path.empty()) {
-        out.push_back(action_of({prompt.kind, path, prompt.confirmed}, ImGui::GetIO().KeyCtrl));
+        out.push_back(
+            action_of({prompt.kind, path, prompt.confirmed, prompt.patch}, ImGui::GetIO().KeyCtrl));
         if (prompt.kind == PromptKind::open) out.push_back(view::ShowPrompt{std::nullopt});
     }
 }

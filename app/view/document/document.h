@@ -30,12 +30,27 @@ struct FileOrigin {
     std::string options = {};  // how it is read beside the options that it holds: their JSON; ""
     bool operator==(const FileOrigin&) const = default;
 };
+/// q, k or v of one head from another text of as many tokens, position by position. Of k and v it is a key head.
+struct TextPatch {
+    ModelHead at;
+    Stage part = Stage::v;
+    std::string text;
+    bool operator==(const TextPatch&) const = default;
+};
+/// Interventions in a trained model, as a person sets them.
+struct ModelChanges {
+    std::vector<ModelHead> off = {};         // heads that are switched off, in order
+    std::vector<RowIntervention> rows = {};  // by head and query, one each
+    std::vector<TextPatch> patches = {};     // by head and part, one each
+    bool empty() const { return off.empty() && rows.empty() && patches.empty(); }
+    bool operator==(const ModelChanges&) const = default;
+};
 /// A text as a trained model read it.
 struct ModelOrigin {
     std::string path;  // of its folder
     std::string text;
-    std::string before = {};          // the text whose vector is compared; "": none
-    std::vector<ModelHead> off = {};  // heads that are switched off, in order
+    std::string before = {};  // the text whose vector is compared; "": none
+    ModelChanges changes = {};
     bool operator==(const ModelOrigin&) const = default;
 };
 /// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
@@ -66,9 +81,9 @@ struct ReadOut {
     std::optional<double> similarity;  // cosine of the vectors of the text and of the one before
 };
 
-/// What switching heads off did, in the model's own run of the text with its own options.
-struct OffEffects {
-    RunEffects run;             // from all heads on to these off
+/// What interventions did, in the model's own run of the text with its own options.
+struct InterventionEffects {
+    RunEffects run;             // from the untouched run to this one
     std::string before, after;  // the likeliest next token of each, where there is one
 };
 
@@ -134,10 +149,10 @@ struct Document {
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first
     std::vector<Target> targets;   // of outputs, one each
-    std::shared_ptr<const Landmarks> landmarks;  // null: none are known
-    ReadOut read_out;                            // of a model
-    Index own_heads = 0;                         // of each layer of a model; 0: it is none
-    std::shared_ptr<const OffEffects> effects;   // of heads that are off; null: none is
+    std::shared_ptr<const Landmarks> landmarks;          // null: none are known
+    ReadOut read_out;                                    // of a model
+    Index own_heads = 0, own_kv_heads = 0;               // of each layer of a model; 0: it is none
+    std::shared_ptr<const InterventionEffects> effects;  // null: nothing is changed
 };
 
 bool is_toy(const Document& document);

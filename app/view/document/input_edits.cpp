@@ -6,6 +6,7 @@
 
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
+#include "app/view/document/interventions.h"
 
 namespace attn::view {
 namespace {
@@ -37,21 +38,6 @@ InputEdit edit_from(Fields& fields, const nlohmann::json& found) {
     return edit;
 }
 
-}  // namespace
-
-nlohmann::ordered_json edits_to(const std::vector<InputEdit>& edits) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const InputEdit& edit : edits) list.push_back(edit_to(edit));
-    return list;
-}
-
-void read_edits(Fields& fields, std::vector<InputEdit>& edits) {
-    const nlohmann::json* found = fields.find("edits");
-    if (found == nullptr) return;
-    if (!found->is_array()) return fields.complain("has 'edits' that are no list");
-    for (const nlohmann::json& edit : *found) edits.push_back(edit_from(fields, edit));
-}
-
 std::vector<ModelHead> heads_off_in(Fields& fields) {
     std::vector<ModelHead> off;
     const nlohmann::json* const found = fields.find("off");
@@ -71,6 +57,87 @@ std::vector<ModelHead> heads_off_in(Fields& fields) {
     const auto twice = std::ranges::unique(off);
     off.erase(twice.begin(), twice.end());
     return off;
+}
+
+RowIntervention row_from(Fields& inner) {
+    RowIntervention row;
+    inner.need_index("layer", row.at.layer);
+    inner.need_index("head", row.at.head);
+    inner.need_index("query", row.query);
+    inner.need("weights", row.weights);
+    return row;
+}
+
+TextPatch patch_from_fields(Fields& inner) {
+    TextPatch patch;
+    std::string part;
+    inner.need_index("layer", patch.at.layer);
+    inner.need_index("head", patch.at.head);
+    inner.need("part", part);
+    inner.need("text", patch.text);
+    const auto stage = find_stage(part);
+    if (stage == Stage::q || stage == Stage::k || stage == Stage::v)
+        patch.part = *stage;
+    else
+        inner.complain(fmt::format("has the part '{}': expected q, k or v", part));
+    return patch;
+}
+
+/// The objects of a list, each read by `read`; nothing happens when it is missing.
+template <class Read>
+void read_list(Fields& fields, const char* key, Read read) {
+    const nlohmann::json* const found = fields.find(key);
+    if (found == nullptr) return;
+    if (!found->is_array()) return fields.complain(fmt::format("has '{}' that are no list", key));
+    for (const nlohmann::json& each : *found) {
+        Fields inner(each, fmt::format("{} '{}'", fields.where(), key));
+        read(inner);
+        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    }
+}
+
+}  // namespace
+
+nlohmann::ordered_json edits_to(const std::vector<InputEdit>& edits) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const InputEdit& edit : edits) list.push_back(edit_to(edit));
+    return list;
+}
+
+void read_edits(Fields& fields, std::vector<InputEdit>& edits) {
+    const nlohmann::json* found = fields.find("edits");
+    if (found == nullptr) return;
+    if (!found->is_array()) return fields.complain("has 'edits' that are no list");
+    for (const nlohmann::json& edit : *found) edits.push_back(edit_from(fields, edit));
+}
+
+ModelChanges changes_in(Fields& fields) {
+    ModelChanges changes;
+    changes.off = heads_off_in(fields);
+    read_list(fields, "rows", [&](Fields& inner) { set_row(changes, row_from(inner)); });
+    read_list(fields, "patches",
+              [&](Fields& inner) { set_patch(changes, patch_from_fields(inner)); });
+    return changes;
+}
+
+nlohmann::ordered_json rows_to(const std::vector<RowIntervention>& rows) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const RowIntervention& row : rows)
+        list.push_back({{"layer", row.at.layer},
+                        {"head", row.at.head},
+                        {"query", row.query},
+                        {"weights", numbers_to(row.weights)}});
+    return list;
+}
+
+nlohmann::ordered_json patches_to(const std::vector<TextPatch>& patches) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const TextPatch& patch : patches)
+        list.push_back({{"layer", patch.at.layer},
+                        {"head", patch.at.head},
+                        {"part", info(patch.part).key},
+                        {"text", patch.text}});
+    return list;
 }
 
 }  // namespace attn::view

@@ -329,8 +329,11 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     rows.emplace_back("text", text_json(model.text));
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
     json off = json::array();
-    for (const ModelHead& at : model.off) off.push_back({at.layer, at.head});
+    for (const ModelHead& at : model.changes.off) off.push_back({at.layer, at.head});
     if (!off.empty()) rows.emplace_back("off", off.dump());
+    if (!model.changes.rows.empty()) rows.emplace_back("rows", rows_to(model.changes.rows).dump());
+    if (!model.changes.patches.empty())
+        rows.emplace_back("patches", patches_to(model.changes.patches).dump());
 }
 
 /// A document that is not a toy: where its tensors come from, and what was changed since.
@@ -376,7 +379,7 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
     fields.read("before", model.before);
     if (!model.path.empty()) {
         fields.need("text", model.text);
-        model.off = heads_off_in(fields);
+        model.changes = changes_in(fields);
         return ModelText{std::move(model)};
     }
     large::PlantedSpec planted;

@@ -11,6 +11,7 @@
 #include "app/view/common/words.h"
 #include "app/view/document/actions.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/interventions.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -72,20 +73,28 @@ void keep_settings(const Document& before, Document& next, std::vector<std::stri
     const std::size_t edits = before.edits.size();
     if (edits > 0)
         dropped.push_back(fmt::format("{} edited number{}", edits, edits == 1 ? "" : "s"));
+    const ModelOrigin* const was = model_of(before);
+    const ModelOrigin* const is = model_of(next);
+    if (was == nullptr || is == nullptr || was->text == is->text) return;
+    const auto count = [&](std::size_t lost, const char* what, const char* many) {
+        if (lost > 0) dropped.push_back(fmt::format("{} {}", lost, lost == 1 ? what : many));
+    };
+    if (is->changes.rows.empty()) count(was->changes.rows.size(), "replaced row", "replaced rows");
+    if (is->changes.patches.empty()) count(was->changes.patches.size(), "patch", "patches");
 }
 
 /// "Without layer 0 head 1 …; dropped, as made for the run before: 1 edited number".
 std::string switched_words(const Document& document, const std::vector<std::string>& dropped) {
     std::string words = without_words(document);
-    if (words.empty()) words = "All heads are on";
+    if (words.empty()) words = "No intervention is left";
     if (words.ends_with('.')) words.pop_back();
     if (!dropped.empty())
         words += fmt::format("; dropped, as made for the run before: {}", fmt::join(dropped, ", "));
     return words;
 }
 
-std::string next_words(const OffEffects& effects, const NextTokenEffect& next) {
-    const std::string kl = fmt::format("KL(all heads on‖now) {} nats", number(next.kl));
+std::string next_words(const InterventionEffects& effects, const NextTokenEffect& next) {
+    const std::string kl = fmt::format("KL(untouched‖now) {} nats", number(next.kl));
     const std::string before = fmt::format("“{}”, p {} → {}", shown_token(effects.before),
                                            number(next.p_before), number(next.q_before));
     if (next.after == next.before) return fmt::format("the next token stays {}; {}.", before, kl);
@@ -114,14 +123,19 @@ void carry_out(AppState& state, const TypeText& action) {
     if (model == nullptr)
         return say(state, "no model is open: a model's folder reads what is typed",
                    Severity::warning);
-    const std::vector<ModelHead> off = wanted_model(state)->off;
+    const ModelOrigin now = *wanted_model(state);
+    // rows and patches are made for the tokens of one text
+    ModelChanges changes = now.text == model->text ? now.changes : model->changes;
+    changes.off = now.changes.off;
     state.step.sentence_draft = action.text;
     leave_typed_text(state);
     begin_typing(state);
     const bool blank = is_blank(action.text);
     if (!blank && action.text != model->text)
-        return ask_model(state, {model->path, action.text, compared_text(state, *model), off});
-    if (off != model->off) ask_model(state, {model->path, model->text, model->before, off});
+        return ask_model(state,
+                         {model->path, action.text, compared_text(state, *model), {changes.off}});
+    if (changes != model->changes)
+        ask_model(state, {model->path, model->text, model->before, changes});
     if (!blank) return say(state, typed_words(state.document(), {}) + ".");
     say(state,
         fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)),
@@ -154,32 +168,17 @@ void take_typed(AppState& state, const Document& read) {
     say(state, words + ".");
 }
 
-std::string off_words(const std::vector<ModelHead>& off) {
-    constexpr std::size_t kMostListed = 8;
-    if (off.size() == 1) return fmt::format("layer {} head {}", off[0].layer, off[0].head);
-    std::string words = "heads ";
-    const std::size_t listed = std::min(off.size(), kMostListed);
-    for (std::size_t n = 0; n < listed; ++n)
-        words += fmt::format("{}{}·{}",
-                             n == 0                ? ""
-                             : n + 1 == off.size() ? " and "
-                                                   : ", ",
-                             off[n].layer, off[n].head);
-    if (off.size() > listed) words += fmt::format(" and {} more", off.size() - listed);
-    return words;
-}
-
 std::string without_words(const Document& document) {
     const ModelOrigin* const model = model_of(document);
-    if (model == nullptr || model->off.empty()) return {};
-    const std::string without = fmt::format("Without {}", off_words(model->off));
+    if (model == nullptr || model->changes.empty()) return {};
+    std::string without = changes_words(model->changes);
+    without.front() = 'W';  // "without", "with"
     if (!document.effects) return without + ".";
     const RunEffects& run = document.effects->run;
     if (run.next) return fmt::format("{} {}", without, next_words(*document.effects, *run.next));
     if (run.cosine)
         return fmt::format(
-            "{} the text's vector has cosine similarity {:.6f} to that with all "
-            "heads on.",
+            "{} the text's vector has cosine similarity {:.6f} to that of the untouched run.",
             without, *run.cosine);
     return without + " there is no finite output of the model to compare.";
 }

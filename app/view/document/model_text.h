@@ -15,9 +15,7 @@ const ModelOrigin* wanted_model(const AppState& state);
 /// Asks for the model's document over it, as an edit of the one that is open.
 void ask_model(AppState& state, ModelOrigin wanted);
 
-/// "layer 0 head 1", "heads 0·1 and 1·2"; of many the first eight and how many more.
-std::string off_words(const std::vector<ModelHead>& off);
-/// What the model says without the heads that are off, with the numbers of both runs; "" where all are on.
+/// What the model says under its interventions, with the numbers of both runs; "" where there are none.
 std::string without_words(const Document& document);
 
 /// "the model's next token: ▁mat 12.3 %, ▁floor 8.1 %", "the model's cosine similarity to “The cat”: 0.831"; "" where it

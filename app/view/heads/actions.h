@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/view/common/action.h"
 #include "app/view/state.h"
@@ -154,10 +155,67 @@ struct SwitchAllHeadsOn {
     friend void carry_out(AppState& state, const SwitchAllHeadsOn& action);
 };
 
+/// A weight for each key in place of softmax's, for one query of a head of the model, which runs again.
+struct ReplaceRow {
+    Index layer;
+    Index head;
+    Index query;
+    std::vector<double> weights;
+    static constexpr auto kMeta =
+        meta("replace_row", Kind::plain, field("layer", &ReplaceRow::layer),
+             field("head", &ReplaceRow::head), field("query", &ReplaceRow::query),
+             field("weights", &ReplaceRow::weights));
+    friend void carry_out(AppState& state, const ReplaceRow& action);
+};
+struct RestoreRow {
+    Index layer;
+    Index head;
+    Index query;
+    static constexpr auto kMeta =
+        meta("restore_row", Kind::plain, field("layer", &RestoreRow::layer),
+             field("head", &RestoreRow::head), field("query", &RestoreRow::query));
+    friend void carry_out(AppState& state, const RestoreRow& action);
+};
+/// Asks for the text; of k and v `head` is a key head.
+struct AskPatch {
+    Index layer;
+    Index head;
+    Stage part;  // q, k or v
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const AskPatch& action);
+};
+/// q, k or v of a head of the model from a text of as many tokens, position by position; the model runs again.
+struct PatchHead {
+    Index layer;
+    Index head;
+    Stage part;
+    std::string text;
+    static constexpr auto kMeta =
+        meta("patch_head", Kind::plain, field("layer", &PatchHead::layer),
+             field("head", &PatchHead::head), field("part", &PatchHead::part),
+             field("text", &PatchHead::text));
+    friend void carry_out(AppState& state, const PatchHead& action);
+};
+struct RemovePatch {
+    Index layer;
+    Index head;
+    Stage part;
+    static constexpr auto kMeta =
+        meta("remove_patch", Kind::plain, field("layer", &RemovePatch::layer),
+             field("head", &RemovePatch::head), field("part", &RemovePatch::part));
+    friend void carry_out(AppState& state, const RemovePatch& action);
+};
+/// Every intervention.
+struct RemoveInterventions {
+    static constexpr auto kMeta = meta("remove_interventions", Kind::plain);
+    friend void carry_out(AppState& state, const RemoveInterventions& action);
+};
+
 using HeadsActions =
     ActionList<ChooseHead, SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
                HoverHead, HoverHeadsPair, ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm,
                SetHeadsList, FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, HeadsReady,
-               CopyHeadMeasures, SwitchHead, SwitchAllHeadsOn>;
+               CopyHeadMeasures, SwitchHead, SwitchAllHeadsOn, ReplaceRow, RestoreRow, AskPatch,
+               PatchHead, RemovePatch, RemoveInterventions>;
 
 }  // namespace attn::view

@@ -10,6 +10,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/document/actions.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/interventions.h"
 #include "app/view/document/model_text.h"
 #include "app/view/heads/actions.h"
 #include "app/view/heads/compute.h"
@@ -61,46 +62,60 @@ void remember_in_step(AppState& state, large::Cell cell) {
         state.step.chosen = state.step.selected = CellRef{state.step.stage, cell.row, cell.column};
 }
 
-/// Asks for the model's run with these heads off; none is asked for where it is what is shown.
+/// Asks for the model's run with these interventions; none is asked for where it is what is shown.
 void run_again(AppState& state, ModelOrigin wanted) {
     leave_typed_text(state);
     const ModelOrigin& shown = *model_of(state.document());
-    const std::string which = wanted.off.empty() ? std::string("with all heads on")
-                                                 : fmt::format("without {}", off_words(wanted.off));
+    const std::string which = changes_words(wanted.changes);
     if (wanted == shown) return say(state, fmt::format("What is shown is {}.", which));
     say(state, fmt::format("Running the model {}.", which));
     ask_model(state, std::move(wanted));
 }
 
 void say_no_model(AppState& state) {
-    say(state, "switching heads off asks for a trained model: open a model's folder",
-        Severity::warning);
+    say(state, "interventions ask for a trained model: open a model's folder", Severity::warning);
+}
+
+/// Whether this head of the model can be changed; says why not.
+bool can_change(AppState& state, HeadPlace place) {
+    if (wanted_model(state) == nullptr)
+        say_no_model(state);
+    else if (!is_there(state, place))
+        say_missing(state, place);
+    else if (!has_own_heads(state.document()))
+        say(state,
+            fmt::format("W is split into {} heads, the model has {}: set its own number to change "
+                        "one",
+                        state.document().size.heads, state.document().own_heads),
+            Severity::warning);
+    else
+        return true;
+    return false;
+}
+
+bool is_patched(AppState& state, Stage part) {
+    if (part == Stage::q || part == Stage::k || part == Stage::v) return true;
+    say(state, fmt::format("{} cannot be patched: q, k or v.", info(part).key), Severity::error);
+    return false;
 }
 
 }  // namespace
 
 void carry_out(AppState& state, const SwitchHead& action) {
     const HeadPlace place{action.layer, action.head};
-    const ModelOrigin* const now = wanted_model(state);
-    if (now == nullptr) return say_no_model(state);
-    if (!is_there(state, place)) return say_missing(state, place);
-    if (!has_own_heads(state.document()))
-        return say(state,
-                   fmt::format("W is split into {} heads, the model has {}: set its own number to "
-                               "switch one off",
-                               state.document().size.heads, state.document().own_heads),
-                   Severity::warning);
+    if (!can_change(state, place)) return;
     const ModelHead head{action.layer, action.head};
-    ModelOrigin wanted = *now;
-    const auto at = std::ranges::lower_bound(wanted.off, head);
-    const bool is_on = at == wanted.off.end() || *at != head;
+    ModelOrigin wanted = *wanted_model(state);
+    std::vector<ModelHead>& off = wanted.changes.off;
+    const auto at = std::ranges::lower_bound(off, head);
+    const bool is_on = at == off.end() || *at != head;
     if (is_on == action.on)
         return say(state, fmt::format("{} is {} already", head_name(place), is_on ? "on" : "off"),
                    Severity::warning);
     if (action.on)
-        wanted.off.erase(at);
+        off.erase(at);
     else
-        wanted.off.insert(at, head);
+        off.insert(at, head);
     run_again(state, std::move(wanted));
 }
 
@@ -108,7 +123,66 @@ void carry_out(AppState& state, const SwitchAllHeadsOn&) {
     const ModelOrigin* const now = wanted_model(state);
     if (now == nullptr) return say_no_model(state);
     ModelOrigin wanted = *now;
-    wanted.off.clear();
+    wanted.changes.off.clear();
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const ReplaceRow& action) {
+    if (!can_change(state, {action.layer, action.head})) return;
+    ModelOrigin wanted = *wanted_model(state);
+    set_row(wanted.changes, {{action.layer, action.head}, action.query, action.weights});
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const RestoreRow& action) {
+    const HeadPlace place{action.layer, action.head};
+    if (!can_change(state, place)) return;
+    ModelOrigin wanted = *wanted_model(state);
+    const auto gone = std::erase_if(wanted.changes.rows, [&](const RowIntervention& row) {
+        return row.at == ModelHead{action.layer, action.head} && row.query == action.query;
+    });
+    if (gone == 0)
+        return say(state,
+                   fmt::format("row {} of {} is not replaced", action.query, head_name(place)),
+                   Severity::warning);
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const AskPatch& action) {
+    if (!can_change(state, {action.layer, action.head}) || !is_patched(state, action.part)) return;
+    state.show_help = state.show_palette = false;
+    const TextPatch patch{{action.layer, action.head}, action.part, {}};
+    state.prompt = Prompt{PromptKind::patch, model_of(state.document())->text, false, patch};
+}
+
+void carry_out(AppState& state, const PatchHead& action) {
+    if (state.prompt && state.prompt->kind == PromptKind::patch) state.prompt.reset();
+    if (!can_change(state, {action.layer, action.head}) || !is_patched(state, action.part)) return;
+    ModelOrigin wanted = *wanted_model(state);
+    set_patch(wanted.changes, {{action.layer, action.head}, action.part, action.text});
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const RemovePatch& action) {
+    const HeadPlace place{action.layer, action.head};
+    if (!can_change(state, place)) return;
+    ModelOrigin wanted = *wanted_model(state);
+    const auto gone = std::erase_if(wanted.changes.patches, [&](const TextPatch& patch) {
+        return patch.at == ModelHead{action.layer, action.head} && patch.part == action.part;
+    });
+    if (gone == 0)
+        return say(state,
+                   fmt::format("{} number {} of layer {} is not patched", info(action.part).key,
+                               action.head, action.layer),
+                   Severity::warning);
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const RemoveInterventions&) {
+    const ModelOrigin* const now = wanted_model(state);
+    if (now == nullptr) return say_no_model(state);
+    ModelOrigin wanted = *now;
+    wanted.changes = {};
     run_again(state, std::move(wanted));
 }
 

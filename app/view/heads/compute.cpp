@@ -12,6 +12,7 @@
 #include "app/view/heads/requests.h"
 #include "app/view/heads/shown.h"
 #include "app/view/heads/sources.h"
+#include "app/view/heads/words.h"
 #include "app/view/heads/workspace.h"
 #include "app/view/state.h"
 #include "core/engine.h"
@@ -67,6 +68,60 @@ std::vector<double> norms_of(const Trace& trace, const Inputs& inputs, Index bat
     return norms;
 }
 
+/// Mean KL(untouched‖now) of its rows in the model's own run; nullopt where it is finite in none.
+std::optional<double> change_of(const Document& document, HeadPlace place) {
+    if (!document.effects || !has_own_heads(document)) return std::nullopt;
+    const auto& heads = document.effects->run.heads;
+    const auto found =
+        std::ranges::find(heads, ModelHead{place.layer, place.head}, &HeadEffect::at);
+    if (found == heads.end() || found->finite == 0) return std::nullopt;
+    return found->mean_kl();
+}
+
+/// Why a row that the model's run replaced cannot stand here; "": it can.
+std::string unfit(const Document& document, const HeadsLayer& layer, const RowIntervention& row) {
+    if (!has_own_heads(document)) return "W is split into other heads here";
+    if (row.query >= layer.tq || std::ssize(row.weights) != layer.tk)
+        return "the weights here have another size";
+    const auto& allowed = layer.allowed_of(row.at.head);
+    for (std::size_t j = 0; j < row.weights.size() && !allowed.empty(); ++j)
+        if (row.weights[j] != 0.0 &&
+            allowed[static_cast<std::size_t>(row.query) * row.weights.size() + j] == 0)
+            return "the mask here forbids a key of it";
+    return {};
+}
+
+/// As the model's run has them: given weights in place of softmax's, and context_i = Σ_j w_j v_j.
+void replace_rows(HeadsResult& result, Index n, const Inputs& inputs, Trace& trace) {
+    const Document& document = *result.document;
+    HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr) return;
+    const Tensor& v = trace[Stage::v].empty() ? inputs.v : trace[Stage::v];
+    Tensor& context = trace[Stage::context];
+    for (const RowIntervention& row : model->changes.rows) {
+        if (row.at.layer != n) continue;
+        if (const std::string why = unfit(document, layer, row); !why.empty()) {
+            layer.note = fmt::format("the replaced row {} of head {} is not shown: {}", row.query,
+                                     row.at.head, why);
+            continue;
+        }
+        const auto weights = layer.weights.matrix(result.batch, row.at.head).row(row.query);
+        for (std::size_t j = 0; j < row.weights.size(); ++j)
+            weights[j] = static_cast<float>(row.weights[j]);
+        if (v.empty() || context.empty()) continue;
+        const auto values =
+            v.matrix(result.batch, row.at.head * v.shape().h / std::max<Index>(layer.heads, 1));
+        for (Index c = 0; c < values.columns; ++c) {
+            double sum = 0.0;
+            for (Index j = 0; j < values.rows; ++j)
+                if (const double weight = row.weights[static_cast<std::size_t>(j)]; weight != 0.0)
+                    sum += weight * values(j, c);
+            context(result.batch, row.at.head, row.query, c) = static_cast<float>(sum);
+        }
+    }
+}
+
 void measure_layer(HeadsResult& result, Index n, const Trace& trace) {
     const Document& document = *result.document;
     const HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
@@ -80,6 +135,7 @@ void measure_layer(HeadsResult& result, Index n, const Trace& trace) {
         facts.measures = measure_head(rows);
         if (head < std::ssize(shares))
             facts.measures[HeadMeasure::norm_share] = shares[static_cast<std::size_t>(head)];
+        facts.measures[HeadMeasure::change] = change_of(document, facts.place);
         facts.label = propose_label(rows);
         result.heads.push_back(std::move(facts));
     }
@@ -224,6 +280,7 @@ Result<void> compute_layer(const HeadsRequest& request, const RunControl& contro
     layer.k = (*trace)[document.spec.rope ? Stage::k_rot : Stage::k];
     layer.weights = std::move((*trace)[Stage::weights]);
     find_allowed(layer, document.spec.mask, size, request.batch);
+    replace_rows(result, n, inputs, *trace);
     measure_layer(result, n, *trace);
     return {};
 }
@@ -248,6 +305,12 @@ std::uint64_t content_of(const HeadsResult& result) {
 }
 
 }  // namespace
+
+std::span<const HeadMeasureInfo> heads_measures(const Document& document) {
+    static_assert(static_cast<std::size_t>(HeadMeasure::change) + 1 == kHeadMeasureCount);
+    const std::span<const HeadMeasureInfo> all = head_measure_table();
+    return document.effects ? all : all.first(all.size() - 1);
+}
 
 const HeadFacts* HeadsResult::find(HeadPlace place) const {
     const auto found = std::ranges::lower_bound(
@@ -352,14 +415,17 @@ std::vector<HeadPlace> heads_in_order(const HeadsResult& result, const std::stri
 
 std::string heads_csv(const HeadsResult& result, const std::string& sort) {
     std::string csv = "layer,head,label";
-    for (const HeadMeasureInfo& each : head_measure_table()) csv += fmt::format(",{}", each.key);
+    const auto measures = heads_measures(*result.document);
+    for (const HeadMeasureInfo& each : measures) csv += fmt::format(",{}", each.key);
     csv += "\n";
     for (const HeadPlace place : heads_in_order(result, sort)) {
         const HeadFacts& facts = *result.find(place);
         csv += fmt::format("{},{},{}", facts.place.layer, facts.place.head,
                            facts.label ? info(facts.label->name).title : "");
-        for (const auto& value : facts.measures.values)
+        for (const HeadMeasureInfo& each : measures) {
+            const auto& value = facts.measures[each.measure];
             csv += fmt::format(",{}", value ? exact(*value) : "");
+        }
         csv += "\n";
     }
     return csv;

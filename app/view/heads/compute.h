@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct HeadsLayer {
     /// The head of K and V that a head has.
     Index key_head(Index head) const { return head * k.shape().h / heads; }
 };
+/// The measures that heads of this document can have: `change` only while there are interventions.
+std::span<const HeadMeasureInfo> heads_measures(const Document& document);
+
 struct HeadFacts {
     HeadPlace place;
     HeadMeasures measures;

@@ -125,6 +125,7 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
 
 void add_measures(InspectorView& view, const HeadFacts& facts) {
     for (const HeadMeasureInfo& each : head_measure_table()) {
+        if (each.measure == HeadMeasure::change) continue;  // it has lines of its own
         const auto& value = facts.measures[each.measure];
         const std::string why =
             each.asks.empty() ? std::string() : fmt::format("  (asks for {})", each.asks);
@@ -153,13 +154,12 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     const auto& names = state.document().head_names;
     if (facts.place.head < std::ssize(names))
         add_line(view, "built as", {piece(names[static_cast<std::size_t>(facts.place.head)])});
-    if (is_off(state.document(), facts.place))
-        add_line(view, "switched off",
-                 {piece("its rows of W_O are 0: nothing of it reaches the layer's output")});
+    for (const std::string& each : changes_of(state.document(), facts.place))
+        add_line(view, "intervention", {piece(each)});
     if (const HeadEffect* const effect = effect_on(state.document(), facts.place)) {
         add_line(view, "change", {piece(change_words(*effect))});
         add_line(view, "",
-                 {piece("KL of a row = Σ_j α_j ln(α_j / β_j), α with all heads on, β now, "
+                 {piece("KL of a row = Σ_j α_j ln(α_j / β_j), α untouched, β now, "
                         "in the model's own run",
                         {}, true)});
     }
@@ -170,12 +170,12 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
 }
 
 /// A beside B, a row a measure.
-InspectorTable both(const HeadFacts& a, const HeadFacts& b) {
+InspectorTable both(const Document& document, const HeadFacts& a, const HeadFacts& b) {
     InspectorTable table{"", "measure", {{"A", Role::weight}, {"B", Role::weight}}, {}, {}};
     const auto text = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.3f}", *value) : std::string("–");
     };
-    for (const HeadMeasureInfo& each : head_measure_table())
+    for (const HeadMeasureInfo& each : heads_measures(document))
         table.rows.push_back({std::string(each.title),
                               {{text(a.measures[each.measure]), Role::weight, {}},
                                {text(b.measures[each.measure]), Role::weight, {}}}});
@@ -215,7 +215,7 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
              {piece(label_title(a)), piece(fmt::format("  {}", label_evidence(a)), {}, true)});
     add_line(view, "B",
              {piece(label_title(b)), piece(fmt::format("  {}", label_evidence(b)), {}, true)});
-    view.table = both(a, b);
+    view.table = both(state.document(), a, b);
     add_caution(state, view);
     return view;
 }

@@ -71,7 +71,8 @@ HeadsTable heads_table(const AppState& state) {
     const HeadsLook& look = state.heads;
     HeadsTable table;
     table.sort = look.sort;
-    for (const HeadMeasureInfo& each : head_measure_table())
+    const auto measures = heads_measures(state.document());
+    for (const HeadMeasureInfo& each : measures)
         table.columns.push_back({std::string(each.key), std::string(each.title),
                                  fmt::format("{}\n{}", each.formula, each.source)});
     for (const HeadPlace place : heads_in_order(*look.result, look.sort)) {
@@ -82,7 +83,8 @@ HeadsTable heads_table(const AppState& state) {
                           facts.label ? std::string(info(facts.label->name).title) : "",
                           {},
                           place == head_here(state)};
-        for (const auto& value : facts.measures.values) row.cells.push_back(cell_of(value));
+        for (const HeadMeasureInfo& each : measures)
+            row.cells.push_back(cell_of(facts.measures[each.measure]));
         table.rows.push_back(std::move(row));
     }
     return table;

@@ -28,7 +28,7 @@ std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
                        value ? fmt::format("{:.2f}", *value) : std::string("–"));
 }
 
-/// The largest mean KL that switching heads off made.
+/// The largest mean KL that interventions made.
 double largest_change(const Document& document) {
     double largest = 0.0;
     if (document.effects)
@@ -37,7 +37,7 @@ double largest_change(const Document& document) {
     return largest;
 }
 
-/// Whether it is off, and how much others that are off changed it.
+/// Whether it is off, and how much interventions changed it.
 void mark_change(const Document& document, double largest, HeadThumb& thumb) {
     thumb.off = is_off(document, thumb.place);
     const HeadEffect* const effect = effect_on(document, thumb.place);
@@ -121,13 +121,20 @@ HeadsLegend legend_of(const AppState& state) {
         legend.low = own ? fmt::format("≤ {:g} of it", kLogFloor)
                          : fmt::format("≤ {}", tick(range.high * kLogFloor));
     legend.words = range_words(look);
+    const Index keys = state.document().size.tk;
+    if (look.show == HeadShow::weights && !own && keys > 0) {
+        const double even = 1.0 / static_cast<double>(keys);
+        legend.even = static_cast<float>(position_of(range, even));
+        legend.words +=
+            fmt::format("; mark: 1/n = {}, n = {} key{}", tick(even), keys, keys == 1 ? "" : "s");
+    }
     legend.caution = what.caution;
     legend.source = what.source;
     if (look.show == HeadShow::gradient) legend.words += "; L = Σ output of each layer";
     if (const double largest = largest_change(state.document());
         largest > 0.0 && has_own_heads(state.document()) && !what.of_layer)
-        legend.change_words =
-            fmt::format("strip: mean KL(all on‖now) of its rows, longest {} nats", number(largest));
+        legend.change_words = fmt::format(
+            "strip: mean KL(untouched‖now) of its rows, longest {} nats", number(largest));
     if (look.clip == SinkClip::none) return legend;
     legend.clipped = clipped_color(state.theme);
     legend.clipped_words = clipped_words(look);
@@ -141,11 +148,15 @@ void add_option(HeadsChoice& choice, std::string_view name, std::string_view key
     choice.keys.emplace_back(key);
 }
 
-HeadsChoice measures_of(std::string_view none, std::string_view now) {
+HeadsChoice measures_of(const Document& document, std::string_view none, std::string_view now) {
     HeadsChoice choice;
     if (!none.empty()) add_option(choice, none, "", now);
-    for (const HeadMeasureInfo& each : head_measure_table())
-        add_option(choice, each.title, each.key, now);
+    const auto measures = heads_measures(document);
+    for (const HeadMeasureInfo& each :
+         head_measure_table())  // one that is chosen stays in the list
+        if (each.key == now ||
+            std::ranges::find(measures, each.key, &HeadMeasureInfo::key) != measures.end())
+            add_option(choice, each.title, each.key, now);
     return choice;
 }
 
@@ -175,11 +186,11 @@ HeadsControls controls_of(const AppState& state) {
     controls.clip.names.assign(std::begin(clips), std::end(clips));
     controls.list = names_of(kHeadsLists, static_cast<std::size_t>(look.list));
     controls.form = names_of(kHeadForms, static_cast<std::size_t>(look.form));
-    controls.sort = measures_of("layer and head", look.sort);
+    controls.sort = measures_of(state.document(), "layer and head", look.sort);
     controls.label = labels_of(look.filter);
-    controls.measure = measures_of("any measure", look.filter.measure);
-    controls.x = measures_of("", look.scatter_x);
-    controls.y = measures_of("", look.scatter_y);
+    controls.measure = measures_of(state.document(), "any measure", look.filter.measure);
+    controls.x = measures_of(state.document(), "", look.scatter_x);
+    controls.y = measures_of(state.document(), "", look.scatter_y);
     controls.curve = std::max(static_cast<int>(look.curve), 1) - 1;
     controls.clip_limit = look.clip_limit;
     controls.least = look.filter.least;
@@ -194,7 +205,8 @@ HeadsControls controls_of(const AppState& state) {
     const ModelOrigin* const model = wanted_model(state);
     controls.model = model != nullptr;
     controls.off = will_be_off(state, head_here(state));
-    controls.off_count = model != nullptr ? std::ssize(model->off) : 0;
+    controls.edits = head_edits(state);
+    if (model != nullptr) controls.interventions = interventions_of(model->changes);
     return controls;
 }
 
@@ -272,9 +284,9 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     if (hovered == nullptr) return view;
     view.hovered = look.hovered;
     view.hover_title = head_name(hovered->place);
-    view.hover_words = hover_words(*hovered);
-    if (is_off(state.document(), hovered->place))
-        view.hover_words += "\nswitched off: its rows of W_O are 0";
+    view.hover_words = hover_words(state.document(), *hovered);
+    for (const std::string& each : changes_of(state.document(), hovered->place))
+        view.hover_words += "\n" + each;
     if (const HeadEffect* const effect = effect_on(state.document(), hovered->place))
         view.hover_words += fmt::format("\nchange: {}", change_words(*effect));
     return view;

@@ -7,6 +7,8 @@
 
 #include "app/view/common/grid.h"
 #include "app/view/common/painter.h"
+#include "app/view/document/interventions.h"
+#include "app/view/heads/edits.h"
 #include "app/view/heads/forms.h"
 #include "app/view/heads/listing.h"
 #include "app/view/heads/look.h"
@@ -32,6 +34,7 @@ struct HeadThumb {
 struct HeadsLegend {
     std::vector<Color> colors;  // from low to high
     std::string low, high;
+    std::optional<float> even;     // where 1/n stands along the colours, n keys
     std::string words;             // "weights, the same colours for all heads"
     std::optional<Color> clipped;  // of keys that are left out of the colours
     std::string clipped_words;     // "key 0 of every head"
@@ -52,9 +55,10 @@ struct HeadsControls {
     bool own_range = false;
     bool pinned = false;  // the head shown
     bool compares = false;
-    bool model = false;  // its heads can be switched off
-    bool off = false;    // the head shown
-    Index off_count = 0;
+    bool model = false;           // its heads can be switched off
+    bool off = false;             // the head shown
+    std::vector<HeadEdit> edits;  // of the head shown
+    std::vector<Intervention> interventions;
 };
 
 struct AllHeadsView {

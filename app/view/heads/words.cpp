@@ -8,9 +8,11 @@
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
 #include "app/view/common/words.h"
+#include "app/view/document/interventions.h"
 #include "app/view/document/model_text.h"
 #include "app/view/heads/grids.h"
 #include "app/view/heads/shown.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -137,14 +139,21 @@ std::string divergence_words(const Divergences& all) {
     return words;
 }
 
-/// Which heads are off, what the output became, and the head that changed most.
-std::string off_point(const AppState& state) {
+bool has_replaced_row(const Document& document, ModelHead at) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr && std::ranges::find(model->changes.rows, at, &RowIntervention::at) !=
+                                   model->changes.rows.end();
+}
+
+/// The interventions, what the output became, and the head that changed most: of those whose weights were not given.
+std::string interventions_point(const AppState& state) {
     const Document& document = state.document();
     std::string words = without_words(document);
     if (words.empty() || !document.effects) return words;
     const HeadEffect* most = nullptr;
     for (const HeadEffect& effect : document.effects->run.heads)
-        if (effect.changed() && (most == nullptr || effect.mean_kl() > most->mean_kl()))
+        if (effect.changed() && !has_replaced_row(document, effect.at) &&
+            (most == nullptr || effect.mean_kl() > most->mean_kl()))
             most = &effect;
     if (most == nullptr) return words + " No other head's weights change.";
     return fmt::format("{} Most changed: {}, {}.", words,
@@ -178,7 +187,7 @@ HeadPlace head_here(const AppState& state) { return {state.document().layer, sta
 
 std::string measure_text(HeadMeasure measure, const std::optional<double>& value) {
     if (!value) return "not defined";
-    if (measure == entropy) return number(*value) + " nats";
+    if (measure == entropy || measure == HeadMeasure::change) return number(*value) + " nats";
     if (measure == distance) return number(*value) + " tokens";
     return number(*value);
 }
@@ -213,7 +222,7 @@ std::string label_evidence(const HeadFacts& facts) {
 std::string heads_point(const AppState& state) {
     const HeadsLook& look = state.heads;
     if (!has_current_heads(state) || look.result->heads.empty()) return {};
-    const std::string off = off_point(state);
+    const std::string off = interventions_point(state);
     const std::string space = off.empty() ? "" : " ";
     if (look.pinned[0] && look.pinned[1]) return off + space + compare_point(state);
     if (const auto measure = find_head_measure(look.sort))
@@ -228,13 +237,35 @@ bool has_own_heads(const Document& document) {
 bool is_off(const Document& document, HeadPlace place) {
     const ModelOrigin* const model = model_of(document);
     return model != nullptr && has_own_heads(document) &&
-           std::ranges::binary_search(model->off, ModelHead{place.layer, place.head});
+           std::ranges::binary_search(model->changes.off, ModelHead{place.layer, place.head});
 }
 
 bool will_be_off(const AppState& state, HeadPlace place) {
     const ModelOrigin* const model = wanted_model(state);
     return model != nullptr &&
-           std::ranges::binary_search(model->off, ModelHead{place.layer, place.head});
+           std::ranges::binary_search(model->changes.off, ModelHead{place.layer, place.head});
+}
+
+std::vector<std::string> changes_of(const Document& document, HeadPlace place) {
+    std::vector<std::string> words;
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr || !has_own_heads(document)) return words;
+    if (is_off(document, place))
+        words.emplace_back("switched off: its rows of W_O are 0, nothing of it reaches the output");
+    const ModelHead at{place.layer, place.head};
+    for (const RowIntervention& row : model->changes.rows)
+        if (row.at == at)
+            words.push_back(fmt::format("row {} replaced: {}, in place of softmax's", row.query,
+                                        row_words(row.weights)));
+    const Index heads = std::max<Index>(document.own_heads, 1);
+    const Index kv = document.own_kv_heads > 0 ? document.own_kv_heads : heads;
+    for (const TextPatch& patch : model->changes.patches) {
+        const Index head = patch.part == Stage::q ? place.head : place.head * kv / heads;
+        if (patch.at == ModelHead{place.layer, head})
+            words.push_back(fmt::format("{} patched: from “{}”, position by position",
+                                        info(patch.part).key, shortened(patch.text)));
+    }
+    return words;
 }
 
 const HeadEffect* effect_on(const Document& document, HeadPlace place) {
@@ -253,7 +284,7 @@ std::string change_number(const HeadEffect& effect) {
 std::string change_words(const HeadEffect& effect) {
     std::string words;
     if (effect.finite > 0)
-        words = fmt::format("mean KL(all heads on‖now) of {} row{} {} nats", effect.finite,
+        words = fmt::format("mean KL(untouched‖now) of {} row{} {} nats", effect.finite,
                             effect.finite == 1 ? "" : "s", number(effect.mean_kl()));
     const auto add = [&](Index rows, const char* what) {
         if (rows == 0) return;
@@ -291,9 +322,9 @@ std::string compare_point(const AppState& state) {
                        axis_label(document, Axis::key, at.column), number(most), kl);
 }
 
-std::string hover_words(const HeadFacts& facts) {
+std::string hover_words(const Document& document, const HeadFacts& facts) {
     std::string words = label_title(facts);
-    for (const HeadMeasureInfo& each : head_measure_table())
+    for (const HeadMeasureInfo& each : heads_measures(document))
         words += fmt::format("\n{}: {}", each.title,
                              measure_text(each.measure, facts.measures[each.measure]));
     return words;

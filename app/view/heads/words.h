@@ -36,13 +36,15 @@ bool has_own_heads(const Document& document);
 bool is_off(const Document& document, HeadPlace place);
 /// The same once what was asked for is there.
 bool will_be_off(const AppState& state, HeadPlace place);
-/// What switching heads off did to this one; nullptr: none is off, or nothing.
+/// Interventions in this head, a line each: "switched off: …", "row 3 replaced: …", "v patched: …".
+std::vector<std::string> changes_of(const Document& document, HeadPlace place);
+/// What interventions did to this one; nullptr: there are none, or nothing.
 const HeadEffect* effect_on(const Document& document, HeadPlace place);
 /// "0.31", "∞", "NaN": the mean KL of its rows.
 std::string change_number(const HeadEffect& effect);
-/// "mean KL(all heads on‖now) of 5 rows 0.31 nats, largest |Δα| 0.20".
+/// "mean KL(untouched‖now) of 5 rows 0.31 nats, largest |Δα| 0.20".
 std::string change_words(const HeadEffect& effect);
 /// What a hovered head is: a line for each measure.
-std::string hover_words(const HeadFacts& facts);
+std::string hover_words(const Document& document, const HeadFacts& facts);
 
 }  // namespace attn::view

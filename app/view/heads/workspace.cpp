@@ -11,9 +11,11 @@
 #include "app/view/common/format.h"
 #include "app/view/document/commands.h"
 #include "app/view/document/edits.h"
+#include "app/view/document/interventions.h"
 #include "app/view/document/model_text.h"
 #include "app/view/heads/actions.h"
 #include "app/view/heads/compute.h"
+#include "app/view/heads/edits.h"
 #include "app/view/heads/filter.h"
 #include "app/view/heads/words.h"
 
@@ -70,19 +72,26 @@ void add_switches(const CommandAdder& add, const AppState& state) {
     add(off ? "Switch this head of the model on" : "Switch this head of the model off",
         plain(Key::w), SwitchHead{here.layer, here.head, off}, model != nullptr);
     add("Switch all heads of the model on", shift(Key::w), SwitchAllHeadsOn{},
-        model != nullptr && !model->off.empty());
+        model != nullptr && !model->changes.off.empty());
+    for (const HeadEdit& edit : head_edits(state))
+        add(edit.command, plain(edit.key), edit.action, edit.why_not.empty(), edit.why_not);
+    if (model == nullptr) return;
+    for (const Intervention& each : interventions_of(model->changes))
+        add(fmt::format("Remove: {}", each.words), {}, each.remove);
+    add("Remove every intervention", {}, RemoveInterventions{}, !model->changes.empty());
 }
 
 void add_sorts(const CommandAdder& add, const AppState& state) {
     std::vector<std::string> keys{""};
-    for (const HeadMeasureInfo& each : head_measure_table()) keys.emplace_back(each.key);
+    for (const HeadMeasureInfo& each : heads_measures(state.document()))
+        keys.emplace_back(each.key);
     const Index count = std::ssize(keys);
     const Index now = std::ranges::find(keys, state.heads.sort) - keys.begin();
     const auto at = [&](Index n) { return keys[static_cast<std::size_t>((n + count) % count)]; };
     add("Sort by the next measure", plain(Key::n), SortHeads{at(now + 1)});
     add("Sort by the measure before", shift(Key::n), SortHeads{at(now - 1)});
     add("Sort by layer and head", {}, SortHeads{""}, now != 0);
-    for (const HeadMeasureInfo& each : head_measure_table())
+    for (const HeadMeasureInfo& each : heads_measures(state.document()))
         add(fmt::format("Sort by {}", each.title), {}, SortHeads{std::string(each.key)},
             state.heads.sort != each.key);
 }

@@ -25,7 +25,7 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
         const ModelOrigin* const model = model_of(document);
         const bool own = document.own_heads == 0 || document.own_heads == document.size.heads;
         if (explanation.value == 0.0 && own && model != nullptr &&
-            std::ranges::binary_search(model->off, ModelHead{document.layer, head}))
+            std::ranges::binary_search(model->changes.off, ModelHead{document.layer, head}))
             explanation.notes.push_back(fmt::format(
                 "Head {} is switched off: its rows are 0 here, not in the model's file.", head));
         return;
@@ -62,6 +62,27 @@ std::string tex_scaled(const AttentionSpec& spec) {
     return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
 }
 
+namespace {
+
+/// Step computes softmax's weights; the model's run had others in some rows.
+void note_replaced(const AppState& state, Explanation& explanation, Stage stage) {
+    const Document& document = state.document();
+    const ModelOrigin* const model = model_of(document);
+    const bool of_head =
+        stage == Stage::weights || stage == Stage::dropped || stage == Stage::context;
+    if (model == nullptr || (!of_head && stage != Stage::output)) return;
+    for (const RowIntervention& row : model->changes.rows) {
+        if (row.at.layer != document.layer || row.query != explanation.cell.row) continue;
+        if (of_head && row.at.head != state.head) continue;
+        explanation.notes.push_back(fmt::format(
+            "The model's run has other weights in row {} of head {}: here is what softmax gives, "
+            "Heads shows the run's.",
+            row.query, row.at.head));
+    }
+}
+
+}  // namespace
+
 Explanation explain(const AppState& state, const CellRef& cell) {
     Explanation explanation;
     explanation.cell = cell;
@@ -82,6 +103,7 @@ Explanation explain(const AppState& state, const CellRef& cell) {
         set_formula(explanation, std::string(info(*stage).tex));
         explain_without(state, explanation, missing);
     }
+    note_replaced(state, explanation, *stage);
     return explanation;
 }
 
