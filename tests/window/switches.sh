@@ -13,7 +13,7 @@ cat >sentences/tokenizer.json <<'END'
   ["▁cross", -1], ["▁the", -1], ["▁street", -1], ["▁because", -1], ["▁it", -1], ["▁was", -1], ["▁too", -1], ["▁tired", -1]]}}
 END
 
-is_answered() { grep '"action":"switch_\|"action":"document_ready"' "$journal" | tail -n 1 | grep -q document_ready; }
+is_answered() { grep '"action":"\(switch_\|replace_row\|patch_head\|document_ready\)' "$journal" | tail -n 1 | grep -q document_ready; }
 answered() { wait_for "the answer" is_answered; }
 # The letters of the first line, without spaces: lines are broken.
 says() {
@@ -41,6 +41,20 @@ first_that '"action":"switch_head","layer":0,"head":2,"on":false' click "${butto
 answered
 says 'Without heads 0·1 and 0·2 the text'
 does '"action":"undo"' press ctrl+z
+says 'Without layer 0 head 1 the text'
+
+# A row of weights and v of another text stand beside the head that is off, and are undone one by one.
+does '"action":"replace_row","layer":0,"head":2' press e
+answered
+says 'of layer 0 head 2 replaced the text'
+press v
+sleep 0.5
+does '"action":"patch_head","layer":0,"head":2,"part":"v"' press Return
+answered
+says 'with v of layer 0 key head 2 from'
+does '"action":"undo"' press ctrl+z
+does '"action":"undo"' press ctrl+z
+says_not 'replaced'
 says 'Without layer 0 head 1 the text'
 
 does '"action":"switch_all_heads_on"' press shift+w
