@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 namespace attn {
 namespace {
 
@@ -21,6 +23,13 @@ Index physical_memory_bytes() {
     return Index{sysconf(_SC_PHYS_PAGES)} * Index{sysconf(_SC_PAGESIZE)};
 }
 
+Index resident_memory_bytes() {
+    std::ifstream pages("/proc/self/statm");  // "all resident shared …"
+    Index all = 0;
+    Index resident = 0;
+    return pages >> all >> resident ? resident * Index{sysconf(_SC_PAGESIZE)} : 0;
+}
+
 Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
                                   Index bytes_per_entry) {
     double entries = 0.0;
@@ -34,10 +43,13 @@ Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& s
 Result<void> check_fits_in_memory(double bytes, std::string_view what, std::string_view remedy,
                                   const Dimensions& size) {
     const auto available = static_cast<double>(physical_memory_bytes());
-    if (bytes < available) return {};
+    const auto held = static_cast<double>(resident_memory_bytes());
+    if (held + bytes < available) return {};
     return failed(fmt::format(
-        "{} need {:.1f} GB and this machine has {:.1f} GB (B={}, H={}, Tq={}, Tk={}): {}", what,
-        gigabytes(bytes), gigabytes(available), size.batch, size.heads, size.tq, size.tk, remedy));
+        "{} need {:.1f} GB beside {:.1f} GB that are held, and this machine has {:.1f} GB "
+        "(B={}, H={}, Tq={}, Tk={}): {}",
+        what, gigabytes(bytes), gigabytes(held), gigabytes(available), size.batch, size.heads,
+        size.tq, size.tk, remedy));
 }
 
 }  // namespace attn

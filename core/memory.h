@@ -4,8 +4,8 @@
 
 namespace attn {
 
-/// An error when the kept stages need more than this machine has, said before anything is
-/// allocated: a kernel that overcommits memory would end the program instead.
+/// An error when the kept stages need more than this machine has beside what this process holds already, such as its inputs;
+/// said before anything is allocated: a kernel that overcommits memory would end the program instead.
 /// `bytes_per_entry`: what a backend holds at its peak for each entry of a stage.
 Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
                                   Index bytes_per_entry);
@@ -16,5 +16,8 @@ Result<void> check_fits_in_memory(double bytes, std::string_view what, std::stri
 
 /// The machine's memory in bytes.
 Index physical_memory_bytes();
+
+/// What of it this process holds now, in bytes; 0 where the system does not say.
+Index resident_memory_bytes();
 
 }  // namespace attn

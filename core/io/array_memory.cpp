@@ -4,6 +4,11 @@
 
 namespace attn {
 
+std::string with_sizes(std::string_view what, std::string_view dtype,
+                       const std::vector<Index>& extents, std::uint64_t bytes) {
+    return fmt::format("{}, {} {}, {} bytes", what, dtype, to_string(extents), bytes);
+}
+
 Result<void> check_array_memory(std::string_view what, const NpyHeader& header, double held) {
     constexpr double kGigabyte = 1e9;
     const auto items = static_cast<double>(header.items);

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/io/npy.h"
 
@@ -14,15 +17,19 @@ namespace attn {
 /// them, beside `held` bytes of what was read before, must be less than this machine has.
 Result<void> check_array_memory(std::string_view what, const NpyHeader& header, double held);
 
-/// `read`, with a sentence where the memory ends.
-template <class Read>
-auto within_memory(std::string_view what, Read read) -> decltype(read()) {
+/// "f.npz: Q, float32 [2, 3], 24 bytes".
+std::string with_sizes(std::string_view what, std::string_view dtype,
+                       const std::vector<Index>& extents, std::uint64_t bytes);
+
+/// `read`, with a sentence where the memory ends; `what`() is then asked what was read.
+template <class What, class Read>
+auto within_memory(const What& what, Read read) -> decltype(read()) {
     try {
         return read();
     } catch (const std::bad_alloc&) {
-        return failed(fmt::format("there is not enough memory to read {}", what));
+        return failed(fmt::format("there is not enough memory to read {}", what()));
     } catch (const std::length_error&) {
-        return failed(fmt::format("there is not enough memory to read {}", what));
+        return failed(fmt::format("there is not enough memory to read {}", what()));
     }
 }
 

@@ -234,7 +234,13 @@ Result<NpyHeader> NpzFile::header(std::string_view name) const {
 Result<NpyArray> NpzFile::read(std::string_view name, double held) const {
     const std::string what = fmt::format("{}: {}", what_, name);
     const auto read = [&](Begun&& begun) {
-        return within_memory(what, [&] { return read_entry(std::move(begun), what, held); });
+        const NpyHeader header = begun.header;
+        return within_memory(
+            [&] {
+                return with_sizes(what, header.type.name, header.extents,
+                                  header.total_bytes - header.data_offset);
+            },
+            [&] { return read_entry(std::move(begun), what, held); });
     };
     return find(name, what)
         .and_then([&](std::size_t index) { return begin_entry(zip_->zip, index, what); })

@@ -4,9 +4,9 @@
   hostile.py ATTNSCOPE MODEL     MODEL: a small GPT-2 folder, of which hostile ones are made
 
 Each must end by itself within the time, in the memory that the program takes for a good file and EXTRA more, with exit code 1
-or 2, one line of error of at most 4 KiB, no output file and nothing else left in its folder. Prints the longest time and the
-largest memory of each case; with HOSTILE_WORDS=1 also what the program said. 77: built with sanitizers, which reserve more than
-any limit. Standard library only.
+or 2, one line of error of at most 4 KiB that holds its words of SAYS, no output file and nothing else left in its folder. Prints
+the longest time and the largest memory of each case; with HOSTILE_WORDS=1 also what the program said. 77: built with sanitizers,
+which reserve more than any limit. Standard library only.
 """
 
 import io
@@ -26,6 +26,14 @@ import zlib
 MIB = 1 << 20
 EXTRA = 512 * MIB
 WANTED_SECONDS = 2.0
+# What the error must name, whichever command reads the file.
+SAYS = {
+    "bomb.npz": "bomb.npz: Q, float32 [1024, 1048576], 4294967296 bytes",
+    "huge.npz": "huge.npz: Q has 128 bytes, but its header of float32 [1099511627776, 1] promises 4398046511232",
+    "bfloat16.npz": "bfloat16.npz: Q has dtype '|V2', as numpy saves bfloat16",
+    "past.safetensors": "past.safetensors: Q has the data_offsets 4611686018427387904 to 4611686018427387920",
+    "overflow.safetensors": "overflow.safetensors: Q claims the shape [4294967296, 4294967296], more than 2^63 bytes",
+}
 MOST_SECONDS = 30.0  # the limit of the test, for a machine that does other things; over 2 s is named
 
 
@@ -109,6 +117,7 @@ def files():
     yield "overflow.npz", npz([(f"{n}.npy", npy("<f4", (1 << 62, 4))) for n in "QKV"])
     yield "negative.npz", npz([(f"{n}.npy", npy("<f4", (-1, 4))) for n in "QKV"])
     yield "huge.npz", npz([(f"{n}.npy", npy("<f4", (1 << 40, 1))) for n in "QKV"])
+    yield "bfloat16.npz", npz([(f"{n}.npy", npy("|V2", (1, 1), b"\x80\x3f")) for n in "QKV"])
     yield "object.npz", npz([(f"{n}.npy", npy("|O", (1,), b"\x80\x04K\x01.")) for n in "QKV"])
     yield "deep.npz", npz([("Q.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", MIB) + b"(" * MIB)])
     yield "huge.npy", npy("<f4", (1 << 40, 1))
@@ -316,6 +325,9 @@ def main():
                 for fault in faults_of(result, folder, before):
                     failures += 1
                     print(f"FAILED {verb} {name}: {fault}: {result[3].strip()[:300]}")
+                if SAYS.get(name, "") not in result[3]:
+                    failures += 1
+                    print(f"FAILED {verb} {name}: does not say '{SAYS[name]}': {result[3].strip()[:300]}")
                 if result[1] > WANTED_SECONDS:
                     print(f"  slow: {verb} {name} {result[1]:.1f} s")
                 if os.environ.get("HOSTILE_WORDS"):

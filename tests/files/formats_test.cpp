@@ -241,15 +241,22 @@ TEST_CASE("heads that Q does not bring are told which layout has them") {
 
 TEST_CASE("a weight of torch's Linear is asked about") {
     const Scratch scratch;
-    const auto call = [&](const Extents& w_q) {
-        return refused(
-            write(scratch / "f.npz", {counting("X", {3, 8}), counting("W_Q", w_q),
-                                      counting("W_K", {8, 12}), counting("W_V", {8, 12})}));
+    const auto call = [&](const Extents& w_q, const Extents& w_k = {8, 12},
+                          const Extents& w_v = {8, 12}, const Extents& w_o = {12, 8}) {
+        return refused(write(scratch / "f.npz",
+                             {counting("X", {3, 8}), counting("W_Q", w_q), counting("W_K", w_k),
+                              counting("W_V", w_v), counting("W_O", w_o)}));
     };
     CHECK(call({8, 12}).empty());
     CHECK(says(call({12, 8}),
                "f.npz: W_Q is [12, 8]; expected [8, …]: is it torch's [out, in]? Transpose it"));
     CHECK(says(call({12, 9}), "f.npz: W_Q is [12, 9]; expected [8, …]: X has width 8"));
+    CHECK(says(call({8, 12}, {12, 8}),
+               "f.npz: W_K is [12, 8]; expected [8, …]: is it torch's [out, in]? Transpose it"));
+    CHECK(says(call({8, 12}, {8, 12}, {12, 8}),
+               "f.npz: W_V is [12, 8]; expected [8, …]: is it torch's [out, in]? Transpose it"));
+    CHECK(says(call({8, 12}, {8, 12}, {8, 12}, {8, 12}),
+               "f.npz: W_O is [8, 12]; expected [12, …]: is it torch's [out, in]? Transpose it"));
 }
 
 TEST_CASE("tokens first and joined heads are read as they are said to be") {

@@ -171,6 +171,18 @@ TEST_CASE("an array that would not fit in memory is refused before anything is a
     CHECK(says(complaint(parse_npz(zip, "f")), "Q is int8 [4000000000]: it needs 32.0 GB"));
 }
 
+TEST_CASE("what does not fit beside what is held is refused with both sizes") {
+    CHECK(resident_memory_bytes() > 0);
+    CHECK(resident_memory_bytes() < physical_memory_bytes());
+    CHECK(check_fits_in_memory(1.0, "the maps", "take fewer", {}));
+    const double machine = static_cast<double>(physical_memory_bytes());
+    const auto refused = check_fits_in_memory(machine - 1.0, "the maps", "take fewer", {});
+    REQUIRE_FALSE(refused);
+    CHECK(says(refused.error().sentence, "the maps need"));
+    CHECK(says(refused.error().sentence, "GB that are held, and this machine has"));
+    CHECK(says(refused.error().sentence, "take fewer"));
+}
+
 TEST_CASE("an npz whose writing is interrupted is not there, and neither is a part of it") {
     const Scratch scratch;
     const std::vector<float> values(1 << 16, 1.0F);

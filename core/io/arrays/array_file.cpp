@@ -36,7 +36,11 @@ Result<ArrayInfo> ArrayFile::about(std::string_view name) const {
 Result<NpyArray> ArrayFile::read(std::string_view name, double held) const {
     const std::string what = place(what_, name);
     return find(name, what).and_then([&](std::size_t at) {
-        return within_memory(what, [&] { return read_at(at, what, held); });
+        const auto sized = [&] {
+            const Result<ArrayInfo> info = about_at(at, what);
+            return info ? with_sizes(what, info->dtype, info->extents, info->bytes) : what;
+        };
+        return within_memory(sized, [&] { return read_at(at, what, held); });
     });
 }
 
