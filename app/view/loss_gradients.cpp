@@ -160,8 +160,7 @@ LossGradientsRequest loss_gradients_of(const AppState& state) {
 }
 
 std::string chain_rule_words(const AppState& state, const OperandId& id) {
-    std::string rule =
-        fmt::format("∂L/∂{} = {}", name_of(id), tex::plain_text(gradient_formula(state, id)));
+    const std::string rule = tex::plain_text(gradient_formula(state, id));
     if (id == OperandId(Stage::output)) return rule + ", of L = " + loss_words(state) + ".";
     for (const Stage stage : ribbon_stages(state.document()))
         for (const auto& operand : info(stage).operands)

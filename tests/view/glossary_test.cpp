@@ -66,7 +66,7 @@ TEST_CASE("glossary: a choice stays inside the list and leads to its place; Esca
     CHECK(after(state, {ChooseTerm{-3}}).glossary.row == 0);
     const GlossaryTerm& scaled = *term_of(Stage::scaled);
     CHECK(place_words(state, scaled).starts_with("Step, stage "));
-    for (const Action& action : chosen(scaled)) apply(state, action);
+    for (const Action& action : chosen(scaled)) view::apply(state, action);
     CHECK_FALSE(state.glossary.shown);
     CHECK(state.workspace == Workspace::step);
     CHECK(state.step.stage == Stage::scaled);

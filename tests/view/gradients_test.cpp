@@ -7,6 +7,7 @@
 #include "app/view/gradients/requests.h"
 #include "app/view/requests.h"
 #include "app/view/session.h"
+#include "app/view/step/loss.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

@@ -19,7 +19,7 @@ namespace {
 
 AppState predicting(Actions actions = {}) {
     AppState state = after(initial_state(), {SetPredicting{true}, GoToStage{Stage::weights}});
-    for (const Action& action : actions) apply(state, action);
+    for (const Action& action : actions) view::apply(state, action);
     return state;
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("predict: guesses stay on the axis, entries that are none are refused"
     CHECK(state.message.severity == Severity::warning);
     apply(state, GuessEntry{0, std::nan("")});
     CHECK(build_predict_view(state)->guess[0] == 0.25);
-    apply(state, nudged_guess(state, 1));
+    view::apply(state, nudged_guess(state, 1));
     CHECK(build_predict_view(state)->guess[2] == doctest::Approx(0.05));
     apply(state, PickGuess{99});
     CHECK(build_predict_view(state)->column == 3);

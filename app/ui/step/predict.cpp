@@ -14,13 +14,12 @@ namespace {
 using view::PredictView;
 
 // Design units.
-constexpr float kAxis = 52.0F;       // width of its numbers
-constexpr float kLabels = 26.0F;     // height of the labels
-constexpr float kSlanted = 72.0F;    // where they are slanted, for they are wider than their bars
-constexpr float kSlant = 60.0F;      // degrees
-constexpr float kNumbers = 20.0F;    // of the numbers over the bars
-constexpr float kWidest = 220.0F;    // of a bar's slot
-constexpr float kLeastWord = 24.0F;  // a narrower slot has no words
+constexpr float kAxis = 52.0F;     // width of its numbers
+constexpr float kLabels = 26.0F;   // height of the labels
+constexpr float kSlanted = 72.0F;  // where they are slanted, for they are wider than their bars
+constexpr float kSlant = 60.0F;    // degrees
+constexpr float kNumbers = 20.0F;  // of the numbers over the bars
+constexpr float kWidest = 220.0F;  // of a bar's slot
 
 struct Chart {
     ImVec2 low, high;  // of the bars
@@ -84,7 +83,7 @@ void draw_entry(const PredictView& view, const Chart& chart, std::size_t n, cons
     const float right = chart.left_of(n + 1) - chart.slot * 0.1F;
     const float middle = (left + right) / 2;
     const bool chosen = static_cast<Index>(n) == view.column && !view.revealed;
-    const bool wide = chart.slot >= frame.px(kLeastWord);
+    const bool wide = chart.slot >= frame.text_width(frame.fonts.digits_small, "−0.0000");
     const ImVec2 cell_low{chart.left_of(n), chart.low.y - frame.px(kNumbers)};
     const ImVec2 cell_high{chart.left_of(n + 1), chart.low.y};
     if (chosen)
@@ -105,8 +104,7 @@ void draw_entry(const PredictView& view, const Chart& chart, std::size_t n, cons
     if (wide) {
         const std::string& number = view.revealed ? view.truth_words[n] : view.guess_words[n];
         draw_text_in(frame, frame.fonts.digits_small, cell_low, cell_high, Align::center,
-                     view.revealed ? theme.role(view.role) : theme.text,
-                     fit_text(frame, frame.fonts.digits_small, number, chart.slot));
+                     view.revealed ? theme.role(view.role) : theme.text, number);
     }
 }
 

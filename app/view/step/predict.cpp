@@ -194,6 +194,14 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
         view.truth_words.push_back(number(value));
     }
     say_difference(view, share);
+    double most = 0.0;  // the axis of what is seen now
+    for (const auto* values : {&view.guess, &view.truth})
+        for (const double value : *values)
+            if (std::isfinite(value)) most = std::max(most, std::abs(value));
+    if (most > 0.0) view.high = std::min(view.high, most);
+    view.low = share ? 0.0 : -view.high;
+    view.high_words = number(view.high);
+    view.low_words = number(view.low);
     return view;
 }
 

@@ -271,10 +271,10 @@ struct Tick {
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
                SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
-               SetPresenter, ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
-               SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery, SetRecent, ShowPrompt,
-               DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify, JobProgress,
-               TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction, EndTour, Quit,
-               FocusControl, TypeInto, MoveInList, Tick>;
+               SetPresenter, ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm,
+               ShowPalette, SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery, SetRecent,
+               ShowPrompt, DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify,
+               JobProgress, TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction,
+               EndTour, Quit, FocusControl, TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view
