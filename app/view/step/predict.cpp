@@ -40,6 +40,15 @@ bool is_same_row(const Prediction& a, const Prediction& b) {
            a.guess.size() == b.guess.size();
 }
 
+/// The guess as it stands of what is looked at now: a guess of another row is over. nullopt: nothing is guessed.
+std::optional<Prediction> present(const AppState& state) {
+    auto now = asked(state);
+    const auto& kept = state.step.prediction;
+    const bool same =
+        now && kept && is_same_row(*kept, *now) && (kept->row == now->row || kept->closed);
+    return same ? kept : now;
+}
+
 /// The axis: shares from 0 to 1, anything else around 0 as far as the stage's largest number.
 double axis_end(const AppState& state, Stage stage) {
     if (is_share(stage)) return 1.0;
@@ -142,17 +151,10 @@ void say_difference(PredictView& view, bool share) {
 
 }  // namespace
 
-void settle_prediction(AppState& state) {
-    auto& prediction = state.step.prediction;
-    const auto now = asked(state);
-    if (!now) return prediction.reset();
-    const bool same = prediction && is_same_row(*prediction, *now) &&
-                      (prediction->row == now->row || prediction->closed);
-    if (!same) prediction = now;
-}
+void settle_prediction(AppState& state) { state.step.prediction = present(state); }
 
 Action nudged_guess(const AppState& state, int steps) {
-    const Prediction& guess = *state.step.prediction;
+    const Prediction guess = present(state).value_or(Prediction{.guess = {0.0}});
     const double end = axis_end(state, guess.stage);
     const double step = (is_share(guess.stage) ? end : 2.0 * end) / kGuessSteps;
     const double now = guess.guess[static_cast<std::size_t>(guess.column)];
@@ -160,17 +162,15 @@ Action nudged_guess(const AppState& state, int steps) {
 }
 
 bool is_guessing(const AppState& state) {
-    return state.step.prediction && !state.step.prediction->closed;
+    const auto now = present(state);
+    return now && !now->closed;
 }
 
 std::optional<PredictView> build_predict_view(const AppState& state) {
-    const auto& prediction = state.step.prediction;
-    if (!prediction || prediction->closed || !asked(state)) return std::nullopt;
+    const auto prediction = present(state);
+    if (!prediction || prediction->closed) return std::nullopt;
     const StageInfo& stage = info(prediction->stage);
     const Sheet sheet = sheet_of(state, prediction->stage);
-    if (static_cast<std::size_t>(sheet.values.columns) != prediction->guess.size() ||
-        prediction->row >= sheet.values.rows)
-        return std::nullopt;
     const bool share = is_share(prediction->stage);
     PredictView view;
     view.question = question_of(state, *prediction);

@@ -32,7 +32,7 @@ std::optional<PredictView> build_predict_view(const AppState& state);
 bool is_guessing(const AppState& state);
 /// The chosen entry raised by so many twentieths of the axis, while a row is guessed.
 Action nudged_guess(const AppState& state, int steps);
-/// After every action: a guess of a row that is no longer looked at is over.
+/// A guess of a row that is no longer looked at is over.
 void settle_prediction(AppState& state);
 
 }  // namespace attn::view

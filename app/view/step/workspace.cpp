@@ -60,16 +60,16 @@ void add_prediction(std::vector<Command>& list, const AppState& state) {
     list.push_back({look.predicts ? "Stop predicting: show stages at once"
                                   : "Predict: guess a row of each stage before it is shown",
                     "Step", shift(Key::p), SetPredicting{!look.predicts}, look.predicts || there});
-    const auto& guess = look.prediction;
     if (!is_guessing(state)) return;
     const auto add = [&](const char* words, Key key, Action action, bool possible = true) {
         list.push_back({words, "Step", plain(key), std::move(action), possible});
     };
-    add(guess->revealed ? "Show the stage" : "Reveal the row", Key::enter, RevealGuess{});
-    add("Guess again", Key::backspace, GuessAgain{}, guess->revealed);
-    if (guess->revealed) return;
-    add("The next bar of the guess", Key::period, PickGuess{guess->column + 1});
-    add("The bar of the guess before", Key::comma, PickGuess{guess->column - 1});
+    const auto guess = *build_predict_view(state);
+    add(guess.revealed ? "Show the stage" : "Reveal the row", Key::enter, RevealGuess{});
+    add("Guess again", Key::backspace, GuessAgain{}, guess.revealed);
+    if (guess.revealed) return;
+    add("The next bar of the guess", Key::period, PickGuess{guess.column + 1});
+    add("The bar of the guess before", Key::comma, PickGuess{guess.column - 1});
     add("Raise the bar of the guess", Key::up, nudged_guess(state, 1));
     add("Lower the bar of the guess", Key::down, nudged_guess(state, -1));
 }
