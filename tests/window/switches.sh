@@ -54,7 +54,7 @@ answered
 says 'with v of layer 0 key head 2 from'
 does '"action":"undo"' press ctrl+z
 does '"action":"undo"' press ctrl+z
-says_not 'replaced'
+says_not 'of layer 0 head 2 replaced the text'
 says 'Without layer 0 head 1 the text'
 
 does '"action":"switch_all_heads_on"' press shift+w
