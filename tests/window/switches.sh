@@ -54,6 +54,7 @@ answered
 says 'with v of layer 0 key head 2 from'
 does '"action":"undo"' press ctrl+z
 does '"action":"undo"' press ctrl+z
+does '"action":"choose_head"' press Left # another message than that of the undo
 says_not 'of layer 0 head 2 replaced the text'
 says 'Without layer 0 head 1 the text'
 
