@@ -11,6 +11,7 @@
 
 #include "app/cli/interventions.h"
 #include "app/files/open.h"
+#include "app/files/options.h"
 #include "app/files/standard.h"
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
@@ -139,6 +140,31 @@ Result<void> check_text(const StartOptions& options) {
                     model_option(options), given));
 }
 
+/// The options of `trace` that say what arrays are.
+constexpr std::string_view kReading[] = {"role", "tokens", "layout"};
+
+/// What was given of them, as JSON; "": nothing.
+std::string reading_json(const StartOptions& options) {
+    auto given = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : options.reading)
+        if (!value.empty())
+            given[name] = name == "tokens" ? std::filesystem::absolute(value).string() : value;
+    return given.empty() ? "" : given.dump();
+}
+
+/// They are for a file of tensors.
+Result<void> check_reading(const StartOptions& options) {
+    const auto given = std::ranges::find_if(options.reading,
+                                            [](const auto& each) { return !each.second.empty(); });
+    if (given == options.reading.end()) return {};
+    const auto path = one_file(options);
+    if (!path) return tl::unexpected(path.error());
+    if (!path->empty() && files::holds_tensors(*path)) return {};
+    return bad_input(
+        fmt::format("--{} is for a file of tensors; {}", given->first,
+                    path->empty() ? "no file is given" : fmt::format("'{}' is none", *path)));
+}
+
 /// Standard input can be read once.
 Result<void> check_standard_input(std::span<const files::NamedFile> inputs) {
     const auto standard = [](const files::NamedFile& file) {
@@ -187,11 +213,14 @@ Result<void> append_file(const StartOptions& options, Streams, Start& start) {
     const auto path = one_file(options);
     if (!path) return tl::unexpected(path.error());
     if (path->empty()) return {};
-    start.actions.push_back(view::OpenFile{*path, options.text});
+    const std::string reading = reading_json(options);
+    view::OpenFile open{*path, options.text};
+    if (!reading.empty()) open.options = reading;
+    start.actions.push_back(std::move(open));
     const bool whole = *path == "-" || bytes_behind(*path) <= kPromptBytes;
     view::DocumentReady ready{*path, "", nullptr};
     if (whole) {
-        view::OpenRequest request{*path, 0};
+        view::OpenRequest request{*path, 0, reading};
         if (options.text) request.what = view::ModelText{{*path, *options.text}};
         auto opened = start.open(request, {});
         if (!opened) return tl::unexpected(opened.error());
@@ -300,6 +329,7 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
         return bad_input(fmt::format("--scale is {}; expected {} to {}", *options.scale,
                                      kLeastScale, kMostScale));
     if (auto fine = check_text(options); !fine) return fine;
+    if (auto fine = check_reading(options); !fine) return fine;
     return check_files(options, outputs);
 }
 
@@ -326,6 +356,11 @@ void add_start_options(CLI::App& app, StartOptions& options) {
             "tensors ({}, as trace reads them), a model's folder, a saved session or a preset "
             "(.json); - for standard input",
             array_format_words()));
+    for (const files::AttentionOption& option : files::attention_options())
+        if (std::ranges::count(kReading, option.name) > 0)
+            app.add_option(fmt::format("--{}", option.name),
+                           options.reading[std::string(option.name)], std::string(option.words))
+                ->type_name(std::string(option.placeholder));
     app.add_option("--session", options.session, "a saved session: the same as FILE")
         ->type_name("FILE");
     app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");

@@ -88,6 +88,38 @@ TEST_CASE("a scale that the window cannot have is refused") {
         CHECK(refused_by_window({"--scale", scale}).empty());
 }
 
+TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout say") {
+    const Scratch scratch;
+    const std::vector<float> numbers{1, 0, 0, 1};
+    const std::vector<NpzEntry> entries{{"asks", {1, 1, 2, 2}, numbers},
+                                        {"K", {1, 1, 2, 2}, numbers},
+                                        {"V", {1, 1, 2, 2}, numbers}};
+    const std::string path = (scratch / "mine.npz").string();
+    const std::string words = (scratch / "words.txt").string();
+    REQUIRE(write_npz(path, entries));
+    REQUIRE(write_file_atomically(words, "ay\nbee\n"));
+    std::ostringstream out, err;
+    cli::StartOptions options = settled({path});
+    options.needs_attention = true;
+    CHECK_FALSE(cli::read_start(options, {out, err}));
+    options.reading = {{"role", "asks=Q"}, {"tokens", words}, {"layout", ""}};
+    REQUIRE(cli::settle_start(options, {}));
+    const auto start = cli::read_start(options, {out, err});
+    REQUIRE(start);
+    const auto& ready = std::get<view::DocumentReady>(start->actions.back());
+    CHECK(ready.opened->document->no_attention.empty());
+    CHECK(ready.opened->document->tokens == std::vector<std::string>{"ay", "bee"});
+    CHECK(says(*std::get<view::OpenFile>(start->actions.front()).options, "asks=Q"));
+    options.reading["role"] = "asks=W_Z";
+    const auto wrong = cli::read_start(options, {out, err});
+    REQUIRE_FALSE(wrong);
+    CHECK(says(wrong.error().sentence, "W_Z"));
+    check_refused({"render", "--role", "asks=Q", "-o", "x.svg"},
+                  "--role is for a file of tensors; no file is given");
+    check_refused({"render", saved_session(scratch, "f.jsonl"), "--tokens", words, "-o", "x.svg"},
+                  "is none");
+}
+
 TEST_CASE("standard input is one file") {
     CHECK(says(refused_by_window({"--session", "-", "--replay", "-"}), "- is given twice"));
     check_refused({"render", "--all", "-o", "-"}, "-o is -; expected a folder");
