@@ -116,8 +116,9 @@ void take_guess(const PredictView& view, const Chart& chart, const Frame& frame,
                                     std::max(chart.high.y - chart.low.y, 1.0F)});
     const auto last = static_cast<Index>(view.guess.size()) - 1;
     const ImVec2 at = ImGui::GetMousePos();
-    const auto over = std::clamp<Index>(
-        static_cast<Index>((at.x - chart.low.x) / std::max(chart.slot, 1.0F)), 0, last);
+    const float slots =
+        (at.x - chart.low.x) / std::max(chart.slot, 1.0F);  // far off without a mouse
+    const auto over = static_cast<Index>(std::clamp(slots, 0.0F, static_cast<float>(last)));
     const auto n = static_cast<std::size_t>(over);
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
         tooltip(frame, view.labels[n],
