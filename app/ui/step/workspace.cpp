@@ -59,11 +59,12 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
     const view::SentenceView sentence = build_sentence_view(state);
     const view::HeadsView heads = build_heads_view(state);
     const float strip = heads_width(heads, frame);
-    const float foot = box.low.y + sentence_height(sentence, frame, box.size().x);
+    const auto prediction = build_predict_view(state);  // no arcs, which would say the row
+    const float foot =
+        box.low.y + (prediction ? 0.0F : sentence_height(sentence, frame, box.size().x));
     const float gap = foot > box.low.y ? frame.px(8) : 0.0F;
     Pointed pointed;
-    const auto prediction = build_predict_view(state);
-    if (gap > 0.0F && !prediction)  // its arcs would say the row
+    if (gap > 0.0F)
         panel("sentence", {box.low, {box.high.x, foot}},
               [&] { pointed.cell = draw_sentence(sentence, frame, out); });
     if (strip > 0.0F)

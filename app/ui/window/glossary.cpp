@@ -18,8 +18,8 @@ using Terms = std::vector<const GlossaryTerm*>;
 constexpr float kGlossaryWidth = 880.0F;
 constexpr float kGlossaryHeight = 640.0F;
 constexpr float kTermRow = 30.0F;
-constexpr float kTerms = 300.0F;  // the list
-constexpr float kTermFormula = 22.0F;
+constexpr float kTerms = 300.0F;       // the list
+constexpr float kTermFormula = 20.0F;  // as Step has them: a size whose letters are loaded
 
 bool draw_term_row(const GlossaryTerm& term, bool current, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();

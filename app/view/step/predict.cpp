@@ -102,7 +102,7 @@ void say_guess(PredictView& view, bool share) {
     for (const double value : view.guess) sum += value;
     if (share)
         view.total = fmt::format("The guess sums to {}; a row of weights sums to 1.", number(sum));
-    view.notes = {", and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
+    view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
 }
 
 void say_difference(PredictView& view, bool share) {
