@@ -79,7 +79,7 @@ class Desktop {
     /// --save-session at the end.
     Result<void> save_at_exit() const;
     /// After save_at_exit(), where the program ends by itself: nothing is left to be resumed.
-    void forget_work() { keeper_.end(state_); }
+    void forget_work() { keeper_.end(state_, keeps_work_); }
 
   private:
     void report_loss(const Result<void>& saved) const;
@@ -99,6 +99,7 @@ class Desktop {
     void frame();
     void log_frame(Clock::time_point begin);
     void answer_effects();
+    void ask_quit();
     void save_session(const view::FileRequest& request);
     void export_figure(const view::FileRequest& request);
     void save_runs(const view::FileRequest& request);
@@ -118,6 +119,7 @@ class Desktop {
     Clock::time_point last_frame_;
     keep::Keeper keeper_;
     bool was_animating_ = false;
+    bool keeps_work_ = false;  // what is not saved is offered at the next start
     int frames_wanted_ = kFramesAfterEvent;
 };
 
@@ -276,7 +278,7 @@ void Desktop::gather() {
     last_frame_ = now;
     if (script_.empty() && !options_.exit_after_replay) dispatch_all(view::due_actions(state_));
     for (const std::string& path : window_->events().take_dropped()) dispatch(view::OpenFile{path});
-    if (window_->close_asked()) dispatch(view::Quit{});
+    if (window_->take_close()) dispatch(view::AskQuit{});
 }
 
 void Desktop::frame() {
@@ -314,7 +316,19 @@ void Desktop::answer_effects() {
         export_figure(*figure);
     if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
         dispatch_all(keeper_.answer(*answer, state_));
+    if (std::exchange(state_.effects.ask_quit, false)) ask_quit();
+    if (const auto answer = std::exchange(state_.effects.quit_answer, std::nullopt)) {
+        keeps_work_ = *answer == view::QuitAnswer::keep;
+        dispatch(view::Quit{});
+    }
     if (const auto runs = std::exchange(state_.effects.runs, std::nullopt)) save_runs(*runs);
+}
+
+/// Where the session is saved at the end anyway nothing is asked.
+void Desktop::ask_quit() {
+    const bool asks = options_.save_session.empty() && keeper_.has_unsaved(state_);
+    dispatch(asks ? view::Action(view::OfferQuit{}) : view::Action(view::Quit{}));
+    frames_wanted_ = kFramesAfterEvent;
 }
 
 /// Asks once more before it overwrites a file that nobody asked to.
@@ -330,7 +344,8 @@ void Desktop::save_session(const view::FileRequest& request) {
     if (!confirm(view::PromptKind::save, request)) return;
     const auto done =
         write_file_atomically(request.path, view::session_to_json(state_, folder_of(request.path)));
-    if (done) dispatch(view::SessionSaved{request.path});
+    dispatch(done ? view::Action(view::SessionSaved{request.path})
+                  : view::Action(view::AnswerQuit{view::QuitAnswer::stay}));
     notify(done, "saved " + request.path);
 }
 

@@ -35,6 +35,9 @@ draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
 draw lookup-dark.png '{"action":"set_workspace","workspace":"lookup"}' --theme dark
 draw gradients-dark.png '{"action":"set_workspace","workspace":"gradients"}
 {"action":"select_jacobian_row","row":7,"column":1}' --theme dark --preset "$sentence"
+draw verify-dark.png '{"action":"set_workspace","workspace":"verify"}
+{"action":"set_causal_mask","causal":"top-left"}
+{"action":"plant_fault","fault":"scale"}' --theme dark --preset three-heads
 draw learn-dark.png '{"action":"set_workspace","workspace":"learn"}
 {"action":"train_to","until":600}
 {"action":"show_learn_head","layer":1,"head":0}

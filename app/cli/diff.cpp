@@ -4,7 +4,7 @@
 #include <map>
 
 #include "app/cli/arguments.h"
-#include "app/cli/diff_compare.h"
+#include "app/cli/diff_report.h"
 #include "app/cli/subcommands.h"
 #include "app/files/layers.h"
 #include "app/files/results.h"
@@ -113,7 +113,7 @@ Result<DiffReport> diff(const CLI::App& app, const DiffWords& words) {
         if (!file) return tl::unexpected(file.error());
         read.push_back(*std::move(file));
     }
-    return compare_files(std::move(read), *bounds);
+    return verify::compare_sides(std::move(read), *bounds);
 }
 
 }  // namespace

@@ -93,7 +93,16 @@ Result<void> append_window_options(const StartOptions& options, Streams io, Star
         if (!done) return done;
     }
     const bool map = !options.map_file.empty() || options.planted || !options.go_to.empty();
-    const std::string key = !options.workspace.empty() ? options.workspace : map ? "large" : "";
+    const std::string key = !options.workspace.empty() ? options.workspace
+                            : map                      ? "large"
+                            : !options.check.empty()   ? "verify"
+                                                       : "";
+    if (!options.check.empty()) {
+        if (!std::filesystem::exists(options.check))
+            return bad_input(fmt::format(
+                "--check is '{}'; expected a file of results that is there", options.check));
+        actions.push_back(view::CheckFile{options.check});
+    }
     if (key.empty()) return {};
     if (!view::find_workspace(io.workspaces, key))
         return bad_input(fmt::format("--workspace is '{}'; expected {}", key,
@@ -179,6 +188,7 @@ Result<void> check_files(const StartOptions& options, std::span<const files::Nam
     const files::NamedFile inputs[] = {{"FILE", options.file},
                                        {"--session", options.session},
                                        {"--map", options.map_file},
+                                       {"--check", options.check},
                                        {"--replay", options.replay}};
     if (auto fine = check_standard_input(inputs); !fine) return fine;
     if (auto fine = files::check_outputs({}, outputs); !fine) return fine;
@@ -370,6 +380,9 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_model_options(app, options);
     app.add_option("--workspace", options.workspace, view::workspace_keys(view::workspaces()))
         ->type_name("W");
+    app.add_option("--check", options.check,
+                   "a file of results to compare with FILE, or with the reference, in Verify")
+        ->type_name("FILE");
     app.add_option("--map", options.map_file, "a file to open in the Large workspace")
         ->type_name("FILE");
     app.add_option("--planted", options.planted,
@@ -418,10 +431,12 @@ namespace {
 view::Action found_from(const std::filesystem::path& journal, view::Action action,
                         std::vector<std::string>& warnings) {
     auto* const open = std::get_if<view::OpenFile>(&action);
-    if (!open || files::is_standard(journal.string())) return action;
-    auto found = attn::find_named(std::filesystem::absolute(journal).parent_path(), open->path, "");
+    auto* const check = std::get_if<view::CheckFile>(&action);
+    std::string* const path = open ? &open->path : check ? &check->path : nullptr;
+    if (!path || path->empty() || files::is_standard(journal.string())) return action;
+    auto found = attn::find_named(std::filesystem::absolute(journal).parent_path(), *path, "");
     if (found)
-        open->path = *std::move(found);
+        *path = *std::move(found);
     else
         warnings.push_back(journal.string() + ": " + found.error().sentence);
     return action;

@@ -32,6 +32,7 @@ struct StartOptions {
     std::vector<std::string> rows;               // of its weights: "0.1.3=0.5,0.5,0,0"
     std::vector<std::string> patches;            // "0.1.v=A dog"
     std::map<std::string, std::string> reading;  // how FILE's arrays are read: role, tokens, layout
+    std::string check;                           // a file of results
     std::string workspace;
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/files/model.h"
+#include "app/files/results.h"
 #include "app/files/standard.h"
 #include "app/view/common/format.h"
 #include "app/view/learn/training.h"
@@ -57,14 +58,16 @@ Result<Opened> open_arrays_alone(const std::string& path, const std::string& opt
     return alone(std::move(document));
 }
 
+/// The options of a file, as FileOrigin has them.
+Result<OptionValues> options_given(const std::string& options, const std::string& path) {
+    if (options.empty()) return OptionValues{};
+    return options_from_json(options, path);
+}
+
 Result<Opened> open_tensors(const std::string& path, const std::string& options) {
-    OptionValues given;
-    if (!options.empty()) {
-        auto read = options_from_json(options, path);
-        if (!read) return tl::unexpected(read.error());
-        given = *std::move(read);
-    }
-    auto file = read_tensors(path, given, Values::optional);
+    const auto given = options_given(options, path);
+    if (!given) return tl::unexpected(given.error());
+    auto file = read_tensors(path, *given, Values::optional);
     if (!file) return open_arrays_alone(path, options, file.error());
     if (file->operation)
         file->notes.push_back(
@@ -188,6 +191,17 @@ Result<Opened> open_run(const std::string& path) {
     });
 }
 
+Result<Opened> open_results(const view::ResultsOf& what, const std::string& options) {
+    const auto given = options_given(options, what.path);
+    if (!given) return tl::unexpected(given.error());
+    return read_results(what.path, *given, what.layer.value_or(kOnlyLayer))
+        .map([](ResultFile file) {
+            Opened opened;
+            opened.side = std::make_shared<const ResultFile>(std::move(file));
+            return opened;
+        });
+}
+
 }  // namespace
 
 bool holds_tensors(const std::string& path) {
@@ -231,6 +245,8 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_text(*models, text->model, control);
         if (const auto* trained = std::get_if<view::TrainedOrigin>(&request.what))
             return open_trained(*trained, control);
+        if (const auto* results = std::get_if<view::ResultsOf>(&request.what))
+            return open_results(*results, request.options);
         const auto& path = std::get<std::string>(request.what);
         if (train::is_run(path)) return open_run(path);
         if (is_model_folder(path))

@@ -113,7 +113,11 @@ Size Window::size() const {
     return size;
 }
 
-bool Window::close_asked() const { return glfwWindowShouldClose(window_) == GLFW_TRUE; }
+bool Window::take_close() {
+    const bool asked = glfwWindowShouldClose(window_) == GLFW_TRUE;
+    glfwSetWindowShouldClose(window_, GLFW_FALSE);
+    return asked;
+}
 
 void Window::wait_events(double timeout_s) {
     if (timeout_s > 0.0)

@@ -28,7 +28,7 @@ class Window {
     /// How much larger than at 96 dpi things should be, in steps of 0.25, at least 1.
     double content_scale() const;
     Size size() const;
-    bool close_asked() const;
+    bool take_close();
     WindowEvents& events() { return *events_; }
     ImguiRenderer& imgui() { return *imgui_; }
 

@@ -24,11 +24,12 @@ view::Action run(const Request& request, const RunControl& control) {
 }  // namespace
 
 Jobs::Jobs(view::Opener open, std::function<void()> wake) {
-    const auto open_one = [open = std::move(open)](const view::OpenRequest& request,
-                                                   const RunControl& control) {
+    const auto with_files = [open = std::move(open)](const auto& request,
+                                                     const RunControl& control) {
         return view::run(request, open, control);
     };
-    jobs_.push_back(job<view::OpenRequest>("opening", view::requested_document, open_one, wake));
+    jobs_.push_back(job<view::OpenRequest>("opening", view::requested_document, with_files, wake));
+    jobs_.push_back(job<view::CheckRequest>("check", view::requested_check, with_files, wake));
     jobs_.push_back(job("trace", view::requested_trace, run<view::TraceRequest>, wake));
     jobs_.push_back(job("curves", view::requested_sweep, run<view::SweepRequest>, wake));
     jobs_.push_back(job("cost", view::requested_cost, run<view::CostRequest>, wake));

@@ -47,6 +47,8 @@ struct Keeper::Parts {
     std::optional<Autosave> autosave;
     std::string kept;                               // what needs no keeping: as begun, or as saved
     std::optional<Clock::time_point> unkept_since;  // the first change that is not kept
+    std::optional<view::Edit> saved;                // the present as begun or saved
+    bool resumed = false;                           // and it is not saved since
     bool resumes = false;                           // what another program left is being opened
 
     std::string session(const view::AppState& state) const {
@@ -102,6 +104,7 @@ view::Actions Keeper::begin(const view::AppState& state) {
     Parts& own = *parts_;
     if (!own.on) return {};
     own.settings = settings_of(state, own.settings);
+    own.saved = state.history[state.now];
     if (own.folder.empty())
         return {warning(std::string("Neither XDG_STATE_HOME nor HOME is set: ") + kLost)};
     view::Actions actions = {view::SetRecent{read_recent(own.folder / "recent.json")}};
@@ -126,10 +129,13 @@ view::Actions Keeper::follow(const view::Action& action, const view::AppState& s
     if (by_person && is_setting(action)) own.settings_changed = true;
     if (own.resumes && !state.recovery) {  // it is open
         own.resumes = false;
+        own.resumed = true;
         if (own.autosave) own.autosave->adopt(own.leftovers->take_first());
     }
     if (const auto* const saved = std::get_if<view::SessionSaved>(&action)) {
         own.kept = own.session(state);
+        own.saved = state.history[state.now];
+        own.resumed = false;
         own.unkept_since = Clock::now();
         return own.add_recent(saved->path, state);
     }
@@ -175,9 +181,24 @@ view::Actions Keeper::answer(view::RecoveryAnswer answer, const view::AppState& 
     return {view::OfferRecovery{own.leftovers->first()}};
 }
 
-void Keeper::end(const view::AppState& state) {
+bool Keeper::has_unsaved(const view::AppState& state) const {
+    const Parts& own = *parts_;
+    if (!own.on || !own.saved) return false;
+    const view::Edit& now = state.history[state.now];
+    const view::Edit& then = *own.saved;
+    const bool same = now.document == then.document && now.saturation == then.saturation &&
+                      now.kinds == then.kinds && now.numerics == then.numerics &&
+                      now.cost == then.cost && now.lookup == then.lookup && now.learn == then.learn;
+    return !same && (!now.opens || own.resumed);
+}
+
+void Keeper::end(const view::AppState& state, bool keeps_work) {
     parts_->keep_settings(state);
-    if (parts_->autosave) parts_->autosave->end();
+    if (!parts_->autosave) return;
+    if (keeps_work)
+        parts_->autosave->save(parts_->session(state));
+    else
+        parts_->autosave->end();
 }
 
 }  // namespace attn::keep

@@ -32,8 +32,10 @@ class Keeper {
     /// Seconds until update() has something to do.
     std::optional<double> due_in() const;
     view::Actions answer(view::RecoveryAnswer answer, const view::AppState& state);
-    /// The program ends by itself: nothing is left to be resumed.
-    void end(const view::AppState& state);
+    /// Whether an edit stands that is neither saved nor undone. Looking about is none, and opening something neither.
+    bool has_unsaved(const view::AppState& state) const;
+    /// The program ends by itself: nothing is left to be resumed, unless the person keeps what is not saved.
+    void end(const view::AppState& state, bool keeps_work);
 
   private:
     struct Parts;

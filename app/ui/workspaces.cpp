@@ -21,6 +21,7 @@ constexpr std::array<WorkspacePanel, view::kWorkspaceCount> kPanels{{
     {Workspace::tensors, draw_tensors_icon, draw_tensors_workspace},
     {Workspace::learn, draw_learn_icon, draw_learn_workspace},
     {Workspace::gradients, draw_gradients_icon, draw_gradients_workspace},
+    {Workspace::verify, draw_verify_icon, draw_verify_workspace},
 }};
 
 consteval bool in_order() {

@@ -85,6 +85,8 @@ std::string draw_numerics_workspace(const view::AppState& state, const WorkArea&
                                     const Frame& frame, view::Actions& out);
 std::string draw_learn_workspace(const view::AppState& state, const WorkArea& area,
                                  const Frame& frame, view::Actions& out);
+std::string draw_verify_workspace(const view::AppState& state, const WorkArea& area,
+                                  const Frame& frame, view::Actions& out);
 std::string draw_gradients_workspace(const view::AppState& state, const WorkArea& area,
                                      const Frame& frame, view::Actions& out);
 /// What Step shows where its stage is a map, filling the current window: the map that Large has. Returns the cell under
@@ -113,6 +115,8 @@ void draw_tensors_icon(view::Painter& painter, view::Point low, float size, view
                        float thin);
 void draw_learn_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                      float thin);
+void draw_verify_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                      float thin);
 void draw_gradients_icon(view::Painter& painter, view::Point low, float size, view::Color color,
                          float thin);
 void draw_numerics_icon(view::Painter& painter, view::Point low, float size, view::Color color,

@@ -21,6 +21,7 @@
 #include "app/view/saturation/actions.h"
 #include "app/view/step/actions.h"
 #include "app/view/tensors/actions.h"
+#include "app/view/verify/actions.h"
 #include "app/view/window/actions.h"
 
 namespace attn::view {
@@ -32,7 +33,7 @@ namespace attn::view {
 using AnyAction =
     Joined<WindowActions, DocumentActions, StepActions, SaturationActions, LargeActions,
            MasksActions, KindsActions, NumericsActions, CostActions, HeadsActions, LookupActions,
-           CompareActions, TensorsActions, LearnActions, GradientsActions>::Variant;
+           CompareActions, TensorsActions, LearnActions, GradientsActions, VerifyActions>::Variant;
 
 /// What copies, moves and ends it stands in apply.cpp alone: every other file compiles in half the time.
 struct Action : AnyAction {

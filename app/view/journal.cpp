@@ -56,6 +56,7 @@ constexpr std::span<const std::string_view> names_of(Type<MapPictureOf>) {
 constexpr std::span<const std::string_view> names_of(Type<TensorColumn>) {
     return kTensorColumnNames;
 }
+constexpr std::span<const std::string_view> names_of(Type<ErrorScale>) { return kErrorScaleNames; }
 constexpr std::span<const std::string_view> names_of(Type<MasksTab>) { return kMasksTabNames; }
 constexpr std::span<const std::string_view> names_of(Type<CausalChoice>) { return kCausalNames; }
 constexpr std::span<const std::string_view> names_of(Type<PaintShape>) { return kPaintShapeNames; }

@@ -21,6 +21,8 @@ void answer_all(AppState& state, const Opener& open) {
     while (const auto request = requested_document(state))
         view::apply(state, run(*request, open ? open : no_files, {}));
     while (const auto request = requested_trace(state)) view::apply(state, run(*request, {}));
+    if (const auto request = requested_check(state))
+        view::apply(state, run(*request, open ? open : no_files, {}));
     while (const auto request = requested_tensors(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_sweep(state)) view::apply(state, run(*request, {}));
     if (const auto request = requested_cost(state)) view::apply(state, run(*request, {}));

@@ -10,6 +10,7 @@
 #include "app/view/numerics/requests.h"
 #include "app/view/saturation/requests.h"
 #include "app/view/tensors/requests.h"
+#include "app/view/verify/requests.h"
 
 namespace attn::view {
 

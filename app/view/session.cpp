@@ -160,7 +160,9 @@ Result<Document> open_reference(const json& value, const std::string& where,
         if (!found) return bad_input(where + ": " + found.error().sentence);
         *named = *std::move(found);
     }
-    auto opened = context.open({reference->what, 0, reference->options}, {});
+    OpenRequest request{{}, 0, reference->options};
+    std::visit([&](const auto& what) { request.what = what; }, reference->what);
+    auto opened = context.open(request, {});
     if (!opened) return tl::unexpected(opened.error());
     return resolved(*opened->document, *reference);
 }
@@ -274,6 +276,7 @@ void restore(AppState& state, const AppState& session) {
     state.tensors = session.tensors;
     state.learn = session.learn;
     state.gradients_look = session.gradients_look;
+    state.verify_look = session.verify_look;
     state.numerics_look = session.numerics_look;
     state.cost_look.item = session.cost_look.item;
     state.lookup_look = session.lookup_look;

@@ -27,6 +27,7 @@
 #include "app/view/saturation/controls.h"
 #include "app/view/step/look.h"
 #include "app/view/tensors/look.h"
+#include "app/view/verify/look.h"
 #include "app/view/window/tour.h"
 #include "core/backend.h"
 #include "core/trace.h"
@@ -50,9 +51,10 @@ enum class Workspace : std::uint8_t {
     compare,
     tensors,
     learn,
-    gradients
+    gradients,
+    verify
 };
-inline constexpr std::size_t kWorkspaceCount = 13;
+inline constexpr std::size_t kWorkspaceCount = 14;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -80,8 +82,9 @@ struct Message {
     Severity severity = Severity::info;
 };
 
-/// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from.
-enum class PromptKind : std::uint8_t { open, save, figure, runs, patch };
+/// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from; the path
+/// of results to check.
+enum class PromptKind : std::uint8_t { open, save, figure, runs, patch, check };
 struct Prompt {
     PromptKind kind = PromptKind::open;
     std::string path;        // as typed so far
@@ -96,6 +99,8 @@ struct Recovery {
     bool operator==(const Recovery&) const = default;
 };
 enum class RecoveryAnswer : std::uint8_t { resume, discard, later };
+/// What is done with changes that are not saved when the program is to end: `keep`: they are offered at the next start.
+enum class QuitAnswer : std::uint8_t { save, discard, keep, stay };
 
 /// Fields of a session's file that this version does not know: the JSON of each by its JSON pointer ("/window/hue").
 using KeptFields = std::map<std::string, std::string>;
@@ -114,7 +119,9 @@ struct Effects {
     std::optional<FileRequest> figure;
     std::optional<std::string> clipboard;  // text to copy
     std::optional<RecoveryAnswer> recovery;
-    std::optional<FileRequest> runs;  // a folder for what was trained
+    std::optional<FileRequest> runs;        // a folder for what was trained
+    bool ask_quit = false;                  // to end, unless something is not saved
+    std::optional<QuitAnswer> quit_answer;  // discard or keep: to end
 };
 
 /// The list of terms, over the window.
@@ -153,6 +160,9 @@ struct AppState {
     std::vector<std::string> recent;   // files that were opened or saved, the last first
     std::optional<Recovery> recovery;  // offered now
     bool recovery_shown = false;       // until it is answered
+    bool quit_asked =
+        false;  // whether changes that are not saved are to be saved, until it is answered
+    bool quits_when_saved = false;  // it was answered so
     std::optional<Prompt> prompt;
     std::optional<Message>
         notice;  // what the system says; stands before `message` until the next action
@@ -190,6 +200,7 @@ struct AppState {
     TensorsLook tensors;
     LearnLook learn;
     GradientsLook gradients_look;
+    VerifyLook verify_look;
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};

@@ -17,6 +17,7 @@
 #include "app/view/step/workspace.h"
 #include "app/view/step_map.h"
 #include "app/view/tensors/workspace.h"
+#include "app/view/verify/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -28,11 +29,11 @@ constexpr WorkspaceInfo with_map(WorkspaceInfo step) {
     return step;
 }
 constexpr WorkspaceInfo kStepWithMap = with_map(kStepWorkspace);
-constexpr std::array kWorkspaces{&kStepWithMap,       &kSaturationWorkspace, &kLargeWorkspace,
-                                 &kMasksWorkspace,    &kKindsWorkspace,      &kNumericsWorkspace,
-                                 &kCostWorkspace,     &kHeadsWorkspace,      &kLookupWorkspace,
-                                 &kCompareWorkspace,  &kTensorsWorkspace,    &kLearnWorkspace,
-                                 &kGradientsWorkspace};
+constexpr std::array kWorkspaces{&kStepWithMap,        &kSaturationWorkspace, &kLargeWorkspace,
+                                 &kMasksWorkspace,     &kKindsWorkspace,      &kNumericsWorkspace,
+                                 &kCostWorkspace,      &kHeadsWorkspace,      &kLookupWorkspace,
+                                 &kCompareWorkspace,   &kTensorsWorkspace,    &kLearnWorkspace,
+                                 &kGradientsWorkspace, &kVerifyWorkspace};
 
 consteval bool in_order() {
     for (std::size_t n = 0; n < kWorkspaces.size(); ++n)

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
+#include "core/cast.h"
+
 namespace attn::verify {
 namespace {
 
@@ -139,12 +143,33 @@ double Outcome::factor() const {
     return before > 0.0 ? std::numeric_limits<double>::infinity() : 1.0;
 }
 
-Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds) {
+Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds,
+                   const RunControl& control) {
     const Trials trials(subject, results, bounds);
     Diagnosis diagnosis;
-    for (const Fault& fault : fault_table()) diagnosis.outcomes.push_back(trials.attempt(fault));
+    for (const Fault& fault : fault_table()) {
+        if (control.stop.stop_requested()) return diagnosis;
+        diagnosis.outcomes.push_back(trials.attempt(fault));
+    }
     name(diagnosis);
     return diagnosis;
+}
+
+Result<Planted> plant(const Subject& subject, const Fault& fault) {
+    const Results results = cast<float>(subject.reference);
+    const Bounds bounds = forward_bounds(subject, subject.reference);
+    std::optional<Planted> made;
+    const Reason reason = fault.plant({subject, results}, [&](std::string variant, TraceD planted) {
+        complete(planted, subject.reference);
+        Results shown = cast<float>(planted);
+        if (cells_beyond(shown, subject.reference, bounds) == 0) return true;
+        made = Planted{std::move(variant), std::move(shown)};
+        return false;
+    });
+    if (made) return *std::move(made);
+    return bad_input(
+        fmt::format("{}: {}", fault.words,
+                    reason.empty() ? "it makes no difference to these tensors" : reason));
 }
 
 Index cells_beyond(const Results& results, const TraceD& expected, const Bounds& bounds) {

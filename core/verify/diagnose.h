@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/threads.h"
 #include "core/verify/bounds.h"
 #include "core/verify/faults.h"
 
@@ -50,7 +51,18 @@ inline constexpr double kMuchSmaller = 4.0;
 using BoundsOf = std::function<Bounds(const TraceD& expected)>;
 
 /// Tries every row of the table on results that differ from the reference. Results that do not differ are not for it.
-Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds);
+/// Once `control` was stopped the rest of the table is not tried.
+Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds,
+                   const RunControl& control = {});
+
+/// Results as a program with one fault would save them.
+struct Planted {
+    std::string variant;  // the way in which the fault shows
+    Results results;      // every stage, in float32
+};
+/// The first way of a fault that is beyond forward_bounds(). An error says why it cannot be in these tensors, or that it
+/// makes no difference to them.
+Result<Planted> plant(const Subject& subject, const Fault& fault);
 
 /// How many cells of the results are beyond the bounds of what is expected.
 Index cells_beyond(const Results& results, const TraceD& expected, const Bounds& bounds);

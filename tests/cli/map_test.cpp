@@ -84,7 +84,7 @@ TEST_CASE("start options that cannot be carried out name what was expected") {
     CHECK(says(start_fault({golden("qkv.npz"), "--planted", "512"}), "expected one of the two"));
     CHECK(says(start_fault({"--workspace", "huge"}),
                "--workspace is 'huge'; expected step, saturation, large, masks, kinds, numerics, "
-               "cost, heads, lookup, compare, tensors, learn or gradients"));
+               "cost, heads, lookup, compare, tensors, learn, gradients or verify"));
 }
 
 TEST_CASE("a file that is no matrix is refused by name") {

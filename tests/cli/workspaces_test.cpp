@@ -56,7 +56,7 @@ TEST_CASE("--workspace takes the key of every workspace, and an error lists them
     CHECK(bad.ran.code == cli::kBadInput);
     CHECK(says(bad.ran.err,
                "'attic'; expected step, saturation, large, masks, kinds, numerics, cost, heads, "
-               "lookup, compare, tensors, learn, gradients or probe"));
+               "lookup, compare, tensors, learn, gradients, verify or probe"));
 }
 
 TEST_CASE("render --all draws every shot of every workspace in both themes") {

@@ -54,9 +54,9 @@ std::string some_text(std::string_view field, Draw& draw) {
     constexpr std::array<std::string_view, 6> kKeys{
         "the-cat-sat-down", "three-heads", "exercise",
         "cross-attention",  "empty",       "no such preset"};
-    constexpr std::array<std::string_view, 14> kWorkspaces{
-        "step",  "saturation", "large",   "masks",   "kinds", "numerics",  "cost",
-        "heads", "lookup",     "compare", "tensors", "learn", "gradients", "attic"};
+    constexpr std::array<std::string_view, 15> kWorkspaces{
+        "step",   "saturation", "large",   "masks", "kinds",     "numerics", "cost", "heads",
+        "lookup", "compare",    "tensors", "learn", "gradients", "verify",   "attic"};
     constexpr std::array<std::string_view, 5> kBackends{"auto", "reference", "staged", "fused",
                                                         "abacus"};
     constexpr std::array<std::string_view, 8> kTexts{

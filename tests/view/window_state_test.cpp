@@ -202,3 +202,33 @@ TEST_CASE("About is found, journaled and kept in a session") {
     REQUIRE(again);
     CHECK(again->show_about);
 }
+
+TEST_CASE("quit asks once where something is not saved: save, discard, keep or go on") {
+    AppState state = initial_state();
+    view::apply(state, AskQuit{});
+    CHECK(state.effects.ask_quit);  // whether something is unsaved is for the world outside
+    CHECK_FALSE(state.effects.quit);
+    state.effects = {};
+    view::apply(state, OfferQuit{});
+    CHECK(state.quit_asked);
+    CHECK_FALSE(state.effects.quit_answer);
+
+    const AppState on = after(state, {AnswerQuit{QuitAnswer::stay}});
+    CHECK_FALSE(on.quit_asked);
+    CHECK_FALSE(on.effects.quit_answer);
+    CHECK(after(state, {AnswerQuit{QuitAnswer::discard}}).effects.quit_answer ==
+          QuitAnswer::discard);
+    CHECK(after(state, {AskQuit{}}).effects.quit_answer == QuitAnswer::keep);  // Ctrl+Q again
+
+    AppState saving = after(state, {AnswerQuit{QuitAnswer::save}});  // no path yet: it is asked for
+    REQUIRE(saving.prompt);
+    CHECK(saving.prompt->kind == PromptKind::save);
+    CHECK_FALSE(
+        after(saving, {ShowPrompt{std::nullopt}, SessionSaved{"a.json"}}).effects.quit_answer);
+    view::apply(saving, SaveSession{"a.json"});
+    REQUIRE(saving.effects.session);
+    CHECK_FALSE(saving.effects.quit_answer);  // not before it is on the disk
+    view::apply(saving, SessionSaved{"a.json"});
+    CHECK(saving.effects.quit_answer == QuitAnswer::discard);
+    CHECK_FALSE(after(initial_state(), {SessionSaved{"a.json"}}).effects.quit_answer);
+}

@@ -72,18 +72,19 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     REQUIRE_FALSE(refused);
     CHECK(refused.error().sentence.find(
               "expected step, saturation, large, masks, kinds, numerics, "
-              "cost, heads, lookup, compare, tensors, learn or gradients") != std::string::npos);
+              "cost, heads, lookup, compare, tensors, learn, gradients or verify") !=
+          std::string::npos);
 }
 
 TEST_CASE("a key that no workspace has is refused with the keys there are") {
     const AppState state = after(state_with_probe(), {SetWorkspace{"cellar"}});
     CHECK(state.message.words ==
           "There is no workspace 'cellar': expected step, saturation, large, masks, kinds, "
-          "numerics, cost, heads, lookup, compare, tensors, learn, gradients or probe.");
+          "numerics, cost, heads, lookup, compare, tensors, learn, gradients, verify or probe.");
     CHECK(state.workspace == Workspace::step);
     CHECK(workspace_keys(workspaces()) ==
           "step, saturation, large, masks, kinds, numerics, cost, heads, lookup, compare, tensors, "
-          "learn or gradients");
+          "learn, gradients or verify");
 }
 
 TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {

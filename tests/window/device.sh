@@ -22,7 +22,7 @@ computed_by auto refused.json
 start --backend gl --save-session left.json
 does '"action":"set_causal","on":true' press m
 does '"action":"set_scaling","on":false' press s
-press ctrl+q
+quit
 ends 0
 computed_by gl left.json
 

@@ -47,12 +47,12 @@ refuses 2 'nosuch' "$app" render --preset nosuch -o x.png
 
 # The window stays: OpenGL 3.3 alone, an unknown preset, a full disk under the journal.
 MESA_GL_VERSION_OVERRIDE=3.3 start --preset nosuch
-press ctrl+q
+quit
 ends 0
 journal=/dev/full
 start --save-session session.json
 press Right
-press ctrl+q
+quit
 ends 0
 [[ -s session.json ]] || fail "the session was not saved"
 
@@ -60,7 +60,7 @@ ends 0
 journal=$work/journal.jsonl
 start
 refuses 1 'another process writes to it' "$app" --journal "$journal"
-press ctrl+q
+quit
 ends 0
 
 # The window manager's close button, where xdotool can press it.

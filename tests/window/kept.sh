@@ -78,6 +78,41 @@ does '"action":"open_file"' press Return
 does '"action":"quit"' press ctrl+q
 ends 0
 
+# Ctrl+Q ends nothing while a change is not saved: it asks. Again: the change is offered at the next start.
+start
+does '"action":"set_seed"' press r
+press ctrl+q
+sleep 1
+kill -0 "$pid" || fail "Ctrl+Q ended the app over a change that is not saved"
+press Escape
+does '"action":"set_seed"' press r
+press ctrl+q
+sleep 0.5
+does '"action":"quit"' press ctrl+q
+ends 0
+unsaved || fail "Ctrl+Q twice kept nothing"
+start
+does '"action":"open_file"' press Return
+wait_for "the resumed work" grep -q document_ready "$journal"
+sleep 0.5
+press ctrl+q
+sleep 0.5
+kill -0 "$pid" || fail "Ctrl+Q ended the app over resumed work"
+press Return
+sleep 0.5
+xdotool type --delay 40 "$work/asked.json"
+does '"action":"save_session"' press Return
+ends 0
+[[ -s $work/asked.json ]] || fail "nothing was saved at the end"
+none_unsaved || fail "saved work is left as unsaved"
+start
+does '"action":"set_seed"' press r
+press ctrl+q
+sleep 0.5
+does '"action":"quit"' press d
+ends 0
+none_unsaved || fail "changes that were left are kept"
+
 mkdir "$work/small"
 if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     trap 'umount "$work/small"; [[ -z $pid ]] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT

@@ -67,5 +67,5 @@ start --planted 524288
 wait_for "the matrix" zoomed
 does '"action":"set_full_pass","on":true' press space
 does '"action":"set_full_pass","on":false' press space
-does '"action":"quit"' press ctrl+q
+does '"action":"quit"' quit
 ends 0

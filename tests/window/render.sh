@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-for workspace in step saturation numerics cost heads lookup compare tensors learn gradients; do
+for workspace in step saturation numerics cost heads lookup compare tensors learn gradients verify; do
     "$app" render --chrome --workspace "$workspace" --size 1280x720 -o "$workspace.png"
     "$app" render --chrome --workspace "$workspace" --size 1280x720 -o again.png
     cmp "$workspace.png" again.png || fail "$workspace looks different the second time"

@@ -27,7 +27,7 @@ chmod +x "$app"
 start
 kill -s HUP "$pid"
 does '"action":"step_by"' press Right
-press ctrl+q
+quit
 ends 0
 
 # The display goes away.

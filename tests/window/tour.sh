@@ -19,14 +19,14 @@ for page in 1 2 3 4 5 6 7 8 9 10 11; do
     does '"action":"show_tour_action"' press ctrl+Return
 done
 does '"action":"go_to_tour_page","page":12' press ctrl+Right
-press ctrl+q
+quit
 ends 0
 grep -q '"tour":{"name":"attention","page":12,"on":true' toured.json || fail "the session does not hold the page"
 
 # A session resumes it; a name that is not known is refused.
 start toured.json
 does '"action":"go_to_tour_page","page":11' press ctrl+Left
-press ctrl+q
+quit
 ends 0
 code=0
 "$app" --tour nowhere 2>error.txt || code=$?

@@ -61,6 +61,13 @@ click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click 1 sleep 0.1; }
 count() { grep -c -- "$1" "$journal" || true; }
 more_than() { (($(count "$1") > $2)); }
 
+# quit: Ctrl+Q; changes that are not saved are left.
+quit() {
+    press ctrl+q
+    sleep 0.5
+    if [[ -n $pid ]] && kill -0 "$pid" 2>/dev/null; then press d 2>/dev/null || true; fi
+}
+
 # does PATTERN COMMAND...: the command makes another line of the journal match.
 does() {
     local pattern=$1 before

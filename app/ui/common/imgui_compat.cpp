@@ -35,8 +35,9 @@ constexpr NativeRow kRows[] = {
     {Key::enter, {257, 335}}, {Key::escape, {256}},    {Key::tab, {258}},
     {Key::backspace, {259}},  {Key::del, {261}},       {Key::f1, {290}},
     {Key::f2, {291}},         {Key::f3, {292}},        {Key::f4, {293}},
-    {Key::f5, {294}},         {Key::f12, {301}},       {Key::comma, {44}},
-    {Key::period, {46}},      {Key::plus, {'=', 334}}, {Key::minus, {'-', 333}},
+    {Key::f5, {294}},         {Key::f6, {295}},        {Key::f12, {301}},
+    {Key::comma, {44}},       {Key::period, {46}},     {Key::plus, {'=', 334}},
+    {Key::minus, {'-', 333}},
 };
 #else
 using NativeKey = ImGuiKey;
@@ -62,6 +63,7 @@ constexpr NativeRow kRows[] = {
     {Key::f3, {ImGuiKey_F3}},
     {Key::f4, {ImGuiKey_F4}},
     {Key::f5, {ImGuiKey_F5}},
+    {Key::f6, {ImGuiKey_F6}},
     {Key::f12, {ImGuiKey_F12}},
     {Key::comma, {ImGuiKey_Comma}},
     {Key::period, {ImGuiKey_Period}},

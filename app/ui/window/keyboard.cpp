@@ -15,7 +15,7 @@ bool repeats(Key key) {
 
 /// Keys that a focused text field needs for itself.
 bool belongs_to_text(const Chord& chord) {
-    constexpr Key kFunction[] = {Key::f1, Key::f2, Key::f3, Key::f4, Key::f5, Key::f12};
+    constexpr Key kFunction[] = {Key::f1, Key::f2, Key::f3, Key::f4, Key::f5, Key::f6, Key::f12};
     constexpr Key kTextEditing[] = {Key::a, Key::c,    Key::v,     Key::x,    Key::y,
                                     Key::z, Key::left, Key::right, Key::home, Key::end};
     if (std::ranges::count(kFunction, chord.key) > 0) return false;

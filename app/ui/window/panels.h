@@ -47,6 +47,8 @@ float tour_height(const view::TourView& tour, float width, const Frame& frame);
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);
 
 /// Offers what a program that was ended left.
+/// Changes are not saved; `file`: where they would be, "" where a path is asked for first.
+void draw_quit(const std::string& file, const Frame& frame, view::Actions& out);
 void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out);
 
 /// The keys pressed in this frame as commands; none while a text field or an open list has them, and

@@ -27,6 +27,10 @@ PromptWords words_of(const view::Prompt& prompt) {
                     "A text of as many tokens as the one that is open: what each of its tokens has "
                     "takes the place at the same position. Enter runs the model.",
                     "A text"};
+        case PromptKind::check:
+            return {"Check a file of results",
+                    "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
+                    "what is open, or with inputs of their own. Enter compares them."};
         case PromptKind::open:
             return {"Open a file",
                     "Tensors (.npz, .npy, .safetensors, a folder), a session or a preset (.json). "
@@ -51,6 +55,8 @@ view::Action action_of(const view::Prompt& prompt, bool ctrl) {
         case PromptKind::patch:
             return view::PatchHead{prompt.patch.at.layer, prompt.patch.at.head, prompt.patch.part,
                                    prompt.path};
+        case PromptKind::check:
+            return view::CheckFile{prompt.path};
         case PromptKind::open:
             return view::OpenFile{prompt.path};
         case PromptKind::save:

@@ -32,4 +32,35 @@ void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Act
         out.push_back(AnswerRecovery{RecoveryAnswer::later});
 }
 
+void draw_quit(const std::string& file, const Frame& frame, view::Actions& out) {
+    using view::AnswerQuit;
+    using view::QuitAnswer;
+    const bool beside = begin_overlay("quit", frame.px(640), frame.px(200), frame);
+    words(frame, frame.fonts.title, frame.theme.text, "Changes that are not saved");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  file.empty() ? "They stand in no session yet: save asks for its path."
+                               : "Save writes them to " + file + ".");
+    ImGui::Dummy({0.0F, frame.px(8)});
+    const bool save = button(frame, "save", "save and quit", {"Saves the session", "Key: Enter"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool discard =
+        button(frame, "discard", "quit without saving", {"The changes are gone", "Key: D"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool keep =
+        button(frame, "keep", "quit and keep",
+               {"They are offered at the next start, where they can be kept", "Key: Ctrl+Q"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool stay = button(frame, "stay", "go on", {"Nothing ends", "Key: Escape"});
+    end_overlay();
+    const bool ctrl = ImGui::GetIO().KeyCtrl;
+    if (save || is_pressed(view::Key::enter))
+        out.push_back(AnswerQuit{QuitAnswer::save});
+    else if (discard || (!ctrl && is_pressed(view::Key::d)))
+        out.push_back(AnswerQuit{QuitAnswer::discard});
+    else if (keep || (ctrl && is_pressed(view::Key::q)))
+        out.push_back(AnswerQuit{QuitAnswer::keep});
+    else if (stay || beside || is_pressed(view::Key::escape))
+        out.push_back(AnswerQuit{QuitAnswer::stay});
+}
+
 }  // namespace attn::ui

@@ -42,6 +42,8 @@ inline constexpr std::array<std::string_view, 5> kPermutationPositionNames{
 inline constexpr std::array<std::string_view, 3> kTokenOrderNames{"document", "reversed", "sorted"};
 inline constexpr std::array<std::string_view, 11> kTensorColumnNames{
     "order", "name", "dtype", "shape", "bytes", "low", "mean", "high", "nans", "infs", "role"};
+inline constexpr std::array<std::string_view, 4> kErrorScaleNames{"tolerance", "difference",
+                                                                  "relative", "ulp"};
 inline constexpr std::array<std::string_view, 2> kLogitRowNames{"typed", "document"};
 
 /// {"tensor": "w_q", "row": 0, "column": 2}

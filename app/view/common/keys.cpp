@@ -14,7 +14,7 @@ struct Row {
 constexpr std::array<Row, kKeyCount> kRows{{
     {Key::none, ""}, {Key::left, "←"}, {Key::right, "→"}, {Key::up, "↑"}, {Key::down, "↓"}, {Key::home, "Home"}, {Key::end, "End"},
     {Key::page_up, "PgUp"}, {Key::page_down, "PgDn"}, {Key::space, "Space"}, {Key::enter, "Enter"}, {Key::escape, "Esc"},
-    {Key::tab, "Tab"}, {Key::backspace, "Backspace"}, {Key::del, "Delete"}, {Key::f1, "F1"}, {Key::f2, "F2"}, {Key::f3, "F3"}, {Key::f4, "F4"}, {Key::f5, "F5"}, {Key::f12, "F12"},
+    {Key::tab, "Tab"}, {Key::backspace, "Backspace"}, {Key::del, "Delete"}, {Key::f1, "F1"}, {Key::f2, "F2"}, {Key::f3, "F3"}, {Key::f4, "F4"}, {Key::f5, "F5"}, {Key::f6, "F6"}, {Key::f12, "F12"},
     {Key::comma, ","}, {Key::period, "."}, {Key::plus, "+"}, {Key::minus, "−"},
     {Key::zero, "0"}, {Key::digit1, "1"}, {Key::digit2, "2"}, {Key::digit3, "3"}, {Key::digit4, "4"},
     {Key::digit5, "5"}, {Key::digit6, "6"}, {Key::digit7, "7"}, {Key::digit8, "8"}, {Key::digit9, "9"},

@@ -29,6 +29,7 @@ enum class Key : std::uint8_t {
     f3,
     f4,
     f5,
+    f6,
     f12,
     comma,
     period,

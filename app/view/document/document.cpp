@@ -130,6 +130,7 @@ std::string words_of(const OpenRequest& request) {
     if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
         return fmt::format("{} after {} training steps", train::info(trained->spec.task).key,
                            trained->step);
+    if (const auto* results = std::get_if<ResultsOf>(&request.what)) return results->path;
     const auto& spec = std::get<large::PlantedSpec>(request.what);
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }

@@ -239,6 +239,21 @@ struct EndTour {
     static constexpr auto kMeta = meta("end_tour", Kind::plain);
     friend void carry_out(AppState& state, const EndTour& action);
 };
+/// Ctrl+Q and the window's close button: ends at once where nothing is unsaved.
+struct AskQuit {
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const AskQuit& action);
+};
+/// Something is not saved: the person is asked.
+struct OfferQuit {
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const OfferQuit& action);
+};
+struct AnswerQuit {
+    QuitAnswer answer;
+    static constexpr auto kMeta = unwritten(Kind::moment);
+    friend void carry_out(AppState& state, const AnswerQuit& action);
+};
 struct Quit {
     static constexpr auto kMeta = meta("quit", Kind::plain);
     friend void carry_out(AppState& state, const Quit& action);
@@ -275,6 +290,7 @@ using WindowActions =
                ShowPalette, SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery, SetRecent,
                ShowPrompt, DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify,
                JobProgress, TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction,
-               EndTour, Quit, FocusControl, TypeInto, MoveInList, Tick>;
+               EndTour, AskQuit, OfferQuit, AnswerQuit, Quit, FocusControl, TypeInto, MoveInList,
+               Tick>;
 
 }  // namespace attn::view

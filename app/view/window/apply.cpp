@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -158,6 +159,7 @@ void carry_out(AppState& state, const SetRecent& action) { state.recent = action
 
 void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();
+    if (action.kind != PromptKind::save) state.quits_when_saved = false;
     if (!action.kind) return;
     close_pages(state);
     state.prompt = Prompt{*action.kind, action.path, action.confirmed};
@@ -182,7 +184,11 @@ void carry_out(AppState& state, const SaveSession& action) {
     state.effects.session = FileRequest{path, again || action.overwrite};
 }
 
-void carry_out(AppState& state, const SessionSaved& action) { state.session_file = action.path; }
+void carry_out(AppState& state, const SessionSaved& action) {
+    state.session_file = action.path;
+    if (std::exchange(state.quits_when_saved, false))
+        state.effects.quit_answer = QuitAnswer::discard;
+}
 
 void carry_out(AppState& state, const ExportFigure& action) {
     state.prompt.reset();
@@ -198,6 +204,22 @@ void carry_out(AppState& state, const JobProgress& action) {
 }
 
 void carry_out(AppState& state, const TakeScreenshot&) { state.effects.screenshot = true; }
+void carry_out(AppState& state, const AskQuit&) {
+    leave_typed_text(state);
+    if (state.quit_asked) return carry_out(state, AnswerQuit{QuitAnswer::keep});
+    state.effects.ask_quit = true;
+}
+void carry_out(AppState& state, const OfferQuit&) {
+    close_pages(state);
+    state.prompt.reset();
+    state.quit_asked = true;
+}
+void carry_out(AppState& state, const AnswerQuit& action) {
+    state.quit_asked = false;
+    state.quits_when_saved = action.answer == QuitAnswer::save;
+    if (action.answer == QuitAnswer::save) return carry_out(state, SaveSession{""});
+    if (action.answer != QuitAnswer::stay) state.effects.quit_answer = action.answer;
+}
 void carry_out(AppState& state, const Quit&) {
     leave_typed_text(state);
     state.effects.quit = true;

@@ -21,6 +21,7 @@ bool is_side_shown(const AppState& state) {
 /// What Esc does here: the nearest thing that can be closed.
 Action escape_action(const AppState& state) {
     if (state.recovery_shown) return AnswerRecovery{RecoveryAnswer::later};
+    if (state.quit_asked) return AnswerQuit{QuitAnswer::stay};
     if (state.prompt) return ShowPrompt{std::nullopt};
     if (state.show_palette) return ShowPalette{false};
     if (state.show_help) return ShowHelp{false};
@@ -113,7 +114,7 @@ void add_window(Commands& list, const AppState& state) {
     add("About: version, licences, libraries and fonts", ctrl(Key::f1),
         ShowAbout{!state.show_about});
     add("Close, or clear the selection", plain(Key::escape), escape_action(state));
-    add("Quit", ctrl(Key::q), Quit{});
+    add("Quit", ctrl(Key::q), AskQuit{});
 }
 
 /// By B where the workspace has no use for it; Ctrl+B everywhere. Compare has its own.

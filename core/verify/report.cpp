@@ -1,4 +1,4 @@
-#include "app/cli/diff_compare.h"
+#include "core/verify/report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 
 #include "core/cast.h"
 
-namespace attn::cli {
+namespace attn::verify {
 namespace {
 
 /// "" where two calls have the same inputs, else what differs.
@@ -31,14 +31,14 @@ std::string different_inputs(const Inputs& a, const Inputs& b) {
 }
 
 /// The file that brings the inputs; nullptr: none does.
-Result<const files::ResultFile*> input_file(const std::vector<files::ResultFile>& read) {
-    const auto having = [&](files::InputNames names) {
-        std::vector<const files::ResultFile*> found;
-        for (const files::ResultFile& file : read)
+Result<const Side*> input_file(const std::vector<Side>& read) {
+    const auto having = [&](InputNames names) {
+        std::vector<const Side*> found;
+        for (const Side& file : read)
             if (file.input_names == names) found.push_back(&file);
         return found;
     };
-    const auto calls = having(files::InputNames::call);
+    const auto calls = having(InputNames::call);
     if (calls.size() == 2)
         if (const std::string names = different_inputs(calls[0]->inputs, calls[1]->inputs);
             !names.empty())
@@ -47,16 +47,16 @@ Result<const files::ResultFile*> input_file(const std::vector<files::ResultFile>
                             "cannot be compared",
                             calls[0]->path, calls[1]->path, names));
     if (!calls.empty()) return calls.front();
-    const auto stages = having(files::InputNames::stages);
+    const auto stages = having(InputNames::stages);
     return stages.empty() ? nullptr : stages.front();
 }
 
 /// The call, and what the reference makes of it. Without V what needs it is left out.
-Result<verify::Subject> subject_of(const files::ResultFile& file) {
+Result<Subject> subject_of(const Side& file) {
     InputsD inputs = cast<double>(file.inputs);
     const Shape k = inputs.k.shape();
     if (!file.has_values) inputs.v = TensorD({k.b, k.h, k.t, 1});
-    auto subject = verify::make_subject(std::move(inputs), file.spec);
+    auto subject = make_subject(std::move(inputs), file.spec);
     if (!subject)
         return tl::unexpected(Error{fmt::format("{}: {}", file.path, subject.error().sentence),
                                     subject.error().kind});
@@ -64,9 +64,9 @@ Result<verify::Subject> subject_of(const files::ResultFile& file) {
 }
 
 /// q, k and v that are inputs in one file and results in the other are compared as results.
-void share_inputs(const files::ResultFile& source, std::vector<files::ResultFile>& read) {
-    for (files::ResultFile& file : read) {
-        if (&file == &source || file.input_names != files::InputNames::stages) continue;
+void share_inputs(const Side& source, std::vector<Side>& read) {
+    for (Side& file : read) {
+        if (&file == &source || file.input_names != InputNames::stages) continue;
         file.results[Stage::q] = file.inputs.q;
         file.results[Stage::k] = file.inputs.k;
         file.results[Stage::v] = file.inputs.v;
@@ -79,8 +79,9 @@ constexpr Index kMostDiagnosedPairs = Index{1} << 22;
 
 class Comparer {
   public:
-    Comparer(std::vector<files::ResultFile> read, std::optional<verify::Bounds> bounds)
-        : read_(std::move(read)), given_(std::move(bounds)) {}
+    Comparer(std::vector<Side> read, std::optional<Bounds> bounds, Keeping keeping,
+             const RunControl& control)
+        : read_(std::move(read)), given_(std::move(bounds)), keeping_(keeping), control_(control) {}
 
     Result<DiffReport> run() {
         if (auto begun = begin(); !begun) return tl::unexpected(begun.error());
@@ -93,7 +94,7 @@ class Comparer {
     }
 
   private:
-    const files::ResultFile& actual() const { return read_.back(); }
+    const Side& actual() const { return read_.back(); }
     bool two() const { return read_.size() == 2; }
 
     Result<void> begin() {
@@ -102,7 +103,7 @@ class Comparer {
         report_.equal = true;
         report_.a = read_.front().path;
         report_.b = two() ? read_.back().path : "";
-        for (const files::ResultFile& file : read_)
+        for (const Side& file : read_)
             report_.notes.insert(report_.notes.end(), file.notes.begin(), file.notes.end());
         if (*source == nullptr) return {};
         share_inputs(**source, read_);
@@ -122,27 +123,29 @@ class Comparer {
             subject_->reference[stage] = {};
     }
 
-    verify::Bounds bounds_of(const TraceD& expected) const {
+    Bounds bounds_of(const TraceD& expected) const {
         if (given_) return *given_;
-        return subject_ ? verify::forward_bounds(*subject_, expected)
-                        : verify::bounds_of_stages(expected);
+        return subject_ ? forward_bounds(*subject_, expected) : bounds_of_stages(expected);
     }
 
     /// Both programs may be off.
-    verify::Tolerance tolerance(std::string_view key, const TraceD& expected) const {
-        verify::Tolerance one = bounds_of(subject_ ? subject_->reference : expected).of(key);
+    Tolerance tolerance(std::string_view key, const TraceD& expected) const {
+        Tolerance one = bounds_of(subject_ ? subject_->reference : expected).of(key);
         if (given_ || !two()) return one;
         return {2.0 * one.absolute, 2.0 * one.relative};
     }
 
     Result<void> add_row(std::string_view key, const Tensor& mine, const TensorD& theirs,
-                         const std::string& from, verify::Tolerance tolerance) {
-        auto compared = verify::compare(mine, theirs, tolerance);
+                         const std::string& from, Tolerance tolerance) {
+        auto compared = compare(mine, theirs, tolerance);
         if (!compared)
             return bad_input(fmt::format(
                 "{} is {} in {} and {} {} {}", key, to_string(mine.shape()), actual().path,
                 to_string(theirs.shape()), from == "reference" ? "by the" : "in", from));
-        report_.rows.push_back({std::string(key), from, *std::move(compared)});
+        report_.rows.push_back({std::string(key), from, *std::move(compared), nullptr, nullptr});
+        if (!keeping_.keep) return {};
+        report_.rows.back().actual = std::make_shared<const Tensor>(mine);
+        report_.rows.back().expected = std::make_shared<const TensorD>(theirs);
         return {};
     }
 
@@ -151,7 +154,7 @@ class Comparer {
         if (two() && actual().keys.empty() && subject_) std::swap(read_.front(), read_.back());
         const TraceD a = two() ? cast<double>(read_.front().results) : TraceD{};
         std::vector<std::string_view> compared;
-        for (const verify::Named& stage : verify::shared_stages(actual().results, a)) {
+        for (const Named& stage : shared_stages(actual().results, a)) {
             if (auto added = add_row(stage.key, *stage.actual, *stage.expected, read_.front().path,
                                      tolerance(stage.key, a));
                 !added)
@@ -159,8 +162,7 @@ class Comparer {
             compared.push_back(stage.key);
         }
         if (subject_)
-            for (const verify::Named& stage :
-                 verify::shared_stages(actual().results, subject_->reference)) {
+            for (const Named& stage : shared_stages(actual().results, subject_->reference)) {
                 if (std::ranges::count(compared, stage.key) > 0) continue;
                 if (auto added = add_row(stage.key, *stage.actual, *stage.expected, "reference",
                                          bounds_of(subject_->reference).of(stage.key));
@@ -173,7 +175,7 @@ class Comparer {
     }
 
     void name_the_rest(const std::vector<std::string_view>& compared) {
-        const auto rest = [&](const files::ResultFile& file) {
+        const auto rest = [&](const Side& file) {
             std::vector<std::string> names;
             for (const std::string& key : file.keys)
                 if (std::ranges::count(compared, key) == 0) names.push_back(key);
@@ -189,7 +191,7 @@ class Comparer {
 
     Result<void> check_something(const std::vector<std::string_view>& compared) const {
         if (!compared.empty() || (!two() && !actual().keys.empty())) return {};
-        const auto held = [](const files::ResultFile& file) {
+        const auto held = [](const Side& file) {
             return file.keys.empty() ? "no results" : fmt::format("{}", fmt::join(file.keys, ", "));
         };
         if (two())
@@ -205,7 +207,7 @@ class Comparer {
     }
 
     void examine() {
-        for (const files::ResultFile& file : read_) {
+        for (const Side& file : read_) {
             if (file.keys.empty() && two()) continue;
             report_.examined.push_back(examined(file));
         }
@@ -215,35 +217,33 @@ class Comparer {
     }
 
     static bool is_suspicious(const Examined& file) {
-        return std::ranges::any_of(file.facts, &verify::Fact::suspicious) ||
-               std::ranges::any_of(file.signs, &verify::Sign::fits);
+        return std::ranges::any_of(file.facts, &Fact::suspicious) ||
+               std::ranges::any_of(file.signs, &Sign::fits);
     }
 
-    Examined examined(const files::ResultFile& file) const {
+    Examined examined(const Side& file) const {
         Examined made;
         made.path = file.path;
         made.has_reference = subject_.has_value();
         const AttentionSpec& spec = subject_ ? subject_->spec : file.spec;
         const bool below_one = spec.drops() || !file.inputs.params[Param::sinks].empty();
-        made.facts =
-            verify::facts(file.results, spec, below_one, subject_ ? &subject_->allowed : nullptr);
+        made.facts = facts(file.results, spec, below_one, subject_ ? &subject_->allowed : nullptr);
         if (!subject_) {
-            made.signs = verify::signs(file.results, spec);
+            made.signs = signs(file.results, spec);
             return made;
         }
         if (!same_shapes(file.results)) return made;
-        const verify::BoundsOf bounds = [&](const TraceD& expected) { return bounds_of(expected); };
-        made.beyond =
-            verify::cells_beyond(file.results, subject_->reference, bounds(subject_->reference));
+        const BoundsOf bounds = [&](const TraceD& expected) { return bounds_of(expected); };
+        made.beyond = cells_beyond(file.results, subject_->reference, bounds(subject_->reference));
         if (!report_.equal && made.beyond > 0 && !too_large())
-            made.diagnosis = verify::diagnose(*subject_, file.results, bounds);
+            made.diagnosis = diagnose(*subject_, file.results, bounds, control_);
         return made;
     }
 
     bool too_large() const { return subject_ && subject_->allowed.count() > kMostDiagnosedPairs; }
 
     bool same_shapes(const Trace& results) const {
-        for (const verify::Named& stage : verify::shared_stages(results, subject_->reference))
+        for (const Named& stage : shared_stages(results, subject_->reference))
             if (stage.actual->shape() != stage.expected->shape()) return false;
         return true;
     }
@@ -272,9 +272,9 @@ class Comparer {
 
     std::string first_suspicion() const {
         for (const Examined& file : report_.examined) {
-            for (const verify::Sign& sign : file.signs)
+            for (const Sign& sign : file.signs)
                 if (sign.fits) return std::string(sign.fault->words);
-            for (const verify::Fact& fact : file.facts)
+            for (const Fact& fact : file.facts)
                 if (fact.suspicious) return fact.words;
         }
         return {};
@@ -289,7 +289,7 @@ class Comparer {
         std::vector<std::string> causes;
         for (const Examined& file : report_.examined) {
             if (!file.diagnosis) continue;
-            const verify::Diagnosis& found = *file.diagnosis;
+            const Diagnosis& found = *file.diagnosis;
             std::string words;
             for (const std::size_t n : found.named)
                 words +=
@@ -304,17 +304,19 @@ class Comparer {
         return fmt::format("{}", fmt::join(causes, "; "));
     }
 
-    std::vector<files::ResultFile> read_;
-    std::optional<verify::Bounds> given_;
-    std::optional<verify::Subject> subject_;
+    std::vector<Side> read_;
+    std::optional<Bounds> given_;
+    Keeping keeping_;
+    const RunControl& control_;
+    std::optional<Subject> subject_;
     DiffReport report_;
 };
 
 }  // namespace
 
-Result<DiffReport> compare_files(std::vector<files::ResultFile> read,
-                                 std::optional<verify::Bounds> bounds) {
-    return Comparer(std::move(read), std::move(bounds)).run();
+Result<DiffReport> compare_sides(std::vector<Side> sides, std::optional<Bounds> bounds,
+                                 Keeping keeping, const RunControl& control) {
+    return Comparer(std::move(sides), std::move(bounds), keeping, control).run();
 }
 
-}  // namespace attn::cli
+}  // namespace attn::verify

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/verify/compare.h"
+#include "core/verify/diagnose.h"
+#include "core/verify/signs.h"
+
+namespace attn::verify {
+
+/// Which names a side's inputs have.
+enum class InputNames : std::uint8_t {
+    none,
+    call,   // Q, K, V or X, W_Q, W_K, W_V
+    stages  // q, k, v, as `trace` and model dumps write them
+};
+
+/// What one side brings to a comparison: results under the names of stages, and perhaps the inputs that they were made
+/// from.
+struct Side {
+    std::string path;  // as sentences name it: a file, or whatever made the results
+    Trace results;     // q, k and v are not among them where they are the inputs
+    Inputs inputs;     // as input_names says
+    InputNames input_names = InputNames::none;
+    bool has_values = false;        // V, or what it is made from
+    AttentionSpec spec;             // with the side's own mask in it
+    std::string options;            // as they were given, "causal=top-left, window=3"; "" for none
+    std::vector<std::string> keys;  // of the results, in the order of the table
+    std::vector<std::string> unused;  // names that mean nothing here
+    std::vector<std::string> notes;   // one line each
+};
+
+/// One array of the results and what it is compared with.
+struct DiffRow {
+    std::string key;
+    std::string expected_from;  // a side's path, or "reference"
+    Comparison comparison;
+    std::shared_ptr<const Tensor> actual;  // null unless they were to be kept
+    std::shared_ptr<const TensorD> expected;
+};
+
+/// What was found out about one side's results.
+struct Examined {
+    std::string path;
+    bool has_reference = false;
+    Index beyond = 0;  // cells, against the reference
+    std::optional<Diagnosis> diagnosis;
+    std::vector<Fact> facts;
+    std::vector<Sign> signs;  // where there is no reference
+};
+
+/// Everything that can be said of two sides, or of one.
+struct DiffReport {
+    std::string a, b;         // sides; b "" where one is compared with the reference
+    std::string inputs_from;  // a side; "" where there are no inputs
+    std::string options;      // "" for none
+    std::optional<Dimensions> size;
+    std::vector<DiffRow> rows;
+    std::vector<std::string> only_a, only_b;  // arrays that nothing is compared with
+    std::vector<Examined> examined;
+    std::vector<std::string> notes;
+    bool equal = false;
+    std::string verdict;
+};
+
+struct Keeping {
+    bool keep = false;  // DiffRow::actual and expected
+};
+/// One side against the reference of its inputs, or the second of two against the first, and against the reference where
+/// the first has no such array. `bounds`: the tolerance that was given; not set: what float32 may be off by, of two sides
+/// twice that. Inputs in both must be equal. An error names the sides and what does not fit.
+/// Stopped by `control` between two faults of the diagnosis: then the report is not to be used.
+Result<DiffReport> compare_sides(std::vector<Side> sides, std::optional<Bounds> bounds,
+                                 Keeping keeping = {}, const RunControl& control = {});
+
+}  // namespace attn::verify

@@ -1,0 +1,216 @@
+#include "app/view/verify/view.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "app/view/requests.h"
+#include "app/view/session.h"
+#include "app/view/verify/workspace.h"
+#include "core/cast.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+AppState verify_state(const Actions& actions = {}, const Opener& open = {}) {
+    AppState state = after(preset_state("the-cat-sat-down"), {SetWorkspace{"verify"}});
+    play(state, actions, open);
+    return state;
+}
+
+/// A file with these weights and nothing else.
+Opener file_of_weights(const Tensor& weights) {
+    return [weights](const OpenRequest& request, const RunControl&) -> Result<Opened> {
+        verify::Side side;
+        side.path = std::get<ResultsOf>(request.what).path;
+        side.results[Stage::weights] = weights;
+        side.keys = {"weights"};
+        Opened opened;
+        opened.side = std::make_shared<const verify::Side>(std::move(side));
+        return opened;
+    };
+}
+
+Tensor exact_weights(const AppState& state) {
+    const Document& document = state.document();
+    return cast<float>(
+        (*attend_exact(cast<double>(*document.inputs), document.spec))[Stage::weights]);
+}
+
+const CheckedLine& line_of(const VerifyView& view, std::string_view key) {
+    const auto found = std::ranges::find(view.lines, key, &CheckedLine::key);
+    REQUIRE(found != view.lines.end());
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("verify: what a backend computes is within tolerance of the float64 reference") {
+    const AppState state = verify_state();
+    const VerifyView view = build_verify_view(state);
+    CHECK(view.ready);
+    CHECK_FALSE(view.bad);
+    CHECK(has(view.point, "equal within tolerance: 10 arrays"));
+    CHECK(line_of(view, "weights").shown);
+    const verify::DiffRow& row = *shown_array(state);
+    const TensorD exact = (*attend_exact(cast<double>(*state.document().inputs),
+                                         state.document().spec))[Stage::weights];
+    double most = 0.0;
+    for (std::size_t n = 0; n < exact.values().size(); ++n)
+        most = std::max(most,
+                        std::abs((*state.trace)[Stage::weights].values()[n] - exact.values()[n]));
+    CHECK(most > 0.0);
+    CHECK(row.comparison.all.max == most);
+    REQUIRE(view.grid);
+    CHECK(view.grid->rows == 4);
+    CHECK(view.grid->range.high == 1.0);  // all that is allowed, though nothing comes near
+}
+
+TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
+    AppState state = verify_state({SetCausalMask{CausalChoice::top_left}});
+    Index planted = 0;
+    for (const verify::Fault& fault : verify::fault_table()) {
+        CAPTURE(fault.key);
+        play(state, {PlantFault{std::string(fault.key)}});
+        const VerifyView view = build_verify_view(state);
+        CHECK(view.bad);
+        if (!view.ready) {  // not in these tensors: the reason is there
+            CHECK(has(view.point, std::string(fault.words)));
+            continue;
+        }
+        ++planted;
+        const auto& outcomes = state.verify_look.result->report.examined.front().diagnosis;
+        REQUIRE(outcomes);
+        CHECK(outcomes->explained);
+        CHECK(std::ranges::any_of(outcomes->named, [&](std::size_t n) {
+            return outcomes->outcomes[n].fault->key == fault.key;
+        }));
+        CHECK(std::ranges::any_of(view.findings, [&](const Finding& finding) {
+            return finding.bad && finding.words.starts_with(fault.key);
+        }));
+    }
+    CHECK(planted >= 6);
+    play(state, {PlantFault{""}});
+    CHECK_FALSE(build_verify_view(state).bad);
+    const std::string before = state.verify_look.fault;
+    view::apply(state, PlantFault{"no such fault"});
+    CHECK(state.verify_look.fault == before);
+    CHECK(has(state.message.words, "no such fault"));
+}
+
+TEST_CASE("verify: a file of weights; its worst number stands in the panel in four measures") {
+    const AppState first = verify_state();
+    Tensor weights = exact_weights(first);
+    const float right = weights(0, 0, 2, 1);
+    weights(0, 0, 2, 1) = right + 0.25F;
+    const AppState state = verify_state({CheckFile{"kernel.npz"}}, file_of_weights(weights));
+    const VerifyView view = build_verify_view(state);
+    CHECK(view.bad);
+    CHECK(has(view.point, "kernel.npz against"));
+    CHECK(has(view.point, "1 of 1 arrays beyond tolerance"));
+    CHECK(shown_cell(state) == CheckedCell{0, 0, 2, 1});
+    CHECK(line_of(view, "weights").cells[1] == "0.25");
+    CHECK(line_of(view, "weights").cells[4] == "1 of 16");
+    const verify::Tolerance tolerance = shown_array(state)->comparison.tolerance;
+    const auto at_worst = [&](ErrorScale scale) {
+        return build_verify_view(after(state, {SetErrorScale{scale}})).grid->at(2, 1).value;
+    };
+    const double expected = (*shown_array(state)->expected)(0, 0, 2, 1);
+    const double difference = static_cast<double>(right + 0.25F) - expected;
+    CHECK(at_worst(ErrorScale::difference) == doctest::Approx(difference));
+    CHECK(at_worst(ErrorScale::relative) == doctest::Approx(difference / expected));
+    CHECK(at_worst(ErrorScale::tolerance) == doctest::Approx(difference / tolerance.at(expected)));
+    CHECK(at_worst(ErrorScale::ulp) == doctest::Approx(static_cast<double>(verify::ulp_distance(
+                                           right + 0.25F, static_cast<float>(expected)))));
+    const InspectorView inspector = verify_inspector(state);
+    CHECK(inspector.title == "weights[0, 0, 2, 1]");
+    CHECK(has(inspector.as_text, "difference: 0.25"));
+    CHECK(has(inspector.as_text, "by the float64 reference"));
+
+    const AppState step = after(state, {OpenCheckedInStep{}});
+    CHECK(step.workspace == Workspace::step);
+    REQUIRE(step.step.selected);
+    CHECK(*step.step.selected == CellRef{Stage::weights, 2, 1});
+}
+
+TEST_CASE("verify: NaN on one side alone comes before every number, and is no number") {
+    Tensor weights = exact_weights(verify_state());
+    weights(0, 0, 0, 0) += 0.5F;
+    weights(0, 0, 3, 2) = std::numeric_limits<float>::quiet_NaN();
+    const AppState state = verify_state({CheckFile{"kernel.npz"}}, file_of_weights(weights));
+    CHECK(shown_cell(state) == CheckedCell{0, 0, 3, 2});
+    const VerifyView view = build_verify_view(state);
+    REQUIRE(view.grid);
+    CHECK(view.grid->at(3, 2).look == CellLook::not_a_number);
+    CHECK(view.grid->at(0, 0).look == CellLook::number);
+    CHECK(has(verify_inspector(state).as_text, "NaN on one side alone"));
+}
+
+TEST_CASE("verify: what cannot be compared says why, and nothing is lost") {
+    const Tensor small({1, 1, 2, 2}, std::vector<float>{1, 0, 0, 1});
+    AppState state = verify_state({CheckFile{"small.npz"}}, file_of_weights(small));
+    VerifyView view = build_verify_view(state);
+    CHECK(has(view.point, "Not compared: weights is [1, 1, 2, 2] in small.npz"));
+    CHECK_FALSE(view.ready);
+    CHECK(verify_inspector(state).empty);
+    const Opener none = [](const OpenRequest&, const RunControl&) -> Result<Opened> {
+        return bad_input("gone.npz is not there");
+    };
+    play(state, {CheckFile{"gone.npz"}}, none);
+    CHECK(has(build_verify_view(state).point, "gone.npz is not there"));
+    play(state, {CheckFile{""}});
+    CHECK_FALSE(build_verify_view(state).bad);
+    CHECK(has(verify_lacks(after(preset_state("empty"), {})), "nothing to check"));
+}
+
+TEST_CASE("verify: a long matrix is drawn in blocks, each with its worst number") {
+    std::string sentence;
+    for (int n = 0; n < 64; ++n) sentence += "w ";
+    AppState state = after(initial_state(), {SetSentence{sentence}, SetWorkspace{"verify"}});
+    play(state, {});
+    REQUIRE(build_verify_view(state).grid);
+    CHECK(build_verify_view(state).grid->rows == 64);
+    CHECK(build_verify_view(state).blocks.empty());
+
+    // Two of 130 × 130 weights that are not what Q = K = 0 makes of them.
+    verify::Side side;
+    side.path = "long.npz";
+    side.inputs.q = side.inputs.k = Tensor({1, 1, 130, 2});
+    side.input_names = verify::InputNames::call;
+    Tensor weights({1, 1, 130, 130}, std::vector<float>(130 * 130, 1.0F / 130.0F));
+    weights(0, 0, 100, 7) = 1.0F;
+    weights(0, 0, 101, 8) = 0.5F;
+    side.results[Stage::weights] = weights;
+    side.keys = {"weights"};
+    const auto shared = std::make_shared<const verify::Side>(std::move(side));
+    const Opener open = [&](const OpenRequest&, const RunControl&) -> Result<Opened> {
+        Opened opened;
+        opened.side = shared;
+        return opened;
+    };
+    play(state, {CheckFile{"long.npz"}}, open);
+    const VerifyView view = build_verify_view(state);
+    REQUIRE(view.grid);
+    CHECK(view.grid->rows == 44);  // 130 in blocks of 3
+    CHECK(has(view.blocks, "3 × 3"));
+    CHECK(shown_cell(state) == CheckedCell{0, 0, 100, 7});
+    CHECK(*view.grid->selected == std::pair<Index, Index>{33, 2});
+    CHECK(checked_cell_at(state, 33, 2) == CheckedCell{0, 0, 100, 7});  // the worse of its two
+    CHECK(view.lines.front().cells[4] == "2 of 16,900");
+}
+
+TEST_CASE("verify: a session brings back what is checked") {
+    const AppState state = verify_state(
+        {PlantFault{"softmax_axis"}, ShowChecked{"context"}, SetErrorScale{ErrorScale::relative}});
+    auto read =
+        session_from_json(session_to_json(state), "s.json", {state.backends, state.workspaces});
+    REQUIRE(read);
+    CHECK(read->verify_look.fault == "softmax_axis");
+    CHECK(read->verify_look.array == "context");
+    CHECK(read->verify_look.scale == ErrorScale::relative);
+    CHECK(read->workspace == Workspace::verify);
+}
