@@ -17,8 +17,10 @@
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/backend.h"
+#include "core/given.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
+#include "core/kernels/reference.h"
 #include "core/threads.h"
 
 namespace attn::cli {
@@ -34,6 +36,10 @@ constexpr std::string_view kFooter =
     "  q, k, v           of a trace's output; or\n"
     "  X, W_Q, W_K, W_V  [T,d_model] or [B,T,d_model], [in,out]; X_kv for cross-attention\n"
     "  W_O, b_Q, b_K, b_V, b_O   optional\n"
+    "  weights           alone, or masked, scaled or scores: [Tq,Tk], [H,Tq,Tk] or [B,H,Tq,Tk]; "
+    "what follows is\n"
+    "                    computed, with V context and with W_O output. scores need --scale or "
+    "--d-k\n"
     "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
     "  latents, W_latent of operation latents; A_log, W_B, W_C, W_delta, b_delta, D_skip of "
     "state-space:\n"
@@ -227,8 +233,10 @@ std::string summary(const Words& words, const files::FileCall& call, const std::
     std::string text =
         fmt::format("{} -> {}\n", files::shown_input(words.input),
                     files::is_standard(words.output) ? "standard output" : words.output);
-    text += fmt::format("B {}, H {}, Hkv {}, Tq {}, Tk {}, d_k {}, d_v {}\n", size.batch,
-                        size.heads, size.kv_heads, size.tq, size.tk, size.d_k, size.d_v);
+    const auto width = [](Index d) { return d > 0 ? std::to_string(d) : std::string("unknown"); };
+    text +=
+        fmt::format("B {}, H {}, Hkv {}, Tq {}, Tk {}, d_k {}, d_v {}\n", size.batch, size.heads,
+                    size.kv_heads, size.tq, size.tk, width(size.d_k), width(size.d_v));
     text += computed;
     for (const NpzEntry& entry : entries) {
         const auto nans = std::count_if(entry.values.begin(), entry.values.end(),
@@ -361,12 +369,56 @@ Result<void> trace_attention(const Words& words, const files::FileCall& call, St
     return {};
 }
 
+/// The stages that a call of given scores or weights cannot have, with the reason.
+std::vector<std::string> absent_notes(const files::FileCall& call) {
+    const Stage from = call.given->stage;
+    std::vector<std::string_view> before;
+    for (const StageInfo& row : stage_table())
+        if (row.stage < from && row.stage != Stage::v && row.exists == Exists::always)
+            before.push_back(row.key);
+    std::vector<std::string> notes{fmt::format("{} come before {}, which are given: there are none",
+                                               fmt::join(before, ", "), info(from).key)};
+    if (from == Stage::weights)
+        notes.push_back("there is no logsumexp: weights do not say by what they were divided");
+    if (call.inputs.v.empty())
+        notes.push_back("there is no context and no output: they need V beside");
+    return notes;
+}
+
+/// Scores or weights alone: what follows from them.
+Result<void> trace_given(const Words& words, const files::FileCall& call, Streams io) {
+    const Result<StageSet> keep = parse_keep(words.keep);
+    if (!keep) return tl::unexpected(keep.error());
+    const std::string_view key = info(call.given->stage).key;
+    if (words.grad)
+        return bad_input(fmt::format("--grad needs Q, K and V, and {} gives {}", words.input, key));
+    if (words.backend != "auto" && words.backend != reference_backend().name())
+        return bad_input(fmt::format(
+            "--backend is {}; expected reference, which alone starts from {}", words.backend, key));
+    const auto start = std::chrono::steady_clock::now();
+    const auto made =
+        attend_from(call.given->stage, call.given->values, call.inputs, call.spec, *keep);
+    if (!made) return tl::unexpected(made.error());
+    const std::string computed = fmt::format("backend {}, forward {:.2f} ms from {}\n",
+                                             reference_backend().name(), elapsed_ms(start), key);
+    const std::vector<NpzEntry> entries = stage_entries(made->trace, *keep);
+    if (entries.empty())
+        return bad_input(
+            fmt::format("--keep is {}, of which {} alone give nothing", words.keep, key));
+    if (auto written = write(words.output, entries, io); !written) return written;
+    std::vector<std::string> notes = call.notes;
+    for (std::string& note : absent_notes(call)) notes.push_back(std::move(note));
+    say(words, notes, summary(words, call, computed, entries), io);
+    return {};
+}
+
 Result<void> trace_one(const CLI::App& app, const Words& words, Streams io) {
     const Result<Index> layer = parse_layer(words.layer);
     if (!layer) return tl::unexpected(layer.error());
     const Result<files::FileCall> call =
         files::read_call(words.input, given_options(app, words), *layer);
     if (!call) return tl::unexpected(call.error());
+    if (call->given) return trace_given(words, *call, io);
     return call->operation ? trace_operation(words, *call, io) : trace_attention(words, *call, io);
 }
 

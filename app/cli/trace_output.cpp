@@ -34,6 +34,7 @@ void add_stages(const Trace& trace, StageSet keep, std::string_view prefix,
 std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep) {
     std::vector<NpzEntry> entries;
     add_stages(trace, keep, "", entries);
+    if (trace.logsumexp.empty()) return entries;  // of given weights
     const Shape rows = trace.logsumexp.shape();
     entries.push_back({"logsumexp", {rows.b, rows.h, rows.t}, trace.logsumexp.values()});
     return entries;

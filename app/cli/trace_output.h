@@ -16,7 +16,7 @@ namespace attn::cli {
 std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
                                     const Trace* gradient, StageSet keep);
 
-/// The kept stages and logsumexp alone.
+/// The kept stages, and logsumexp where it is there, alone.
 std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep);
 
 /// d_<param> of every parameter of the call that `gradients` has.

@@ -8,11 +8,14 @@ Result<FileCall> read_call(const std::string& path, const OptionValues& given, I
     return read_layer(path, given, layer).map([](TensorFile&& file) {
         OperationParams params;
         if (file.operation) params = std::move(file.operation_params.front());
+        std::optional<view::GivenPairs> pairs;
+        if (!file.given.empty()) pairs = std::move(file.given.front());
         return FileCall{std::move(file.layers.front()),
                         std::move(file.spec),
                         file.size,
                         file.operation,
                         std::move(params),
+                        std::move(pairs),
                         std::move(file.upstreams.front()),
                         std::move(file.param_extents.front()),
                         std::move(file.notes)};

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/files/inputs.h"
-#include "app/files/pairs.h"
 #include "app/files/words.h"
 
 namespace attn::files {
@@ -52,12 +51,11 @@ std::string nothing_given(const LayerReader& layer) {
     if (computed.empty())
         return fmt::format("{}: give either X with W_Q, W_K and W_V, or all of Q, K and V",
                            layer.shown());
-    const bool shown_alone = list_pairs(layer.reader.names(), {}).has_value();
     return fmt::format(
         "{}: {} there, which trace computes from Q, K and V, and those are missing: save them "
-        "beside, or X with W_Q, W_K and W_V{}",
-        layer.shown(), is_or_are(computed),
-        shown_alone ? "; attnscope heads and the window take them alone" : "");
+        "beside, or X with W_Q, W_K and W_V; scores or weights alone are given as --role "
+        "NAME=weights, masked, scaled or scores",
+        layer.shown(), is_or_are(computed));
 }
 
 std::string some_missing(const LayerReader& layer, const std::vector<std::string>& missing,

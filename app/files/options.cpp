@@ -44,6 +44,8 @@ Result<void> store_real(const Value& value, double& target) {
     return {};
 }
 
+constexpr std::string_view kBare = "true";  // a flag without a value, as JSON writes it
+
 Result<void> set_heads(CallOptions& call, const Value& value) { return store(value, call.heads); }
 Result<void> set_kv_heads(CallOptions& call, const Value& value) {
     return store(value, call.kv_heads);
@@ -75,6 +77,7 @@ Result<void> set_score(CallOptions& call, const Value& value) {
 }
 
 Result<void> set_scale(CallOptions& call, const Value& value) {
+    call.scale_given = true;
     const std::optional<double> number = parse_number<double>(value.text);
     if (value.text == "sqrt_dk")
         call.spec.scale = ScaleKind::sqrt_dk;
@@ -87,12 +90,19 @@ Result<void> set_scale(CallOptions& call, const Value& value) {
     return {};
 }
 
+Result<void> set_d_k(CallOptions& call, const Value& value) {
+    if (auto stored = store(value, call.d_k.emplace()); !stored) return stored;
+    return *call.d_k < 1 ? expected(value, "at least 1") : Result<void>();
+}
+
 Result<void> set_temperature(CallOptions& call, const Value& value) {
     return store_real(value, call.spec.temperature);
 }
 
+/// Bare, it says no corner: which is meant is asked where that makes a difference.
 Result<void> set_causal(CallOptions& call, const Value& value) {
-    if (value.text == "top-left")
+    call.causal_unsaid = value.text == kBare;
+    if (value.text == "top-left" || call.causal_unsaid)
         call.spec.mask.causal = CausalAlign::top_left;
     else if (value.text == "bottom-right")
         call.spec.mask.causal = CausalAlign::bottom_right;
@@ -151,7 +161,7 @@ Result<void> set_softcap(CallOptions& call, const Value& value) {
 }
 /// A bare flag, or what JSON writes: true.
 Result<void> expect_true(const Value& value) {
-    return value.text == "true" ? Result<void>() : expected(value, "no value");
+    return value.text == kBare ? Result<void>() : expected(value, "no value");
 }
 Result<void> set_alibi(CallOptions& call, const Value& value) {
     return expect_true(value).map([&] { call.spec.alibi = true; });
@@ -211,9 +221,10 @@ Result<void> set_discretise(CallOptions& call, const Value& value) {
 }
 
 /// What an array can be called by --role.
-constexpr std::string_view kRoleNames[] = {
-    "Q",  "K",       "V",      "qkv",    "X",    "X_kv", "W_Q", "W_K", "W_V", "W_O",    "dO",
-    "dY", "weights", "scaled", "masked", "mask", "b_Q",  "b_K", "b_V", "b_O", "tokens", "-"};
+constexpr std::string_view kRoleNames[] = {"Q",       "K",      "V",      "qkv",    "X",    "X_kv",
+                                           "W_Q",     "W_K",    "W_V",    "W_O",    "dO",   "dY",
+                                           "weights", "scores", "scaled", "masked", "mask", "b_Q",
+                                           "b_K",     "b_V",    "b_O",    "tokens", "-"};
 
 Result<void> set_role(CallOptions& call, const Value& value) {
     std::string_view rest = value.text;
@@ -262,6 +273,9 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_score},
     {"scale", "C", "", kScore,
      "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number", set_scale},
+    {"d-k", "N", "", kScore,
+     "width of a query, for the scale 1/√N of raw scores whose queries are not in the file",
+     set_d_k},
     {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)", set_temperature},
     {"softcap", "C", "", kScore, "scaled scores S become C·tanh(S / C), C > 0", set_softcap},
     {"sinks", "", "true", kScore,
@@ -275,7 +289,9 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)", set_query_offset},
     {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
      set_alibi},
-    {"causal", "ALIGN", "top-left", kMask, "key j ≤ query i; =bottom-right: j ≤ i + Tk − Tq",
+    {"causal", "ALIGN", kBare, kMask,
+     "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Which has to be said where Tq ≠ "
+     "Tk",
      set_causal},
     {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_window},
     {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_window_left},
@@ -412,6 +428,10 @@ Result<CallOptions> call_options(const OptionValues& values) {
             return tl::unexpected(set.error());
     if (auto turned = set_rope_of(call, values); !turned) return tl::unexpected(turned.error());
     if (auto made = set_operation_of(call, values); !made) return tl::unexpected(made.error());
+    if (call.d_k && call.spec.scale != ScaleKind::sqrt_dk)
+        return bad_input(fmt::format("{} is {} beside scale {}; expected one of them",
+                                     values.find("d-k")->second.shown, *call.d_k,
+                                     shortened(values.find("scale")->second.text)));
     call.spec.heads = call.heads.value_or(1);
     call.spec.kv_heads = call.kv_heads.value_or(call.spec.heads);
     return call;

@@ -33,6 +33,9 @@ struct CallOptions {
     std::optional<RopePairs> rope_pairs;
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
+    bool scale_given = false;                  // spec.scale is what somebody said
+    std::optional<Index> d_k;                  // where the file has no queries that say it
+    bool causal_unsaid = false;                // causal, of which corner nobody said
     bool sinks = false;                        // the file is said to hold the array
     std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
     std::string tokens_file;                   // of text or JSON; "": the array `tokens`

@@ -1,11 +1,15 @@
 #include "app/files/pairs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "app/files/arrays.h"
+#include "app/files/inputs.h"
+#include "core/given.h"
 
 namespace attn::files {
 namespace {
@@ -50,6 +54,8 @@ constexpr PairsName kPairsNames[] = {
     {"biased", {}, Stage::biased},
     {"l", ".scaled", Stage::scaled},
     {"scaled", {}, Stage::scaled},
+    {"l", ".scores", Stage::scores},
+    {"scores", {}, Stage::scores},
 };
 
 std::optional<Index> layer_in(std::string_view name, const PairsName& form) {
@@ -68,7 +74,7 @@ std::optional<Index> layer_in(std::string_view name, const PairsName& form) {
 
 PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found) {
     std::ranges::sort(found);
-    PairsListing listing{stage, {}, {}};
+    PairsListing listing{stage, {}, {}, {}};
     for (auto& [layer, name] : found) {
         listing.layers.push_back(layer);
         listing.names.push_back(std::move(name));
@@ -79,7 +85,7 @@ PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found)
 /// By the roles that a person gave: in the order of the names, a layer each.
 std::optional<PairsListing> by_role(std::span<const std::string> names,
                                     const std::map<std::string, std::string>& roles) {
-    for (const Stage stage : {Stage::weights, Stage::masked, Stage::scaled}) {
+    for (const Stage stage : {Stage::weights, Stage::masked, Stage::scaled, Stage::scores}) {
         std::vector<std::pair<Index, std::string>> found;
         for (const std::string& name : names)
             if (const auto role = roles.find(name);
@@ -125,6 +131,109 @@ Result<void> check_layer(const Tensor& tensor, const Tensor& first, const std::s
                     to_string(is), to_string(was)));
 }
 
+/// "weights", or the key of a stage of scores.
+std::string_view title_of(Stage stage) { return info(stage).key; }
+
+/// The options that make a stage, and the first stage that they no longer matter to when it is given.
+constexpr struct {
+    std::string_view option;
+    Stage past;
+} kMakers[] = {
+    {"score", Stage::scores},         {"rope", Stage::scores},
+    {"rope-base", Stage::scores},     {"rope-dims", Stage::scores},
+    {"scale", Stage::scaled},         {"d-k", Stage::scaled},
+    {"temperature", Stage::scaled},   {"softcap", Stage::biased},
+    {"alibi", Stage::biased},         {"causal", Stage::weights},
+    {"window", Stage::weights},       {"window-left", Stage::weights},
+    {"window-right", Stage::weights}, {"global-tokens", Stage::weights},
+    {"block", Stage::weights},        {"padding", Stage::weights},
+    {"empty-rows", Stage::weights},   {"sinks", Stage::weights},
+};
+
+/// "causal and window change nothing: weights are given"; "": all count.
+std::string idle_note(const OptionValues& given, Stage stage) {
+    std::vector<std::string_view> idle;
+    for (const auto& row : kMakers)
+        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
+    if (idle.empty()) return {};
+    return fmt::format("{} change{} no number: {} are given", fmt::join(idle, ", "),
+                       idle.size() == 1 ? "s" : "", title_of(stage));
+}
+
+/// The scale of raw scores, which only a person knows.
+Result<void> settle_scale(const std::string& what, const CallOptions& options,
+                          AttentionSpec& spec) {
+    if (spec.scale != ScaleKind::sqrt_dk) return {};
+    if (!options.d_k)
+        return bad_input(fmt::format(
+            "{} are scores q·k, and how they are scaled is not in the file: give --scale none "
+            "(softmax takes them as they are: they are scaled already, or nothing scales them), "
+            "--scale X (times X) or --d-k N (times 1/√N, N the width of a query)",
+            what));
+    spec.scale = ScaleKind::value;
+    spec.scale_value = 1.0 / std::sqrt(static_cast<double>(*options.d_k));
+    return {};
+}
+
+/// V, and what means something beside it.
+Result<Inputs> read_beside(const LayerReader& layer, Index heads) {
+    Inputs in;
+    const CallOptions& options = layer.options;
+    const Index kv_heads = options.kv_heads.value_or(options.heads.value_or(heads));
+    if (auto read = layer.read("V", layer.heads_axes(kv_heads), in.v); !read)
+        return tl::unexpected(std::move(read.error()));
+    for (const Param param : {Param::w_o, Param::b_o, Param::sinks}) {
+        const ParamInfo& row = info(param);
+        if (in.v.empty() && param != Param::sinks) continue;
+        const Axes axes{.layout = row.bias ? Layout::bias : Layout::weight};
+        if (auto read = layer.read(row.npz, axes, in.params[param]); !read)
+            return tl::unexpected(std::move(read.error()));
+    }
+    return in;
+}
+
+void add_roles(const LayerReader& layer, const Inputs& in, TensorFile& file) {
+    const auto add = [&](std::string_view role, const Tensor& tensor) {
+        if (!tensor.empty()) file.roles.emplace(layer.name(role), role);
+    };
+    add("V", in.v);
+    for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
+        add(info(param).npz, in.params[param]);
+}
+
+/// The layers that file.given holds, each with what stands beside it.
+Result<void> add_beside(ArrayReader& reader, const BesidePairs& beside, TensorFile& file) {
+    const Index heads = file.given.front().values.shape().h;
+    for (std::size_t n = 0; n < file.given.size(); ++n) {
+        const bool of_layer = beside.listing.numbered || file.given.size() == 1;
+        const Index number = beside.listing.numbered ? file.numbers[n] : 0;
+        const LayerReader layer{reader, beside.listing, number, beside.options};
+        Result<Inputs> in = of_layer ? read_beside(layer, heads) : Inputs{};
+        if (!in) return tl::unexpected(std::move(in.error()));
+        add_roles(layer, *in, file);
+        file.param_extents.push_back(extents_of_params(layer, *in));
+        file.upstreams.emplace_back();
+        if (in->v.empty() != (n == 0 ? in->v.empty() : file.layers.front().v.empty()))
+            return bad_input(
+                fmt::format("{}: some layers have V and some have none; expected V "
+                            "in every layer or in none",
+                            reader.path()));
+        file.layers.push_back(*std::move(in));
+    }
+    return {};
+}
+
+/// The sizes, with what the options say checked against them.
+Result<void> settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
+    const Tensor& first = file.given.front().values;
+    for (const Inputs& in : file.layers) {
+        const auto size = sizes_from(stage, first.shape(), in, file.spec);
+        if (!size) return bad_input(fmt::format("{}: {}", reader.path(), size.error().sentence));
+        file.size = *size;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::optional<PairsListing> list_pairs(std::span<const std::string> names,
@@ -140,38 +249,61 @@ std::optional<PairsListing> list_pairs(std::span<const std::string> names,
     return std::nullopt;
 }
 
-Result<void> read_pairs(ArrayReader& reader, const PairsListing& listing, TensorFile& file) {
-    for (std::size_t n = 0; n < listing.names.size(); ++n) {
-        auto tensors = tensors_of(reader, listing.names[n]);
+Result<void> choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing) {
+    Listing layers;
+    layers.layers = listing.layers;
+    const auto axes = reader.axes_of(listing.names.front());
+    if (!axes) return tl::unexpected(axes.error());
+    const bool several = listing.names.size() == 1 && axes->size() == 5;
+    for (Index n = 1; several && n < axes->front(); ++n) layers.layers.push_back(n);
+    const auto number = find_layer(layers, layer, reader.path());
+    if (!number) return tl::unexpected(number.error());
+    if (several) {
+        listing.only = *number;
+        return {};
+    }
+    const auto at = std::ranges::find(listing.layers, *number) - listing.layers.begin();
+    listing.names = {listing.names[static_cast<std::size_t>(at)]};
+    listing.layers = {*number};
+    return {};
+}
+
+Result<void> read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
+                        TensorFile& file) {
+    const std::string whole = fmt::format("{}: {}", reader.path(), pairs.names.front());
+    if (beside.options.operation)
+        return bad_input(fmt::format("{}: operation {} needs Q, K and V, and the file gives {}",
+                                     reader.path(), info(beside.options.operation->operation).key,
+                                     title_of(pairs.stage)));
+    if (pairs.stage == Stage::scores)
+        if (auto known = settle_scale(whole, beside.options, file.spec); !known) return known;
+    for (std::size_t n = 0; n < pairs.names.size(); ++n) {
+        auto tensors = tensors_of(reader, pairs.names[n]);
         if (!tensors) return tl::unexpected(tensors.error());
-        for (Tensor& tensor : *tensors) {
-            const std::string what = fmt::format("{}: {}", reader.path(), listing.names[n]);
+        for (std::size_t l = 0; l < tensors->size(); ++l) {
+            if (pairs.only && *pairs.only != static_cast<Index>(l)) continue;
+            Tensor& tensor = (*tensors)[l];
+            const std::string what = fmt::format("{}: {}", reader.path(), pairs.names[n]);
             if (!file.given.empty())
                 if (auto same = check_layer(tensor, file.given.front().values, what); !same)
                     return same;
-            file.numbers.push_back(tensors->size() > 1 ? std::ssize(file.given)
-                                                       : listing.layers[n]);
-            file.given.push_back({listing.stage, std::move(tensor)});
-            file.layers.emplace_back();
+            file.numbers.push_back(tensors->size() > 1 ? static_cast<Index>(l) : pairs.layers[n]);
+            file.given.push_back({pairs.stage, std::move(tensor)});
         }
-        file.roles.emplace(listing.names[n], info(listing.stage).key);
+        file.roles.emplace(pairs.names[n], title_of(pairs.stage));
     }
-    // Queries and keys of width 1 stand in for those that are not there: validate() checks the options by their sizes.
-    const Shape shape = file.given.front().values.shape();
-    Inputs stand_in;
-    stand_in.q = Tensor(Shape{shape.b, shape.h, shape.t, 1});
-    stand_in.k = stand_in.v = Tensor(Shape{shape.b, shape.h, shape.d, 1});
-    const auto call = validate(stand_in, file.spec);
-    if (!call) return bad_input(fmt::format("{}: {}", reader.path(), call.error().sentence));
-    file.size = call->size();
-    file.size.d_k = file.size.d_v = file.size.d_out = 0;
-    const std::string_view title =
-        listing.stage == Stage::weights ? "weights" : info(listing.stage).key;
+    if (auto added = add_beside(reader, beside, file); !added) return added;
+    if (auto sized = settle_sizes(reader, pairs.stage, file); !sized) return sized;
     file.notes.push_back(fmt::format(
-        "{}{} read as {} without the queries and keys that make them{}", listing.names.front(),
-        listing.names.size() == 1 ? std::string(" is")
-                                  : fmt::format(" and {} more are", listing.names.size() - 1),
-        title, listing.stage == Stage::weights ? "" : "; weights are their softmax"));
+        "{}{} read as {} without the queries and keys that make them{}", pairs.names.front(),
+        pairs.names.size() == 1 ? std::string(" is")
+                                : fmt::format(" and {} more are", pairs.names.size() - 1),
+        title_of(pairs.stage),
+        pairs.stage == Stage::weights  ? ""
+        : pairs.stage == Stage::scores ? "; scaled as the options say, weights are their softmax"
+                                       : "; weights are their softmax"));
+    if (std::string idle = idle_note(beside.given, pairs.stage); !idle.empty())
+        file.notes.push_back(std::move(idle));
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/files/arrays.h"
+#include "app/files/layers.h"
 #include "app/files/options.h"
 #include "app/files/tensors.h"
 
@@ -18,13 +19,23 @@ struct PairsListing {
     Stage stage = Stage::weights;
     std::vector<Index> layers;       // ascending; {0} where the name is plain
     std::vector<std::string> names;  // of each layer
+    std::optional<Index> only;       // of an array that holds several layers
 };
-/// nullopt: there are none, or more of other programs' kinds than one: the first of the table is taken. Raw `scores` are
-/// none: their scale is not in the file.
+/// nullopt: there are none, or more of other programs' kinds than one: the first of the table is taken.
 std::optional<PairsListing> list_pairs(std::span<const std::string> names,
                                        const std::map<std::string, std::string>& roles);
+/// Leaves one layer, as find_layer() finds it. One plain array may hold several: read_pairs() takes the one.
+Result<void> choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing);
 
-/// [Tq,Tk], [H,Tq,Tk] or [B,H,Tq,Tk] each; one plain array may be [L,B,H,Tq,Tk].
-Result<void> read_pairs(ArrayReader& reader, const PairsListing& listing, TensorFile& file);
+/// Where V, W_O and the rest of a call stand, and what the options say of it.
+struct BesidePairs {
+    const Listing& listing;
+    const CallOptions& options;
+    const OptionValues& given;  // the options by name
+};
+/// [Tq,Tk], [H,Tq,Tk] or [B,H,Tq,Tk] each; one plain array may be [L,B,H,Tq,Tk]. With V, W_O, b_O and sinks of the same
+/// layer where they are there. The scale of raw scores is not in the file: the options must say it.
+Result<void> read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
+                        TensorFile& file);
 
 }  // namespace attn::files

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -79,16 +80,23 @@ Result<Dimensions> sizes_of(Inputs& in, const AttentionSpec& spec, Values values
     return size;
 }
 
-/// Beside given scores or weights only what is the file's is used.
+/// Beside given scores or weights only what is the file's is used, and what read_pairs() took. Other layers are not forgotten.
 void leave_unused(const PairsListing& pairs, const ArrayReader& reader, Listing& listing,
                   TensorFile& file) {
     listing.unused.clear();
     listing.computed.clear();
+    const auto is_taken = [&](std::string_view role) {
+        return std::ranges::any_of(file.roles,
+                                   [&](const auto& each) { return each.second == role; });
+    };
     for (const std::string& name : reader.names()) {
         const auto role = listing.roles.find(name);
-        const bool of_file = role != listing.roles.end() && is_file_array(role->second);
+        const bool known = role != listing.roles.end();
+        const bool of_file = known && is_file_array(role->second);
+        const bool used = file.roles.contains(name) || std::ranges::count(pairs.names, name) > 0 ||
+                          (known && listing.numbered && is_taken(role->second));
         if (of_file) file.roles.emplace(name, role->second);
-        if (!of_file && std::ranges::count(pairs.names, name) == 0) listing.unused.push_back(name);
+        if (!of_file && !used) listing.unused.push_back(name);
     }
     std::erase_if(listing.stand_ins, [](const auto& each) { return !is_file_array(each.first); });
 }
@@ -241,6 +249,23 @@ std::string causal_note(const AttentionSpec& spec, const Dimensions& size) {
         size.tq == 1 ? "" : fmt::format(" to {}", size.tq - 1), size.tq);
 }
 
+/// "i + 3", "i − 2"
+std::string shifted(Index by) { return fmt::format("i {} {}", by < 0 ? "−" : "+", std::abs(by)); }
+
+/// A causal mask over more or fewer keys than queries is two masks: which is meant has to be said.
+Result<void> check_corner(const ArrayReader& reader, const CallOptions& options,
+                          const TensorFile& file) {
+    const Dimensions& size = file.size;
+    if (!options.causal_unsaid || file.spec.query_offset || size.tq == size.tk) return {};
+    return bad_input(fmt::format(
+        "{}: a causal mask of {} quer{} and {} key{} starts in one of two corners: give "
+        "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
+        "--causal=bottom-right (query "
+        "i sees keys 0 to {}: decoding with a KV cache)",
+        reader.path(), size.tq, size.tq == 1 ? "y" : "ies", size.tk, size.tk == 1 ? "" : "s",
+        shifted(size.tk - size.tq)));
+}
+
 /// A list of strings, or an object with the list "tokens".
 Result<std::vector<std::string>> tokens_of_json(const std::string& text, const std::string& path) {
     const auto json = parse_json(text, path);
@@ -294,17 +319,50 @@ Result<void> read_layers(ArrayReader& reader, const Listing& listing, const Call
     return {};
 }
 
-Result<void> fill(ArrayReader& reader, Listing& listing, const CallOptions& given, Values values,
-                  TensorFile& file) {
-    const CallOptions* const options = &given;
+/// What a file is read with: the options, as they were given and as they are meant, and the one layer that is asked for.
+struct Asked {
+    const OptionValues& given;
+    const CallOptions& options;
+    Values values;
+    std::optional<Index> only;
+};
+
+/// The queries and keys of each layer, or the scores or weights that stand in their place.
+Result<void> read_any_layers(ArrayReader& reader, Listing& listing, const Asked& asked,
+                             TensorFile& file) {
+    const auto pairs =
+        listing.call ? std::nullopt : list_pairs(reader.names(), asked.options.roles);
+    if (!pairs) {
+        if (asked.only) {
+            const auto number = find_layer(listing, *asked.only, reader.path());
+            if (!number) return tl::unexpected(number.error());
+            listing.layers = {*number};
+        }
+        return read_layers(reader, listing, asked.options, asked.values, file);
+    }
+    PairsListing chosen = *pairs;
+    if (asked.only)
+        if (auto one = choose_pairs(reader, *asked.only, chosen); !one) return one;
+    if (auto read = read_pairs(reader, chosen, {listing, asked.options, asked.given}, file); !read)
+        return read;
+    leave_unused(*pairs, reader, listing, file);
+    return {};
+}
+
+/// d_k is an option for where the queries do not say it.
+Result<void> check_d_k(const ArrayReader& reader, const CallOptions& options,
+                       const TensorFile& file) {
+    if (!options.d_k || !file.given.empty() || *options.d_k == file.size.d_k) return {};
+    return bad_input(fmt::format("{}: d-k is {}, but the queries have {} columns; leave it out",
+                                 reader.path(), *options.d_k, file.size.d_k));
+}
+
+Result<void> fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile& file) {
+    const CallOptions* const options = &asked.options;
     file.spec = options->spec;
-    const auto pairs = values == Values::optional && !listing.call
-                           ? list_pairs(reader.names(), options->roles)
-                           : std::nullopt;
-    auto layers = pairs ? read_pairs(reader, *pairs, file)
-                        : read_layers(reader, listing, *options, values, file);
-    if (!layers) return layers;
-    if (pairs) leave_unused(*pairs, reader, listing, file);
+    if (auto layers = read_any_layers(reader, listing, asked, file); !layers) return layers;
+    if (auto fine = check_d_k(reader, *options, file); !fine) return fine;
+    if (auto known = check_corner(reader, *options, file); !known) return known;
     if (std::string note = causal_note(file.spec, file.size); !note.empty())
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
     if (auto read = read_mask(reader, listing, file.size, file.spec.mask); !read) return read;
@@ -335,12 +393,7 @@ Result<TensorFile> read_listed(ArrayReader& reader, const OptionValues& given, V
     auto listed = list_layers(reader.names(), reader.path(), options->roles);
     if (!listed) return tl::unexpected(std::move(listed.error()));
     Listing listing = *std::move(listed);
-    if (only) {
-        const auto number = find_layer(listing, *only, reader.path());
-        if (!number) return tl::unexpected(number.error());
-        listing.layers = {*number};
-    }
-    if (auto filled = fill(reader, listing, *options, values, file); !filled)
+    if (auto filled = fill(reader, listing, {*merged, *options, values, only}, file); !filled)
         return tl::unexpected(filled.error());
     if (std::string note = stand_in_note(listing, reader.path(), options->layout); !note.empty())
         file.notes.push_back(std::move(note));

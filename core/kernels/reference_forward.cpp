@@ -142,28 +142,36 @@ class HeadForward {
           contributes_(allowed_.size()) {}
 
     void run(Index b, Index h, Index i) {
-        const auto view = [&](Stage stage) {
-            return trace_[stage_or_source(stage, spec_)].matrix(b, h);
-        };
-        row(b, h, i, view(Stage::masked).row(i), view(Stage::weights), view(Stage::dropped));
+        weigh(b, h, i);
+        mix(b, h, i);
+    }
+
+    /// From masked scores to weights and logsumexp.
+    void weigh(Index b, Index h, Index i) {
+        const std::span<const double> masked = view(Stage::masked, b, h).row(i);
+        const bool sinks = !sinks_.empty();
+        const Index count = fill_allowed(spec_.mask, size_, b, h, i, allowed_);
+        trace_.logsumexp(b, h, i, 0) = softmax_allowed(
+            masked, allowed_, count == 0, sinks ? sinks_(0, 0, 0, h) : kMinusInfinity,
+            spec_.empty_rows, view(Stage::weights, b, h).row(i));
+    }
+
+    /// From weights to dropped ones and the context.
+    void mix(Index b, Index h, Index i) {
+        const ViewD weights = view(Stage::weights, b, h), dropped = view(Stage::dropped, b, h);
+        if (spec_.drops())
+            for (Index j = 0; j < size_.tk; ++j)
+                dropped(i, j) = weights(i, j) * dropout_factor(spec_, size_, b, h, i, j);
+        fill_contributing(spec_, size_, b, h, i, contributes_);
         const TraceD& trace = trace_;
-        fill_context_row(view(Stage::dropped).row(i), contributes_,
+        fill_context_row(dropped.row(i), contributes_,
                          trace[Stage::v].matrix(b, h / (size_.heads / size_.kv_heads)),
                          trace_[Stage::context].matrix(b, h).row(i));
     }
 
   private:
-    void row(Index b, Index h, Index i, std::span<const double> masked, ViewD weights,
-             ViewD dropped) {
-        const bool sinks = !sinks_.empty();
-        const Index count = fill_allowed(spec_.mask, size_, b, h, i, allowed_);
-        fill_contributing(spec_, size_, b, h, i, contributes_);
-        trace_.logsumexp(b, h, i, 0) = softmax_allowed(masked, allowed_, count == 0,
-                                                       sinks ? sinks_(0, 0, 0, h) : kMinusInfinity,
-                                                       spec_.empty_rows, weights.row(i));
-        if (spec_.drops())
-            for (Index j = 0; j < size_.tk; ++j)
-                dropped(i, j) = weights(i, j) * dropout_factor(spec_, size_, b, h, i, j);
+    ViewD view(Stage stage, Index b, Index h) {
+        return trace_[stage_or_source(stage, spec_)].matrix(b, h);
     }
 
     const AttentionSpec& spec_;
@@ -217,6 +225,54 @@ void drop_unkept(TraceD& trace, StageSet keep) {
 }
 
 }  // namespace
+
+namespace {
+
+/// A row of every stage after `from` up to masked, of `from` as it was given.
+void continue_row(const CallD& call, Stage from, TraceD& trace, Index b, Index h, Index i) {
+    const AttentionSpec& spec = call.spec();
+    const Dimensions& size = call.size();
+    const double factor = score_factor(spec, size.d_k);
+    const PairRule rule = pair_rule(spec, size, h);
+    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tk));
+    fill_allowed(spec.mask, size, b, h, i, allowed);
+    for (Index j = 0; j < size.tk; ++j) {
+        double value = trace[from](b, h, i, j);
+        if (from < Stage::scaled) trace[Stage::scaled](b, h, i, j) = value *= factor;
+        if (from < Stage::biased && spec.biases())
+            trace[Stage::biased](b, h, i, j) = value = rule.biased(value, i + size.query_offset, j);
+        trace[Stage::masked](b, h, i, j) =
+            allowed[static_cast<std::size_t>(j)] != 0 ? value : kMinusInfinity;
+    }
+}
+
+}  // namespace
+
+Result<TraceD> reference_from(const CallD& call, Stage from, TensorD pairs, StageSet keep,
+                              const RunControl& control) {
+    const Dimensions& size = call.size();
+    TraceD trace;
+    for (const Stage stage : {Stage::scaled, Stage::biased, Stage::masked, Stage::weights,
+                              Stage::dropped, Stage::context})
+        if (stage > from) trace[stage] = TensorD(stage_shape(stage, size, call.spec()));
+    trace[from] = std::move(pairs);
+    trace[Stage::v] = call.inputs().v;
+    if (from < Stage::weights) trace.logsumexp = TensorD(Shape{size.batch, size.heads, size.tq, 1});
+    HeadForward head(call, trace);
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index i = 0; i < size.tq; ++i) {
+                if (control.stop.stop_requested()) return failed("the attention call was stopped");
+                if (from < Stage::weights) {
+                    continue_row(call, from, trace, b, h, i);
+                    head.weigh(b, h, i);
+                }
+                head.mix(b, h, i);
+            }
+    trace[Stage::output] = join_heads(call.inputs(), size, trace[Stage::context]);
+    drop_unkept(trace, keep);
+    return trace;
+}
 
 Result<TraceD> reference_forward(const CallD& call, StageSet keep, const RunControl& control) {
     const Dimensions& size = call.size();

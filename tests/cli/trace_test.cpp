@@ -95,3 +95,84 @@ TEST_CASE("an array that trace does not use is said") {
                "note: " + golden("unused.npz") + ": arrays 'attn_mask', 'W_extra' are not used"));
     CHECK(command({"trace", golden("tokens.npz"), "-o", (scratch / "o.npz").string()}).err.empty());
 }
+
+namespace {
+
+/// A traced file of these arrays.
+Ran traced_arrays(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
+                  const std::vector<std::string>& options = {}) {
+    const std::string in = (scratch / "given.npz").string();
+    REQUIRE(write_npz(in, arrays));
+    std::vector<std::string> words{"trace", in, "-o", (scratch / "out.npz").string()};
+    words.insert(words.end(), options.begin(), options.end());
+    return command(words);
+}
+
+}  // namespace
+
+TEST_CASE("weights alone: context and output follow where V and W_O stand beside") {
+    const Scratch scratch;
+    const std::vector<float> weights{0.5F, 0.5F, 0.0F, 1.0F}, v{10.0F, 100.0F}, w_o{2.0F};
+    const Ran ran = traced_arrays(
+        scratch, {{"weights", {2, 2}, weights}, {"V", {2, 1}, v}, {"W_O", {1, 1}, w_o}},
+        {"--causal"});
+    REQUIRE_MESSAGE(ran.code == 0, ran.err);
+    const Npz out = read_npz((scratch / "out.npz").string()).value();
+    CHECK(floats(out, "context") == std::vector<float>{55.0F, 100.0F});
+    CHECK(floats(out, "output") == std::vector<float>{110.0F, 200.0F});
+    CHECK(floats(out, "weights") == weights);
+    CHECK_FALSE(out.arrays.contains("logsumexp"));
+    CHECK_FALSE(out.arrays.contains("q"));
+    CHECK(says(ran.err, "causal changes no number: weights are given"));
+    CHECK(says(ran.err, "q, k, scores, scaled, masked come before weights, which are given"));
+    const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
+    REQUIRE(bare.code == 0);
+    CHECK(says(bare.err, "there is no context and no output: they need V beside"));
+    CHECK(read_npz((scratch / "out.npz").string()).value().arrays.size() == 1);
+    const Ran grad = traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--grad"});
+    CHECK(grad.code == attn::cli::kBadInput);
+    CHECK(says(grad.err, "--grad needs Q, K and V"));
+    CHECK(says(traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--backend", "fused"}).err,
+               "--backend is fused; expected reference, which alone starts from weights"));
+}
+
+TEST_CASE("raw scores ask for their scale, and a layer of several is chosen") {
+    const Scratch scratch;
+    const std::vector<float> raw{0.0F, 4.0F * std::log(3.0F), 0.0F, 0.0F};
+    const Ran unknown = traced_arrays(scratch, {{"scores", {2, 2}, raw}});
+    CHECK(unknown.code == attn::cli::kBadInput);
+    CHECK(says(unknown.err, "give --scale none (softmax takes them as they are"));
+    CHECK(says(unknown.err, "--scale X (times X) or --d-k N (times 1/√N"));
+    const std::vector<NpzEntry> layers{{"l1.scores", {2, 2}, raw}, {"l4.scores", {2, 2}, raw}};
+    CHECK(says(traced_arrays(scratch, layers, {"--d-k", "16"}).err,
+               "has 2 layers; choose one with --layer: 1 or 4"));
+    REQUIRE(traced_arrays(scratch, layers, {"--d-k", "16", "--layer", "4"}).code == 0);
+    const Npz out = read_npz((scratch / "out.npz").string()).value();
+    CHECK(floats(out, "scaled")[1] == doctest::Approx(std::log(3.0)));
+    CHECK(floats(out, "weights")[1] == doctest::Approx(0.75));
+    CHECK(floats(out, "logsumexp")[1] == doctest::Approx(std::log(2.0)));
+    const Ran other = command({"trace", golden("qkv.npz"), "-o", (scratch / "x.npz").string(),
+                               "--scale", "sqrt_dk", "--d-k", "77"});
+    CHECK(says(other.err, "d-k is 77, but the queries have"));
+}
+
+TEST_CASE("a causal mask of another number of keys than queries asks for its corner") {
+    const Scratch scratch;
+    const std::vector<float> q(2, 1.0F), k(3, 1.0F);
+    const std::vector<NpzEntry> arrays{{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}};
+    const Ran unsaid = traced_arrays(scratch, arrays, {"--causal"});
+    CHECK(unsaid.code == attn::cli::kBadInput);
+    CHECK(says(unsaid.err,
+               "a causal mask of 2 queries and 3 keys starts in one of two corners: give "
+               "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
+               "--causal=bottom-right "
+               "(query i sees keys 0 to i + 1: decoding with a KV cache)"));
+    REQUIRE(traced_arrays(scratch, arrays, {"--causal=bottom-right"}).code == 0);
+    const Npz right = read_npz((scratch / "out.npz").string()).value();
+    CHECK(floats(right, "weights")[0] == 0.5F);
+    CHECK(floats(right, "weights")[2] == 0.0F);
+    REQUIRE(traced_arrays(scratch, arrays, {"--causal=top-left"}).code == 0);
+    const Npz left = read_npz((scratch / "out.npz").string()).value();
+    CHECK(floats(left, "weights")[0] == 1.0F);
+    REQUIRE(traced_arrays(scratch, arrays, {"--causal", "--query-offset", "1"}).code == 0);
+}

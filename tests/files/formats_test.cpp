@@ -94,7 +94,7 @@ TEST_CASE("a .safetensors file is a call, its texts are tokens and options") {
     CHECK(file.tokens == std::vector<std::string>{"the", "cat"});
     CHECK(file.spec.mask.causal == CausalAlign::top_left);
     CHECK(file.spec.scale_value == 0.5);
-    CHECK(notes_say(file, "f.safetensors: causal=top-left, scale=0.5"));
+    CHECK(notes_say(file, "f.safetensors: causal=true, scale=0.5"));
     write_bytes(scratch / "f.safetensors", qkv_safetensors(R"(,"__metadata__":{"tokens":"the"})"));
     CHECK(says(refused(scratch / "f.safetensors"), "f.safetensors: tokens is not valid JSON"));
 }
@@ -186,16 +186,15 @@ TEST_CASE("the output of a trace is an input, and a note says so") {
 
 TEST_CASE("weights or scores alone are told what is missing") {
     const Scratch scratch;
-    const std::string weights = refused(write(scratch / "w.npz", {counting("weights", {2, 3, 3})}));
-    CHECK(says(weights,
-               "w.npz: weights [2, 3, 3] is there, which trace computes from Q, K and V, "
-               "and those are missing: save them beside, or X with W_Q, W_K and W_V; attnscope "
-               "heads and the window take them alone; it holds weights"));
-    CHECK_FALSE(says(refused(write(scratch / "raw.npz", {counting("scores", {3, 3})})),
-                     "take them alone"));  // their scale is not known
-    const std::string both =
-        refused(write(scratch / "s.npz", {counting("scores", {3, 3}), counting("l0.A", {3, 3})}));
-    CHECK(says(both, "s.npz: scores [3, 3] and l0.A [3, 3] are there, which trace computes"));
+    CHECK(read(write(scratch / "w.npz", {counting("weights", {2, 3, 3})})).given.size() == 1);
+    const std::string logits = refused(write(scratch / "l.npz", {counting("logits", {2, 3, 3})}));
+    CHECK(says(logits,
+               "l.npz: logits [2, 3, 3] is there, which trace computes from Q, K and V, "
+               "and those are missing: save them beside, or X with W_Q, W_K and W_V; scores or "
+               "weights alone are given as --role NAME=weights, masked, scaled or scores; it holds "
+               "logits"));
+    CHECK(says(refused(write(scratch / "raw.npz", {counting("scores", {3, 3})})),
+               "raw.npz: scores are scores q·k, and how they are scaled is not in the file"));
     CHECK(says(refused(write(scratch / "f.npz", {counting("foo", {3})})),
                "f.npz: give either X with W_Q, W_K and W_V, or all of Q, K and V; it holds foo"));
     CHECK(says(refused(write(scratch / "qk.npz", {counting("Q", {3, 2}), counting("K", {3, 2})})),
@@ -357,8 +356,10 @@ TEST_CASE("what TransformerLens saves opens by its own names, tokens first") {
                given({{"layout", "heads-first"}, {"kv-heads", "5"}, {"heads", "5"}}))
               .size.heads == 5);
     // weights alone are no call
-    CHECK(says(refused(write(scratch / "weights.npz", {hook(0, "pattern", pairs)})),
-               "hook_pattern [1, 3, 5, 5] is there, which trace computes from Q, K and V"));
+    const TensorFile pattern = read(write(scratch / "weights.npz", {hook(0, "pattern", pairs)}));
+    CHECK(pattern.layers[0].q.empty());
+    REQUIRE(pattern.given.size() == 1);
+    CHECK(pattern.given[0].stage == Stage::weights);
 }
 
 TEST_CASE("a packed array is taken apart where its shape leaves no doubt") {

@@ -127,8 +127,47 @@ TEST_CASE("raw scores without their scale, and other arrays, open as arrays with
     REQUIRE(write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}}));
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == view::Workspace::tensors);
-    CHECK(says(state.document().no_attention, "scores [2, 2] is there"));
+    CHECK(says(state.document().no_attention,
+               "scores are scores q·k, and how they are scaled is not in the file: give --scale "
+               "none (softmax takes them as they are: they are scaled already, or nothing scales "
+               "them), --scale X (times X) or --d-k N"));
     CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
+}
+
+TEST_CASE("raw scores of which the scale was said") {
+    const Scratch scratch;
+    // q·k = 0 and 4 ln 3: with d_k 16 the second key weighs 3 / 4
+    REQUIRE(write(scratch / "r.npz",
+                  {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}}}));
+    const auto half = heads_of(opened_state(scratch / "r.npz", R"({"d_k": 16})"));
+    CHECK(half.weights({0, 0})(0, 1) == doctest::Approx(0.75));
+    const auto whole = heads_of(opened_state(scratch / "r.npz", R"({"scale": "none"})"));
+    CHECK(whole.weights({0, 0})(0, 1) == doctest::Approx(81.0 / 82.0));
+    const auto both = read_tensors((scratch / "r.npz").string(),
+                                   {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
+    CHECK(says(both.error().sentence, "--d-k is 16 beside scale 2; expected one of them"));
+}
+
+TEST_CASE("V beside weights makes the norms and shares of heads") {
+    const Scratch scratch;
+    const std::vector<float> v{3.0F, 4.0F, 0.0F, 0.0F, 0.0F, 2.0F};  // [3, 2], one head of values
+    REQUIRE(
+        write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights},
+                                  {"V", {1, 3, 2}, v},
+                                  {"W_O", {4, 1}, std::vector<float>{1.0F, 1.0F, 1.0F, 0.0F}}}));
+    const view::AppState state = opened_state(scratch / "w.npz");
+    CHECK(state.document().roles.at("V") == "V");
+    CHECK(state.document().roles.at("W_O") == "W_O");
+    CHECK(state.document().size.d_v == 2);
+    const auto result = heads_of(state);
+    CHECK(result.layers[0].value_fault.empty());
+    REQUIRE(result.layers[0].value_norms.size() == 2);
+    CHECK(result.layers[0].value_norms[0][0] == doctest::Approx(5.0));
+    CHECK(result.layers[0].value_norms[1][2] == doctest::Approx(2.0));
+    CHECK(result.layers[0].output_norms[0][0] == doctest::Approx(7.0));  // 3 + 4
+    CHECK(result.layers[0].output_norms[1][0] == doctest::Approx(3.0));
+    CHECK(result.heads[0].measures[HeadMeasure::norm_share].has_value());
+    CHECK(result.weights({0, 0})(1, 0) == 0.5F);
 }
 
 TEST_CASE("a role makes an array what its name does not say") {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -16,6 +15,7 @@
 #include "app/view/heads/workspace.h"
 #include "app/view/state.h"
 #include "core/engine.h"
+#include "core/given.h"
 #include "core/masks.h"
 #include "core/rng.h"
 #include "core/softmax.h"
@@ -192,61 +192,48 @@ void show_given_weights(HeadsLayer& layer, Index batch) {
     layer.allowed = std::move(allowed);
 }
 
-/// A = softmax over keys of given scores under the mask; −inf in them forbids a pair as the mask does.
-void softmax_given(HeadsLayer& layer, const Tensor& scores, EmptyRows policy, Index batch) {
-    const auto keys = static_cast<std::size_t>(layer.tk);
-    std::vector<double> row(keys);
-    std::vector<std::vector<std::uint8_t>> allowed;
-    for (Index head = 0; head < layer.heads; ++head) {
-        auto pairs = layer.allowed_of(head);
-        pairs.resize(static_cast<std::size_t>(layer.tq * layer.tk), 1);
-        const auto given = scores.matrix(batch, head);
-        for (Index i = 0; i < layer.tq; ++i) {
-            for (std::size_t j = 0; j < keys; ++j) {
-                std::uint8_t& may = pairs[static_cast<std::size_t>(i) * keys + j];
-                const float score = given(i, static_cast<Index>(j));
-                if (score == -std::numeric_limits<float>::infinity()) may = 0;
-                row[j] = may != 0 ? score : -std::numeric_limits<double>::infinity();
-            }
-            softmax_row(row, row, policy);
-            std::ranges::copy(
-                row | std::views::transform([](double a) { return static_cast<float>(a); }),
-                layer.weights.matrix(batch, head).row(i).begin());
-        }
-        allowed.push_back(std::move(pairs));
-    }
-    layer.allowed = std::move(allowed);
-}
-
-/// Of weights or scores that the file gives.
-Result<void> take_given(HeadsResult& result, Index n) {
+/// Of weights or scores that the file gives, with V beside them or without.
+Result<void> take_given(const RunControl& control, HeadsResult& result, Index n) {
     const Document& document = *result.document;
     HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
     const GivenPairs& given = *document.given[static_cast<std::size_t>(n)];
+    const Inputs& inputs = *document.layers[static_cast<std::size_t>(n)];
     const Shape shape = given.values.shape();
-    if (result.batch >= shape.b) return bad_input(fmt::format("it has {} sequences", shape.b));
+    const Index batch = result.batch;
+    if (batch >= shape.b) return bad_input(fmt::format("it has {} sequences", shape.b));
     Dimensions size = document.size;
     layer.heads = size.heads = shape.h;
     layer.tq = size.tq = shape.t;
     layer.tk = size.tk = shape.d;
-    layer.weights = given.values;
-    find_allowed(layer, document.spec.mask, size, result.batch);
-    if (given.stage == Stage::weights) {
-        layer.note = odd_rows_words(layer, result.batch);
-        show_given_weights(layer, result.batch);
-    } else {
-        softmax_given(layer, given.values, document.spec.empty_rows, result.batch);
-    }
-    layer.value_fault = layer.output_fault = "the file gives no values";
     layer.gradient_fault = "the file gives no Q, K and V";
-    measure_layer(result, n, Trace{});
+    find_allowed(layer, document.spec.mask, size, batch);
+    Trace trace;
+    const bool weights = given.stage == Stage::weights;
+    if (!weights || !inputs.v.empty()) {
+        StageSet keep;
+        for (const Stage stage : {Stage::v, Stage::weights, Stage::context})
+            keep.set(index_of(stage));
+        auto made =
+            attend_from(given.stage, given.values, inputs, document.spec, keep, {control.stop, {}});
+        if (!made) return tl::unexpected(made.error());
+        trace = std::move(made->trace);
+        if (!weights) layer.allowed.clear();
+        if (!weights) find_allowed(layer, made->spec.mask, made->size, batch);
+    }
+    layer.weights = weights ? given.values : std::move(trace[Stage::weights]);
+    if (weights) {
+        layer.note = odd_rows_words(layer, batch);
+        show_given_weights(layer, batch);
+    }
+    find_norms(trace, inputs, batch, layer);
+    measure_layer(result, n, trace);
     return {};
 }
 
 Result<void> compute_layer(const HeadsRequest& request, const RunControl& control,
                            HeadsResult& result, Index n) {
     const Document& document = *result.document;
-    if (!document.given.empty()) return take_given(result, n);
+    if (!document.given.empty()) return take_given(control, result, n);
     HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
     Inputs room;
     const bool valueless = is_without_values(document);

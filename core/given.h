@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/engine.h"
+
+namespace attn {
+
+/// What follows from scores or weights that are given without the queries and keys that make them.
+struct GivenTrace {
+    Trace trace;         // the given stage, V, and what follows; see attend_from()
+    AttentionSpec spec;  // as it was computed: what the numbers forbid is in its mask
+    Dimensions size;     // d_k 0; without V d_v and d_out 0
+};
+
+/// The sizes of such a call, or what of V, W_O and the options does not fit; nothing is computed.
+Result<Dimensions> sizes_from(Stage from, const Shape& pairs, const Inputs& beside,
+                              const AttentionSpec& spec);
+
+/// The stages after `from` (scores, scaled, biased, masked or weights), which is given as `pairs` [B,H,Tq,Tk]:
+///   scaled = scores · scale / temperature, biased, masked and weights as in attend(), context = weights V,
+///   output = concat(heads) W_O + b_O.
+/// In double, each number rounded to float at the end. `beside` may hold V [B,Hkv,Tk,d_v], W_O, b_O and sinks; without V
+/// context and output are empty, and so are all stages before `from`; logsumexp too where weights are given.
+/// Of `spec` what makes earlier stages is not looked at. Its scale must not be sqrt_dk where scores are given: d_k is unknown.
+/// Edge: −inf in given scores forbids its pair as the mask does, so that a row of them follows `empty_rows`. Given weights
+/// are taken as they are: no mask, sink or policy changes them, and V of a pair that the mask forbids counts where its
+/// weight is not 0.
+Result<GivenTrace> attend_from(Stage from, const Tensor& pairs, const Inputs& beside,
+                               const AttentionSpec& spec, StageSet keep = all_stages(),
+                               const RunControl& control = {});
+
+}  // namespace attn
