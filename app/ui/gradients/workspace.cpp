@@ -27,6 +27,11 @@ constexpr float kSymbols = 76.0F;
 constexpr float kNumbers = 108.0F;
 constexpr float kHead = 44.0F;
 constexpr float kTallest = 44.0F;
+constexpr float kLowest = 20.0F;     // then the chain scrolls
+constexpr float kFewUnits = 700.0F;  // wide: the chain has the larger part
+constexpr float kLowBody = 320.0F;   // high: one note
+constexpr float kWideChain = 0.56F;
+constexpr float kTitleRoom = 330.0F;
 constexpr float kLosses = 210.0F;
 constexpr float kRows = 180.0F;
 
@@ -84,8 +89,9 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
 void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, view::Actions& out) {
     const float middle = (box.low.x + box.high.x) / 2;
     const float line = box.low.y + frame.px(22);
-    draw_text_in(frame, frame.fonts.body, box.low, {middle, line}, Align::left, frame.theme.text,
-                 "‖∂L/∂·‖, log scale");
+    if (box.size().x >= frame.px(kTitleRoom))
+        draw_text_in(frame, frame.fonts.body, box.low, {middle, line}, Align::left,
+                     frame.theme.text, "‖∂L/∂·‖, log scale");
     const std::string above = "▬ " + view.sides[0];
     const std::string beneath = "▬ " + view.sides[1];
     const float room = frame.text_width(frame.fonts.body, beneath) + frame.px(16);
@@ -96,9 +102,12 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     draw_log_axis(view, box, frame);
     const float top = box.low.y + frame.px(kHead);
     const auto count = static_cast<float>(std::max<std::size_t>(view.rows.size(), 1));
-    const float height = std::min((box.high.y - top) / count, frame.px(kTallest));
+    const float height =
+        std::clamp((box.high.y - top) / count, frame.px(kLowest), frame.px(kTallest));
+    const float scroll = ImGui::GetScrollY();
     for (std::size_t n = 0; n < view.rows.size(); ++n) {
-        const float y = top + height * static_cast<float>(n);
+        const float y = top + height * static_cast<float>(n) - scroll;
+        if (y < top - height / 2) continue;  // beneath the axis
         draw_chain_row(view.rows[n], {{box.low.x, y}, {box.high.x, y + height}}, frame, out);
     }
 }
@@ -153,10 +162,12 @@ void draw_gradients_bar(const GradientsView& view, const Frame& frame, view::Act
 void draw_gradients_body(const GradientsView& view, const Box& box, const Frame& frame,
                          view::Actions& out) {
     const float point = draw_point(view.point, box, frame);
-    const float top =
-        draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kFoot);
+    std::vector<std::string> notes = view.notes;
+    if (box.size().y < frame.px(kLowBody) && notes.size() > 1) notes.resize(1);
+    const float top = draw_notes(notes, {{box.low.x, point}, box.high}, frame) + frame.px(kFoot);
     if (!view.ready) return;
-    const float split = box.low.x + box.size().x * kChain;
+    const bool narrow = box.size().x < frame.px(kFewUnits);
+    const float split = box.low.x + box.size().x * (narrow ? kWideChain : kChain);
     const Box chain{{box.low.x, top}, {split - frame.px(kGap), box.high.y}};
     panel("chain", chain, [&] { draw_chain(view, chain, frame, out); });
     const Box grids{{split, top}, box.high};

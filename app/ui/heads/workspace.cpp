@@ -14,6 +14,7 @@ namespace {
 using view::AllHeadsView;
 
 // Design units.
+constexpr float kMostBar = 0.32F;  // of the height
 constexpr float kGap = 12.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kNote = 20.0F;
@@ -120,7 +121,10 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
     float top = r.work.low.y;
     if (r.chrome) {
         const Frame chrome = around(frame);
-        top += heads_bar_height(view, r.work.high.x - r.work.low.x - 2 * r.margin, chrome);
+        // What has no room is scrolled to: the heads are what a person came for.
+        const float most = kMostBar * (r.work.high.y - r.work.low.y);
+        top += std::min(heads_bar_height(view, r.work.high.x - r.work.low.x - 2 * r.margin, chrome),
+                        most);
         panel("bar",
               {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
                {r.work.high.x - r.margin, top}},
