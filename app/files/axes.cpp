@@ -29,6 +29,7 @@ const Row& row_of(const Axes& axes) {
         {Layout::rows, {}, {"Td", "HTd", "BHTd"}, "[T, d], [H, T, d] or [B, H, T, d]"},
         {Layout::tokens, {}, {"Td", "BTd", "BHTd"}, "[T, d], [B, T, d] or [B, 1, T, d]"},
         {Layout::weight, {}, {"Td"}, "[in, out]"},
+        {Layout::weight_transposed, {}, {"dT"}, "[out, in]"},
         {Layout::bias, {}, {"d", "1d"}, "[n] or [1, n]"},
     };
     for (const Row& row : kRows)

@@ -13,11 +13,12 @@ namespace attn::files {
 
 /// What the axes of an array are.
 enum class Layout {
-    heads,   // [T, d], [H, T, d] or [B, H, T, d], or as HeadAxes says
-    rows,    // [T, d], [H, T, d] or [B, H, T, d]
-    tokens,  // [T, d], [B, T, d] or [B, 1, T, d]
-    weight,  // [in, out]
-    bias,    // [n] or [1, n]
+    heads,              // [T, d], [H, T, d] or [B, H, T, d], or as HeadAxes says
+    rows,               // [T, d], [H, T, d] or [B, H, T, d]
+    tokens,             // [T, d], [B, T, d] or [B, 1, T, d]
+    weight,             // [in, out]
+    weight_transposed,  // [out, in], as torch.nn.Linear stores it
+    bias,               // [n] or [1, n]
 };
 
 /// How an array is to be read.

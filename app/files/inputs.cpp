@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/files/packed.h"
 
 namespace attn::files {
@@ -47,8 +49,14 @@ std::string LayerReader::shown() const {
 
 bool LayerReader::packed() const { return listing.packed && reader.has(name("qkv")); }
 
+bool LayerReader::is_transposed(std::string_view array) const {
+    return listing.transposed.contains(name(array));
+}
+
 Result<void> LayerReader::read(std::string_view array, const Axes& axes, Tensor& into) const {
-    return reader.tensor(name(array), axes).map([&](Tensor&& tensor) { into = std::move(tensor); });
+    Axes as = axes;
+    if (is_transposed(array)) as.layout = Layout::weight_transposed;
+    return reader.tensor(name(array), as).map([&](Tensor&& tensor) { into = std::move(tensor); });
 }
 
 Axes LayerReader::heads_axes(Index heads) const {
@@ -82,9 +90,11 @@ Result<Inputs> read_inputs(const LayerReader& layer, std::vector<std::string>& n
 
 ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in) {
     ParamExtents extents;
-    for (const ParamInfo& param : param_table())
-        if (!in.params[param.param].empty())
-            extents[index_of(param.param)] = layer.reader.extents(layer.name(param.npz));
+    for (const ParamInfo& param : param_table()) {
+        if (in.params[param.param].empty()) continue;
+        extents[index_of(param.param)] = layer.reader.extents(layer.name(param.npz));
+        if (layer.is_transposed(param.npz)) std::ranges::reverse(extents[index_of(param.param)]);
+    }
     return extents;
 }
 

@@ -18,6 +18,8 @@ struct LayerReader {
     std::string name(std::string_view array) const { return layer_name(listing, layer, array); }
     /// "in.npz", or "in.npz: layer 3".
     std::string shown() const;
+    /// It is a weight that is stored [out, in].
+    bool is_transposed(std::string_view array) const;
     /// Q, K and V are one array.
     bool packed() const;
     Result<void> read(std::string_view array, const Axes& axes, Tensor& into) const;

@@ -119,6 +119,11 @@ constexpr struct {
     std::string_view name, rotated, means;
 } kHooks[] = {{"hook_q", "hook_rot_q", "Q"}, {"hook_k", "hook_rot_k", "K"}, {"hook_v", {}, "V"}};
 
+/// "W_Q" of "W_Q.T".
+std::string_view untransposed(std::string_view role) {
+    return role.ends_with(".T") ? role.substr(0, role.size() - 2) : role;
+}
+
 /// What names mean in a file: most themselves.
 using Meanings = std::map<std::string_view, std::string_view>;
 
@@ -183,7 +188,8 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
     for (const auto& [name, role] : roles) {
         if (std::ranges::count(names, name) == 0)
             return bad_input(fmt::format("{} has no array {} to be read as {}", path, name, role));
-        named.push_back(role);  // so that nothing else stands in for what was given
+        named.emplace_back(
+            untransposed(role));  // so that nothing else stands in for what was given
     }
     Meanings meanings = meanings_in(named);
     if (std::ranges::any_of(roles, [](const auto& each) { return each.second == kPacked; }))
@@ -193,7 +199,8 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
     for (const std::string& name : names) {
         const auto part = parse_layer_name(name);
         if (const auto role = roles.find(name); role != roles.end()) {
-            const std::string_view as = role->second;
+            const std::string_view as = untransposed(role->second);
+            if (as.size() != role->second.size()) listing.transposed.insert(name);
             if (as == "-") {
                 listing.unused.push_back(name);
                 continue;
@@ -206,7 +213,7 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
                                              listing.stand_ins[key], name, key));
             if (!of_file) (part ? numbered : plain) = &name;
             if (part && !of_file) listing.layers.push_back(part->layer);
-            listing.roles.emplace(name, as);
+            listing.roles.emplace(name, role->second);
             continue;
         }
         const auto whole = meanings.find(name);
@@ -289,6 +296,13 @@ std::string stand_in_note(const Listing& listing, const std::string& path,
             ? ""
             : fmt::format(", and {} {} computed anew", quoted(listing.computed),
                           listing.computed.size() == 1 ? "is" : "are"));
+}
+
+std::string transposed_note(const Listing& listing, const std::string& path) {
+    if (listing.transposed.empty()) return {};
+    return fmt::format("{}: {} {} read transposed, [out, in]; gradients are [in, out]", path,
+                       fmt::join(listing.transposed, ", "),
+                       listing.transposed.size() == 1 ? "is" : "are");
 }
 
 std::string unused_note(const Listing& listing, const std::string& path) {

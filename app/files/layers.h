@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,9 +26,10 @@ struct Listing {
     bool hooks = false;                            // Q, K and V are TransformerLens's, tokens first
     std::map<std::string, std::string> stand_ins;  // "l0.Q": the name that stands for it, "l0.q"
     std::map<std::string, std::string> roles;      // of every array that is used: "l0.q" -> "Q"
-    bool given_roles = false;                      // a person said what some are
-    bool call = false;                             // Q and K, X or a packed array are among them
-    std::vector<std::string> computed;             // results of a trace that came with such inputs
+    std::set<std::string, std::less<>> transposed;  // names that are read as a role with .T
+    bool given_roles = false;                       // a person said what some are
+    bool call = false;                              // Q and K, X or a packed array are among them
+    std::vector<std::string> computed;              // results of a trace that came with such inputs
 };
 /// A file without Q, K, V and X may have a packed `qkv`, the stages q, k, v or x of a trace, or TransformerLens's
 /// blocks.<N>.attn.hook_q, hook_k and hook_v (after RoPE hook_rot_q and hook_rot_k): they stand for them.
@@ -43,6 +45,9 @@ std::string layer_name(const Listing& listing, Index layer, std::string_view arr
 /// `layout`: the axes that the options say; not set: the names' own.
 std::string stand_in_note(const Listing& listing, const std::string& path,
                           std::optional<HeadAxes> layout = {});
+
+/// "in.npz: q.weight is read transposed ..."; "" where nothing is.
+std::string transposed_note(const Listing& listing, const std::string& path);
 
 /// mask, tokens, tokens_kv or options: of every layer.
 bool is_file_array(std::string_view name);

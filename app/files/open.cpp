@@ -42,7 +42,8 @@ std::string without_path(std::string sentence, const std::string& path) {
 }
 
 /// Of arrays that no attention can be made of: a document of their names alone.
-Result<Opened> open_arrays_alone(const std::string& path, const std::string& options, Error why) {
+Result<Opened> open_arrays_alone(const std::string& path, const std::string& options, Error why,
+                                 std::optional<view::FileQuestion> question) {
     const bool listed = why.kind == ErrorKind::input && !is_standard(path);
     const auto file = listed ? open_arrays(path) : Result<Arrays>(tl::unexpected(why));
     if (!file || (*file)->names().empty()) return tl::unexpected(std::move(why));
@@ -52,6 +53,7 @@ Result<Opened> open_arrays_alone(const std::string& path, const std::string& opt
     document.name = named.stem().string();
     document.title = named.filename().string();
     document.no_attention = without_path(std::move(why.sentence), path);
+    document.question = std::move(question);
     document.note = fmt::format("no attention can be made of it: {}", document.no_attention);
     document.inputs = std::make_shared<const Inputs>();
     document.layers = {document.inputs};
@@ -67,8 +69,9 @@ Result<OptionValues> options_given(const std::string& options, const std::string
 Result<Opened> open_tensors(const std::string& path, const std::string& options) {
     const auto given = options_given(options, path);
     if (!given) return tl::unexpected(given.error());
-    auto file = read_tensors(path, *given, Values::optional);
-    if (!file) return open_arrays_alone(path, options, file.error());
+    std::optional<view::FileQuestion> question;
+    auto file = read_tensors(path, *given, Values::optional, &question);
+    if (!file) return open_arrays_alone(path, options, file.error(), std::move(question));
     if (file->operation)
         file->notes.push_back(
             fmt::format("operation {} is for trace: the window shows softmax "

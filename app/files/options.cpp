@@ -221,10 +221,10 @@ Result<void> set_discretise(CallOptions& call, const Value& value) {
 }
 
 /// What an array can be called by --role.
-constexpr std::string_view kRoleNames[] = {"Q",       "K",      "V",      "qkv",    "X",    "X_kv",
-                                           "W_Q",     "W_K",    "W_V",    "W_O",    "dO",   "dY",
-                                           "weights", "scores", "scaled", "masked", "mask", "b_Q",
-                                           "b_K",     "b_V",    "b_O",    "tokens", "-"};
+constexpr std::string_view kRoleNames[] = {
+    "Q",   "K",   "V",   "qkv",     "X",      "X_kv",   "W_Q",    "W_K",    "W_V",
+    "W_O", "dO",  "dY",  "weights", "scores", "scaled", "masked", "mask",   "b_Q",
+    "b_K", "b_V", "b_O", "W_Q.T",   "W_K.T",  "W_V.T",  "W_O.T",  "tokens", "-"};
 
 Result<void> set_role(CallOptions& call, const Value& value) {
     std::string_view rest = value.text;

@@ -175,6 +175,29 @@ Result<void> settle_scale(const std::string& what, const CallOptions& options,
     return {};
 }
 
+/// The same as a question; V tells how wide queries mostly are.
+view::FileQuestion scale_question(const ArrayReader& reader, const std::string& values) {
+    view::FileQuestion question{"Are the scores raw or scaled?", {}};
+    question.answers.push_back({"scaled, × 1",
+                                "Scaled already, or nothing scales them: softmax takes them as "
+                                "they are.",
+                                "scale", "none"});
+    const auto axes =
+        reader.has(values) ? reader.axes_of(values) : Result<std::vector<Index>>(bad_input(""));
+    const Index width = axes ? axes->back() : 0;
+    if (width > 0)
+        question.answers.push_back({fmt::format("raw, × 1/√{}", width),
+                                    "Raw q·k of queries that are as wide as V is here.", "d-k",
+                                    std::to_string(width)});
+    if (width != 64)
+        question.answers.push_back(
+            {"raw, × 1/√64", "Raw q·k with d_k = 64, as in GPT-2 and BERT.", "d-k", "64"});
+    if (width != 128)
+        question.answers.push_back(
+            {"raw, × 1/√128", "Raw q·k with d_k = 128, as in Llama 3 8B.", "d-k", "128"});
+    return question;
+}
+
 /// V, and what means something beside it.
 Result<Inputs> read_beside(const LayerReader& layer, Index heads) {
     Inputs in;
@@ -194,7 +217,9 @@ Result<Inputs> read_beside(const LayerReader& layer, Index heads) {
 
 void add_roles(const LayerReader& layer, const Inputs& in, TensorFile& file) {
     const auto add = [&](std::string_view role, const Tensor& tensor) {
-        if (!tensor.empty()) file.roles.emplace(layer.name(role), role);
+        if (tensor.empty()) return;
+        const std::string name = layer.name(role);
+        file.roles.emplace(name, fmt::format("{}{}", role, layer.is_transposed(role) ? ".T" : ""));
     };
     add("V", in.v);
     for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
@@ -276,7 +301,12 @@ Result<void> read_pairs(ArrayReader& reader, const PairsListing& pairs, const Be
                                      reader.path(), info(beside.options.operation->operation).key,
                                      title_of(pairs.stage)));
     if (pairs.stage == Stage::scores)
-        if (auto known = settle_scale(whole, beside.options, file.spec); !known) return known;
+        if (auto known = settle_scale(whole, beside.options, file.spec); !known) {
+            if (beside.asks)
+                *beside.asks =
+                    scale_question(reader, layer_name(beside.listing, pairs.layers.front(), "V"));
+            return known;
+        }
     for (std::size_t n = 0; n < pairs.names.size(); ++n) {
         auto tensors = tensors_of(reader, pairs.names[n]);
         if (!tensors) return tl::unexpected(tensors.error());

@@ -31,7 +31,8 @@ Result<void> choose_pairs(const ArrayReader& reader, Index layer, PairsListing& 
 struct BesidePairs {
     const Listing& listing;
     const CallOptions& options;
-    const OptionValues& given;  // the options by name
+    const OptionValues& given;                          // the options by name
+    std::optional<view::FileQuestion>* asks = nullptr;  // see read_tensors()
 };
 /// [Tq,Tk], [H,Tq,Tk] or [B,H,Tq,Tk] each; one plain array may be [L,B,H,Tq,Tk]. With V, W_O, b_O and sinks of the same
 /// layer where they are there. The scale of raw scores is not in the file: the options must say it.

@@ -254,16 +254,24 @@ std::string shifted(Index by) { return fmt::format("i {} {}", by < 0 ? "−" : "
 
 /// A causal mask over more or fewer keys than queries is two masks: which is meant has to be said.
 Result<void> check_corner(const ArrayReader& reader, const CallOptions& options,
-                          const TensorFile& file) {
+                          std::optional<view::FileQuestion>* asks, const TensorFile& file) {
     const Dimensions& size = file.size;
     if (!options.causal_unsaid || file.spec.query_offset || size.tq == size.tk) return {};
+    const std::string past = shifted(size.tk - size.tq);
+    if (asks)
+        *asks = {
+            fmt::format("Where does the causal mask of {} × {} start?", size.tq, size.tk),
+            {{"top-left", "Query i sees keys 0 to i: PyTorch's is_causal.", "causal", "top-left"},
+             {"bottom-right",
+              fmt::format("Query i sees keys 0 to {}: decoding with a KV cache.", past), "causal",
+              "bottom-right"}}};
     return bad_input(fmt::format(
         "{}: a causal mask of {} quer{} and {} key{} starts in one of two corners: give "
         "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
         "--causal=bottom-right (query "
         "i sees keys 0 to {}: decoding with a KV cache)",
         reader.path(), size.tq, size.tq == 1 ? "y" : "ies", size.tk, size.tk == 1 ? "" : "s",
-        shifted(size.tk - size.tq)));
+        past));
 }
 
 /// A list of strings, or an object with the list "tokens".
@@ -325,6 +333,7 @@ struct Asked {
     const CallOptions& options;
     Values values;
     std::optional<Index> only;
+    std::optional<view::FileQuestion>* asks;  // see read_tensors()
 };
 
 /// The queries and keys of each layer, or the scores or weights that stand in their place.
@@ -343,7 +352,9 @@ Result<void> read_any_layers(ArrayReader& reader, Listing& listing, const Asked&
     PairsListing chosen = *pairs;
     if (asked.only)
         if (auto one = choose_pairs(reader, *asked.only, chosen); !one) return one;
-    if (auto read = read_pairs(reader, chosen, {listing, asked.options, asked.given}, file); !read)
+    if (auto read =
+            read_pairs(reader, chosen, {listing, asked.options, asked.given, asked.asks}, file);
+        !read)
         return read;
     leave_unused(*pairs, reader, listing, file);
     return {};
@@ -362,7 +373,7 @@ Result<void> fill(ArrayReader& reader, Listing& listing, const Asked& asked, Ten
     file.spec = options->spec;
     if (auto layers = read_any_layers(reader, listing, asked, file); !layers) return layers;
     if (auto fine = check_d_k(reader, *options, file); !fine) return fine;
-    if (auto known = check_corner(reader, *options, file); !known) return known;
+    if (auto known = check_corner(reader, *options, asked.asks, file); !known) return known;
     if (std::string note = causal_note(file.spec, file.size); !note.empty())
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
     if (auto read = read_mask(reader, listing, file.size, file.spec.mask); !read) return read;
@@ -384,7 +395,7 @@ Result<void> fill(ArrayReader& reader, Listing& listing, const Asked& asked, Ten
 }
 
 Result<TensorFile> read_listed(ArrayReader& reader, const OptionValues& given, Values values,
-                               std::optional<Index> only) {
+                               std::optional<Index> only, std::optional<view::FileQuestion>* asks) {
     TensorFile file;
     const Result<OptionValues> merged = merge_options(reader, given, file.notes);
     if (!merged) return tl::unexpected(merged.error());
@@ -393,8 +404,10 @@ Result<TensorFile> read_listed(ArrayReader& reader, const OptionValues& given, V
     auto listed = list_layers(reader.names(), reader.path(), options->roles);
     if (!listed) return tl::unexpected(std::move(listed.error()));
     Listing listing = *std::move(listed);
-    if (auto filled = fill(reader, listing, {*merged, *options, values, only}, file); !filled)
+    if (auto filled = fill(reader, listing, {*merged, *options, values, only, asks}, file); !filled)
         return tl::unexpected(filled.error());
+    if (std::string note = transposed_note(listing, reader.path()); !note.empty())
+        file.notes.push_back(std::move(note));
     if (std::string note = stand_in_note(listing, reader.path(), options->layout); !note.empty())
         file.notes.push_back(std::move(note));
     const std::vector<std::string> notes = reader.notes();
@@ -406,17 +419,18 @@ Result<TensorFile> read_listed(ArrayReader& reader, const OptionValues& given, V
 
 }  // namespace
 
-Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given, Values values) {
+Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given, Values values,
+                                std::optional<view::FileQuestion>* asks) {
     auto reader = ArrayReader::open(path);
     if (!reader) return tl::unexpected(std::move(reader.error()));
-    return read_listed(*reader, given, values, {});
+    return read_listed(*reader, given, values, {}, asks);
 }
 
 Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer,
                               Values values) {
     auto reader = ArrayReader::open(path);
     if (!reader) return tl::unexpected(std::move(reader.error()));
-    return read_listed(*reader, given, values, layer);
+    return read_listed(*reader, given, values, layer, nullptr);
 }
 
 }  // namespace attn::files

@@ -42,8 +42,10 @@ enum class Values : std::uint8_t { needed, optional };
 /// Shapes: Q, K, V, dO [T,d], [H,T,d] or [B,H,T,d]; X, X_kv, dY [T,d], [B,T,d] or [B,1,T,d]; weights [in,out];
 /// biases [n] or [1,n]; parameters of an operation [H,rows,columns]; mask bool or uint8, [Tq,Tk] or 4-D; tokens and tokens_kv an array of Tq or Tk strings,
 /// or a text scalar with a JSON array of them. Arrays that mean nothing are named in a note.
+/// `asks`: gets the question and its answers where the error is that a person has to say something.
 Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given = {},
-                                Values values = Values::needed);
+                                Values values = Values::needed,
+                                std::optional<view::FileQuestion>* asks = nullptr);
 /// The same with one layer only; nothing of the others is read. `layer`: a number, kFirstLayer or kOnlyLayer.
 Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer,
                               Values values = Values::needed);

@@ -146,6 +146,17 @@ void read_place(Fields& fields, AppState& state) {
             fmt::format("has 'batch' = {}: expected 0 to {}", state.batch, size.batch - 1));
 }
 
+/// The options of a file that leaves something open: the session says in which corner its causal mask starts.
+std::string with_corner(const DocumentReference& reference) {
+    const auto& causal = reference.spec.mask.causal;
+    if (!causal || !std::holds_alternative<std::string>(reference.what)) return reference.options;
+    json options =
+        reference.options.empty() ? json::object() : json::parse(reference.options, nullptr, false);
+    if (!options.is_object()) return reference.options;
+    options["causal"] = *causal == CausalAlign::top_left ? "top-left" : "bottom-right";
+    return options.dump();
+}
+
 /// A file is looked for beside the session first.
 Result<Document> open_reference(const json& value, const std::string& where,
                                 const SessionContext& context) {
@@ -163,6 +174,10 @@ Result<Document> open_reference(const json& value, const std::string& where,
     OpenRequest request{{}, 0, reference->options};
     std::visit([&](const auto& what) { request.what = what; }, reference->what);
     auto opened = context.open(request, {});
+    if (opened && opened->document->question) {
+        request.options = with_corner(*reference);
+        opened = context.open(request, {});
+    }
     if (!opened) return tl::unexpected(opened.error());
     return resolved(*opened->document, *reference);
 }

@@ -2,6 +2,7 @@
 // which no attention can be made.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -12,7 +13,9 @@
 #include "app/view/document/requests.h"
 #include "app/view/heads/compute.h"
 #include "app/view/session.h"
+#include "app/view/tensors/actions.h"
 #include "app/view/tensors/measure.h"
+#include "app/view/tensors/view.h"
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
@@ -146,6 +149,68 @@ TEST_CASE("raw scores of which the scale was said") {
     const auto both = read_tensors((scratch / "r.npz").string(),
                                    {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
     CHECK(says(both.error().sentence, "--d-k is 16 beside scale 2; expected one of them"));
+}
+
+TEST_CASE("what a file leaves open is asked in Tensors, and an answer opens it") {
+    const Scratch scratch;
+    REQUIRE(write(scratch / "r.npz",
+                  {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}},
+                   {"V", {2, 16}, std::vector<float>(32, 1.0F)}}));
+    view::AppState state = opened_state(scratch / "r.npz");
+    REQUIRE(state.document().question);
+    REQUIRE(state.document().question->answers.size() == 4);
+    CHECK(state.document().question->answers[1].title == "raw, × 1/√16");
+    view::apply(state, view::AnswerTensors{"d-k", "17"});
+    CHECK_FALSE(state.opening);
+    view::apply(state, view::AnswerTensors{"d-k", "16"});
+    REQUIRE(state.opening);
+    CHECK(state.opening->options == R"({"d-k":"16"})");
+    const auto result = heads_of(opened_state(scratch / "r.npz", state.opening->options));
+    CHECK(result.weights({0, 0})(0, 1) == doctest::Approx(0.75));
+
+    const std::vector<float> q(2, 1.0F), k(3, 1.0F);
+    REQUIRE(write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}}));
+    const view::AppState open_corner = opened_state(scratch / "c.npz", R"({"causal": true})");
+    CHECK(open_corner.workspace == view::Workspace::tensors);
+    REQUIRE(open_corner.document().question);
+    CHECK(open_corner.document().question->answers[1].meaning ==
+          "Query i sees keys 0 to i + 1: decoding with a KV cache.");
+    CHECK(view::build_tensors_view(open_corner).answers[1].title == "B: bottom-right");
+    const view::AppState said = opened_state(scratch / "c.npz", R"({"causal": "bottom-right"})");
+    CHECK_FALSE(said.document().question);
+    CHECK(said.document().no_attention.empty());
+}
+
+TEST_CASE("a weight as nn.Linear stores it gives the numbers of its transpose") {
+    const Scratch scratch;
+    const std::vector<float> x{1, 2, 3, 4, 5, 7}, w{1, 2, 3, 4, 5, 6}, turned{1, 3, 5, 2, 4, 6};
+    const auto with = [&](const char* name, std::vector<Index> extents,
+                          const std::vector<float>& values) {
+        return std::vector<NpzEntry>{{"X", {2, 3}, x},
+                                     {name, std::move(extents), values},
+                                     {"W_K", {3, 2}, w},
+                                     {"W_V", {3, 2}, w}};
+    };
+    REQUIRE(write(scratch / "a.npz", with("W_Q", {3, 2}, w)));
+    REQUIRE(write(scratch / "b.npz", with("q.weight", {2, 3}, turned)));
+    const auto plain = read_tensors((scratch / "a.npz").string());
+    const auto torch =
+        read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q.T"}}});
+    REQUIRE(plain);
+    REQUIRE_MESSAGE(torch, torch.error().sentence);
+    const Trace a = attend(plain->layers[0], plain->spec, "reference").value();
+    const Trace b = attend(torch->layers[0], torch->spec, "reference").value();
+    CHECK(a[Stage::q](0, 0, 0, 0) == 22.0F);  // 1 · 1 + 2 · 3 + 3 · 5
+    for (const StageInfo& row : stage_table())
+        CHECK(std::ranges::equal(a[row.stage].values(), b[row.stage].values()));
+    CHECK(torch->param_extents[0][index_of(Param::w_q)] == std::vector<Index>{3, 2});
+    CHECK(torch->roles.at("q.weight") == "W_Q.T");
+    CHECK(std::ranges::any_of(torch->notes, [](const std::string& note) {
+        return says(note, "q.weight is read transposed, [out, in]; gradients are [in, out]");
+    }));
+    const auto wrong =
+        read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q"}}});
+    CHECK_FALSE(wrong);
 }
 
 TEST_CASE("V beside weights makes the norms and shares of heads") {

@@ -81,6 +81,25 @@ TEST_CASE("names tell roles, and what nn.Linear stores is said") {
     CHECK(role("foo", {2, 2}).role.empty());
 }
 
+TEST_CASE("X tells a projection from one as nn.Linear stores it, and a square one is not guessed") {
+    TensorListing listing;
+    listing.rows = {{"X", "float32", {3, 6}, 72}};
+    const auto proposed = [&](const char* name, std::vector<Index> extents) {
+        return propose_role({name, "float32", std::move(extents), 4}, nullptr, &listing);
+    };
+    CHECK(proposed("q_proj.weight", {4, 6}).role == "W_Q.T");
+    CHECK(proposed("q_proj.weight", {4, 6}).reason == "its name; X is 6 wide, which is in here");
+    CHECK(proposed("q_proj.weight", {6, 4}).role == "W_Q");
+    CHECK(proposed("o_proj.weight", {6, 4}).role == "W_O.T");
+    CHECK(proposed("o_proj.weight", {4, 6}).role == "W_O");
+    CHECK(proposed("q_proj.weight", {6, 6}).role == "W_Q");
+    CHECK(proposed("q_proj.weight", {6, 6}).reason.find("does not tell") != std::string::npos);
+    CHECK(proposed("q_proj.weight", {5, 7}).role == "W_Q");
+    CHECK(proposed("q_proj.weight", {5, 7}).reason.find("W_Q.T reads it so") != std::string::npos);
+    listing.rows.push_back({"X_kv", "float32", {3, 5}, 60});
+    CHECK(proposed("k_proj.weight", {4, 5}).role == "W_K.T");
+}
+
 TEST_CASE("a toy's arrays stand in the table, measured one by one") {
     const AppState state = shown();
     const TensorsView view = build_tensors_view(state);

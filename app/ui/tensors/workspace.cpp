@@ -238,9 +238,40 @@ float draw_words_of(const TensorsView& view, const Box& box, const Frame& frame)
     return top;
 }
 
+/// What the file leaves open, and a button for each answer with what it means.
+float draw_question(const TensorsView& view, const Box& box, const Frame& frame,
+                    view::Actions& out) {
+    if (view.question.empty()) return box.low.y;
+    const float row = frame.px(kRow) + frame.px(6);
+    float widest = 0.0F;
+    for (const auto& answer : view.answers)
+        widest = std::max(widest, button_width(frame, answer.title));
+    float top = box.low.y + frame.px(kGap) / 2;
+    panel("question", {{box.low.x, top}, {box.high.x, top + row}},
+          [&] { wrapped_words(frame, frame.fonts.title, frame.theme.text, view.question); });
+    top += row;
+    const float height = row * static_cast<float>(view.answers.size());
+    panel("answers", {{box.low.x, top}, {box.high.x, top + height}}, [&] {
+        for (std::size_t n = 0; n < view.answers.size(); ++n) {
+            const auto& answer = view.answers[n];
+            const float y = top + row * static_cast<float>(n);
+            ImGui::SetCursorScreenPos({box.low.x, y});
+            if (button(frame, answer.title.c_str(), answer.title, {answer.meaning, answer.tip}))
+                out.push_back(answer.action);
+            const float left = box.low.x + widest + frame.px(kGap);
+            draw_text_in(frame, frame.fonts.body, {left, y}, {box.high.x, y + frame.px(kRow)},
+                         Align::left, frame.theme.muted,
+                         fit_text(frame, frame.fonts.body, answer.meaning, box.high.x - left));
+        }
+    });
+    return top + height;
+}
+
 void draw_body(const TensorsView& view, const view::AppState& state, const Box& box,
                const Frame& frame, view::Actions& out) {
-    const float top = draw_words_of(view, box, frame) + frame.px(kGap) / 2;
+    const float words = draw_words_of(view, box, frame);
+    const float top =
+        draw_question(view, {{box.low.x, words}, box.high}, frame, out) + frame.px(kGap) / 2;
     if (!view.empty.empty()) {
         panel("nothing", {{box.low.x, top}, box.high},
               [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.empty); });

@@ -112,6 +112,19 @@ struct GivenPairs {
     Tensor values;
 };
 
+/// What a file leaves open and nothing is computed without: asked of whoever opened it.
+struct FileQuestion {
+    struct Answer {
+        std::string title;          // "bottom-right"
+        std::string meaning;        // one sentence
+        std::string option, value;  // what it adds to the file's options
+        bool operator==(const Answer&) const = default;
+    };
+    std::string words;  // "Where does the causal mask start?"
+    std::vector<Answer> answers;
+    bool operator==(const FileQuestion&) const = default;
+};
+
 /// What one output should be, for the squared error; 0 where nothing else is said.
 struct Target {
     OutputCell cell;
@@ -145,6 +158,7 @@ struct Document {
     std::vector<std::shared_ptr<const GivenPairs>>
         given;                 // of each layer; empty: all is computed from `layers`
     std::string no_attention;  // why no attention can be made of the file's arrays; "": it can
+    std::optional<FileQuestion> question;      // whose answer would make attention of them
     std::map<std::string, std::string> roles;  // of a file's arrays: name -> what it was read as
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first

@@ -52,6 +52,15 @@ struct ReadTensors {
     static constexpr auto kMeta = meta("read_tensors", Kind::plain);
     friend void carry_out(AppState& state, const ReadTensors& action);
 };
+/// One of the answers to the document's question, by the option that it sets: opens the file again with it.
+struct AnswerTensors {
+    std::string option;
+    std::string value;
+    static constexpr auto kMeta =
+        meta("answer_tensors", Kind::plain, field("option", &AnswerTensors::option),
+             field("value", &AnswerTensors::value));
+    friend void carry_out(AppState& state, const AnswerTensors& action);
+};
 /// The rows of the table that are on screen, from and past: only they are measured.
 struct SeeTensors {
     Index first;
@@ -74,6 +83,6 @@ struct TensorMeasured {
 
 using TensorsActions =
     ActionList<FilterTensors, SortTensors, SelectTensor, SetTensorRole, SetTensorAxes, ReadTensors,
-               SeeTensors, TensorsListed, TensorMeasured>;
+               AnswerTensors, SeeTensors, TensorsListed, TensorMeasured>;
 
 }  // namespace attn::view

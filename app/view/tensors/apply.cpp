@@ -31,6 +31,15 @@ bool refuse_roles(AppState& state) {
     return true;
 }
 
+/// The options that the file was opened with.
+nlohmann::ordered_json options_of(const FileOrigin& file) {
+    auto options = nlohmann::ordered_json::object();
+    if (!file.options.empty())
+        if (const auto before = parse_json(file.options, file.path); before && before->is_object())
+            for (const auto& [key, value] : before->items()) options[key] = value;
+    return options;
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const FilterTensors& action) { state.tensors.filter = action.text; }
@@ -79,16 +88,31 @@ void carry_out(AppState& state, const SetTensorAxes& action) {
 void carry_out(AppState& state, const ReadTensors&) {
     if (refuse_roles(state)) return;
     const FileOrigin& file = *file_of(state);
-    auto options = nlohmann::ordered_json::object();
-    if (!file.options.empty())
-        if (const auto before = parse_json(file.options, file.path); before && before->is_object())
-            for (const auto& [key, value] : before->items()) options[key] = value;
+    auto options = options_of(file);
     options.erase("role");
     options.erase("layout");
     if (const std::string roles = roles_text(state.tensors.roles); !roles.empty())
         options["role"] = roles;
     if (!state.tensors.axes.empty()) options["layout"] = state.tensors.axes;
     carry_out(state, OpenFile{file.path, {}, options.empty() ? "" : options.dump()});
+}
+
+void carry_out(AppState& state, const AnswerTensors& action) {
+    const std::optional<FileQuestion> question = state.document().question;
+    if (!question || file_of(state) == nullptr)
+        return say(state, "Nothing is asked of this file.", Severity::warning);
+    const auto is_it = [&](const FileQuestion::Answer& each) {
+        return each.option == action.option && each.value == action.value;
+    };
+    if (std::ranges::none_of(question->answers, is_it))
+        return say(state,
+                   fmt::format("{} = {} is none of the answers.", shortened(action.option),
+                               shortened(action.value)),
+                   Severity::error);
+    const FileOrigin file = *file_of(state);
+    auto options = options_of(file);
+    options[action.option] = action.value;
+    carry_out(state, OpenFile{file.path, {}, options.dump()});
 }
 
 void carry_out(AppState& state, const SeeTensors& action) {

@@ -23,8 +23,10 @@ struct RoleProposal {
     std::string axes;    // "[B,H,T,d]"; "": unknown
     std::string reason;  // "its name", "all 48 rows sum to 1"
 };
-/// By name and shape; by content where `stats` are there (null: not measured).
-RoleProposal propose_role(const TensorRow& row, const TensorStats* stats);
+/// By name and shape; by content where `stats` are there (null: not measured). `beside`: the file's other arrays, whose
+/// widths tell a projection [in, out] from one as nn.Linear stores it, [out, in]; a square one is not guessed.
+RoleProposal propose_role(const TensorRow& row, const TensorStats* stats,
+                          const TensorListing* beside = nullptr);
 
 /// Of a file: each array's own name or the role that it was given -> as the options write it, "a=Q,b=K".
 std::string roles_text(const std::map<std::string, std::string>& roles);

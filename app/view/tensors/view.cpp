@@ -44,7 +44,8 @@ std::string role_text(const AppState& state, const TensorRow& row) {
         return model_of(document) != nullptr ? "of the model" : row.name;
     if (const auto read = document.roles.find(row.name); read != document.roles.end())
         return read->second;
-    const RoleProposal proposal = propose_role(row, stats_of(state, row.name));
+    const RoleProposal proposal =
+        propose_role(row, stats_of(state, row.name), state.tensors.listing.get());
     return proposal.role.empty() ? "not used" : fmt::format("not used; {}?", proposal.role);
 }
 
@@ -165,7 +166,7 @@ void add_role_lines(const AppState& state, const TensorRow& row, const TensorSta
         detail.lines.push_back(fmt::format("Read as {}.", as->second));
     else
         detail.lines.push_back("Not used.");
-    const RoleProposal proposal = propose_role(row, stats);
+    const RoleProposal proposal = propose_role(row, stats, state.tensors.listing.get());
     if (!proposal.role.empty())
         detail.lines.push_back(fmt::format("It may be {}{}: {}.", proposal.role,
                                            proposal.axes.empty() ? "" : " " + proposal.axes,
@@ -289,6 +290,17 @@ TensorsView build_tensors_view(const AppState& state) {
     const Document& document = state.document();
     if (!document.no_attention.empty())
         view.reason = fmt::format("No attention is made of it: {}.", document.no_attention);
+    if (document.question) {
+        view.question = document.question->words;
+        for (std::size_t n = 0;
+             n < std::min(document.question->answers.size(), std::size(kAnswerKeys)); ++n) {
+            const FileQuestion::Answer& answer = document.question->answers[n];
+            const char letter = static_cast<char>('A' + n);
+            view.answers.push_back({fmt::format("{}: {}", letter, answer.title), answer.meaning,
+                                    fmt::format("Open the file so\nKey: {}", letter),
+                                    AnswerTensors{answer.option, answer.value}});
+        }
+    }
     const auto* file = std::get_if<FileOrigin>(&document.origin);
     view.can_read = file != nullptr;
     view.axes_names = {"as the file says", "[B,H,T,d] heads first", "[B,T,H,d] tokens first",

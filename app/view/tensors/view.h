@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "app/view/common/keys.h"
 #include "app/view/common/painter.h"
 #include "app/view/state.h"
+#include "app/view/tensors/actions.h"
 #include "app/view/tensors/measure.h"
 
 namespace attn::view {
@@ -38,10 +40,19 @@ struct TensorDetail {
     std::vector<std::string> role_names, role_keys;
     int role = 0;
 };
+/// One answer to what the file leaves open.
+struct TensorAnswer {
+    std::string title;    // "A: bottom-right"
+    std::string meaning;  // one sentence
+    std::string tip;      // the key
+    AnswerTensors action;
+};
 struct TensorsView {
-    std::string point;   // the first line
-    std::string reason;  // why no attention can be made of it; "": it can
-    std::string empty;   // why the table is empty; "": it is not
+    std::string point;     // the first line
+    std::string reason;    // why no attention can be made of it; "": it can
+    std::string question;  // what has to be said first; "": nothing
+    std::vector<TensorAnswer> answers;
+    std::string empty;  // why the table is empty; "": it is not
     std::string filter;
     std::vector<TensorHead> heads;
     std::vector<TensorLine> lines;
@@ -55,6 +66,8 @@ struct TensorsView {
     std::string unused;  // names what is not used
 };
 
+/// The keys of the first answers; there are never more of them.
+inline constexpr Key kAnswerKeys[] = {Key::a, Key::b, Key::c, Key::d};
 TensorsView build_tensors_view(const AppState& state);
 /// The rows of the table in their order on screen.
 std::vector<const TensorRow*> tensor_rows(const AppState& state);

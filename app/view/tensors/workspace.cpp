@@ -64,6 +64,10 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
         any);
     add("Turn the order round", plain(Key::r),
         SortTensors{state.tensors.sort, !state.tensors.descending}, any);
+    if (const auto& question = state.document().question)
+        for (std::size_t n = 0; n < std::min(question->answers.size(), std::size(kAnswerKeys)); ++n)
+            add(fmt::format("Answer: {}", question->answers[n].title), plain(kAnswerKeys[n]),
+                AnswerTensors{question->answers[n].option, question->answers[n].value});
     const bool file = std::holds_alternative<FileOrigin>(state.document().origin);
     const std::string& name = state.tensors.selected;
     for (const TensorRole& role : tensor_roles())
