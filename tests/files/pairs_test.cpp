@@ -254,6 +254,23 @@ TEST_CASE("a role makes an array what its name does not say") {
     CHECK(says(wrong->document->no_attention, "expected NAME=ROLE"));
 }
 
+TEST_CASE("a session that says the corner of its causal mask opens a file that does not") {
+    const Scratch scratch;
+    const std::vector<float> q(2, 1.0F), k(3, 1.0F);
+    REQUIRE(write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}}));
+    view::AppState state = opened_state(scratch / "c.npz", R"({"causal": "top-left"})");
+    std::string text = view::session_to_json(state, scratch / "");
+    const std::size_t word = text.find("top-left");
+    REQUIRE(word != std::string::npos);
+    text.replace(word - 2, 12, "true");  // \"top-left\" of the options: as an older session has it
+    std::ofstream(scratch / "s.json") << text;
+    const auto again = open(scratch / "s.json");
+    REQUIRE_MESSAGE(again, again.error().sentence);
+    CHECK(again->document->no_attention.empty());
+    CHECK(again->document->spec.mask.causal == CausalAlign::top_left);
+    CHECK(again->document->size.tk == 3);
+}
+
 TEST_CASE("a session of given weights opens again, with its roles") {
     const Scratch scratch;
     REQUIRE(write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}}));
