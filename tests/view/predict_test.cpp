@@ -121,3 +121,53 @@ TEST_CASE("predict: the mode is kept in a session") {
     const AppState again = session_from_json(session_to_json(predicting()), "test", {}).value();
     CHECK(again.step.predicts);
 }
+
+TEST_CASE(
+    "predict: the guess comes back with the session, as drawn and as far as it was revealed") {
+    AppState state =
+        predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}, GuessEntry{3, 0.1}});
+    for (int shown = 0; shown < 3; ++shown) {
+        const std::string text = session_to_json(state);
+        const AppState again = session_from_json(text, "test", {}).value();
+        CHECK(session_to_json(again) == text);
+        REQUIRE(again.step.prediction);
+        CHECK(again.step.prediction->guess == std::vector<double>{0.7, 0.25, 0.25, 0.1});
+        CHECK(again.step.prediction->column == 3);
+        CHECK(again.step.prediction->revealed == (shown > 0));
+        CHECK(is_guessing(again) == (shown < 2));
+        AppState other = initial_state();
+        restore(other, again);
+        CHECK(is_guessing(other) == (shown < 2));
+        if (shown < 2) CHECK(build_predict_view(other)->guess == again.step.prediction->guess);
+        apply(state, RevealGuess{});
+    }
+}
+
+TEST_CASE("predict: a session's guess of another row is over, a malformed one is named") {
+    const std::string text =
+        session_to_json(predicting({SelectCell{{Stage::weights, 3, 0}}, GuessEntry{0, 0.5}}));
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string changed = text;
+        const auto at = changed.find(from, changed.find("\"guess\":"));
+        REQUIRE(at != changed.npos);
+        return session_from_json(changed.replace(at, from.size(), to), "test", {});
+    };
+    const auto other = with("\"row\":3", "\"row\":0");
+    REQUIRE(other);
+    CHECK(build_predict_view(*other)->guess == std::vector<double>(4, 0.25));
+    const auto shorter = with("[0.5,0.25,0.25,0.25]", "[0.5,0.25]");
+    REQUIRE(shorter);
+    CHECK(build_predict_view(*shorter)->guess == std::vector<double>(4, 0.25));
+    const auto refused = [&](const std::string& from, const std::string& to,
+                             const std::string& words) {
+        const auto read = with(from, to);
+        REQUIRE_FALSE(read);
+        CAPTURE(read.error().sentence);
+        CHECK(read.error().sentence.find(words) != std::string::npos);
+    };
+    refused("[0.5,", "[1.5,", "has the entry 1.5: expected a number from 0 to 1");
+    refused("[0.5,", "[\"nan\",", "has the entry nan");
+    refused("[0.5,0.25,0.25,0.25]", "[]", "has 0 'entries': expected 1 to 64");
+    refused("\"column\":0", "\"column\":4", "has 'column' = 4: expected 0 to 3");
+    refused("\"row\":3", "\"row\":-1", "'row'");
+}

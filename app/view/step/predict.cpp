@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
 #include "app/view/document/edits.h"
 #include "app/view/step/actions.h"
@@ -152,6 +154,48 @@ void say_difference(PredictView& view, bool share) {
 }  // namespace
 
 void settle_prediction(AppState& state) { state.step.prediction = present(state); }
+
+nlohmann::ordered_json prediction_to(const AppState& state) {
+    const auto now = present(state);
+    if (!now || !state.step.prediction) return nullptr;
+    nlohmann::ordered_json guess{{"stage", info(now->stage).key},
+                                 {"batch", now->batch},
+                                 {"head", now->head},
+                                 {"row", now->row},
+                                 {"entries", now->guess},
+                                 {"column", now->column}};
+    if (now->revealed) guess["revealed"] = true;
+    if (now->closed) guess["closed"] = true;
+    return guess;
+}
+
+void read_prediction(Fields& fields, AppState& state) {
+    Prediction read;
+    read_stage(fields, "stage", read.stage);
+    fields.need_index("batch", read.batch);
+    fields.need_index("head", read.head);
+    fields.need_index("row", read.row);
+    fields.need("entries", read.guess);
+    fields.read_index("column", read.column);
+    fields.read("revealed", read.revealed);
+    fields.read("closed", read.closed);
+    read.revealed = read.revealed || read.closed;  // the canvas is shown after the row
+    const std::size_t count = read.guess.size();
+    if (count == 0 || count > kMostGuessed)
+        return fields.complain(
+            fmt::format("has {} 'entries': expected 1 to {}", count, kMostGuessed));
+    if (read.column >= std::ssize(read.guess))
+        return fields.complain(
+            fmt::format("has 'column' = {}: expected 0 to {}", read.column, count - 1));
+    // An edit of the document may leave a guess beyond the axis of its stage; shares have one axis.
+    const bool share = is_share(read.stage);
+    const double most = share ? 1.0 : double{std::numeric_limits<float>::max()};
+    for (const double entry : read.guess)
+        if (!(entry >= (share ? 0.0 : -most) && entry <= most))
+            return fields.complain(fmt::format("has the entry {}: expected a number from {} to {}",
+                                               entry, share ? 0.0 : -most, most));
+    if (fields.fine()) state.step.prediction = std::move(read);
+}
 
 Action nudged_guess(const AppState& state, int steps) {
     const Prediction guess = present(state).value_or(Prediction{.guess = {0.0}});

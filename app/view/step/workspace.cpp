@@ -222,6 +222,7 @@ nlohmann::ordered_json write_step(const AppState& state) {
         {"sentence_draft", look.sentence_draft}};
     if (look.model_open) step["model"] = true;
     if (look.predicts) step["predicts"] = true;
+    if (auto guess = prediction_to(state); !guess.is_null()) step["guess"] = std::move(guess);
     if (look.selected) step["selected"] = cell_to(*look.selected);
     step["places"] = places_to(look.places);
     if (look.editing)
@@ -241,6 +242,7 @@ void read_step(Fields& fields, AppState& state) {
     fields.read("sentence_draft", look.sentence_draft);
     fields.read("model", look.model_open);
     fields.read("predicts", look.predicts);
+    read_object(fields, "guess", [&](Fields& inner) { read_prediction(inner, state); });
     forget_places(state);
     if (const auto* found = fields.find("selected"))
         look.selected = cell_from(fields, "selected", *found);

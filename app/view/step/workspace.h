@@ -16,6 +16,10 @@ void forget_step(AppState& state);
 InspectorView step_inspector(const AppState& state);
 nlohmann::ordered_json write_step(const AppState& state);
 void read_step(Fields& fields, AppState& state);
+/// The guess that stands, for a session; null: there is none.
+nlohmann::ordered_json prediction_to(const AppState& state);
+/// Malformed parts are complained of. A guess of a row that the session does not look at is over, as in the window.
+void read_prediction(Fields& fields, AppState& state);
 bool is_step_animating(const AppState& state);
 bool has_step_settled(const AppState& state);
 std::string step_figure_name(const AppState& state);
