@@ -137,3 +137,52 @@ TEST_CASE("gradients: a session keeps the place, and every sample is shown or sa
         CHECK((view.ready || !view.lacks.empty() || !view.point.empty()));
     }
 }
+
+TEST_CASE("gradients: competition: the raised key gains what all others lose") {
+    const AppState state = gradients_state({SelectJacobianRow{2, 1}});
+    const CompetitionView view = build_gradients_view(state).competition;
+    const auto& weights = state.gradients_look.result->sides[0].trace[Stage::weights];
+    REQUIRE(view.tokens.size() == 4);
+    CHECK(view.raised == 1);
+    double sum = 0.0;
+    for (Index k = 0; k < 4; ++k) {
+        const auto& token = view.tokens[static_cast<std::size_t>(k)];
+        const double p = weights(0, 0, 2, k), raised = weights(0, 0, 2, 1);
+        CHECK(token.p == doctest::Approx(p));
+        CHECK(token.slope == doctest::Approx(k == 1 ? p * (1.0 - p) : -p * raised));
+        CHECK(token.width == doctest::Approx(std::abs(token.slope) / 0.25));
+        CHECK((token.slope > 0.0) == (k == 1));
+        sum += token.slope;
+    }
+    CHECK(std::abs(sum) < 1e-12);
+    CHECK(has(view.sum, "= 0: cat gains 0.24"));
+    CHECK(view.why.empty());
+}
+
+TEST_CASE("gradients: competition: masked keys take no part, and what has no arrow says why") {
+    const Actions causal = {SetCausalMask{CausalChoice::top_left}, SelectJacobianRow{1, 0}};
+    const CompetitionView two = build_gradients_view(gradients_state(causal)).competition;
+    CHECK(two.tokens[1].look == CellLook::number);
+    CHECK(two.tokens[1].slope == doctest::Approx(-two.tokens[0].slope));
+    CHECK(two.tokens[2].look == CellLook::masked);
+    CHECK(two.tokens[2].slope == 0.0);
+    const AppState causal_state = gradients_state(causal);
+    const CompetitionView masked =
+        build_gradients_view(after(causal_state, {SelectJacobianRow{1, 3}})).competition;
+    CHECK(has(masked.why, "down is masked"));
+    for (const CompetitionToken& token : masked.tokens) CHECK(token.width == 0.0);
+    const CompetitionView alone =
+        build_gradients_view(after(causal_state, {SelectJacobianRow{0, 0}})).competition;
+    CHECK(has(alone.why, "one key alone"));
+    const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.01}});
+    Index saturated = 0;
+    for (Index row = 0; row < 4; ++row)
+        for (Index key = 0; key < 4; ++key) {
+            const CompetitionView view =
+                build_gradients_view(after(sharp, {SelectJacobianRow{row, key}})).competition;
+            const CompetitionToken& raised = view.tokens[static_cast<std::size_t>(key)];
+            CHECK(view.why.empty() == (raised.slope >= 0.01));
+            saturated += has(view.why, "Saturated") && raised.p > 0.99;
+        }
+    CHECK(saturated > 0);
+}

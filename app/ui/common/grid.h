@@ -52,4 +52,8 @@ std::optional<view::CellRef> draw_grid(const view::GridView& grid, const Fade& f
 /// of each row, as far as one fits.
 bool shows_numbers(const view::GridView& grid, const GridPlace& place, const Frame& frame);
 
+/// The look of what is masked: lines x + y = n · step over a box, which go on from box to box.
+void draw_hatch(view::Painter& painter, ImVec2 low, ImVec2 size, float step, view::Color color,
+                float thickness);
+
 }  // namespace attn::ui

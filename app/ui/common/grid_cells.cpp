@@ -176,7 +176,8 @@ void fill_picture(const GridCanvas& canvas, const Fade& fade) {
                                canvas.end());
 }
 
-/// Lines x + y = n · step over the cell: they go on from cell to cell.
+}  // namespace
+
 void draw_hatch(view::Painter& painter, ImVec2 low, ImVec2 size, float step, view::Color color,
                 float thickness) {
     const ImVec2 high{low.x + size.x, low.y + size.y};
@@ -185,6 +186,8 @@ void draw_hatch(view::Painter& painter, ImVec2 low, ImVec2 size, float step, vie
                      {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
                      thickness);
 }
+
+namespace {
 
 void draw_cross(view::Painter& painter, ImVec2 low, ImVec2 size, view::Color color,
                 float thickness) {

@@ -8,6 +8,7 @@
 #include "app/ui/common/lens.h"
 #include "app/ui/common/point.h"
 #include "app/ui/common/widgets.h"
+#include "app/ui/gradients/competition.h"
 #include "app/ui/workspaces.h"
 #include "app/view/gradients/view.h"
 #include "app/view/gradients/workspace.h"
@@ -22,7 +23,9 @@ using view::GradientsView;
 constexpr float kBar = 40.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kGap = 20.0F;
-constexpr float kChain = 0.4F;  // of the width
+constexpr float kChain = 0.36F;       // of the width
+constexpr float kCompetition = 0.5F;  // of the height right of the chain
+constexpr float kLeastHero = 190.0F;
 constexpr float kSymbols = 76.0F;
 constexpr float kNumbers = 108.0F;
 constexpr float kHead = 44.0F;
@@ -170,7 +173,12 @@ void draw_gradients_body(const GradientsView& view, const Box& box, const Frame&
     const float split = box.low.x + box.size().x * (narrow ? kWideChain : kChain);
     const Box chain{{box.low.x, top}, {split - frame.px(kGap), box.high.y}};
     panel("chain", chain, [&] { draw_chain(view, chain, frame, out); });
-    const Box grids{{split, top}, box.high};
+    const float room = box.high.y - top;
+    const float hero = std::min(std::max(room * kCompetition, frame.px(kLeastHero)), room);
+    const Box competition{{split, top}, {box.high.x, top + hero}};
+    panel("competition", competition,
+          [&] { draw_competition(view.competition, competition, frame, out); });
+    const Box grids{{split, competition.high.y + frame.px(kGap)}, box.high};
     panel("grids", grids, [&] { draw_gradient_grids(view, grids, frame, out); });
 }
 

@@ -23,7 +23,6 @@ constexpr double kRounding = 1e-9;
 constexpr double kRoundedNorm = 1e-13;  // beside the largest, in double
 constexpr double kFlat = 0.01;          // of what an even row passes
 constexpr double kSaturatedRow = 0.99;
-constexpr Index kMostJacobian = 128;  // keys
 
 double norm_of(const TensorD& tensor) {
     double sum = 0.0;
@@ -111,23 +110,6 @@ double score_factor(const Document& document) {
     return factor;
 }
 
-/// Weights of the row that is looked at, from the exact pass; empty where there are none.
-std::vector<double> jacobian_weights(const AppState& state) {
-    const GradientsLook& look = state.gradients_look;
-    if (!look.result || !look.result->fault.empty()) return {};
-    const TensorD& weights = look.result->sides[0].trace[Stage::weights];
-    if (weights.empty() || look.row >= weights.shape().t || state.head >= weights.shape().h)
-        return {};
-    const auto row = weights.matrix(state.batch, state.head).row(look.row);
-    return {row.begin(), row.end()};
-}
-
-bool is_open(const AppState& state, Index key) {
-    const Document& document = state.document();
-    return may_attend(document.spec.mask, document.size, state.batch, state.head,
-                      state.gradients_look.row, key);
-}
-
 GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     const Document& document = state.document();
     const double factor = score_factor(document);
@@ -139,7 +121,7 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
         for (Index c = 0; c < n; ++c) {
             values.push_back(
                 static_cast<float>(factor * jacobian[static_cast<std::size_t>(r * n + c)]));
-            masked.push_back(!is_open(state, r) || !is_open(state, c));
+            masked.push_back(!may_attend_in_row(state, r) || !may_attend_in_row(state, c));
         }
     Sheet sheet = sheet_of(state, Stage::weights);
     sheet.values = {values.data(), n, n, n};
@@ -240,12 +222,29 @@ void add_badge(const LossGradients& result, GradientsView& view) {
 
 }  // namespace
 
+std::vector<double> jacobian_weights(const AppState& state) {
+    const GradientsLook& look = state.gradients_look;
+    if (!look.result || !look.result->fault.empty()) return {};
+    const TensorD& weights = look.result->sides[0].trace[Stage::weights];
+    if (weights.empty() || look.row >= weights.shape().t || state.head >= weights.shape().h)
+        return {};
+    const auto row = weights.matrix(state.batch, state.head).row(look.row);
+    return {row.begin(), row.end()};
+}
+
+bool may_attend_in_row(const AppState& state, Index key) {
+    const Document& document = state.document();
+    return may_attend(document.spec.mask, document.size, state.batch, state.head,
+                      state.gradients_look.row, key);
+}
+
 JacobianNumbers jacobian_numbers(const AppState& state) {
     JacobianNumbers row;
     const std::vector<double> all = jacobian_weights(state);
     std::vector<double> p;
     for (std::size_t j = 0; j < all.size(); ++j)
-        if (is_open(state, static_cast<Index>(j)) && std::isfinite(all[j])) p.push_back(all[j]);
+        if (may_attend_in_row(state, static_cast<Index>(j)) && std::isfinite(all[j]))
+            p.push_back(all[j]);
     if (p.empty() || static_cast<Index>(p.size()) > kMostJacobian) return row;
     row.keys = static_cast<Index>(p.size());
     row.p_max = std::ranges::max(p);
@@ -283,6 +282,7 @@ GradientsView build_gradients_view(const AppState& state) {
     view.ready = true;
     view.sides = {result.sides[0].words, result.sides[1].words};
     add_gradient_rows(state, result, view);
+    view.competition = build_competition(state);
     add_gradient_grids(state, view);
     add_badge(result, view);
     view.point = fmt::format("L = {} = {} {}, {} {}.", present_loss_words(state),
@@ -313,10 +313,10 @@ InspectorView gradients_inspector(const AppState& state) {
     view.value = fmt::format("row {}", axis_label(document, Axis::query, look.row));
     view.formula =
         fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}", significant(row.factor, 4));
-    if (!is_open(state, static_cast<Index>(raised)))
+    if (!may_attend_in_row(state, static_cast<Index>(raised)))
         view.lines.push_back(
             {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
-    const bool open = is_open(state, static_cast<Index>(raised));
+    const bool open = may_attend_in_row(state, static_cast<Index>(raised));
     const Raised after_one = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0);
     InspectorTable table{"what each weight does",
                          "key",
@@ -344,7 +344,7 @@ InspectorView gradients_inspector(const AppState& state) {
                        Role::score,
                        {}}};
         line.chosen = k == raised;
-        line.muted = !is_open(state, static_cast<Index>(k));
+        line.muted = !may_attend_in_row(state, static_cast<Index>(k));
         line.bar = (after - p[k]) / most;
         table.rows.push_back(std::move(line));
     }

@@ -5,6 +5,7 @@
 
 #include "app/view/common/grid.h"
 #include "app/view/common/inspector.h"
+#include "app/view/gradients/competition.h"
 #include "app/view/state.h"
 
 namespace attn::view {
@@ -40,7 +41,8 @@ struct GradientsView {
     std::vector<GradientRow> rows;
     std::array<std::string, 2> sides;  // "÷√d_k", "not divided"
     std::vector<std::string> ticks;    // of the log axis, from its low end
-    std::vector<GridView> grids;       // the gradient, and the Jacobian
+    CompetitionView competition;
+    std::vector<GridView> grids;  // the gradient, and the Jacobian
     std::vector<std::string> losses;
     int loss = 0;
     std::vector<std::string> row_names;
@@ -48,6 +50,12 @@ struct GradientsView {
     std::string status;
 };
 
+inline constexpr Index kMostJacobian = 128;  // keys
+
+/// Weights of the row that is looked at, from the exact pass; empty where there are none.
+std::vector<double> jacobian_weights(const AppState& state);
+/// Whether that row may attend to a key.
+bool may_attend_in_row(const AppState& state, Index key);
 GradientsView build_gradients_view(const AppState& state);
 /// Of the row that is looked at; keys = 0: there is none.
 JacobianNumbers jacobian_numbers(const AppState& state);

@@ -20,6 +20,7 @@ std::vector<Shot> gradients_shots();
 
 inline constexpr std::string_view kGradientsMouse[] = {
     "Click a row of the chain: its gradient is drawn.",
+    "Click a key of the arrows: what raising its score does to the others.",
     "Click a cell of the Jacobian: the panel says what raising that score does to the others.",
 };
 
