@@ -12,6 +12,7 @@
 #include "app/view/document/requests.h"
 #include "app/view/gradients/requests.h"
 #include "app/view/gradients/workspace.h"
+#include "core/call.h"
 #include "core/jacobian.h"
 #include "core/masks.h"
 #include "core/metrics.h"
@@ -101,18 +102,14 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
     for (int power = first; power <= last; ++power) view.ticks.push_back(power_of_ten(power));
 }
 
-/// What the scores are multiplied by before softmax.
-double score_factor(const Document& document) {
-    double factor = 1.0 / document.spec.temperature;
-    if (document.spec.scale == ScaleKind::sqrt_dk)
-        factor /= std::sqrt(static_cast<double>(document.size.d_k));
-    if (document.spec.scale == ScaleKind::value) factor *= document.spec.scale_value;
-    return factor;
+/// Of ∂s/∂(raw score), which is the same for every key; under a soft-cap it is not, and s is the capped score itself.
+double slope_factor(const Document& document) {
+    return document.spec.softcap ? 1.0 : score_factor(document.spec, document.size.d_k);
 }
 
 GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     const Document& document = state.document();
-    const double factor = score_factor(document);
+    const double factor = slope_factor(document);
     const std::vector<double> jacobian = softmax_jacobian(p);
     const auto n = static_cast<Index>(p.size());
     std::vector<float> values;
@@ -248,7 +245,7 @@ JacobianNumbers jacobian_numbers(const AppState& state) {
     if (p.empty() || static_cast<Index>(p.size()) > kMostJacobian) return row;
     row.keys = static_cast<Index>(p.size());
     row.p_max = std::ranges::max(p);
-    row.factor = score_factor(state.document());
+    row.factor = slope_factor(state.document());
     row.even = std::abs(row.factor) / static_cast<double>(row.keys);
     const double size = std::abs(row.factor);
     const JacobianSpectrum spectrum = softmax_spectrum(p);
@@ -291,6 +288,9 @@ GradientsView build_gradients_view(const AppState& state) {
     const JacobianNumbers row = jacobian_numbers(state);
     view.notes = {chain_rule_words(state, state.gradients_look.tensor), parameters_words(view),
                   row_sentence(state, row), flat_sentence(row)};
+    if (state.document().spec.softcap && row.keys > 0)
+        view.notes.push_back(
+            "Soft-cap: J and ‖J‖₂ are of the capped scores, as softmax sees them.");
     std::erase(view.notes, std::string());
     return view;
 }
