@@ -24,7 +24,7 @@ using Keys = std::vector<std::string_view>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// A call, what a kernel with a fault gives for it, and the sets of results in which the fault shows.
-struct Planted {
+struct PlantedCase {
     Inputs in;
     AttentionSpec spec;
     Trace results;
@@ -46,12 +46,12 @@ struct Maker {
         const Index group = n.h / n.hkv;
         plain.key_head = plain.value_head = [group](Index h) { return h / group; };
     }
-    Planted done() {
+    PlantedCase done() {
         planted.results = run_plain(plain);
         return planted;
     }
 
-    Planted planted;
+    PlantedCase planted;
     Plain plain;
 };
 
@@ -67,27 +67,27 @@ std::shared_ptr<const Mask> mask_of(const Shape& shape,
     return std::make_shared<const Mask>(std::move(mask));
 }
 
-Planted top_left() {
+PlantedCase top_left() {
     Maker make({2, 4, 4, 3, 7});
     make.planted.spec.mask.causal = CausalAlign::bottom_right;
     make.plain.allowed = causal;
     return make.done();
 }
-Planted one_key_more() {
+PlantedCase one_key_more() {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.plain.allowed = [](Index, Index i, Index j) { return j <= i + 1; };
     return make.done();
 }
 
-Planted inverted(double empty) {
+PlantedCase inverted(double empty) {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.plain.allowed = [](Index, Index i, Index j) { return j > i; };
     make.plain.empty = empty;
     return make.done();
 }
-Planted inverted_padding() {
+PlantedCase inverted_padding() {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.planted.spec.mask.padding = {5, 6};
@@ -95,19 +95,19 @@ Planted inverted_padding() {
     return make.done();
 }
 
-Planted transposed() {
+PlantedCase transposed() {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.plain.allowed = [](Index, Index i, Index j) { return j >= i; };
     return make.done();
 }
 
-Planted dropped() {
+PlantedCase dropped() {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     return make.done();
 }
-Planted dropped_padding() {
+PlantedCase dropped_padding() {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.planted.spec.mask.padding = {5, 4};
@@ -115,26 +115,26 @@ Planted dropped_padding() {
     return make.done();
 }
 
-Planted scaled_by(double factor) {
+PlantedCase scaled_by(double factor) {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.plain.allowed = causal;
     make.plain.factor = factor;
     return make.done();
 }
-Planted odd_scale() {
-    Planted made = scaled_by(1.0 / std::sqrt(13.0));
+PlantedCase odd_scale() {
+    PlantedCase made = scaled_by(1.0 / std::sqrt(13.0));
     made.shown = {{}, {Stage::weights}, {Stage::scaled}};  // from context alone it takes a guess
     return made;
 }
 
-Planted wrong_axis() {
+PlantedCase wrong_axis() {
     Maker make({});
     make.plain.over_queries = true;
     return make.done();
 }
 
-Planted tiled() {
+PlantedCase tiled() {
     Maker make({2, 4, 2});
     make.plain.key_head = make.plain.value_head = [](Index h) { return h % 2; };
     return make.done();
@@ -146,20 +146,20 @@ std::function<double(Index, Index)> angle_of(Index d) {
                std::pow(10000.0, -2.0 * static_cast<double>(c) / static_cast<double>(d));
     };
 }
-Planted pairs(RopePairs right) {
+PlantedCase pairs(RopePairs right) {
     Maker make({});
     make.planted.spec.rope = Rope{right, 10000.0, {}};
     const bool half = right == RopePairs::interleaved;  // the other way
     make.plain.q = turned(make.plain.q, 0, half, angle_of(8));
     make.plain.k = turned(make.plain.k, 0, half, angle_of(8));
-    Planted made = make.done();
+    PlantedCase made = make.done();
     made.results[Stage::q_rot] = make.plain.q;
     made.results[Stage::k_rot] = make.plain.k;
     made.shown.push_back({Stage::q_rot});
     return made;
 }
 
-Planted coarse(bool everything) {
+PlantedCase coarse(bool everything) {
     Maker make({1, 1, 1, 2, 300});
     make.planted.spec.rope = Rope{};
     make.planted.spec.query_offset = 298;
@@ -174,7 +174,7 @@ Planted coarse(bool everything) {
 }
 
 /// Batch entry 1 has two tokens of padding in front.
-Planted left_padding() {
+PlantedCase left_padding() {
     Maker make({});
     const auto valid = [](Index b, Index, Index j) { return b == 0 || j >= 2; };
     make.planted.spec.rope = Rope{};
@@ -193,14 +193,14 @@ Planted left_padding() {
             }
     return make.done();
 }
-Planted wrong_end() {
+PlantedCase wrong_end() {
     Maker make({});
     make.planted.spec.mask.padding = {7, 4};
     make.plain.allowed = [](Index b, Index, Index j) { return b == 0 || j >= 3; };
     return make.done();
 }
 
-Planted empty_rows(double weight) {
+PlantedCase empty_rows(double weight) {
     Maker make({});
     make.plain.allowed = [](Index, Index i, Index j) { return i != 2 && j <= i; };
     make.planted.spec.mask.custom = mask_of({1, 1, 7, 7}, make.plain.allowed);
@@ -208,7 +208,7 @@ Planted empty_rows(double weight) {
     return make.done();
 }
 
-Planted beaten() {
+PlantedCase beaten() {
     Maker make({}, 120.0);
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.plain.allowed = causal;
@@ -216,28 +216,28 @@ Planted beaten() {
     return make.done();
 }
 
-Planted wide_window() {
+PlantedCase wide_window() {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.planted.spec.mask.window = 2;
     make.plain.allowed = [](Index, Index i, Index j) { return j <= i && i - j <= 3; };
     return make.done();
 }
-Planted narrow_window() {
+PlantedCase narrow_window() {
     Maker make({});
     make.planted.spec.mask.window = 2;
     make.plain.allowed = [](Index, Index i, Index j) { return std::abs(i - j) <= 1; };
     return make.done();
 }
 
-Planted no_cap() {
+PlantedCase no_cap() {
     Maker make({}, 2.0);
     make.planted.spec.softcap = 1.5;
     make.plain.biases = true;
     return make.done();
 }
 
-Planted slopes(Index heads, double step) {
+PlantedCase slopes(Index heads, double step) {
     Maker make({2, heads, heads});
     make.planted.spec.alibi = true;
     make.plain.biases = true;
@@ -247,31 +247,31 @@ Planted slopes(Index heads, double step) {
     };
     return make.done();
 }
-Planted odd_slopes() {
-    Planted made = slopes(4, 1.3);
+PlantedCase odd_slopes() {
+    PlantedCase made = slopes(4, 1.3);
     made.shown = {{}, {Stage::weights}};  // from context alone it takes a guess
     return made;
 }
 
-Planted dropping() {
+PlantedCase dropping() {
     Maker make({2, 4, 4, 16, 16});
     make.plain.keep = [](Index b, Index h, Index i, Index j) {
         const auto pair = static_cast<std::uint64_t>(((b * 4 + h) * 16 + i) * 16 + j);
         return uniform(99, pair) < 0.2 ? 0.0 : 1.25;
     };
-    Planted made = make.done();
+    PlantedCase made = make.done();
     made.shown = {{}, {Stage::weights}, {Stage::weights, Stage::context}};
     return made;
 }
 
-Planted leaking_blocks() {
+PlantedCase leaking_blocks() {
     Maker make({});
     make.planted.spec.mask.causal = CausalAlign::top_left;
     make.planted.spec.mask.block = 3;
     make.plain.allowed = causal;
     return make.done();
 }
-Planted leaking_mask() {
+PlantedCase leaking_mask() {
     Maker make({});
     make.planted.spec.mask.custom =
         mask_of({1, 1, 7, 7}, [](Index, Index i, Index j) { return j <= i && (i < 3) == (j < 3); });
@@ -279,16 +279,16 @@ Planted leaking_mask() {
     return make.done();
 }
 
-Planted untransposed() {
+PlantedCase untransposed() {
     Maker make({});
     make.plain.transposes = false;
-    Planted made = make.done();
+    PlantedCase made = make.done();
     made.shown = {{}, {Stage::output}};
     return made;
 }
 
 /// GPT-NeoX's [q, k, v] of head after head, read as all Q, all K, all V.
-Planted split() {
+PlantedCase split() {
     Maker make({});
     const auto& [q, k, v, rest] =
         std::tie(make.planted.in.q, make.planted.in.k, make.planted.in.v, make.plain);
@@ -306,21 +306,21 @@ Planted split() {
                     rest.v(b, h, t, c) = row[at + 64];
                 }
         }
-    Planted made = make.done();
+    PlantedCase made = make.done();
     made.results[Stage::q] = rest.q, made.results[Stage::k] = rest.k,
     made.results[Stage::v] = rest.v;
     return made;
 }
 
-Planted next_values() {
+PlantedCase next_values() {
     Maker make({});
     make.plain.value_head = [](Index h) { return (h + 1) % 4; };
-    Planted made = make.done();
+    PlantedCase made = make.done();
     made.shown = {{}, {Stage::context}, {Stage::output}};
     return made;
 }
 
-Planted unscaled() {
+PlantedCase unscaled() {
     Maker make({});
     make.planted.spec.dropout = 0.3;
     make.planted.spec.seed = 5;
@@ -330,30 +330,30 @@ Planted unscaled() {
         size.batch = 2, size.heads = 4, size.tq = size.tk = 7;
         return dropout_factor(spec, size, b, h, i, j) > 0.0 ? 1.0 : 0.0;
     };
-    Planted made = make.done();
+    PlantedCase made = make.done();
     std::swap(made.results[Stage::dropped], made.results[Stage::weights]);
     made.shown = {{}, {Stage::dropped}, {Stage::context}};
     return made;
 }
 
-Planted short_operands() {
+PlantedCase short_operands() {
     Maker make({});
     for (Tensor* tensor : {&make.plain.q, &make.plain.k, &make.plain.v})
         for (float& value : tensor->values())
             value = static_cast<float>(to_bf16(static_cast<double>(value)));
     return make.done();
 }
-Planted short_weights() {
+PlantedCase short_weights() {
     Maker make({});
     make.plain.round = to_bf16;
-    Planted made = make.done();
+    PlantedCase made = make.done();
     made.shown = {{}, {Stage::context}, {Stage::output}};
     return made;
 }
 
 /// By key of the table.
-const std::map<std::string_view, std::vector<std::function<Planted()>>>& cases() {
-    static const std::map<std::string_view, std::vector<std::function<Planted()>>> all{
+const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cases() {
+    static const std::map<std::string_view, std::vector<std::function<PlantedCase()>>> all{
         {"causal_alignment", {top_left, one_key_more}},
         {"mask_inverted",
          {[] { return inverted(kNan); }, [] { return inverted(0.0); }, inverted_padding}},
@@ -391,7 +391,7 @@ Trace only(const Trace& results, const std::vector<Stage>& stages) {
     return some;
 }
 
-void check_named(std::string_view key, const Planted& made, const std::vector<Stage>& shown) {
+void check_named(std::string_view key, const PlantedCase& made, const std::vector<Stage>& shown) {
     const Subject subject = make_subject(cast<double>(made.in), made.spec).value();
     const Results results = only(made.results, shown);
     const BoundsOf bounds = [&](const TraceD& stages) { return forward_bounds(subject, stages); };
@@ -421,7 +421,7 @@ TEST_CASE("each fault of the table, planted, is named, and it alone") {
         REQUIRE(cases().contains(fault.key));
         for (std::size_t n = 0; n < cases().at(fault.key).size(); ++n) {
             CAPTURE(n);
-            const Planted made = cases().at(fault.key)[n]();
+            const PlantedCase made = cases().at(fault.key)[n]();
             for (const std::vector<Stage>& shown : made.shown) {
                 std::string which;
                 for (const Stage stage : shown) which += std::string(info(stage).key) + " ";
