@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/ui/common/widgets.h"
+#include "app/ui/workspaces.h"
 #include "app/view/gradients/competition.h"
 
 namespace attn::ui {
