@@ -102,9 +102,9 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
     for (int power = first; power <= last; ++power) view.ticks.push_back(power_of_ten(power));
 }
 
-/// Of ∂s/∂(raw score), which is the same for every key; under a soft-cap it is not, and s is the capped score itself.
+/// What the raw scores are multiplied by before softmax. A soft-cap is not shown here (stages_lack).
 double slope_factor(const Document& document) {
-    return document.spec.softcap ? 1.0 : score_factor(document.spec, document.size.d_k);
+    return score_factor(document.spec, document.size.d_k);
 }
 
 GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
@@ -288,9 +288,6 @@ GradientsView build_gradients_view(const AppState& state) {
     const JacobianNumbers row = jacobian_numbers(state);
     view.notes = {chain_rule_words(state, state.gradients_look.tensor), parameters_words(view),
                   row_sentence(state, row), flat_sentence(row)};
-    if (state.document().spec.softcap && row.keys > 0)
-        view.notes.push_back(
-            "Soft-cap: J and ‖J‖₂ are of the capped scores, as softmax sees them.");
     std::erase(view.notes, std::string());
     return view;
 }
