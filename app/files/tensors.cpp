@@ -33,6 +33,10 @@ Result<OptionValues> merge_options(const ArrayReader& reader, const OptionValues
         if (!given.contains(name)) used.push_back(fmt::format("{}={}", name, value.text));
     if (!used.empty())
         notes.push_back(fmt::format("options from {}: {}", reader.path(), fmt::join(used, ", ")));
+    // A file that was written with "causal": true means what docs/command-line.md says of it; whoever asks for it now is asked which.
+    if (const auto causal = merged->find("causal");
+        causal != merged->end() && causal->second.text == "true")
+        causal->second.text = "top-left";
     for (const auto& [name, value] : given) merged->insert_or_assign(name, value);
     return merged;
 }

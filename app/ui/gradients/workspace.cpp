@@ -105,13 +105,14 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     draw_log_axis(view, box, frame);
     const float top = box.low.y + frame.px(kHead);
     const auto count = static_cast<float>(std::max<std::size_t>(view.rows.size(), 1));
-    const float height =
-        std::clamp((box.high.y - top) / count, frame.px(kLowest), frame.px(kTallest));
+    const float fitting = (box.high.y - top) / count;
+    const float height = std::clamp(fitting, frame.px(kLowest), frame.px(kTallest));
+    const float bar = fitting < height ? ImGui::GetStyle().ScrollbarSize : 0.0F;
     const float scroll = ImGui::GetScrollY();
     for (std::size_t n = 0; n < view.rows.size(); ++n) {
         const float y = top + height * static_cast<float>(n) - scroll;
         if (y < top - height / 2) continue;  // beneath the axis
-        draw_chain_row(view.rows[n], {{box.low.x, y}, {box.high.x, y + height}}, frame, out);
+        draw_chain_row(view.rows[n], {{box.low.x, y}, {box.high.x - bar, y + height}}, frame, out);
     }
 }
 

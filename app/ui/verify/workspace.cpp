@@ -229,7 +229,7 @@ void draw_verify_icon(view::Painter& painter, view::Point low, float size, view:
     const view::Point mark[] = {{low.x + size * 0.22F, low.y + size * 0.55F},
                                 {low.x + size * 0.42F, low.y + size * 0.75F},
                                 {low.x + size * 0.80F, low.y + size * 0.28F}};
-    painter.polyline(mark, color, thin * 1.5F);
+    painter.polyline(mark, color, thin * 2.2F);
 }
 
 }  // namespace attn::ui

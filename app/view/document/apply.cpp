@@ -386,6 +386,7 @@ void carry_out(AppState& state, const SetBackend& action) {
         state.backend = before;
         return say(state, done.error());
     }
+    settle(state);  // it may keep other stages
     say(state,
         state.backend == kAuto || state.backend == state.backend_used
             ? fmt::format("Computed by the backend {}.", state.backend_used)
