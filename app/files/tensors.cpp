@@ -21,7 +21,7 @@ namespace attn::files {
 namespace {
 
 // The file's options under the command line's; a note says which of the file's count.
-Result<OptionValues> merge_options(const ArrayReader& reader, const OptionValues& given,
+Result<OptionValues> merge_options(const ArrayReader& reader, const OptionValues& given, bool asks,
                                    std::vector<std::string>& notes) {
     const auto text = reader.text("options", "a JSON object");
     if (!text) return tl::unexpected(text.error());
@@ -33,9 +33,9 @@ Result<OptionValues> merge_options(const ArrayReader& reader, const OptionValues
         if (!given.contains(name)) used.push_back(fmt::format("{}={}", name, value.text));
     if (!used.empty())
         notes.push_back(fmt::format("options from {}: {}", reader.path(), fmt::join(used, ", ")));
-    // A file that was written with "causal": true means what docs/command-line.md says of it; whoever asks for it now is asked which.
+    // Where nobody can be asked, "causal": true of a file means the corner that it always meant.
     if (const auto causal = merged->find("causal");
-        causal != merged->end() && causal->second.text == "true")
+        !asks && causal != merged->end() && causal->second.text == "true")
         causal->second.text = "top-left";
     for (const auto& [name, value] : given) merged->insert_or_assign(name, value);
     return merged;
@@ -401,7 +401,7 @@ Result<void> fill(ArrayReader& reader, Listing& listing, const Asked& asked, Ten
 Result<TensorFile> read_listed(ArrayReader& reader, const OptionValues& given, Values values,
                                std::optional<Index> only, std::optional<view::FileQuestion>* asks) {
     TensorFile file;
-    const Result<OptionValues> merged = merge_options(reader, given, file.notes);
+    const Result<OptionValues> merged = merge_options(reader, given, asks != nullptr, file.notes);
     if (!merged) return tl::unexpected(merged.error());
     const Result<CallOptions> options = call_options(*merged);
     if (!options) return tl::unexpected(options.error());
