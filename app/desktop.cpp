@@ -182,6 +182,7 @@ void Desktop::play() {
             arrived_, [&](const view::Action& answer) { return answer.index() == next.index(); });
         const bool stands_for_answer = view::is_awaited(next);
         if (stands_for_answer && arrived == arrived_.end() && is_awaited(next)) break;
+        if (view::needs_answers(next) && !has_settled()) break;
         script_.pop_front();
         if (!stands_for_answer) dispatch(next);
         if (stands_for_answer && arrived != arrived_.end()) {

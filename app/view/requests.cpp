@@ -17,6 +17,10 @@ bool is_awaited(const Action& action) {
     return false;
 }
 
+bool needs_answers(const Action& action) {
+    return std::holds_alternative<OpenCheckedInStep>(action);
+}
+
 void answer_all(AppState& state, const Opener& open) {
     while (const auto request = requested_document(state))
         view::apply(state, run(*request, open ? open : no_files, {}));
@@ -35,10 +39,8 @@ void answer_all(AppState& state, const Opener& open) {
 
 void play(AppState& state, const Actions& actions, const Opener& open) {
     for (const Action& action : actions) {
-        if (is_awaited(action))
-            answer_all(state, open);
-        else
-            view::apply(state, action);
+        if (is_awaited(action) || needs_answers(action)) answer_all(state, open);
+        if (!is_awaited(action)) view::apply(state, action);
     }
     answer_all(state, open);
 }
