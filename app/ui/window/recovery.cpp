@@ -51,6 +51,10 @@ void draw_quit(const std::string& file, const Frame& frame, view::Actions& out) 
                {"They are offered at the next start, where they can be kept", "Key: Ctrl+Q"});
     ImGui::SameLine(0.0F, frame.px(8));
     const bool stay = button(frame, "stay", "go on", {"Nothing ends", "Key: Escape"});
+    ImGui::Dummy({0.0F, frame.px(8)});
+    wrapped_words(
+        frame, frame.fonts.body, frame.theme.muted,
+        "Enter saves, D quits without, Ctrl+Q again keeps them for the next start, Esc goes on.");
     end_overlay();
     const bool ctrl = ImGui::GetIO().KeyCtrl;
     if (save || is_pressed(view::Key::enter))
