@@ -23,7 +23,10 @@ void say_no_pin(AppState& state, Index pin) {
     const std::size_t count = state.compare.pins.size();
     if (count == 0)
         return say(state, "Nothing is pinned: B pins what is shown.", Severity::warning);
-    say(state, fmt::format("There is no pin {}: there are {}.", pin + 1, count), Severity::warning);
+    // Counted from 1 on screen; a journal may hold any number.
+    const auto number = static_cast<double>(pin) + 1.0;
+    say(state, fmt::format("There is no pin {:.0f}: there are {}.", number, count),
+        Severity::warning);
 }
 
 bool is_same(const ComparePin& pin, const AppState& state) {
