@@ -369,22 +369,6 @@ Result<void> trace_attention(const Words& words, const files::FileCall& call, St
     return {};
 }
 
-/// The stages that a call of given scores or weights cannot have, with the reason.
-std::vector<std::string> absent_notes(const files::FileCall& call) {
-    const Stage from = call.given->stage;
-    std::vector<std::string_view> before;
-    for (const StageInfo& row : stage_table())
-        if (row.stage < from && row.stage != Stage::v && row.exists == Exists::always)
-            before.push_back(row.key);
-    std::vector<std::string> notes{fmt::format("{} come before {}, which are given: there are none",
-                                               fmt::join(before, ", "), info(from).key)};
-    if (from == Stage::weights)
-        notes.push_back("there is no logsumexp: weights do not say by what they were divided");
-    if (call.inputs.v.empty())
-        notes.push_back("there is no context and no output: they need V beside");
-    return notes;
-}
-
 /// Scores or weights alone: what follows from them.
 Result<void> trace_given(const Words& words, const files::FileCall& call, Streams io) {
     const Result<StageSet> keep = parse_keep(words.keep);
@@ -407,7 +391,8 @@ Result<void> trace_given(const Words& words, const files::FileCall& call, Stream
             fmt::format("--keep is {}, of which {} alone give nothing", words.keep, key));
     if (auto written = write(words.output, entries, io); !written) return written;
     std::vector<std::string> notes = call.notes;
-    for (std::string& note : absent_notes(call)) notes.push_back(std::move(note));
+    for (std::string& note : absent_notes(call.given->stage, !call.inputs.v.empty()))
+        notes.push_back(std::move(note));
     say(words, notes, summary(words, call, computed, entries), io);
     return {};
 }

@@ -1,5 +1,7 @@
 #include "app/cli/trace_output.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -64,6 +66,19 @@ std::vector<std::string> missing_stages(const Trace& forward, StageSet keep) {
     for (const StageInfo& stage : stage_table())
         if (keep[index_of(stage.stage)] && forward[stage.stage].empty())
             notes.push_back(fmt::format("this call has no stage {}", stage.key));
+    return notes;
+}
+
+std::vector<std::string> absent_notes(Stage from, bool has_values) {
+    std::vector<std::string_view> before;
+    for (const StageInfo& row : stage_table())
+        if (row.stage < from && row.stage != Stage::v && row.exists == Exists::always)
+            before.push_back(row.key);
+    std::vector<std::string> notes{fmt::format("{} come before {}, which are given: there are none",
+                                               fmt::join(before, ", "), info(from).key)};
+    if (from == Stage::weights)
+        notes.push_back("there is no logsumexp: weights do not say by what they were divided");
+    if (!has_values) notes.push_back("there is no context and no output: they need V beside");
     return notes;
 }
 

@@ -26,4 +26,7 @@ void add_param_gradients(const files::FileCall& call, const Params& gradients,
 /// A sentence for each stage of `keep` that this call does not have.
 std::vector<std::string> missing_stages(const Trace& forward, StageSet keep);
 
+/// The stages that a call of given scores or weights cannot have, with the reason.
+std::vector<std::string> absent_notes(Stage from, bool has_values);
+
 }  // namespace attn::cli
