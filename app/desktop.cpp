@@ -170,7 +170,7 @@ void Desktop::run(const EndingSignals& ending) {
 /// Whether the answer to the script's next action is still to come.
 bool Desktop::is_awaited(const view::Action& action) const {
     if (!view::is_awaited(action)) return false;
-    const bool opening = std::holds_alternative<view::DocumentReady>(action);
+    const bool opening = action.is<view::DocumentReady>();
     return opening ? state_.opening.has_value() : view::requested_trace(state_).has_value();
 }
 
@@ -179,10 +179,9 @@ void Desktop::play() {
     while (!script_.empty()) {
         const view::Action next = script_.front();
         const auto arrived = std::ranges::find_if(
-            arrived_, [&](const view::Action& answer) { return answer.index() == next.index(); });
+            arrived_, [&](const view::Action& answer) { return &answer.type() == &next.type(); });
         const bool stands_for_answer = view::is_awaited(next);
         if (stands_for_answer && arrived == arrived_.end() && is_awaited(next)) break;
-        if (view::needs_answers(next) && !has_settled()) break;
         script_.pop_front();
         if (!stands_for_answer) dispatch(next);
         if (stands_for_answer && arrived != arrived_.end()) {
@@ -205,7 +204,7 @@ bool Desktop::has_settled() const {
 
 /// As the journal names it: a file is found again from another folder.
 view::Action named_from(const std::string& journal, const view::Action& action) {
-    const auto* const open = std::get_if<view::OpenFile>(&action);
+    const auto* const open = action.as<view::OpenFile>();
     if (open == nullptr || journal == "-") return action;
     return view::OpenFile{path_from(folder_of(journal), open->path), open->text};
 }

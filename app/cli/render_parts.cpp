@@ -43,7 +43,7 @@ void arrive(view::AppState& state) {
 
 void draw_frame(Studio& studio, view::AppState& state) {
     for (const view::Action& asked : studio.draw(state))
-        if (std::holds_alternative<view::SetMapCanvas>(asked)) view::apply(state, asked);
+        if (asked.is<view::SetMapCanvas>()) view::apply(state, asked);
 }
 
 }  // namespace attn::cli

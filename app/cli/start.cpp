@@ -428,18 +428,21 @@ namespace {
 
 /// A file that a journal opens is looked for beside the journal first. What is not found is asked for as it stands: the
 /// window says that it cannot be opened.
-view::Action found_from(const std::filesystem::path& journal, view::Action action,
+view::Action found_from(const std::filesystem::path& journal, const view::Action& action,
                         std::vector<std::string>& warnings) {
-    auto* const open = std::get_if<view::OpenFile>(&action);
-    auto* const check = std::get_if<view::CheckFile>(&action);
-    std::string* const path = open ? &open->path : check ? &check->path : nullptr;
-    if (!path || path->empty() || files::is_standard(journal.string())) return action;
-    auto found = attn::find_named(std::filesystem::absolute(journal).parent_path(), *path, "");
-    if (found)
-        *path = *std::move(found);
-    else
+    const auto* const open = action.as<view::OpenFile>();
+    const auto* const check = action.as<view::CheckFile>();
+    const std::string path = open ? open->path : check ? check->path : "";
+    if (path.empty() || files::is_standard(journal.string())) return action;
+    auto found = attn::find_named(std::filesystem::absolute(journal).parent_path(), path, "");
+    if (!found) {
         warnings.push_back(journal.string() + ": " + found.error().sentence);
-    return action;
+        return action;
+    }
+    if (check) return view::CheckFile{*std::move(found)};
+    view::OpenFile there = *open;
+    there.path = *std::move(found);
+    return there;
 }
 
 }  // namespace
@@ -456,7 +459,7 @@ Result<view::Actions> read_journal(const std::filesystem::path& path,
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
         auto action = view::from_journal(line);
         if (action)
-            actions.push_back(found_from(path, *std::move(action), warnings));
+            actions.push_back(found_from(path, *action, warnings));
         else
             torn.push_back(line.empty()
                                ? fmt::format("{}, line {}: is blank",

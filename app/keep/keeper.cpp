@@ -27,10 +27,10 @@ view::Action warning(const std::string& words) {
 
 /// What a person sets for every session.
 bool is_setting(const view::Action& action) {
-    return std::holds_alternative<view::SetTheme>(action) ||
-           std::holds_alternative<view::SetUiScale>(action) ||
-           std::holds_alternative<view::SetReducedMotion>(action) ||
-           std::holds_alternative<view::ShowInspector>(action);
+    return action.is<view::SetTheme>() ||
+           action.is<view::SetUiScale>() ||
+           action.is<view::SetReducedMotion>() ||
+           action.is<view::ShowInspector>();
 }
 
 }  // namespace
@@ -132,14 +132,14 @@ view::Actions Keeper::follow(const view::Action& action, const view::AppState& s
         own.resumed = true;
         if (own.autosave) own.autosave->adopt(own.leftovers->take_first());
     }
-    if (const auto* const saved = std::get_if<view::SessionSaved>(&action)) {
+    if (const auto* const saved = action.as<view::SessionSaved>()) {
         own.kept = own.session(state);
         own.saved = state.history[state.now];
         own.resumed = false;
         own.unkept_since = Clock::now();
         return own.add_recent(saved->path, state);
     }
-    const auto* const open = std::get_if<view::OpenFile>(&action);
+    const auto* const open = action.as<view::OpenFile>();
     std::error_code ignored;
     const bool is_leftover =
         open != nullptr && state.recovery && state.recovery->path == open->path;

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "app/view/compare/actions.h"
@@ -30,21 +30,33 @@ namespace attn::view {
 // them, one JSON line each. An action says what it does in terms of the document: never of the window's size, of
 // the clock or of a list's order, so that a replay gives the same state. It holds the new value, not a difference,
 // where it can.
-using AnyAction =
+using AllActions =
     Joined<WindowActions, DocumentActions, StepActions, SaturationActions, LargeActions,
            MasksActions, KindsActions, NumericsActions, CostActions, HeadsActions, LookupActions,
-           CompareActions, TensorsActions, LearnActions, GradientsActions, VerifyActions>::Variant;
+           CompareActions, TensorsActions, LearnActions, GradientsActions, VerifyActions>::List;
 
-/// What copies, moves and ends it stands in apply.cpp alone: every other file compiles in half the time.
-struct Action : AnyAction {
+/// One action of any of these structs: constant, cheap to copy. (A std::variant of as many costs minutes to compile.)
+class Action {
+public:
     template <class A>
-    requires kIsIn<A, AnyAction> Action(A action)
-        : AnyAction(std::in_place_type<A>, std::move(action)) {}  // NOLINT: converts
-    Action(const Action&);
-    Action(Action&&) noexcept;
-    Action& operator=(const Action&);
-    Action& operator=(Action&&) noexcept;
-    ~Action();
+    requires kIsIn<A, AllActions> Action(A action)  // NOLINT: converts
+        : type_(&kActionType<A>), action_(std::make_shared<const A>(std::move(action))) {}
+
+    const ActionType& type() const { return *type_; }
+    template <class A>
+    bool is() const {
+        return type_ == &kActionType<A>;
+    }
+    /// nullptr when it is another.
+    template <class A>
+    const A* as() const {
+        return is<A>() ? static_cast<const A*>(action_.get()) : nullptr;
+    }
+    void carry_out(AppState& state) const { type_->run(state, action_.get()); }
+
+private:
+    const ActionType* type_;
+    std::shared_ptr<const void> action_;
 };
 using Actions = std::vector<Action>;
 
@@ -56,9 +68,9 @@ void apply(AppState& state, const Action& action);
 /// replay needs no clock.
 Actions due_actions(const AppState& state);
 
-Kind kind_of(const Action& action);
+inline Kind kind_of(const Action& action) { return action.type().kind; }
 /// The name in a journal; "": not journaled.
-std::string_view name_of(const Action& action);
+inline std::string_view name_of(const Action& action) { return action.type().name; }
 
 /// One JSON line. nullopt for actions that are not journaled.
 std::optional<std::string> to_journal(const Action& action);

@@ -1,5 +1,3 @@
-#include <variant>
-
 #include "app/view/actions.h"
 #include "app/view/document/edits.h"
 #include "app/view/heads/compute.h"
@@ -36,8 +34,7 @@ struct Present {
 };
 
 bool is_typing(const AppState& state) {
-    static const std::size_t typing = Action(TypeText{}).index();
-    return state.gesture && state.gesture->action == typing;
+    return state.gesture && state.gesture->action == &kActionType<TypeText>;
 }
 
 /// Within a gesture the edits of one kind of action are one step; anything else but what happens beside it ends it. Typing
@@ -45,37 +42,23 @@ bool is_typing(const AppState& state) {
 void settle_gesture(AppState& state, const Action& action) {
     const Kind kind = kind_of(action);
     if (kind == Kind::moment || kind == Kind::answer) return;
-    const bool types = std::holds_alternative<TypeText>(action);
+    const bool types = action.is<TypeText>();
     if (kind != Kind::drag || (is_typing(state) && !types)) return state.gesture.reset();
-    if (state.gesture) state.gesture->joins = state.gesture->action == action.index();
+    if (state.gesture) state.gesture->joins = state.gesture->action == &action.type();
 }
 
 }  // namespace
-
-Action::Action(const Action&) = default;
-Action::Action(Action&&) noexcept = default;
-Action& Action::operator=(const Action&) = default;
-Action& Action::operator=(Action&&) noexcept = default;
-Action::~Action() = default;
-
-Kind kind_of(const Action& action) {
-    return std::visit([](const auto& kind) { return kind.kMeta.kind; }, action);
-}
-
-std::string_view name_of(const Action& action) {
-    return std::visit([](const auto& kind) { return kind.kMeta.name; }, action);
-}
 
 void apply(AppState& state, const Action& action) {
     if (leaves_cell(state, action)) leave_cell(state);
     settle_gesture(state, action);
     if (kind_of(action) != Kind::moment) state.notice.reset();
     const Present before(state);
-    std::visit([&](const auto& kind) { carry_out(state, kind); }, action);
+    action.carry_out(state);
     const bool edited = !(Present(state) == before);
-    const bool types = std::holds_alternative<TypeText>(action);
+    const bool types = action.is<TypeText>();
     if (state.gesture && kind_of(action) == Kind::drag && (edited || types))
-        state.gesture->action = action.index();
+        state.gesture->action = &action.type();
     if (state.gesture) state.gesture->joins = false;
     follow_map(state);
     follow_kinds(state);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -128,38 +129,37 @@ Result<Action> read_action(Fields& fields) {
     return fields.finish().map([&] { return Action(action); });
 }
 
-using Reader = Result<Action> (*)(Fields&);
-
 template <class Struct>
-Reader reader_if(std::string_view name) {
-    const std::string_view own = Struct::kMeta.name;
-    return !own.empty() && own == name ? &read_action<Struct> : nullptr;
+ordered_json write_action(const Action& action) {
+    ordered_json line{{"action", Struct::kMeta.name}};
+    std::apply(
+        [&](const auto&... each) {
+            ((line[std::string(each.name)] = written(action.as<Struct>()->*(each.member))), ...);
+        },
+        Struct::kMeta.fields);
+    return line;
 }
 
-/// The reader of the action of that name; nullptr when there is none.
+/// How the actions of one struct stand in a journal.
+struct Form {
+    const ActionType* type;
+    ordered_json (*write)(const Action&);
+    Result<Action> (*read)(Fields&);
+};
+
 template <class... Structs>
-Reader find_reader(std::string_view name, Type<std::variant<Structs...>>) {
-    Reader found = nullptr;
-    ((found = found == nullptr ? reader_if<Structs>(name) : found), ...);
-    return found;
+std::span<const Form> forms(Type<ActionList<Structs...>>) {
+    static constexpr Form kForms[] = {
+        {&kActionType<Structs>, &write_action<Structs>, &read_action<Structs>}...};
+    return kForms;
 }
 
 }  // namespace
 
 std::optional<std::string> to_journal(const Action& action) {
-    return std::visit(
-        [](const auto& kind) -> std::optional<std::string> {
-            const auto& entry = std::decay_t<decltype(kind)>::kMeta;
-            if (entry.name.empty()) return std::nullopt;
-            ordered_json line{{"action", entry.name}};
-            std::apply(
-                [&](const auto&... each) {
-                    ((line[std::string(each.name)] = written(kind.*(each.member))), ...);
-                },
-                entry.fields);
-            return line.dump(-1, ' ', false, json::error_handler_t::replace);
-        },
-        action);
+    if (name_of(action).empty()) return std::nullopt;
+    const auto form = std::ranges::find(forms(Type<AllActions>{}), &action.type(), &Form::type);
+    return form->write(action).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Result<Action> from_journal(std::string_view line) {
@@ -168,11 +168,13 @@ Result<Action> from_journal(std::string_view line) {
         std::string name;
         fields.need("action", name);
         if (!fields.fine()) return tl::unexpected(fields.finish().error());
-        const Reader reader = find_reader(name, Type<AnyAction>{});
-        if (reader == nullptr)
+        const auto all = forms(Type<AllActions>{});
+        const auto form = std::ranges::find(all, std::string_view(name),
+                                            [](const Form& each) { return each.type->name; });
+        if (name.empty() || form == all.end())
             return bad_input(
                 fmt::format("the journal line has the unknown action '{}'", shortened(name)));
-        return reader(fields);
+        return form->read(fields);
     });
 }
 

@@ -10,15 +10,11 @@ Result<Opened> no_files(const OpenRequest& request, const RunControl&) {
 }  // namespace
 
 bool is_awaited(const Action& action) {
-    if (const auto* ready = std::get_if<DocumentReady>(&action))
+    if (const auto* ready = action.as<DocumentReady>())
         return !ready->opened && ready->fault.empty();
-    if (const auto* ready = std::get_if<TraceReady>(&action))
+    if (const auto* ready = action.as<TraceReady>())
         return !ready->trace && ready->failure.empty() && ready->unavailable.empty();
     return false;
-}
-
-bool needs_answers(const Action& action) {
-    return std::holds_alternative<OpenCheckedInStep>(action);
 }
 
 void answer_all(AppState& state, const Opener& open) {
@@ -39,7 +35,7 @@ void answer_all(AppState& state, const Opener& open) {
 
 void play(AppState& state, const Actions& actions, const Opener& open) {
     for (const Action& action : actions) {
-        if (is_awaited(action) || needs_answers(action)) answer_all(state, open);
+        if (is_awaited(action)) answer_all(state, open);
         if (!is_awaited(action)) view::apply(state, action);
     }
     answer_all(state, open);

@@ -22,9 +22,6 @@ namespace attn::view {
 /// An answer as a journal holds it, without what it brought: a replay waits for it. One that brings it is carried out.
 bool is_awaited(const Action& action);
 
-/// An action whose meaning depends on what was requested until then: a replay answers that first.
-bool needs_answers(const Action& action);
-
 /// Answers on this thread what waits for no map: documents, traces, curves. For tests and for whoever has no window.
 void answer_all(AppState& state, const Opener& open = {});
 

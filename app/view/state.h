@@ -55,6 +55,7 @@ enum class Workspace : std::uint8_t {
     verify
 };
 inline constexpr std::size_t kWorkspaceCount = 14;
+struct ActionType;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -133,7 +134,7 @@ struct GlossaryLook {
 
 /// A drag that goes on: what BeginGesture opened.
 struct Gesture {
-    std::optional<std::size_t> action;  // its place in the variant, once it edited something
+    const ActionType* action = nullptr;  // once it edited something
     bool joins = false;  // the edit that is being carried out joins that action's step
 };
 

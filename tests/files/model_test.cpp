@@ -157,7 +157,7 @@ TEST_CASE("typed on, only the last text is computed, and a text that is too long
     jobs.settle();
     std::size_t answers = 0;
     for (const view::Action& answer : jobs.take()) {
-        answers += std::holds_alternative<view::DocumentReady>(answer) ? 1 : 0;
+        answers += answer.is<view::DocumentReady>() ? 1 : 0;
         view::apply(state, answer);
     }
     CHECK(answers == 1);

@@ -72,7 +72,7 @@ TEST_CASE("queries and keys without values open, and are shown as a map") {
     CHECK(says(view::stages_lack(state.document()), "without values"));
     const auto request = view::requested_map_input(state);
     REQUIRE(request);
-    const auto answer = std::get<view::MapInputReady>(view::run(*request, {}));
+    const auto answer = *view::run(*request, {}).as<view::MapInputReady>();
     CHECK(answer.fault.empty());
     REQUIRE(answer.input);
     CHECK(answer.input->source.size.tk == kTokens);

@@ -62,12 +62,12 @@ view::Action reported_square(int request, const RunControl& control) {
 
 /// Of the one action that was taken; -1 when it is another or not alone.
 int square_in(const view::Actions& taken) {
-    const auto* answer = taken.size() == 1 ? std::get_if<view::StepBy>(&taken.front()) : nullptr;
+    const auto* answer = taken.size() == 1 ? taken.front().as<view::StepBy>() : nullptr;
     return answer ? answer->steps : -1;
 }
 
 const view::SweepReady* sweep_in(const view::Actions& taken) {
-    return taken.size() == 1 ? std::get_if<view::SweepReady>(&taken.front()) : nullptr;
+    return taken.size() == 1 ? taken.front().as<view::SweepReady>() : nullptr;
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ TEST_CASE("a request that memory does not hold is answered with the reason") {
     rig.worker.update(1);
     const view::Actions taken = rig.next();
     REQUIRE(taken.size() == 1);
-    const auto* said = std::get_if<view::Notify>(&taken.front());
+    const auto* said = taken.front().as<view::Notify>();
     REQUIRE(said != nullptr);
     CHECK(said->message.words == "test: there is not enough memory for it");
 }
@@ -182,7 +182,7 @@ TEST_CASE("progress arrives before the answer, under the worker's name") {
     rig.worker.update(3);
     const view::Actions first = rig.next();
     REQUIRE(first.size() == 1);
-    const auto* progress = std::get_if<view::JobProgress>(&first.front());
+    const auto* progress = first.front().as<view::JobProgress>();
     REQUIRE(progress != nullptr);
     CHECK(progress->job == "test");
     CHECK(progress->done == 0.5);
@@ -222,7 +222,7 @@ TEST_CASE("a worker ends while it computes: its sweep is cancelled among its dra
         const auto run = [&](const view::SweepRequest& asked,
                              const RunControl& control) -> view::Action {
             begun.release();
-            given = std::get<view::SweepReady>(sweep(asked, control));
+            given = *sweep(asked, control).as<view::SweepReady>();
             return given;
         };
         jobs::Worker<view::SweepRequest> worker("test", view::requested_sweep, run, [] {});

@@ -18,7 +18,7 @@ constexpr std::uint64_t kLines = 30;
 
 /// One of each action that is journaled, as JSON.
 template <class... Structs>
-std::vector<json> journaled(std::variant<Structs...>*) {
+std::vector<json> journaled(ActionList<Structs...>) {
     std::vector<json> lines;
     const auto add = [&](const Action& action) {
         if (const auto line = to_journal(action)) lines.push_back(json::parse(*line));
@@ -158,13 +158,13 @@ json varied(const json& value, std::string_view field, Draw& draw) {
 }  // namespace
 
 Actions random_journal(std::uint64_t seed) {
-    static const std::vector<json> lines = journaled(static_cast<AnyAction*>(nullptr));
+    static const std::vector<json> lines = journaled(AllActions{});
     Draw draw{mix(seed, 77)};
     Actions actions;
     for (std::uint64_t n = 0; n < kLines; ++n) {
         const json& line = lines[draw.below(lines.size())];
         const auto action = from_journal(varied(line, "", draw).dump());
-        if (action && !std::holds_alternative<Quit>(*action)) actions.push_back(*action);
+        if (action && !action->is<Quit>()) actions.push_back(*action);
     }
     return actions;
 }

@@ -41,9 +41,9 @@ struct Panel {
         ui.frames(2);
     }
     void follow(const view::Action& action) {
-        if (std::holds_alternative<view::FocusControl>(action) ||
-            std::holds_alternative<view::TypeInto>(action) ||
-            std::holds_alternative<view::MoveInList>(action))
+        if (action.is<view::FocusControl>() ||
+            action.is<view::TypeInto>() ||
+            action.is<view::MoveInList>())
             view::apply(state, action);
     }
 };

@@ -64,7 +64,7 @@ TEST_CASE("a click selects exactly the cell under the pointer") {
     REQUIRE(selected);
     CHECK(selected->cell == CellRef{Stage::scores, 1, 2});
     CHECK(std::ranges::count_if(actions, [](const view::Action& a) {
-              return std::holds_alternative<view::SelectCell>(a);
+              return a.is<view::SelectCell>();
           }) == 1);
 }
 

@@ -56,11 +56,11 @@ struct LargeBench {
     double cells() const { return view::shown_camera(look).cells_per_unit; }
 
     void follow(const view::Action& action) {
-        if (const auto* room = std::get_if<view::SetMapCanvas>(&action)) look.canvas = room->canvas;
-        if (const auto* moved = std::get_if<view::SetMapCamera>(&action))
+        if (const auto* room = action.as<view::SetMapCanvas>()) look.canvas = room->canvas;
+        if (const auto* moved = action.as<view::SetMapCamera>())
             test::look_at(look, moved->camera);
         if (has<view::FitMap>({action})) look.fitted = true;
-        if (const auto* over = std::get_if<view::HoverMapCell>(&action)) look.hovered = over->cell;
+        if (const auto* over = action.as<view::HoverMapCell>()) look.hovered = over->cell;
     }
 };
 
@@ -205,7 +205,7 @@ TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what i
     test::Panel panel([&](const ui::Frame& frame, view::Actions& out) {
         ui::draw_minimap({view, look, frame, out}, {{20.0F, 20.0F}, {180.0F, 180.0F}});
         for (const view::Action& action : out)
-            if (const auto* moved = std::get_if<view::SetMapCamera>(&action))
+            if (const auto* moved = action.as<view::SetMapCamera>())
                 test::look_at(look, moved->camera);
     });
     CHECK_FALSE(has<view::SetMapCamera>(panel.ui.press(view::Key::right)));
@@ -235,7 +235,7 @@ TEST_CASE("every control of the side panel answers the mouse") {
     test::look_at(bench.look, {65536.0, 65536.0, 1.0});
     const view::Actions actions = clicks_over_side(bench, 58.0F);
     CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
-        const auto* moved = std::get_if<view::SetMapCamera>(&action);
+        const auto* moved = action.as<view::SetMapCamera>();
         return moved && moved->camera.cells_per_unit != 1.0;  // the minimap alone zooms nothing
     }));
     CHECK(has<view::FitMap>(actions));
@@ -275,7 +275,7 @@ TEST_CASE("each row of both lists goes to its own cell") {
     bench.look.search = large::Search{};
     std::set<Index> rows;
     for (const view::Action& action : clicks_over_side(bench, 300.0F))
-        if (const auto* go = std::get_if<view::GoToCell>(&action)) rows.insert(go->cell.row);
+        if (const auto* go = action.as<view::GoToCell>()) rows.insert(go->cell.row);
     CHECK(rows ==
           std::set<Index>{70001, 70002, 70003, 70004, 70005, 70101, 70102, 70103, 70104, 70105});
 }
@@ -364,7 +364,7 @@ TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen b
     REQUIRE(picture);
     CHECK(has<view::SetTopCells>(actions));
     CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
-        const auto* to = std::get_if<view::GoToCell>(&action);
+        const auto* to = action.as<view::GoToCell>();
         return to && to->cell == Cell{3, 0};
     }));
 }

@@ -66,7 +66,7 @@ class NullUi {
 template <class T>
 const T* last(const view::Actions& actions) {
     for (auto action = actions.rbegin(); action != actions.rend(); ++action)
-        if (const T* found = std::get_if<T>(&*action)) return found;
+        if (const T* found = action->as<T>()) return found;
     return nullptr;
 }
 

@@ -51,8 +51,8 @@ struct WidthSlider {
 int count_gestures(const view::Actions& actions) {
     int count = 0;
     for (const view::Action& action : actions)
-        count += std::holds_alternative<view::BeginGesture>(action) ||
-                         std::holds_alternative<view::EndGesture>(action)
+        count += action.is<view::BeginGesture>() ||
+                         action.is<view::EndGesture>()
                      ? 1
                      : 0;
     return count;

@@ -32,7 +32,7 @@ bool is_stop(Index d_k) { return d_k == view::nearest_stop(static_cast<double>(d
 template <class T>
 int count(const view::Actions& actions) {
     int found = 0;
-    for (const view::Action& action : actions) found += std::holds_alternative<T>(action) ? 1 : 0;
+    for (const view::Action& action : actions) found += action.is<T>() ? 1 : 0;
     return found;
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("the handle is dragged from stop to stop, and the drag is one step of 
     CHECK(count<view::SetSaturationWidth>(actions) >= 3);
     Index widest = 0;
     for (const view::Action& action : actions)
-        if (const auto* moved = std::get_if<view::SetSaturationWidth>(&action)) {
+        if (const auto* moved = action.as<view::SetSaturationWidth>()) {
             CHECK(is_stop(moved->d_k));
             CHECK(moved->d_k > widest);
             widest = moved->d_k;

@@ -259,7 +259,7 @@ TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {
         for (const Command& command : commands(state)) {
             const bool b = command.chord == plain(Key::b) || command.also == plain(Key::b);
             with_b += b ? 1 : 0;
-            pins += std::holds_alternative<PinBaseline>(command.action) ? 1 : 0;
+            pins += command.action.is<PinBaseline>() ? 1 : 0;
         }
         CHECK(pins == 1);
         CHECK(with_b <= 1);

@@ -208,7 +208,7 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     CHECK(view.zoom_words == "1 cell = 48 px");
     CHECK(has(view.inspector.hint, "Computing"));
     const large::Cell needle = *state.large.selected;
-    const auto answer = std::get<MapCellReady>(run(*requested_map_cell(state), {}));
+    const auto answer = *run(*requested_map_cell(state), {}).as<MapCellReady>();
     const auto cell = answer.cell;
     REQUIRE(cell);
     CHECK(cell->cell == needle);

@@ -157,7 +157,7 @@ TEST_CASE("a finished pass has no bar and cannot be paused") {
     const auto pass_command = [](const AppState& state) {
         const std::vector<Command> all = commands(state);
         const auto found = std::ranges::find_if(all, [](const Command& command) {
-            return std::holds_alternative<SetFullPass>(command.action);
+            return command.action.is<SetFullPass>();
         });
         REQUIRE(found != all.end());
         return *found;

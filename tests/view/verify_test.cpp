@@ -131,7 +131,8 @@ TEST_CASE("verify: a file of weights; its worst number stands in the panel in fo
     CHECK(has(inspector.as_text, "difference: 0.25"));
     CHECK(has(inspector.as_text, "by the float64 reference"));
 
-    const AppState step = after(state, {OpenCheckedInStep{}});
+    REQUIRE(checked_in_step(state));
+    const AppState step = after(state, {*checked_in_step(state)});
     CHECK(step.workspace == Workspace::step);
     REQUIRE(step.step.selected);
     CHECK(*step.step.selected == CellRef{Stage::weights, 2, 1});

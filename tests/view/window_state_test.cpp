@@ -53,7 +53,7 @@ TEST_CASE("session and journal keep what was chosen of the inspector, not what t
         REQUIRE(line);
         const auto action = from_journal(*line);
         REQUIRE(action);
-        CHECK(std::get<ShowInspector>(*action).on == on);
+        CHECK(action->as<ShowInspector>()->on == on);
     }
     CHECK_FALSE(to_journal(SetNarrow{true}));
 }
@@ -190,14 +190,14 @@ TEST_CASE("About says what the program is made with, and which fonts are here") 
 TEST_CASE("About is found, journaled and kept in a session") {
     const auto found = find_commands(initial_state(), "about");
     REQUIRE(!found.empty());
-    REQUIRE(std::holds_alternative<ShowAbout>(found.front().action));
+    REQUIRE(found.front().action.is<ShowAbout>());
     const AppState shown = after(initial_state(), {found.front().action});
     CHECK(shown.show_about);
     const auto line = to_journal(ShowAbout{true});
     REQUIRE(line);
     const auto action = from_journal(*line);
     REQUIRE(action);
-    CHECK(std::get<ShowAbout>(*action).on);
+    CHECK(action->as<ShowAbout>()->on);
     const auto again = session_from_json(session_to_json(shown), "s", {});
     REQUIRE(again);
     CHECK(again->show_about);

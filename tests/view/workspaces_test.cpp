@@ -43,7 +43,7 @@ TEST_CASE("the shown workspace brings commands, escape, clearing, inspector and 
     CHECK(after(state, {ClearSelection{}}).message.words == "cleared");
     CHECK(after(state, {CopyArithmetic{CopyAs::text}}).effects.clipboard == "probed");
     for (const Command& command : commands(state))
-        if (command.chord.key == Key::escape) CHECK(std::holds_alternative<Quit>(command.action));
+        if (command.chord.key == Key::escape) CHECK(command.action.is<Quit>());
 }
 
 TEST_CASE("a figure is named after what is shown") {

@@ -43,7 +43,7 @@ void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
         ImGui::PopID();
     }
     for (const view::Action& action : drawn)
-        if (const auto* select = std::get_if<view::SelectCell>(&action))
+        if (const auto* select = action.as<view::SelectCell>())
             out.push_back(view::SelectCompareCell{select->cell.row, select->cell.column});
     for (std::size_t n = 0; view.hovered && n < view.grids.size(); ++n) {
         const GridView& grid = view.grids[n];

@@ -125,7 +125,7 @@ void draw_gradient_grids(const GradientsView& view, const Box& box, const Frame&
         view::Actions drawn;
         draw_grid(view.grids[n], {}, places[n], frame, drawn);
         for (const view::Action& action : drawn)
-            if (const auto* select = std::get_if<view::SelectCell>(&action)) {
+            if (const auto* select = action.as<view::SelectCell>()) {
                 const bool jacobian =
                     n + 1 == view.grids.size() && view.grids[n].title.starts_with("∂a");
                 if (jacobian)

@@ -258,7 +258,7 @@ void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame&
     view::Actions drawn;
     const auto hovered = draw_grid(grid, {}, place, frame, drawn);
     for (const view::Action& action : drawn)
-        if (const auto* select = std::get_if<view::SelectCell>(&action))
+        if (const auto* select = action.as<view::SelectCell>())
             out.push_back(view::SelectHeadsPair{view.pair.row, select->cell.row});
     const auto now = hovered ? std::optional(large::Cell{view.pair.row, hovered->row})
                              : std::optional<large::Cell>();

@@ -14,7 +14,7 @@ using view::GridView;
 /// A click chooses the pair that all workspaces share.
 void follow_clicks(const view::Actions& drawn, view::Actions& out) {
     for (const view::Action& action : drawn)
-        if (const auto* select = std::get_if<view::SelectCell>(&action))
+        if (const auto* select = action.as<view::SelectCell>())
             out.push_back(view::SelectHeadsPair{select->cell.row, select->cell.column});
 }
 

@@ -89,7 +89,7 @@ Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const F
 /// Clicks choose the pair that all workspaces share.
 void follow_clicks(const view::Actions& clicks, view::Actions& out) {
     for (const view::Action& click : clicks)
-        if (const auto* select = std::get_if<view::SelectCell>(&click))
+        if (const auto* select = click.as<view::SelectCell>())
             out.push_back(view::SelectKindsPair{select->cell.row, select->cell.column});
 }
 

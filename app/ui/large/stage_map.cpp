@@ -12,7 +12,7 @@ view::CellRef cell_of(const view::AppState& state, const large::Cell& cell) {
 
 /// Where Step has the numbers itself, a cell of the map is one of its own.
 view::Action in_step(const view::AppState& state, const view::Action& action) {
-    const auto* const select = std::get_if<view::SelectMapCell>(&action);
+    const auto* const select = action.as<view::SelectMapCell>();
     if (select == nullptr || view::is_map_alone(state)) return action;
     return view::SelectCell{cell_of(state, select->cell)};
 }

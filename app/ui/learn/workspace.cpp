@@ -83,7 +83,7 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame,
         ImGui::PopID();
     }
     for (const view::Action& action : drawn)
-        if (const auto* select = std::get_if<view::SelectCell>(&action)) {
+        if (const auto* select = action.as<view::SelectCell>()) {
             out.push_back(view::SelectLearnCell{select->cell.row, select->cell.column});
             out.push_back(view::ShowLearnPage{view::LearnPage::row});
         }

@@ -28,7 +28,7 @@ void draw_matrices(const LookupGridsView& view, const Box& box, const Frame& fra
         ImGui::PopID();
     }
     for (const view::Action& action : drawn)
-        if (const auto* select = std::get_if<view::SelectCell>(&action))
+        if (const auto* select = action.as<view::SelectCell>())
             out.push_back(view::SelectLookupCell{select->cell.row, select->cell.column});
     if (frame.quiet) return;
     for (std::size_t n = 0; n < places.size(); ++n)

@@ -118,7 +118,7 @@ void draw_error_map(const VerifyView& view, const view::AppState& state, const B
     view::Actions drawn;
     draw_grid(grids.front(), {}, places.front(), frame, drawn);
     for (const view::Action& action : drawn)
-        if (const auto* select = std::get_if<view::SelectCell>(&action)) {
+        if (const auto* select = action.as<view::SelectCell>()) {
             const view::CheckedCell at =
                 checked_cell_at(state, select->cell.row, select->cell.column);
             out.push_back(view::SelectChecked{at.b, at.h, at.t, at.d});

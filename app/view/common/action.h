@@ -4,7 +4,6 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <variant>
 
 namespace attn::view {
 
@@ -18,7 +17,7 @@ struct AppState;
 //       friend void carry_out(AppState& state, const SetScaling& action);
 //   };
 //
-// and stands in the list of its folder; `Action` (actions.h) is all these lists, one after the other.
+// and stands in the list of its folder; `Action` (actions.h) holds one of any list.
 
 enum class Kind : std::uint8_t {
     plain,  // moves about, opens and closes; ends a gesture
@@ -54,22 +53,31 @@ constexpr Meta<> unwritten(Kind kind) { return {"", kind, {}}; }
 template <class... Structs>
 struct ActionList {};
 
-/// A variant of the actions of every list, in order.
+/// The actions of every list, in order.
 template <class... Lists>
 struct Joined;
 template <class... A>
 struct Joined<ActionList<A...>> {
-    using Variant = std::variant<A...>;
+    using List = ActionList<A...>;
 };
 template <class... A, class... B, class... Rest>
 struct Joined<ActionList<A...>, ActionList<B...>, Rest...>
     : Joined<ActionList<A..., B...>, Rest...> {};
 
-/// Whether A is one of the alternatives of a variant.
-template <class A, class Variant>
+template <class A, class List>
 inline constexpr bool kIsIn = false;
-template <class A, class... Alternatives>
-inline constexpr bool kIsIn<A, std::variant<Alternatives...>> = (std::is_same_v<A, Alternatives> ||
-                                                                 ...);
+template <class A, class... Structs>
+inline constexpr bool kIsIn<A, ActionList<Structs...>> = (std::is_same_v<A, Structs> || ...);
+
+/// What all actions of one struct have in common. There is one for each struct: its address names the struct.
+struct ActionType {
+    std::string_view name;
+    Kind kind;
+    void (*run)(AppState& state, const void* action);
+};
+template <class A>
+inline constexpr ActionType kActionType{
+    A::kMeta.name, A::kMeta.kind,
+    [](AppState& state, const void* action) { carry_out(state, *static_cast<const A*>(action)); }};
 
 }  // namespace attn::view

@@ -6,7 +6,10 @@
 #include <variant>
 
 #include "app/view/document/document.h"
-#include "core/verify/report.h"
+
+namespace attn::verify {
+struct Side;
+}
 
 namespace attn::view {
 

@@ -106,7 +106,7 @@ void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     add_pairs(add, state.kinds());
     add_document_commands(list, state);
     std::erase_if(list, [](const Command& each) {  // each side has a scaling of its own
-        return std::holds_alternative<SetScaling>(each.action);
+        return each.action.is<SetScaling>();
     });
 }
 

@@ -21,9 +21,6 @@
 namespace attn::view {
 namespace {
 
-template <class Kind, class... Kinds>
-constexpr bool is_one_of = (std::is_same_v<Kind, Kinds> || ...);
-
 bool fits_a_float(double value) {
     return !std::isfinite(value) || std::isfinite(static_cast<float>(value));
 }
@@ -121,30 +118,28 @@ void add_edit(Document& document, const InputEdit& edit) {
     document.edits.push_back(edit);
 }
 
-/// What is part of the typing, or changes only how things look.
-template <class Kind>
-constexpr bool keeps_cell =
-    is_one_of<Kind, DraftCell, CommitCellEdit, CommitAndMove, LeaveCellEdit, CancelCellEdit,
-              DraftSentence, SetTheme, SetUiScale, StartAtScale, ShowInspector, SetReducedMotion,
-              TakeScreenshot>;
+template <class... Types>
+bool is_one_of(const Action& action) {
+    return (action.is<Types>() || ...);
+}
 
-/// Whether an action of this type ends the typing: also a document that arrives, no other answer.
-template <class Type>
-constexpr bool leaves() {
-    constexpr Kind kind = Type::kMeta.kind;
-    if (kind == Kind::moment) return false;
-    if (kind == Kind::answer) return std::is_same_v<Type, DocumentReady>;
-    return !keeps_cell<Type>;
+/// What is part of the typing, or changes only how things look.
+bool keeps_cell(const Action& action) {
+    return is_one_of<DraftCell, CommitCellEdit, CommitAndMove, LeaveCellEdit, CancelCellEdit,
+                     DraftSentence, SetTheme, SetUiScale, StartAtScale, ShowInspector,
+                     SetReducedMotion, TakeScreenshot>(action);
 }
 
 }  // namespace
 
 bool leaves_cell(const AppState& state, const Action& action) {
     if (!state.step.editing) return false;
-    if (const auto* begun = std::get_if<BeginCellEdit>(&action))
+    if (const auto* begun = action.as<BeginCellEdit>())
         return !(begun->cell == state.step.editing->cell);
-    return std::visit([](const auto& kind) { return leaves<std::decay_t<decltype(kind)>>(); },
-                      action);
+    const Kind kind = kind_of(action);
+    if (kind == Kind::moment) return false;
+    if (kind == Kind::answer) return action.is<DocumentReady>();
+    return !keeps_cell(action);
 }
 
 void leave_cell(AppState& state) {

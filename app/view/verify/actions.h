@@ -49,9 +49,14 @@ struct SetErrorScale {
         meta("set_error_scale", Kind::plain, field("scale", &SetErrorScale::scale));
     friend void carry_out(AppState& state, const SetErrorScale& action);
 };
-/// The same cell in Step, with its whole arithmetic.
+/// A cell of a stage that is checked, in Step with its whole arithmetic. A head is one of the queries'.
 struct OpenCheckedInStep {
-    static constexpr auto kMeta = meta("open_checked_in_step", Kind::plain);
+    Stage stage;
+    Index batch, head, row, column;
+    static constexpr auto kMeta =
+        meta("open_checked_in_step", Kind::plain, field("stage", &OpenCheckedInStep::stage),
+             field("batch", &OpenCheckedInStep::batch), field("head", &OpenCheckedInStep::head),
+             field("row", &OpenCheckedInStep::row), field("column", &OpenCheckedInStep::column));
     friend void carry_out(AppState& state, const OpenCheckedInStep& action);
 };
 struct ResultsChecked {

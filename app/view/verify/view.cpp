@@ -386,7 +386,7 @@ InspectorView verify_inspector(const AppState& state) {
             "ULP",
             grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp)))));
     }
-    if (opens_in_step(state))
+    if (checked_in_step(state))
         view.lines.push_back(verify_line("", "Enter: its whole arithmetic in Step."));
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;

@@ -63,15 +63,20 @@ std::string verify_lacks(const AppState& state) {
     return stages_lack(document);
 }
 
-bool opens_in_step(const AppState& state) {
+std::optional<OpenCheckedInStep> checked_in_step(const AppState& state) {
     const verify::DiffRow* const row = shown_array(state);
     const auto at = shown_cell(state);
-    if (row == nullptr || !at) return false;
+    if (row == nullptr || !at) return std::nullopt;
     const auto stage = find_stage(row->key);
     const Document& document = state.document();
-    if (!stage || !stages_lack(document).empty()) return false;
+    if (!stage || !stages_lack(document).empty()) return std::nullopt;
     const Tensor& shown = (*state.trace)[*stage];
-    return shown.shape() == row->actual->shape();
+    if (shown.shape() != row->actual->shape()) return std::nullopt;
+    const Dimensions& size = document.size;
+    Index head = state.head;
+    if (info(*stage).heads == HeadAxis::query) head = at->h;
+    if (info(*stage).heads == HeadAxis::key_value) head = at->h * (size.heads / size.kv_heads);
+    return OpenCheckedInStep{*stage, at->b, head, at->t, at->d};
 }
 
 void enter_verify(AppState& state) {
@@ -106,8 +111,9 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
     add("The number at the right", plain(Key::right), moved_cell(state, 0, 1), any);
     add("The head before", plain(Key::comma), moved_cell(state, 0, 0, -1), any);
     add("The next head", plain(Key::period), moved_cell(state, 0, 0, 1), any);
-    add("This number in Step, with its whole arithmetic", plain(Key::enter), OpenCheckedInStep{},
-        opens_in_step(state));
+    const auto in_step = checked_in_step(state);
+    add("This number in Step, with its whole arithmetic", plain(Key::enter),
+        in_step.value_or(OpenCheckedInStep{}), in_step.has_value());
     add_document_commands(list, state);
     for (const Preset& preset : state.presets)
         list.push_back(
@@ -200,7 +206,6 @@ void carry_out(AppState& state, const ShowChecked& action) {
 
 void carry_out(AppState& state, const SelectChecked& action) {
     state.verify_look.cell = CheckedCell{action.batch, action.head, action.row, action.column};
-    if (const auto at = shown_cell(state)) state.verify_look.cell = at;
 }
 
 void carry_out(AppState& state, const SelectWorst&) { state.verify_look.cell.reset(); }
@@ -209,20 +214,11 @@ void carry_out(AppState& state, const SetErrorScale& action) {
     state.verify_look.scale = action.scale;
 }
 
-void carry_out(AppState& state, const OpenCheckedInStep&) {
-    if (!opens_in_step(state))
-        return say(state, "This number is no cell of what is open: Step cannot show it.",
-                   Severity::warning);
-    const Stage stage = *find_stage(shown_array(state)->key);
-    const CheckedCell at = *shown_cell(state);
-    const Dimensions& size = state.document().size;
-    Index head = state.head;
-    if (info(stage).heads == HeadAxis::query) head = at.h;
-    if (info(stage).heads == HeadAxis::key_value) head = at.h * (size.heads / size.kv_heads);
+void carry_out(AppState& state, const OpenCheckedInStep& action) {
     carry_out(state, go_to(*find_workspace(state.workspaces, "step")));
-    carry_out(state, ShowHead{head, at.b});
-    carry_out(state, GoToStage{stage});
-    carry_out(state, SelectCell{{stage, at.t, at.d}});
+    carry_out(state, ShowHead{action.head, action.batch});
+    carry_out(state, GoToStage{action.stage});
+    carry_out(state, SelectCell{{action.stage, action.row, action.column}});
 }
 
 void carry_out(AppState& state, const ResultsChecked& action) {

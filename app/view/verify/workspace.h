@@ -4,12 +4,14 @@
 
 namespace attn::view {
 
+struct OpenCheckedInStep;
+
 // The Verify workspace: results of a kernel against an exact reference, where they differ, and which fault explains it.
 // See WorkspaceInfo.
 
 std::string verify_lacks(const AppState& state);
-/// Whether the number that is looked at is a cell of what is open.
-bool opens_in_step(const AppState& state);
+/// Opens the number that is looked at; nullopt: it is no cell of what is open.
+std::optional<OpenCheckedInStep> checked_in_step(const AppState& state);
 void enter_verify(AppState& state);
 void add_verify_commands(std::vector<Command>& list, const AppState& state);
 std::optional<Action> escape_verify(const AppState& state);
