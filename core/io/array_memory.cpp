@@ -9,11 +9,11 @@ std::string with_sizes(std::string_view what, std::string_view dtype,
     return fmt::format("{}, {} {}, {} bytes", what, dtype, to_string(extents), bytes);
 }
 
-Result<void> check_array_memory(std::string_view what, const NpyHeader& header, double held) {
+namespace {
+
+Result<void> check_needed_memory(std::string_view what, const NpyHeader& header, double needed,
+                                 double held) {
     constexpr double kGigabyte = 1e9;
-    const auto items = static_cast<double>(header.items);
-    const double values = items * static_cast<double>(bytes_of_value(header.type));
-    const double needed = values * (header.fortran_order ? 2.0 : 1.0) + items * sizeof(float);
     const auto available = static_cast<double>(physical_memory_bytes());
     if (held + needed < available) return {};
     return bad_input(fmt::format(
@@ -21,6 +21,20 @@ Result<void> check_array_memory(std::string_view what, const NpyHeader& header, 
         "machine has {:.1f} GB",
         what, header.type.name, to_string(header.extents), needed / kGigabyte, held / kGigabyte,
         available / kGigabyte));
+}
+
+}  // namespace
+
+Result<void> check_array_memory(std::string_view what, const NpyHeader& header, double held) {
+    const auto items = static_cast<double>(header.items);
+    const double values = items * static_cast<double>(bytes_of_value(header.type));
+    const double needed = values * (header.fortran_order ? 2.0 : 1.0) + items * sizeof(float);
+    return check_needed_memory(what, header, needed, held);
+}
+
+Result<void> check_stored_memory(std::string_view what, const NpyHeader& header, double held) {
+    const auto items = static_cast<double>(header.items);
+    return check_needed_memory(what, header, items * static_cast<double>(header.type.bytes), held);
 }
 
 }  // namespace attn

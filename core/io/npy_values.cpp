@@ -3,32 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "core/halves.h"
 #include "core/io/npy.h"
 #include "core/text.h"
 
 namespace attn {
 namespace {
-
-/// IEEE 754 binary16 to float; exact.
-float from_half(std::uint16_t half) {
-    const int exponent = (half >> 10) & 0x1F;
-    const int fraction = half & 0x3FF;
-    float magnitude = 0.0f;
-    if (exponent == 31)
-        magnitude = fraction == 0 ? INFINITY : NAN;
-    else if (exponent == 0)
-        magnitude = std::ldexp(static_cast<float>(fraction), -24);
-    else
-        magnitude = std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-    return (half & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-/// The upper half of a float; exact.
-float from_bfloat16(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
 
 template <class Raw>
 Raw load(const char* from, bool swapped) {

@@ -6,6 +6,7 @@
 #include "core/kernels/matmul.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "core/check.h"
@@ -44,9 +45,11 @@ auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into
         add(x * y);
 }
 
+/// B: Factor or HalfFactor.
+template <class B>
 class Product {
   public:
-    Product(const Factor& a, const Factor& b, MatrixView<float> out, Into into)
+    Product(const Factor& a, const B& b, MatrixView<float> out, Into into)
         : a_(a),
           b_(b),
           out_(out),
@@ -66,7 +69,7 @@ class Product {
         parallel_for(pieces, {}, [&](Index n, int slot) {
             const Index first = n * width;
             const Index count = std::min(width, out_.columns - first);
-            pack(first, count);
+            pack(first, count, slots_[static_cast<std::size_t>(slot)]);
             for (Index block = 0; by_columns && block < blocks; ++block)
                 multiply_block(block, first, count, slot);
         });
@@ -79,14 +82,28 @@ class Product {
     struct Slot {
         AlignedFloats rows;  // of A, where it is stored transposed
         AlignedFloats sums;  // [kBlockRows, panel]
+        AlignedFloats wide;  // of B, where it is stored in 16 bits
     };
 
-    void pack(Index first, Index count) {
+    void pack(Index first, Index count, Slot& slot) {
         float* const to = panels_ + first * depth_;
         if (b_.transposed)
-            pack_rows(b_.stored.row_block(first, count), to);
+            pack_rows(floats_of(b_.stored.row_block(first, count), slot), to);
         else
-            pack_columns(b_.stored.column_block(first, count), to);
+            pack_columns(floats_of(b_.stored.column_block(first, count), slot), to);
+    }
+
+    /// A part of B.
+    MatrixView<const float> floats_of(const decltype(B::stored)& part,
+                                      [[maybe_unused]] Slot& slot) const {
+        if constexpr (std::is_same_v<B, Factor>) {
+            return part;
+        } else {
+            const MatrixView<float> wide{slot.wide.at_least(part.rows * part.columns), part.rows,
+                                         part.columns, part.columns};
+            widen(part, b_.format, wide);
+            return wide;
+        }
     }
 
     MatrixView<const float> rows_of_a(Index first, Index count, Slot& slot) {
@@ -125,7 +142,8 @@ class Product {
             to = from;
     }
 
-    Factor a_, b_;
+    Factor a_;
+    B b_;
     MatrixView<float> out_;
     Into into_;
     Index depth_;
@@ -136,13 +154,25 @@ class Product {
     std::vector<Slot> slots_;
 };
 
+template <class B>
+bool is_small(const Factor& a, const B& b, const MatrixView<float>& out) {
+    ATTN_CHECK(a.rows() == out.rows && b.columns() == out.columns && a.columns() == b.rows(),
+               "factors must fit each other and the product");
+    return out.rows * out.columns * a.columns() < kSmall;
+}
+
 }  // namespace
 
 void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
-    ATTN_CHECK(a.rows() == out.rows && b.columns() == out.columns && a.columns() == b.rows(),
-               "factors must fit each other and the product");
-    if (out.rows * out.columns * a.columns() < kSmall) return plain_product(a, b, out, into);
-    Product(a, b, out, into).run();
+    if (is_small(a, b, out)) return plain_product(a, b, out, into);
+    Product<Factor>(a, b, out, into).run();
+}
+
+void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out, Into into) {
+    if (!is_small(a, b, out)) return Product<HalfFactor>(a, b, out, into).run();
+    auto wide = Tensor::uninitialised({1, 1, b.stored.rows, b.stored.columns});
+    widen(b.stored, b.format, wide.matrix(0, 0));
+    plain_product(a, {wide.matrix(0, 0), b.transposed}, out, into);
 }
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/halves.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -14,11 +15,25 @@ struct Factor {
 };
 inline Factor transposed(MatrixView<const float> stored) { return {stored, true}; }
 
+/// A factor of 16-bit floats.
+struct HalfFactor {
+    MatrixView<const std::uint16_t> stored;
+    HalfFormat format = HalfFormat::float16;
+    bool transposed = false;
+
+    Index rows() const { return transposed ? stored.columns : stored.rows; }
+    Index columns() const { return transposed ? stored.rows : stored.columns; }
+};
+
 enum class Into : std::uint8_t { replace, add };
 
 /// out = A B, or out += A B, in float32 on every thread; A [m,k], B [k,n], out [m,n], none of which overlap. Sums are taken in
 /// the order of k, in runs of 256, whatever the threads: the same numbers in every run. Small products go to Eigen. Not to be
 /// called from within parallel_for().
 void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into = Into::replace);
+/// The same numbers, bit for bit, as with B in float32, of which no more than a few hundred columns a thread are made at a
+/// time besides the packed ones.
+void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out,
+                     Into into = Into::replace);
 
 }  // namespace attn

@@ -5,7 +5,6 @@
 #include <numbers>
 #include <span>
 
-#include "core/kernels/matmul.h"
 #include "core/rounding.h"
 #include "core/threads.h"
 
@@ -68,8 +67,8 @@ Tensor through(const Tensor& x, const LinearWeights& linear) {
     if (biased)
         for (Index row = 0; row < x.shape().t; ++row)
             std::copy_n(linear.bias.data(), out, y.data() + row * out);
-    multiply({x.matrix(0, 0)}, {linear.weight.matrix(0, 0)}, y.matrix(0, 0),
-             biased ? Into::add : Into::replace);
+    linear.weight.multiply_from_left(x.matrix(0, 0), y.matrix(0, 0),
+                                     biased ? Into::add : Into::replace);
     return y;
 }
 

@@ -9,7 +9,6 @@
 #include "core/engine.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
-#include "core/kernels/matmul.h"
 #include "core/kernels/projections.h"
 #include "core/models/layers.h"
 
@@ -24,9 +23,9 @@ Tensor embedded(const Model& model, const std::vector<ModelToken>& tokens) {
     auto x = Tensor::uninitialised({1, 1, count, config.width});
     for (Index t = 0; t < count; ++t) {
         const Index id = tokens[static_cast<std::size_t>(t)].id;
-        std::ranges::copy(weights.embedding.matrix(0, 0).row(id), x.matrix(0, 0).row(t).begin());
-        const auto add_row = [&](const Tensor& table, Index row) {
-            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(0, 0, row, c);
+        weights.embedding.copy_row(id, x.matrix(0, 0).row(t));
+        const auto add_row = [&](const WeightMatrix& table, Index row) {
+            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(row, c);
         };
         if (!weights.kinds.empty()) add_row(weights.kinds, 0);
         if (!weights.positions.empty()) add_row(weights.positions, t);
@@ -109,14 +108,14 @@ Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
 }
 
 /// x tableᵀ, some thousand rows of the table at a time: multiply() makes a packed copy of what it is given.
-Tensor logits_of(const Tensor& x, const Tensor& table) {
+Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
     constexpr Index kRows = 4096;
     const Index words = table.shape().t;
     auto logits = Tensor::uninitialised({1, 1, x.shape().t, words});
     for (Index first = 0; first < words; first += kRows) {
         const Index count = std::min(kRows, words - first);
-        multiply({x.matrix(0, 0)}, transposed(table.matrix(0, 0).row_block(first, count)),
-                 logits.matrix(0, 0).column_block(first, count));
+        table.multiply_with_rows(x.matrix(0, 0), first, count,
+                                 logits.matrix(0, 0).column_block(first, count));
     }
     return logits;
 }
@@ -128,7 +127,8 @@ Tensor read_out_of(Tensor x, const Model& model) {
         x = normalised(x, weights.final_norm, config.family->norm, config.epsilon);
     if (config.family->read_out == ReadOut::none) return {};
     if (config.family->read_out == ReadOut::sentence) return sentence_vector(x, weights.read_out);
-    const Tensor& table = weights.read_out.there() ? weights.read_out.weight : weights.embedding;
+    const WeightMatrix& table =
+        weights.read_out.there() ? weights.read_out.weight : weights.embedding;
     return logits_of(x, table);
 }
 

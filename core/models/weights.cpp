@@ -1,6 +1,7 @@
 #include "core/models/weights.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -14,6 +15,12 @@ namespace {
 constexpr Index kAny = -1;
 
 std::string shown(Index extent) { return extent == kAny ? "any" : fmt::format("{}", extent); }
+
+/// What attention has of its file.
+struct Projected {
+    Tensor weight;  // [1, 1, in, out]
+    Tensor bias;    // [1, 1, 1, out], or empty
+};
 
 /// Takes arrays out of a file by their names in a family, and remembers which.
 class WeightReader {
@@ -38,42 +45,33 @@ class WeightReader {
         return !pattern.empty() && file_.contains(full_name(pattern, layer, part));
     }
 
-    /// [rows, columns] as stored; axes of length 1 before them are left out.
+    /// [rows, columns] as stored, in float32; axes of length 1 before them are left out.
     Result<Tensor> matrix(const std::string& name, Index rows, Index columns) {
         auto array = numbers(name);
         if (!array) return tl::unexpected(array.error());
-        const auto [stored_rows, stored_columns] = sides(array->extents);
-        if (stored_rows == 0 || (rows != kAny && stored_rows != rows) ||
-            (columns != kAny && stored_columns != columns))
-            return misfit(name, array->extents,
-                          fmt::format("[{}, {}]", shown(rows), shown(columns)));
-        return tensor(*array, {1, 1, stored_rows, stored_columns});
+        const auto shape = matrix_shape(name, array->extents, rows, columns);
+        if (!shape) return tl::unexpected(shape.error());
+        return tensor(*array, *shape);
     }
-    /// [in, out], turned where it is stored the other way round.
-    Result<Tensor> weight(const std::string& name, Index in, Index out) {
-        auto array = numbers(name);
-        if (!array) return tl::unexpected(array.error());
-        const auto [rows, columns] = sides(array->extents);
-        const bool straight = rows_are_inputs_;
-        if (rows == 0 || columns == 0 || (straight ? rows : columns) != in ||
-            (out != kAny && (straight ? columns : rows) != out))
-            return misfit(name, array->extents,
-                          straight ? fmt::format("[{}, {}]", in, shown(out))
-                                   : fmt::format("[{}, {}]", shown(out), in));
-        auto stored = tensor(*array, {1, 1, rows, columns});
-        if (!stored || straight) return stored;
-        return turned(*stored);
+    /// The same in the type of the file.
+    Result<WeightMatrix> own_matrix(const std::string& name, Index rows, Index columns) {
+        auto halves = halves_of(name);
+        if (!halves) return tl::unexpected(halves.error());
+        if (!*halves) return as_weight_matrix(matrix(name, rows, columns));
+        HalfArray& array = **halves;
+        const auto shape = matrix_shape(name, array.extents, rows, columns);
+        if (!shape) return tl::unexpected(shape.error());
+        return WeightMatrix(HalfTensor::shared(*shape, std::move(array.values)), array.format);
     }
+    /// x W + b with W in float32.
+    Result<Projected> projected(std::string_view pattern, Index layer, Index in, Index out) {
+        return with_bias<Projected>(weight(full_name(pattern, layer, ".weight"), in, out), pattern,
+                                    layer);
+    }
+    /// With W in the type of the file.
     Result<LinearWeights> linear(std::string_view pattern, Index layer, Index in, Index out) {
-        LinearWeights linear;
-        auto weights = weight(full_name(pattern, layer, ".weight"), in, out);
-        if (!weights) return tl::unexpected(weights.error());
-        linear.weight = *std::move(weights);
-        if (!has(pattern, layer, ".bias")) return linear;
-        auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
-        if (!bias) return tl::unexpected(bias.error());
-        linear.bias = *std::move(bias);
-        return linear;
+        return with_bias<LinearWeights>(own_weight(full_name(pattern, layer, ".weight"), in, out),
+                                        pattern, layer);
     }
     /// Older files of BERT say gamma and beta.
     Result<NormWeights> norm(std::string_view pattern, Index layer, Index width) {
@@ -109,18 +107,83 @@ class WeightReader {
                name.ends_with("rotary_emb.inv_freq") || name.ends_with("embeddings.position_ids") ||
                name == full_name(names_.read_out, 0, ".weight");
     }
+    Result<Shape> matrix_shape(const std::string& name, const std::vector<Index>& extents,
+                               Index rows, Index columns) const {
+        const auto [stored_rows, stored_columns] = sides(extents);
+        if (stored_rows == 0 || (rows != kAny && stored_rows != rows) ||
+            (columns != kAny && stored_columns != columns))
+            return misfit(name, extents, fmt::format("[{}, {}]", shown(rows), shown(columns)));
+        return Shape{1, 1, stored_rows, stored_columns};
+    }
+    /// As it is stored.
+    Result<Shape> weight_shape(const std::string& name, const std::vector<Index>& extents, Index in,
+                               Index out) const {
+        const auto [rows, columns] = sides(extents);
+        const bool straight = rows_are_inputs_;
+        if (rows == 0 || columns == 0 || (straight ? rows : columns) != in ||
+            (out != kAny && (straight ? columns : rows) != out))
+            return misfit(name, extents,
+                          straight ? fmt::format("[{}, {}]", in, shown(out))
+                                   : fmt::format("[{}, {}]", shown(out), in));
+        return Shape{1, 1, rows, columns};
+    }
+    /// [in, out], turned where it is stored the other way round; in float32.
+    Result<Tensor> weight(const std::string& name, Index in, Index out) {
+        auto array = numbers(name);
+        if (!array) return tl::unexpected(array.error());
+        const auto shape = weight_shape(name, array->extents, in, out);
+        if (!shape) return tl::unexpected(shape.error());
+        auto stored = tensor(*array, *shape);
+        if (!stored || rows_are_inputs_) return stored;
+        return turned(*stored);
+    }
+    /// The same in the type of the file.
+    Result<WeightMatrix> own_weight(const std::string& name, Index in, Index out) {
+        auto halves = halves_of(name);
+        if (!halves) return tl::unexpected(halves.error());
+        if (!*halves) return as_weight_matrix(weight(name, in, out));
+        HalfArray& array = **halves;
+        const auto shape = weight_shape(name, array.extents, in, out);
+        if (!shape) return tl::unexpected(shape.error());
+        HalfTensor stored = HalfTensor::shared(*shape, std::move(array.values));
+        if (!rows_are_inputs_) stored = turned(stored);
+        return WeightMatrix(std::move(stored), array.format);
+    }
+    static Result<WeightMatrix> as_weight_matrix(Result<Tensor> floats) {
+        if (!floats) return tl::unexpected(floats.error());
+        return WeightMatrix(*std::move(floats));
+    }
+    template <class Linear, class Matrix>
+    Result<Linear> with_bias(Result<Matrix> weights, std::string_view pattern, Index layer) {
+        if (!weights) return tl::unexpected(weights.error());
+        Linear linear;
+        linear.weight = *std::move(weights);
+        if (!has(pattern, layer, ".bias")) return linear;
+        auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
+        if (!bias) return tl::unexpected(bias.error());
+        linear.bias = *std::move(bias);
+        return linear;
+    }
+    /// nullopt: of another type, or not there; numbers() says so.
+    Result<std::optional<HalfArray>> halves_of(const std::string& name) {
+        if (!file_.contains(name)) return std::nullopt;
+        auto array = file_.read_halves(name, held_);
+        if (!array || !*array) return array;
+        used_.insert(name);
+        held_ += bytes_of((*array)->extents, sizeof(std::uint16_t));
+        return array;
+    }
     Result<NpyArray> numbers(const std::string& name) {
         if (!file_.contains(name))
             return bad_input(
                 fmt::format("{} has no array '{}', which this model needs", file_.what(), name));
         used_.insert(name);
         auto array = file_.read(name, held_);
-        if (array) held_ += bytes_of(array->extents);
+        if (array) held_ += bytes_of(array->extents, sizeof(float));
         return array;
     }
-    /// In float32.
-    static double bytes_of(const std::vector<Index>& extents) {
-        double bytes = 4.0;
+    static double bytes_of(const std::vector<Index>& extents, std::size_t of_one) {
+        auto bytes = static_cast<double>(of_one);
         for (const Index extent : extents) bytes *= static_cast<double>(extent);
         return bytes;
     }
@@ -145,17 +208,18 @@ class WeightReader {
         return bad_input(fmt::format("{}: a weight is {}; expected float32, float16 or bfloat16",
                                      file_.what(), array.dtype));
     }
-    static Tensor turned(const Tensor& from) {
+    template <class Scalar>
+    static TensorOf<Scalar> turned(const TensorOf<Scalar>& from) {
         constexpr Index kTile = 32;
         const Index rows = from.shape().t;
         const Index columns = from.shape().d;
-        std::vector<float> to(from.values().size());
+        std::vector<Scalar> to(from.values().size());
         for (Index top = 0; top < rows; top += kTile)
             for (Index left = 0; left < columns; left += kTile)
                 for (Index j = left; j < std::min(columns, left + kTile); ++j)
                     for (Index i = top; i < std::min(rows, top + kTile); ++i)
                         to[static_cast<std::size_t>(j * rows + i)] = from.data()[i * columns + j];
-        return Tensor::shared({1, 1, columns, rows}, std::move(to));
+        return TensorOf<Scalar>::shared({1, 1, columns, rows}, std::move(to));
     }
 
     const ArrayFile& file_;
@@ -179,7 +243,7 @@ Tensor columns_of(const Tensor& from, Index first, Index count) {
 }
 
 /// How the columns of q|k|v fall to heads, where the file has one matrix for all three.
-Result<void> split_qkv(const LinearWeights& qkv, const ModelConfig& config, Params& params) {
+Result<void> split_qkv(const Projected& qkv, const ModelConfig& config, Params& params) {
     const Index out = qkv.weight.shape().d;
     const Index parts = config.heads + 2 * config.kv_heads;
     if (out % parts != 0)
@@ -225,18 +289,18 @@ void read_projections(WeightReader& reader, const ModelConfig& config, Index lay
                       Params& params, Steps& steps) {
     const TensorNames& names = config.family->names;
     if (!names.qkv.empty()) {
-        LinearWeights qkv;
-        steps.take(reader.linear(names.qkv, layer, in, kAny), qkv);
+        Projected qkv;
+        steps.take(reader.projected(names.qkv, layer, in, kAny), qkv);
         if (steps.fine())
             if (auto split = split_qkv(qkv, config, params); !split) steps.keep(split.error());
         return;
     }
     const auto take = [&](std::string_view pattern, Index heads, Param weight, Param bias) {
-        LinearWeights linear;
+        Projected projected;
         const Index out = config.head_width ? heads * *config.head_width : kAny;
-        steps.take(reader.linear(pattern, layer, in, out), linear);
-        params[weight] = std::move(linear.weight);
-        params[bias] = std::move(linear.bias);
+        steps.take(reader.projected(pattern, layer, in, out), projected);
+        params[weight] = std::move(projected.weight);
+        params[bias] = std::move(projected.bias);
     };
     take(names.q, config.heads, Param::w_q, Param::b_q);
     take(names.k, config.kv_heads, Param::w_k, Param::b_k);
@@ -250,8 +314,8 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     const bool after = config.family->norms_after;
     read_projections(reader, config, layer, in, block.attention, steps);
     if (!steps.fine()) return 0;
-    LinearWeights out;
-    steps.take(reader.linear(
+    Projected out;
+    steps.take(reader.projected(
                    names.out, layer,
                    block.attention[Param::w_v].shape().d * (config.heads / config.kv_heads), kAny),
                out);
@@ -290,10 +354,8 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
     else if (config.family->read_out == ReadOut::next_token && !config.tied &&
              reader.has(names.read_out, 0)) {
         // torch's [out, in], whatever the blocks have.
-        Tensor stored;
-        steps.take(reader.matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
-                   stored);
-        weights.read_out.weight = std::move(stored);
+        steps.take(reader.own_matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
+                   weights.read_out.weight);
     }
 }
 
@@ -304,8 +366,8 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
     WeightReader reader(file, config);
     Steps steps;
     ModelWeights weights;
-    const auto table = [&](std::string_view pattern, Index rows, Tensor& into) {
-        steps.take(reader.matrix(reader.full_name(pattern, 0, ".weight"), rows, config.width),
+    const auto table = [&](std::string_view pattern, Index rows, WeightMatrix& into) {
+        steps.take(reader.own_matrix(reader.full_name(pattern, 0, ".weight"), rows, config.width),
                    into);
     };
     table(names.embedding, kAny, weights.embedding);

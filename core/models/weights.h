@@ -5,16 +5,18 @@
 
 #include "core/io/arrays/array_file.h"
 #include "core/models/config.h"
+#include "core/models/weight_matrix.h"
 #include "core/trace.h"
 
 namespace attn {
 
-// The numbers of a model, under the same names whatever its family calls them, in float32, weights [in, out].
+// The numbers of a model, under the same names whatever its family calls them, weights [in, out]. Attention's, norms and
+// biases are in float32; a WeightMatrix is in the type of the file.
 
 /// y = x W + b. An empty weight: it is not there.
 struct LinearWeights {
-    Tensor weight;  // [1, 1, in, out]
-    Tensor bias;    // [1, 1, 1, out], or empty
+    WeightMatrix weight;  // [1, 1, in, out]
+    Tensor bias;          // [1, 1, 1, out], or empty
     bool there() const { return !weight.empty(); }
 };
 
@@ -34,9 +36,9 @@ struct BlockWeights {
 };
 
 struct ModelWeights {
-    Tensor embedding;  // [1, 1, vocabulary, width]
-    Tensor positions;  // [1, 1, positions, width], or empty
-    Tensor kinds;      // BERT's token types; the first is added to every token
+    WeightMatrix embedding;  // [1, 1, vocabulary, width]
+    WeightMatrix positions;  // [1, 1, positions, width], or empty
+    WeightMatrix kinds;      // BERT's token types; the first is added to every token
     NormWeights embedding_norm, final_norm;
     std::vector<BlockWeights> blocks;
     LinearWeights read_out;           // not there: the embedding, or nothing

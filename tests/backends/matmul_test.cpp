@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
+#include <utility>
 
 #include "core/threads.h"
 #include "tests/support/random.h"
@@ -69,6 +71,34 @@ TEST_CASE("every entry of a product is its sum, for factors as they are stored a
                         CHECK(std::abs(static_cast<double>(sum(0, 0, i, j)) - exact.value - 1.0) <=
                               bound);
                     }
+            }
+}
+
+TEST_CASE("a factor of 16-bit floats gives, bit for bit, what it gives in float32") {
+    for (const Extents& n : kExtents)
+        for (const HalfFormat format : {HalfFormat::float16, HalfFormat::bfloat16})
+            for (const bool turned : {false, true}) {
+                const Tensor a = stored(n.m, n.k, false, 1);
+                Tensor wide = stored(n.k, n.n, turned, 2);
+                HalfTensor halves(wide.shape());
+                for (std::size_t i = 0; i < halves.values().size(); ++i) {
+                    const auto bits = std::bit_cast<std::uint32_t>(wide.values()[i]) >> 16U;
+                    // Of float16 the exponents up to 15: below 2.
+                    halves.values()[i] = static_cast<std::uint16_t>(
+                        format == HalfFormat::float16 ? bits & 0xBFFFU : bits);
+                    wide.values()[i] = widened(halves.values()[i], format);
+                }
+                const auto halves_view = std::as_const(halves).matrix(0, 0);
+                for (const Into into : {Into::replace, Into::add}) {
+                    Tensor expected({1, 1, n.m, n.n}, 1.0F);
+                    Tensor out = expected;
+                    multiply(factor_of(a, false), factor_of(wide, turned), expected.matrix(0, 0),
+                             into);
+                    multiply_halves(factor_of(a, false), {halves_view, format, turned},
+                                    out.matrix(0, 0), into);
+                    CHECK(out == expected);
+                    if (n.k > 1) CHECK(out(0, 0, n.m - 1, n.n - 1) != 1.0F);
+                }
             }
 }
 

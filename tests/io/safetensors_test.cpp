@@ -71,6 +71,30 @@ TEST_CASE("numbers of every dtype are those of the bytes") {
           std::vector<std::uint8_t>{0, 1, 1});
 }
 
+TEST_CASE("16-bit floats are read as they are, other numbers are not") {
+    const std::string data = little<std::uint16_t>({0x3C00, 0xC000, 0x7C01});
+    const auto halves = [&](std::string_view dtype, std::string_view shape) {
+        const std::string bytes =
+            safetensors(one(dtype, shape, fmt::format("[0,{}]", data.size())), data);
+        auto array = parsed(bytes)->read_halves("a");
+        if (!array) FAIL(array.error().sentence);
+        return *array;
+    };
+    const auto brain = halves("BF16", "[3,1]");
+    REQUIRE(brain);
+    CHECK(brain->format == HalfFormat::bfloat16);
+    CHECK(brain->extents == std::vector<Index>{3, 1});
+    CHECK(brain->values == std::vector<std::uint16_t>{0x3C00, 0xC000, 0x7C01});
+    REQUIRE(halves("F16", "[3]"));
+    CHECK(halves("F16", "[3]")->format == HalfFormat::float16);
+    CHECK_FALSE(halves("I16", "[3]"));
+    CHECK_FALSE(halves("U8", "[6]"));
+    const std::string bytes = safetensors(one("F16", "[3]", "[0,6]"), data);
+    const auto missing = parsed(bytes)->read_halves("b");
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().sentence == "f: b is not there");
+}
+
 TEST_CASE("halves are exact, down to the smallest and up to infinity") {
     const std::string halves = little<std::uint16_t>(
         {0x0001, 0x03FF, 0x0400, 0x3C00, 0xC000, 0x7BFF, 0x7C00, 0xFC00, 0x8000, 0x7E00});

@@ -36,12 +36,27 @@ Result<ArrayInfo> ArrayFile::about(std::string_view name) const {
 Result<NpyArray> ArrayFile::read(std::string_view name, double held) const {
     const std::string what = place(what_, name);
     return find(name, what).and_then([&](std::size_t at) {
-        const auto sized = [&] {
-            const Result<ArrayInfo> info = about_at(at, what);
-            return info ? with_sizes(what, info->dtype, info->extents, info->bytes) : what;
-        };
-        return within_memory(sized, [&] { return read_at(at, what, held); });
+        return within_memory([&] { return sized(at, what); },
+                             [&] { return read_at(at, what, held); });
     });
+}
+
+Result<std::optional<HalfArray>> ArrayFile::read_halves(std::string_view name, double held) const {
+    const std::string what = place(what_, name);
+    return find(name, what).and_then([&](std::size_t at) {
+        return within_memory([&] { return sized(at, what); },
+                             [&] { return read_halves_at(at, what, held); });
+    });
+}
+
+Result<std::optional<HalfArray>> ArrayFile::read_halves_at(std::size_t, const std::string&,
+                                                           double) const {
+    return std::nullopt;
+}
+
+std::string ArrayFile::sized(std::size_t at, const std::string& what) const {
+    const Result<ArrayInfo> info = about_at(at, what);
+    return info ? with_sizes(what, info->dtype, info->extents, info->bytes) : what;
 }
 
 Result<std::optional<std::string>> ArrayFile::text(std::string_view) const { return std::nullopt; }

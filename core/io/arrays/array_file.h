@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/halves.h"
 #include "core/io/npy.h"
 #include "core/result.h"
 
@@ -22,6 +23,13 @@ struct ArrayInfo {
         dtype;  // as numpy calls it: "float32"; "bfloat16"; one that cannot be read as the file calls it
     std::vector<Index> extents;
     std::uint64_t bytes = 0;  // of its numbers when unpacked
+};
+
+/// An array of 16-bit floats as its file holds them, slowest axis first, in C order.
+struct HalfArray {
+    HalfFormat format = HalfFormat::float16;
+    std::vector<Index> extents;
+    std::vector<std::uint16_t> values;
 };
 
 /// Named arrays, of whatever format: of a file, of the shards of a model, of a folder. Opening reads names and headers; the
@@ -41,6 +49,8 @@ class ArrayFile {
     /// `held`: bytes that the caller keeps of what was read before. What would not fit in this machine's memory beside
     /// them is refused before anything is allocated.
     Result<NpyArray> read(std::string_view name, double held = 0.0) const;
+    /// Without widening them; nullopt: the array holds other numbers, or this format of files knows only read().
+    Result<std::optional<HalfArray>> read_halves(std::string_view name, double held = 0.0) const;
     /// A text that stands beside the arrays, such as `__metadata__` of safetensors. nullopt: there is none.
     virtual Result<std::optional<std::string>> text(std::string_view key) const;
 
@@ -54,6 +64,10 @@ class ArrayFile {
     virtual Result<ArrayInfo> about_at(std::size_t at, const std::string& what) const = 0;
     virtual Result<NpyArray> read_at(std::size_t at, const std::string& what,
                                      double held) const = 0;
+    virtual Result<std::optional<HalfArray>> read_halves_at(std::size_t at, const std::string& what,
+                                                            double held) const;
+    /// With type and sizes, where they are known.
+    std::string sized(std::size_t at, const std::string& what) const;
     Result<std::size_t> find(std::string_view name, const std::string& what) const;
 
     std::string what_;

@@ -36,4 +36,9 @@ Result<NpyArray> JoinedArrays::read_at(std::size_t at, const std::string&, doubl
     return files_[places_[at].file]->read(places_[at].name, held);
 }
 
+Result<std::optional<HalfArray>> JoinedArrays::read_halves_at(std::size_t at, const std::string&,
+                                                              double held) const {
+    return files_[places_[at].file]->read_halves(places_[at].name, held);
+}
+
 }  // namespace attn

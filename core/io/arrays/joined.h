@@ -23,6 +23,8 @@ class JoinedArrays : public ArrayFile {
     explicit JoinedArrays(std::string what) : ArrayFile(std::move(what)) {}
     Result<ArrayInfo> about_at(std::size_t at, const std::string& what) const override;
     Result<NpyArray> read_at(std::size_t at, const std::string& what, double held) const override;
+    Result<std::optional<HalfArray>> read_halves_at(std::size_t at, const std::string& what,
+                                                    double held) const override;
 
     std::vector<Arrays> files_;
     std::vector<Place> places_;

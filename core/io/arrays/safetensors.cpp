@@ -257,6 +257,35 @@ class SafetensorsFile final : public ArrayFile {
             });
     }
 
+    Result<std::optional<HalfArray>> read_halves_at(std::size_t at, const std::string& what,
+                                                    double held) const override {
+        const Entry& entry = entries_[at];
+        const NpyType& type = entry.header.type;
+        const bool halves = type.bytes == 2 && (type.kind == 'f' || type.kind == 'B');
+        if (!halves) return std::nullopt;
+        const Result<void> whole = mapped_ ? mapped_->check_whole() : Result<void>();
+        return whole.and_then([&] { return check_stored_memory(what, entry.header, held); })
+            .map([&] { return std::optional(halves_of(entry)); });
+    }
+    /// A piece of the file at a time is in memory beside them.
+    HalfArray halves_of(const Entry& entry) const {
+        constexpr std::size_t kPieceBytes = std::size_t{1} << 22;
+        const NpyType& type = entry.header.type;
+        HalfArray array{type.kind == 'B' ? HalfFormat::bfloat16 : HalfFormat::float16,
+                        entry.header.extents, std::vector<std::uint16_t>(entry.header.items)};
+        auto* const to = reinterpret_cast<char*>(array.values.data());
+        const std::string_view bytes = data_.substr(entry.begin, entry.end - entry.begin);
+        for (std::size_t first = 0; first < bytes.size(); first += kPieceBytes) {
+            const std::string_view piece = bytes.substr(first, kPieceBytes);
+            std::memcpy(to + first, piece.data(), piece.size());
+            if (mapped_) mapped_->let_go(piece);
+        }
+        if (type.swapped)
+            for (std::uint16_t& value : array.values)
+                value = static_cast<std::uint16_t>(value << 8 | value >> 8);
+        return array;
+    }
+
     std::optional<MappedFile> mapped_;
     std::string_view data_;
     std::vector<Entry> entries_;  // in the order of names()

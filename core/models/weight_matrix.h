@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include "core/halves.h"
+#include "core/kernels/matmul.h"
+#include "core/tensor.h"
+
+namespace attn {
+
+/// W [1, 1, rows, columns] in the type of its file: float32, or 16-bit floats, which are widened (exactly) where they are
+/// used. Every number that comes out is the one that W in float32 gives, bit for bit. Copies share the numbers of a file.
+class WeightMatrix {
+  public:
+    /// Empty: not there.
+    WeightMatrix() = default;
+    WeightMatrix(Tensor numbers) : floats_(std::move(numbers)) {}
+    WeightMatrix(HalfTensor numbers, HalfFormat format)
+        : halves_(std::move(numbers)), format_(format) {}
+
+    bool empty() const { return floats_.empty() && halves_.empty(); }
+    const Shape& shape() const { return halves_.empty() ? floats_.shape() : halves_.shape(); }
+    /// What its numbers take in memory.
+    Index bytes() const;
+
+    float operator()(Index row, Index column) const;
+    /// `to` has as many entries as W columns.
+    void copy_row(Index row, std::span<float> to) const;
+
+    /// out = a W, or out += a W.
+    void multiply_from_left(MatrixView<const float> a, MatrixView<float> out,
+                            Into into = Into::replace) const;
+    /// out = a W_pᵀ, W_p being `count` rows of W from `first` on.
+    void multiply_with_rows(MatrixView<const float> a, Index first, Index count,
+                            MatrixView<float> out) const;
+
+  private:
+    Tensor floats_;      // or
+    HalfTensor halves_;  // of which one is empty
+    HalfFormat format_ = HalfFormat::float16;
+};
+
+}  // namespace attn

@@ -1,0 +1,182 @@
+// Weights in the type of their file: float16 and bfloat16 against the same numbers in float32.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "attn_tree.h"
+#include "core/halves.h"
+#include "core/io/arrays/array_file.h"
+#include "core/models/model.h"
+#include "tests/io/bytes.h"
+#include "tests/io/scratch.h"
+
+using namespace attn;
+
+namespace {
+
+/// Towards 0; of float16 what is below 2^-14 becomes 0, what is above 65504 that.
+std::uint16_t half_of(float value, HalfFormat format) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (format == HalfFormat::bfloat16) return static_cast<std::uint16_t>(bits >> 16U);
+    const std::uint32_t sign = bits >> 16U & 0x8000U;
+    const int exponent = static_cast<int>(bits >> 23U & 0xFFU) - 112;
+    if (exponent < 1) return static_cast<std::uint16_t>(sign);
+    if (exponent > 30) return static_cast<std::uint16_t>(sign | 0x7BFFU);
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(exponent) << 10U |
+                                      (bits >> 13U & 0x03FFU));
+}
+
+struct FloatArray {
+    std::vector<Index> extents;
+    std::vector<float> values;
+};
+using FloatArrays = std::map<std::string, FloatArray>;
+
+std::filesystem::path golden(std::string_view family) {
+    return std::filesystem::path(ATTN_TEST_DATA) / "models" / family;
+}
+
+/// The family's weights, rounded to what 16 bits hold.
+FloatArrays rounded_weights(std::string_view family, HalfFormat format) {
+    const auto file = open_arrays(golden(family) / "model.safetensors");
+    REQUIRE(file);
+    FloatArrays arrays;
+    for (const std::string& name : (*file)->names()) {
+        CAPTURE(name);
+        const auto array = (*file)->read(name);
+        REQUIRE(array);
+        const auto* const floats = std::get_if<std::vector<float>>(&array->values);
+        REQUIRE(floats);
+        FloatArray& to = arrays[name];
+        to.extents = array->extents;
+        for (const float value : *floats)
+            to.values.push_back(widened(half_of(value, format), format));
+    }
+    return arrays;
+}
+
+/// As float32 where `format` is nullptr.
+std::string file_of(const FloatArrays& arrays, const HalfFormat* format) {
+    nlohmann::json header = nlohmann::json::object();
+    std::string data;
+    for (const auto& [name, array] : arrays) {
+        const std::size_t begin = data.size();
+        for (const float value : array.values)
+            data +=
+                format ? little<std::uint16_t>({half_of(value, *format)}) : little<float>({value});
+        const char* const dtype = !format                           ? "F32"
+                                  : *format == HalfFormat::bfloat16 ? "BF16"
+                                                                    : "F16";
+        header[name] = {
+            {"dtype", dtype}, {"shape", array.extents}, {"data_offsets", {begin, data.size()}}};
+    }
+    return safetensors(header.dump(), data);
+}
+
+Model model_with(const Scratch& scratch, std::string_view family, std::string_view bytes) {
+    std::filesystem::copy_file(golden(family) / "config.json", scratch / "config.json");
+    write_bytes(scratch / "model.safetensors", bytes);
+    auto model = Model::open(scratch.path());
+    REQUIRE_MESSAGE(model, (model ? "" : model.error().sentence));
+    return *std::move(model);
+}
+
+ModelRun run_of(const Model& model, const Interventions& with = {}) {
+    auto run = model.run({{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}}, *find_backend("staged"),
+                         all_stages(), {}, with);
+    REQUIRE_MESSAGE(run, (run ? "" : run.error().sentence));
+    return *std::move(run);
+}
+
+void check_equal(const ModelRun& a, const ModelRun& b) {
+    REQUIRE(a.layers.size() == b.layers.size());
+    for (std::size_t n = 0; n < a.layers.size(); ++n) {
+        CHECK(a.layers[n].residual == b.layers[n].residual);
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights, Stage::output})
+            CHECK(a.layers[n].trace[stage] == b.layers[n].trace[stage]);
+    }
+    CHECK(a.read_out == b.read_out);
+}
+
+}  // namespace
+
+TEST_CASE("every 16 bits are the float16 that IEEE 754 says") {
+    for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
+        const int exponent = static_cast<int>(bits >> 10U & 0x1FU);
+        const int fraction = static_cast<int>(bits & 0x3FFU);
+        const float found = from_half(static_cast<std::uint16_t>(bits));
+        REQUIRE(std::signbit(found) == (bits >= 0x8000U));
+        if (exponent == 31 && fraction != 0) {
+            REQUIRE(std::isnan(found));
+            continue;
+        }
+        const double magnitude = exponent == 31  ? INFINITY
+                                 : exponent == 0 ? std::ldexp(fraction, -24)
+                                                 : std::ldexp(1024 + fraction, exponent - 25);
+        REQUIRE(std::abs(static_cast<double>(found)) == magnitude);
+    }
+}
+
+TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32") {
+    for (const ModelFamily& family : model_families())
+        for (const HalfFormat format : {HalfFormat::float16, HalfFormat::bfloat16}) {
+            CAPTURE(family.key);
+            const FloatArrays arrays = rounded_weights(family.key, format);
+            const Scratch narrow_folder, wide_folder;
+            const Model narrow = model_with(narrow_folder, family.key, file_of(arrays, &format));
+            const Model wide = model_with(wide_folder, family.key, file_of(arrays, nullptr));
+            const Index entries = wide.weights().embedding.shape().count();
+            CHECK(wide.weights().embedding.bytes() == 4 * entries);
+            CHECK(narrow.weights().embedding.bytes() == 2 * entries);
+            const LinearWeights& down = narrow.weights().blocks.front().down;
+            CHECK(down.weight.bytes() == 2 * down.weight.shape().count());
+
+            const ModelRun run = run_of(narrow);
+            check_equal(run, run_of(wide));
+            const auto unrounded = Model::open(golden(family.key));
+            REQUIRE(unrounded);
+            CHECK_FALSE(run.layers.back().residual == run_of(*unrounded).layers.back().residual);
+
+            const Interventions off{{{0, 1}}, {}, {}};
+            check_equal(run_of(narrow, off), run_of(wide, off));
+        }
+}
+
+TEST_CASE("shards in 16 bits are held in 16 bits") {
+    const HalfFormat format = HalfFormat::bfloat16;
+    const FloatArrays arrays = rounded_weights("llama", format);
+    const Scratch one_folder, shards_folder;
+    const Model one = model_with(one_folder, "llama", file_of(arrays, &format));
+    nlohmann::json index;
+    for (const auto& [name, array] : arrays) index["weight_map"][name] = "part.safetensors";
+    std::filesystem::copy_file(golden("llama") / "config.json", shards_folder / "config.json");
+    write_bytes(shards_folder / "part.safetensors", file_of(arrays, &format));
+    write_bytes(shards_folder / "model.safetensors.index.json", index.dump());
+    const auto shards = Model::open(shards_folder.path());
+    REQUIRE_MESSAGE(shards, (shards ? "" : shards.error().sentence));
+    CHECK(shards->weights().embedding.bytes() == one.weights().embedding.bytes());
+    check_equal(run_of(*shards), run_of(one));
+}
+
+TEST_CASE("a matrix in 16 bits of a wrong shape is refused as one in float32 is") {
+    const HalfFormat format = HalfFormat::float16;
+    FloatArrays arrays = rounded_weights("llama", format);
+    FloatArray& up = arrays.at("model.layers.0.mlp.up_proj.weight");
+    std::swap(up.extents[0], up.extents[1]);
+    const auto fault = [&](const HalfFormat* as) {
+        const Scratch folder;
+        std::filesystem::copy_file(golden("llama") / "config.json", folder / "config.json");
+        write_bytes(folder / "model.safetensors", file_of(arrays, as));
+        const auto model = Model::open(folder.path());
+        REQUIRE_FALSE(model);
+        const std::string& sentence = model.error().sentence;
+        return sentence.substr(sentence.find("model.safetensors"));
+    };
+    CHECK(says(fault(&format), "array 'model.layers.0.mlp.up_proj.weight' is ["));
+    CHECK(fault(&format) == fault(nullptr));
+}
