@@ -1,4 +1,4 @@
-# fmt, libzip, utf8proc.
+# fmt, libzip, utf8proc, libpng.
 
 attn_find_package(fmt fmt::fmt fmt 8)
 if(NOT TARGET attn::fmt)
@@ -25,4 +25,10 @@ if(NOT TARGET attn::utf8proc)
   set(UTF8PROC_ENABLE_TESTING OFF)
   attn_fetch(utf8proc https://github.com/JuliaStrings/utf8proc.git v2.9.0)
   attn_provide(utf8proc utf8proc "upstream 2.9.0")
+endif()
+
+# Only from the system: cairo has it too, and two of them would not go into one program.
+attn_find_module(png libpng>=1.6)
+if(NOT TARGET attn::png)
+  message(FATAL_ERROR "libpng 1.6 or later is wanted: install libpng-dev and pkg-config")
 endif()

@@ -160,6 +160,7 @@ view::ReadOut read_out_of(ModelCache::Entry& entry, const ModelRun& run,
             return next_tokens(entry.model, run);
         case ReadOut::sentence:
             return sentence_vector(entry, run, wanted, control);
+        case ReadOut::classes:
         case ReadOut::none:
             break;
     }
@@ -255,6 +256,11 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
     const auto entry = cache.open(wanted.path);
     if (!entry) return tl::unexpected(entry.error());
     const Model& model = (*entry)->model;
+    if (model.config().image)
+        return bad_input(fmt::format(
+            "{}: {} reads an image, which the window does not take yet; attnscope trace --model "
+            "FOLDER --image FILE.png -o OUT.npz computes it, and OUT.npz opens here",
+            wanted.path, model.config().family->words));
     auto read = read_over(**entry, wanted, control);
     if (!read) return tl::unexpected(read.error());
     const view::ReadOut read_out = read_out_of(**entry, read->run, wanted, control);

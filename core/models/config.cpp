@@ -1,6 +1,10 @@
 #include "core/models/config.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -68,6 +72,25 @@ class ConfigReader {
         if (found->is_boolean()) return found->get<bool>();
         wrong(*found, "true or false");
         return otherwise;
+    }
+    /// One number for each channel of an image, or one for all. `least`: they are above it.
+    std::vector<double> channels(std::string_view name, Index count, double otherwise,
+                                 double least) {
+        const std::vector<double> defaults(static_cast<std::size_t>(count), otherwise);
+        const json* found = find({name});
+        if (found == nullptr) return defaults;
+        const auto fits = [least](const json& each) {
+            return each.is_number() && std::isfinite(each.get<double>()) &&
+                   each.get<double>() > least;
+        };
+        if (fits(*found))
+            return std::vector<double>(static_cast<std::size_t>(count), found->get<double>());
+        if (found->is_array() && found->size() == defaults.size() &&
+            std::all_of(found->begin(), found->end(), fits))
+            return found->get<std::vector<double>>();
+        wrong(*found, fmt::format("{} number{}{}", count, count == 1 ? "" : "s",
+                                  least == 0.0 ? " above 0" : ""));
+        return defaults;
     }
     void wrong(const json& value, std::string_view expected) {
         complain(fmt::format("has '{}' = {}; expected {}", key_,
@@ -180,16 +203,96 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.heads = reader.need_size({"num_attention_heads", "n_head"});
     config.kv_heads = reader.size({"num_key_value_heads"}).value_or(config.heads);
     config.head_width = reader.size({"head_dim"});
-    config.vocabulary = reader.need_size({"vocab_size"});
+    if (!config.family->reads_images) config.vocabulary = reader.need_size({"vocab_size"});
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
-    config.epsilon =
-        reader.positive({"rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps"}, 1e-5);
+    config.epsilon = reader.positive({"rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps"},
+                                     config.family->reads_images ? 1e-12 : 1e-5);
     if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)
         reader.complain(fmt::format("has {} heads and {} key-value heads; expected a divisor",
                                     config.heads, config.kv_heads));
 }
 
+/// id2label: {"0": "cat", …}.
+void read_classes(ConfigReader& reader, ImageInput& image) {
+    const json* found = reader.find({"id2label"});
+    if (found == nullptr) return;
+    constexpr std::string_view kExpected =
+        "an object that names classes by number: {\"0\": \"cat\"}";
+    if (!found->is_object()) return reader.wrong(*found, kExpected);
+    for (const auto& each : found->items()) {
+        const std::string& key = each.key();
+        Index id = -1;
+        const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), id);
+        if (fault != std::errc() || end != key.data() + key.size() || id < 0 ||
+            !each.value().is_string())
+            return reader.wrong(*found, kExpected);
+        image.classes[id] = each.value().get<std::string>();
+    }
+}
+
+void read_image(ConfigReader& reader, ModelConfig& config) {
+    if (!config.family->reads_images) return;
+    ImageInput image;
+    image.size = reader.need_size({"image_size"});
+    image.patch = reader.need_size({"patch_size"});
+    image.channels = reader.size({"num_channels"}).value_or(3);
+    constexpr Index kMostSide = 4096;  // so that pixels are 200 MB at most, whatever a file says
+    if (image.size > kMostSide)
+        reader.complain(
+            fmt::format("has 'image_size' = {}; expected at most {}", image.size, kMostSide));
+    if (image.patch > image.size)
+        reader.complain(fmt::format("has 'patch_size' = {}; expected at most 'image_size' = {}",
+                                    image.patch, image.size));
+    if (image.channels != 1 && image.channels != 3) {
+        reader.complain(fmt::format("has 'num_channels' = {}; expected 1 or 3", image.channels));
+        image.channels = 3;
+    }
+    image.mean.assign(static_cast<std::size_t>(image.channels), 0.5);
+    image.deviation = image.mean;
+    read_classes(reader, image);
+    config.image = std::move(image);
+}
+
+/// What would give the model other pixels, and is not computed here.
+void refuse_other_resizing(ConfigReader& reader, const ImageInput& image) {
+    if (!reader.flag("do_resize", true))
+        reader.complain("has 'do_resize' = false; expected true: every image is resized here");
+    if (reader.flag("do_center_crop", false))
+        reader.complain("has 'do_center_crop', which is not computed here");
+    constexpr int kBilinear = 2;  // Pillow's number
+    if (const json* resample = reader.find({"resample"});
+        resample != nullptr && *resample != kBilinear)
+        reader.wrong(*resample, "2, bilinear: no other way of resizing is computed here");
+    const json* size = reader.find({"size"});
+    if (size == nullptr) return;
+    const json sides = {{"height", image.size}, {"width", image.size}};
+    if (*size != json(image.size) && *size != sides &&
+        *size != json::array({image.size, image.size}))
+        reader.wrong(*size, fmt::format("{}, which config.json has as 'image_size'", image.size));
+}
+
 }  // namespace
+
+Result<ImageInput> parse_image_preparation(std::string_view text, std::string_view where,
+                                           ImageInput image) {
+    const auto parsed = parse_json(text, where);
+    if (!parsed) return tl::unexpected(parsed.error());
+    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", where));
+    ConfigReader reader(*parsed, where);
+    refuse_other_resizing(reader, image);
+    image.has_preparation = true;
+    image.factor =
+        reader.flag("do_rescale", true) ? reader.positive({"rescale_factor"}, 1.0 / 255.0) : 1.0;
+    constexpr double kAny = -std::numeric_limits<double>::infinity();
+    image.mean = reader.channels("image_mean", image.channels, 0.5, kAny);
+    image.deviation = reader.channels("image_std", image.channels, 0.5, 0.0);
+    if (!reader.flag("do_normalize", true)) {
+        image.mean.assign(image.mean.size(), 0.0);
+        image.deviation.assign(image.deviation.size(), 1.0);
+    }
+    if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
+    return image;
+}
 
 Result<ModelConfig> parse_model_config(std::string_view text, std::string_view where) {
     const auto parsed = parse_json(text, where);
@@ -202,6 +305,7 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     read_sizes(reader, config);
     read_activation(reader, config);
     read_window(reader, config);
+    read_image(reader, config);
     refuse_others(reader, config);
     const bool gpt2 = config.family->key == "gpt2";
     config.tied = reader.flag("tie_word_embeddings", gpt2);

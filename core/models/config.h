@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 #include "core/spec.h"
@@ -37,13 +39,17 @@ enum class Activation : std::uint8_t {
 enum class ReadOut : std::uint8_t {
     none,
     next_token,  // a logit for each token of the vocabulary, at every position
-    sentence     // one vector of length 1 for the whole text
+    sentence,    // one vector of length 1 for the whole text
+    classes      // a logit for each class of the image, made of the class token alone
 };
 
 /// The names of a family's tensors, {} for the layer; weight and bias are these with ".weight" and ".bias". "": it has none.
 struct TensorNames {
     std::string_view prefix = {};  // may stand before all but read_out
     std::string_view embedding = {}, positions = {}, kinds = {}, embedding_norm = {};
+    // of images, in place of the embedding: the vector of the class token, and torch's convolution that reads a patch. The
+    // class token and the positions of images have no ".weight" at their end.
+    std::string_view class_token = {}, patches = {};
     std::string_view attention_norm = {}, qkv = {}, q = {}, k = {}, v = {}, q_norm = {},
                      k_norm = {};
     std::string_view out = {}, residual = {};
@@ -61,10 +67,25 @@ struct ModelFamily {
     bool causal = false;
     bool rows_are_inputs =
         false;  // weights are stored [in, out], as TensorFlow and GPT-2 do; else torch's [out, in]
+    bool reads_images = false;  // its tokens are patches of an image, and a class token before them
     ReadOut read_out = ReadOut::none;
     TensorNames names = {};
 };
 std::span<const ModelFamily> model_families();
+
+/// How an image becomes a model's input: patches.h has the formulas.
+struct ImageInput {
+    Index size = 0;      // pixels of a side after resizing
+    Index patch = 0;     // of a patch's side
+    Index channels = 3;  // 3: red, green, blue; 1: luminance
+    double factor = 1.0 / 255.0;
+    std::vector<double> mean, deviation;   // of each channel
+    bool has_preparation = false;          // there is a preprocessor_config.json, which says them
+    std::map<Index, std::string> classes;  // names by number, of id2label
+
+    /// Patches along a side.
+    Index side() const { return size / patch; }
+};
 
 struct ModelConfig {
     const ModelFamily* family = nullptr;
@@ -73,20 +94,26 @@ struct ModelConfig {
     Index heads = 0;
     Index kv_heads = 0;
     std::optional<Index> head_width;  // not set: columns of W_Q / heads
-    Index vocabulary = 0;
+    Index vocabulary = 0;             // 0 where images are read
     std::optional<Index> most_tokens;
     double epsilon = 1e-5;
     Activation activation = Activation::gelu;
     double rope_base = 10000.0;
     RopeScaling rope_scaling = {};
-    std::optional<Index> window;  // keys a query sees, itself one of them
-    bool tied = false;            // the read-out is the embedding
+    std::optional<Index> window;      // keys a query sees, itself one of them
+    bool tied = false;                // the read-out is the embedding
+    std::optional<ImageInput> image;  // of families that read images
 };
 
 /// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would
 /// change the numbers and is not computed here, such as another type of rope_scaling than linear and llama3.
 Result<ModelConfig> parse_model_config(std::string_view json, std::string_view where);
 Result<ModelConfig> read_model_config(const std::filesystem::path& file);
+
+/// What a preprocessor_config.json says of factor, mean and deviation, over what `image` has. Refused by its key: another
+/// size or another way of resizing than bilinear, cropping, and images that are not resized.
+Result<ImageInput> parse_image_preparation(std::string_view json, std::string_view where,
+                                           ImageInput image);
 
 /// "GPT-2, Llama, Mistral, …".
 std::string model_family_words();

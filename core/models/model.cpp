@@ -8,6 +8,7 @@
 
 #include "core/engine.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/models/layers.h"
@@ -33,6 +34,20 @@ Tensor embedded(const Model& model, const std::vector<ModelToken>& tokens) {
     if (config.family->positions == Positions::waves) add_waves(x);
     if (weights.embedding_norm.there())
         x = normalised(x, weights.embedding_norm, config.family->norm, config.epsilon);
+    return x;
+}
+
+/// The class token and a vector of each patch, with positions.
+Tensor embedded_image(const Model& model, const Tensor& pixels) {
+    const ModelWeights& weights = model.weights();
+    const Tensor patches = through(patches_of(pixels, *model.config().image), weights.patches);
+    auto x = Tensor::uninitialised(weights.positions.shape());
+    for (Index t = 0; t < x.shape().t; ++t) {
+        weights.positions.copy_row(t, x.matrix(0, 0).row(t));
+        const auto from =
+            t == 0 ? weights.class_token.matrix(0, 0).row(0) : patches.matrix(0, 0).row(t - 1);
+        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[static_cast<std::size_t>(c)];
+    }
     return x;
 }
 
@@ -120,6 +135,14 @@ Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
     return logits;
 }
 
+/// Of the class token, which is the first; empty where the model has no classifier.
+Tensor class_logits(const Tensor& x, const LinearWeights& classifier) {
+    if (!classifier.there()) return {};
+    auto first = Tensor::uninitialised({1, 1, 1, x.shape().d});
+    std::ranges::copy(x.matrix(0, 0).row(0), first.values().begin());
+    return through(first, classifier);
+}
+
 Tensor read_out_of(Tensor x, const Model& model) {
     const ModelConfig& config = model.config();
     const ModelWeights& weights = model.weights();
@@ -127,6 +150,7 @@ Tensor read_out_of(Tensor x, const Model& model) {
         x = normalised(x, weights.final_norm, config.family->norm, config.epsilon);
     if (config.family->read_out == ReadOut::none) return {};
     if (config.family->read_out == ReadOut::sentence) return sentence_vector(x, weights.read_out);
+    if (config.family->read_out == ReadOut::classes) return class_logits(x, weights.read_out);
     const WeightMatrix& table =
         weights.read_out.there() ? weights.read_out.weight : weights.embedding;
     return logits_of(x, table);
@@ -214,6 +238,18 @@ Result<Arrays> weights_in(const std::filesystem::path& folder) {
                                                         : folder);
 }
 
+/// What the folder says of the pixels, where it says something.
+Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config) {
+    const auto file = folder / "preprocessor_config.json";
+    if (!config.image || !std::filesystem::exists(file)) return {};
+    const auto text = read_text_file(file);
+    if (!text) return tl::unexpected(text.error());
+    auto image = parse_image_preparation(*text, file.string(), *std::move(config.image));
+    if (!image) return tl::unexpected(image.error());
+    config.image = *std::move(image);
+    return {};
+}
+
 }  // namespace
 
 AttentionSpec layer_spec(const ModelConfig& config) {
@@ -247,10 +283,12 @@ Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> 
 Result<Model> Model::open(const std::filesystem::path& folder) {
     auto config = read_model_config(folder / "config.json");
     if (!config) return tl::unexpected(config.error());
+    if (auto fine = read_preparation(folder, *config); !fine) return tl::unexpected(fine.error());
     const auto file = weights_in(folder);
     if (!file) return tl::unexpected(file.error());
     auto weights = read_model_weights(**file, *config);
     if (!weights) return tl::unexpected(weights.error());
+    if (config->image) return Model(*std::move(config), *std::move(weights), std::nullopt);
     auto tokenizer = tokenizer_in(folder);
     if (!tokenizer) return tl::unexpected(tokenizer.error());
     if (*tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
@@ -261,12 +299,19 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
 }
 
 std::vector<std::string> Model::notes() const {
-    if (weights_.unused.empty()) return {};
-    return {fmt::format("{} arrays of the model are not used: {}{}", weights_.unused.size(),
-                        weights_.unused.front(), weights_.unused.size() > 1 ? ", …" : "")};
+    std::vector<std::string> notes;
+    if (config_.image && !config_.image->has_preparation)
+        notes.push_back(fmt::format("the folder has no preprocessor_config.json; an image is {}",
+                                    preparation_words(*config_.image)));
+    if (!weights_.unused.empty())
+        notes.push_back(fmt::format("{} arrays of the model are not used: {}{}",
+                                    weights_.unused.size(), weights_.unused.front(),
+                                    weights_.unused.size() > 1 ? ", …" : ""));
+    return notes;
 }
 
 Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
+    if (config_.image) return bad_input("this model reads an image, not a text");
     if (!tokenizer_)
         return bad_input("this model's folder has no tokenizer.json, vocab.json or vocab.txt");
     std::vector<ModelToken> tokens = tokenizer_->encode(text);
@@ -276,6 +321,7 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
 
 Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
                             const RunControl& control, const Interventions& interventions) const {
+    if (config_.image) return bad_input("this model reads an image, not a text");
     if (tokens.empty()) return bad_input("the text has no token");
     const auto count = static_cast<Index>(tokens.size());
     const Index most = weights_.positions.empty() ? config_.most_tokens.value_or(count)
@@ -286,12 +332,31 @@ Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backe
         if (token.id < 0 || token.id >= weights_.embedding.shape().t)
             return bad_input(
                 fmt::format("token {} is not one of {}", token.id, weights_.embedding.shape().t));
-    if (auto fine = check_interventions(interventions, *this, count); !fine)
+    Tensor x = embedded(*this, tokens);
+    return run_blocks(std::move(tokens), std::move(x), backend, keep, control, interventions);
+}
+
+Result<ModelRun> Model::run_image(const Tensor& pixels, const Backend& backend, StageSet keep,
+                                  const RunControl& control,
+                                  const Interventions& interventions) const {
+    if (!config_.image) return bad_input("this model reads a text, not an image");
+    const ImageInput& image = *config_.image;
+    const Shape expected{1, image.channels, image.size, image.size};
+    if (pixels.shape() != expected)
+        return bad_input(fmt::format("the pixels are {}; this model takes {}",
+                                     to_string(pixels.shape()), to_string(expected)));
+    return run_blocks(patch_tokens(image), embedded_image(*this, pixels), backend, keep, control,
+                      interventions);
+}
+
+Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, const Backend& backend,
+                                   StageSet keep, const RunControl& control,
+                                   const Interventions& interventions) const {
+    if (auto fine = check_interventions(interventions, *this, std::ssize(tokens)); !fine)
         return tl::unexpected(fine.error());
     const AttentionSpec spec = layer_spec(config_);
     ModelRun run;
     run.tokens = std::move(tokens);
-    Tensor x = embedded(*this, run.tokens);
     for (const BlockWeights& block : weights_.blocks) {
         const RunControl stop{control.stop, {}};
         const Index layer = std::ssize(run.layers);

@@ -9,6 +9,7 @@
 
 #include "core/backend.h"
 #include "core/models/interventions.h"
+#include "core/models/patches.h"
 #include "core/models/tokenizer.h"
 #include "core/models/weights.h"
 
@@ -27,10 +28,10 @@ struct ModelRun {
     std::vector<ModelToken> tokens;
     std::vector<ModelLayer> layers;
     Tensor
-        read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence; empty: the model has none
+        read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
 };
 
-/// A trained transformer: config.json, *.safetensors and a tokenizer, of one folder. Immutable; run() may be called on any thread.
+/// A trained transformer: config.json, *.safetensors and a tokenizer, or a preprocessor_config.json, of one folder. Immutable; run() may be called on any thread.
 class Model {
   public:
     /// Errors name file, key or array, value and what was expected.
@@ -44,7 +45,7 @@ class Model {
     /// What the folder holds and the model does not use.
     std::vector<std::string> notes() const;
 
-    /// An error where there is no tokenizer, or no token in the text.
+    /// An error where there is no tokenizer, or no token in the text, and of a model that reads images.
     Result<std::vector<ModelToken>> tokens_of(std::string_view text) const;
     /// Block after block. `keep`: the stages of each layer's trace. Errors: no token, more than the model takes, one that the
     /// embedding does not have, an intervention that cannot be (check_interventions). Fails soon after `control` was
@@ -53,8 +54,18 @@ class Model {
     Result<ModelRun> run(std::vector<ModelToken> tokens, const Backend& backend,
                          StageSet keep = all_stages(), const RunControl& control = {},
                          const Interventions& interventions = {}) const;
+    /// The same of an image, as pixels_of() makes it: the tokens are those of patch_tokens(). An error of a model that reads
+    /// texts, and of pixels of another shape.
+    Result<ModelRun> run_image(const Tensor& pixels, const Backend& backend,
+                               StageSet keep = all_stages(), const RunControl& control = {},
+                               const Interventions& interventions = {}) const;
 
   private:
+    /// x: what the tokens are where they enter.
+    Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x, const Backend& backend,
+                                StageSet keep, const RunControl& control,
+                                const Interventions& interventions) const;
+
     ModelConfig config_;
     ModelWeights weights_;
     std::optional<Tokenizer> tokenizer_;

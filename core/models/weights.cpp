@@ -73,6 +73,25 @@ class WeightReader {
         return with_bias<LinearWeights>(own_weight(full_name(pattern, layer, ".weight"), in, out),
                                         pattern, layer);
     }
+    /// torch's [out, channels, patch, patch] as a matrix [channels · patch · patch, out].
+    Result<LinearWeights> convolution(std::string_view pattern, Index out,
+                                      const ImageInput& image) {
+        const std::string name = full_name(pattern, 0, ".weight");
+        auto array = numbers(name);
+        if (!array) return tl::unexpected(array.error());
+        const std::vector<Index> expected{out, image.channels, image.patch, image.patch};
+        if (array->extents != expected)
+            return misfit(name, array->extents, to_string(std::span<const Index>(expected)));
+        const auto stored = tensor(*array, {1, 1, out, image.channels * image.patch * image.patch});
+        if (!stored) return tl::unexpected(stored.error());
+        LinearWeights linear;
+        linear.weight = turned(*stored);
+        if (!has(pattern, 0, ".bias")) return linear;
+        auto bias = matrix(full_name(pattern, 0, ".bias"), 1, out);
+        if (!bias) return tl::unexpected(bias.error());
+        linear.bias = *std::move(bias);
+        return linear;
+    }
     /// Older files of BERT say gamma and beta.
     Result<NormWeights> norm(std::string_view pattern, Index layer, Index width) {
         NormWeights norm;
@@ -349,14 +368,28 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
     const TensorNames& names = config.family->names;
     if (!names.final_norm.empty())
         steps.take(reader.norm(names.final_norm, 0, width), weights.final_norm);
-    if (config.family->read_out == ReadOut::sentence)
+    const ReadOut read_out = config.family->read_out;
+    const bool classes = read_out == ReadOut::classes && reader.has(names.read_out, 0);
+    if (read_out == ReadOut::sentence || classes)
         steps.take(reader.linear(names.read_out, 0, width, kAny), weights.read_out);
-    else if (config.family->read_out == ReadOut::next_token && !config.tied &&
-             reader.has(names.read_out, 0)) {
+    else if (read_out == ReadOut::next_token && !config.tied && reader.has(names.read_out, 0)) {
         // torch's [out, in], whatever the blocks have.
         steps.take(reader.own_matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
                    weights.read_out.weight);
     }
+}
+
+/// Of a model of images: the class token, a vector for each place, and what makes a vector of each patch.
+void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights& weights,
+                  Steps& steps) {
+    const TensorNames& names = config.family->names;
+    const ImageInput& image = *config.image;
+    const Index places = image.side() * image.side() + 1;
+    steps.take(reader.matrix(reader.full_name(names.class_token, 0, ""), 1, config.width),
+               weights.class_token);
+    steps.take(reader.own_matrix(reader.full_name(names.positions, 0, ""), places, config.width),
+               weights.positions);
+    steps.take(reader.convolution(names.patches, config.width, image), weights.patches);
 }
 
 }  // namespace
@@ -370,8 +403,9 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
         steps.take(reader.own_matrix(reader.full_name(pattern, 0, ".weight"), rows, config.width),
                    into);
     };
-    table(names.embedding, kAny, weights.embedding);
-    if (!names.positions.empty()) table(names.positions, kAny, weights.positions);
+    if (config.image) read_patches(reader, config, weights, steps);
+    if (!names.embedding.empty()) table(names.embedding, kAny, weights.embedding);
+    if (!names.positions.empty() && !config.image) table(names.positions, kAny, weights.positions);
     if (!names.kinds.empty()) table(names.kinds, kAny, weights.kinds);
     if (!names.embedding_norm.empty())
         steps.take(reader.norm(names.embedding_norm, 0, config.width), weights.embedding_norm);

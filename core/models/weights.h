@@ -36,7 +36,9 @@ struct BlockWeights {
 };
 
 struct ModelWeights {
-    WeightMatrix embedding;  // [1, 1, vocabulary, width]
+    WeightMatrix embedding;  // [1, 1, vocabulary, width]; empty: the model reads images
+    Tensor class_token;      // of images: [1, 1, 1, width]
+    LinearWeights patches;   // of images: [channels · patch · patch, width], see patches_of
     WeightMatrix positions;  // [1, 1, positions, width], or empty
     WeightMatrix kinds;      // BERT's token types; the first is added to every token
     NormWeights embedding_norm, final_norm;

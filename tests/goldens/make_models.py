@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Makes models/<family>: a small model of random weights and what PyTorch's own modules compute with it, layer by layer.
 
-Run from anywhere: python3 tests/goldens/make_models.py (Debian: python3-torch). A model is a folder as Hugging Face writes it
+Run from anywhere: python3 tests/goldens/make_models.py [FAMILY…] (Debian: python3-torch, python3-pil). A model is a folder as Hugging Face writes it
 (config.json, model.safetensors) and expected.safetensors: ids, and for each layer q, k, v, weights, output (of attention)
-and residual (after the block), then logits or embedding. GPT-2 and BERT are torch.nn.TransformerEncoderLayer, whose
-weights are written under the family's names; Llama, Qwen 3 and the sentence encoder are written out here, in float64.
+and residual (after the block), then logits or embedding. GPT-2, BERT and ViT are torch.nn.TransformerEncoderLayer, whose
+weights are written under the family's names. Of ViT, in place of ids: image.png, and pixels, which are Pillow's own
+resizing of it, read by torch.nn.Conv2d; Llama, Qwen 3 and the sentence encoder are written out here, in float64.
 """
 
 import json
 import math
 import pathlib
 import struct
+import sys
 
 import torch
 import torch.nn.functional as F
+from PIL import Image
 
 HERE = pathlib.Path(__file__).resolve().parent / "models"
 
@@ -241,10 +244,65 @@ def use_lite():
                        "vocab_size": vocabulary, "max_position_embeddings": 128, "layer_norm_eps": 1e-6}, weights, expected)
 
 
-gpt2()
-bert()
-llama("llama", 3)
-llama("mistral", 6, window=3)
-llama("qwen2", 7, biases=True, tied=True)
-llama("qwen3", 4, head_norms=True, head_width=10)
-use_lite()
+def vit():
+    g = torch.Generator().manual_seed(8)
+    width, count, size, patch, classes, layers = 24, 3, 14, 4, 5, 2  # 2 columns and rows of pixels are in no patch
+    mean, deviation = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+    folder = HERE / "vit"
+    folder.mkdir(parents=True, exist_ok=True)
+    noise = torch.randint(0, 256, (23, 37, 3), generator=g, dtype=torch.uint8)
+    Image.fromarray(noise.numpy()).save(folder / "image.png")
+    fitted = Image.fromarray(noise.numpy()).resize((size, size), Image.BILINEAR)
+    values = torch.tensor(list(fitted.getdata()), dtype=torch.float64).reshape(size, size, 3).permute(2, 0, 1)
+    pixels = (values / 255 - torch.tensor(mean)[:, None, None]) / torch.tensor(deviation)[:, None, None]
+    conv = torch.nn.Conv2d(3, width, patch, patch).double()
+    for parameter in conv.parameters():
+        with torch.no_grad():
+            parameter.copy_(random(g, *parameter.shape, scale=0.2))
+    side = size // patch
+    token, place = random(g, 1, 1, width, scale=1.0), random(g, 1, side * side + 1, width, scale=0.5)
+    at = "vit.embeddings."
+    weights = {f"{at}cls_token": token, f"{at}position_embeddings": place,
+               f"{at}patch_embeddings.projection.weight": conv.weight, f"{at}patch_embeddings.projection.bias": conv.bias}
+    expected = {"pixels": pixels}
+    x = torch.cat((token, conv(pixels[None]).flatten(2).transpose(1, 2)), 1) + place
+    for n in range(layers):
+        layer = torch_layer(width, count, 32, "gelu", True, g)
+        at = f"vit.encoder.layer.{n}."
+        for name, w, b in zip(("query", "key", "value"), layer.self_attn.in_proj_weight.chunk(3),
+                              layer.self_attn.in_proj_bias.chunk(3)):
+            weights[f"{at}attention.attention.{name}.weight"], weights[f"{at}attention.attention.{name}.bias"] = w, b
+        for ours, theirs in (("attention.output.dense", layer.self_attn.out_proj), ("layernorm_before", layer.norm1),
+                             ("layernorm_after", layer.norm2), ("intermediate.dense", layer.linear1),
+                             ("output.dense", layer.linear2)):
+            weights[f"{at}{ours}.weight"], weights[f"{at}{ours}.bias"] = theirs.weight, theirs.bias
+        for key, value in attention_of(layer, x, None, True).items():
+            expected[f"l{n}.{key}"] = value
+        x = layer(x)
+        expected[f"l{n}.residual"] = x[0]
+    scale, shift = 1 + random(g, width, scale=0.1), random(g, width, scale=0.1)
+    weights["vit.layernorm.weight"], weights["vit.layernorm.bias"] = scale, shift
+    w, b = random(g, classes, width, scale=0.5), random(g, classes, scale=0.1)
+    weights["classifier.weight"], weights["classifier.bias"] = w, b
+    expected["logits"] = F.layer_norm(x[:, 0], (width,), scale, shift, 1e-5) @ w.t() + b
+    names = ("cat", "dog", "tench, Tinca tinca", "teapot", "violin")
+    write("vit", {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": count, "image_size": size,
+                  "patch_size": patch, "num_channels": 3, "layer_norm_eps": 1e-5, "hidden_act": "gelu", "qkv_bias": True,
+                  "id2label": {str(n): name for n, name in enumerate(names)}}, weights, expected)
+    (folder / "preprocessor_config.json").write_text(json.dumps(
+        {"do_normalize": True, "do_rescale": True, "do_resize": True, "image_mean": mean, "image_std": deviation,
+         "resample": 2, "rescale_factor": 1 / 255, "size": {"height": size, "width": size}}, indent=1) + "\n")
+
+
+FAMILIES = {
+    "gpt2": gpt2,
+    "bert": bert,
+    "llama": lambda: llama("llama", 3),
+    "mistral": lambda: llama("mistral", 6, window=3),
+    "qwen2": lambda: llama("qwen2", 7, biases=True, tied=True),
+    "qwen3": lambda: llama("qwen3", 4, head_norms=True, head_width=10),
+    "use_lite": use_lite,
+    "vit": vit,
+}
+for family in sys.argv[1:] or FAMILIES:
+    FAMILIES[family]()

@@ -46,10 +46,10 @@ TEST_CASE("what is wrong with a config is named") {
     CHECK(fault_of("{}") ==
           "c.json has no 'model_type', which says what the model is; known are GPT-2, Llama, "
           "Mistral, Qwen 2, "
-          "Qwen 3, BERT, Universal Sentence Encoder Lite");
+          "Qwen 3, BERT, ViT, Universal Sentence Encoder Lite");
     CHECK(fault_of(R"({"model_type":"mamba"})") ==
           "c.json has 'model_type' = \"mamba\"; expected one of GPT-2, Llama, Mistral, Qwen 2, "
-          "Qwen 3, BERT, "
+          "Qwen 3, BERT, ViT, "
           "Universal Sentence Encoder Lite");
     CHECK(fault_of("[]") == "c.json is no JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==

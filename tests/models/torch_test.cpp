@@ -45,6 +45,17 @@ std::vector<ModelToken> tokens_of(const std::vector<double>& ids) {
     return tokens;
 }
 
+/// Of the ids that PyTorch was given, or of the image that it was given the pixels of.
+Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const Backend& backend,
+                            StageSet keep) {
+    if (!model.config().image) return model.run(tokens_of(numbers(expected, "ids")), backend, keep);
+    const auto image = read_png(folder_of(model.config().family->key) / "image.png");
+    REQUIRE_MESSAGE(image, (image ? "" : image.error().sentence));
+    const Tensor pixels = pixels_of(*image, *model.config().image);
+    CHECK(error_of(pixels.values(), numbers(expected, "pixels")) < 1e-6);
+    return model.run_image(pixels, backend, keep);
+}
+
 }  // namespace
 
 TEST_CASE("every layer of a model equals PyTorch's") {
@@ -61,7 +72,7 @@ TEST_CASE("every layer of a model equals PyTorch's") {
             for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights})
                 keep.set(index_of(stage));
             if (!backend->stages()[index_of(Stage::weights)]) keep.reset(index_of(Stage::weights));
-            const auto run = model->run(tokens_of(numbers(**expected, "ids")), *backend, keep);
+            const auto run = run_golden(*model, **expected, *backend, keep);
             REQUIRE_MESSAGE(run, (run ? "" : run.error().sentence));
             REQUIRE(std::ssize(run->layers) == model->config().layers);
             for (std::size_t n = 0; n < run->layers.size(); ++n) {

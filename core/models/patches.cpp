@@ -1,0 +1,74 @@
+#include "core/models/patches.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.h"
+#include "core/text.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kMostClassName = 100;  // code points
+
+/// Of pixel n.
+double channel_value(const RgbImage& image, std::size_t n, Index channel, Index channels) {
+    const std::uint8_t* const rgb = image.rgb.data() + 3 * n;
+    if (channels == 3) return rgb[channel];
+    return (19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 0x8000) >> 16;
+}
+
+}  // namespace
+
+Tensor pixels_of(const RgbImage& image, const ImageInput& input) {
+    const RgbImage fitted = resized_image(image, input.size, input.size);
+    auto pixels = Tensor::uninitialised({1, input.channels, input.size, input.size});
+    const auto count = static_cast<std::size_t>(input.size * input.size);
+    for (Index c = 0; c < input.channels; ++c) {
+        const double mean = input.mean[static_cast<std::size_t>(c)];
+        const double deviation = input.deviation[static_cast<std::size_t>(c)];
+        float* const to = pixels.matrix(0, c).data;
+        for (std::size_t n = 0; n < count; ++n)
+            to[n] = static_cast<float>(
+                (channel_value(fitted, n, c, input.channels) * input.factor - mean) / deviation);
+    }
+    return pixels;
+}
+
+Tensor patches_of(const Tensor& pixels, const ImageInput& input) {
+    ATTN_CHECK((pixels.shape() == Shape{1, input.channels, input.size, input.size}),
+               "pixels are those of pixels_of");
+    const Index side = input.side();
+    const Index patch = input.patch;
+    auto patches = Tensor::uninitialised({1, 1, side * side, input.channels * patch * patch});
+    float* to = patches.data();
+    for (Index row = 0; row < side; ++row)
+        for (Index column = 0; column < side; ++column)
+            for (Index c = 0; c < input.channels; ++c)
+                for (Index y = 0; y < patch; ++y)
+                    for (Index x = 0; x < patch; ++x)
+                        *to++ = pixels(0, c, row * patch + y, column * patch + x);
+    return patches;
+}
+
+std::vector<ModelToken> patch_tokens(const ImageInput& input) {
+    const Index side = input.side();
+    std::vector<ModelToken> tokens{{0, "CLS"}};
+    for (Index n = 0; n < side * side; ++n)
+        tokens.push_back({n + 1, fmt::format("{},{}", n / side, n % side)});
+    return tokens;
+}
+
+std::string class_words(const ImageInput& input, Index id) {
+    const auto named = input.classes.find(id);
+    if (named == input.classes.end() || named->second.empty()) return fmt::format("#{}", id);
+    return shortened(named->second, kMostClassName);
+}
+
+std::string preparation_words(const ImageInput& input) {
+    return fmt::format(
+        "resized to {0} × {0}, bilinear with antialiasing; (v · {1:.6g} − {2}) / {3}", input.size,
+        input.factor, fmt::join(input.mean, " "), fmt::join(input.deviation, " "));
+}
+
+}  // namespace attn
