@@ -73,6 +73,7 @@ struct Words {
     std::string layer;    // "": the only one
     std::string model;    // a folder; "": files of tensors are computed
     std::string text;     // what the model reads
+    std::string image;    // the file that it reads, of a model of images
     std::string off;      // interventions in the model
     std::vector<std::string> rows, patches;
     bool grad = false;
@@ -109,9 +110,12 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
     app.add_option(
            "--model", words.model,
            "a trained model's folder (config.json, *.safetensors, tokenizer): every layer of "
-           "what it computes for --text")
+           "what it computes for --text or --image")
         ->type_name("FOLDER");
     app.add_option("--text", words.text, "the text that the model reads")->type_name("TEXT");
+    app.add_option("--image", words.image,
+                   "the PNG image that the model reads, of one that reads images")
+        ->type_name("FILE.png");
     app.add_option("--off", words.off, "heads of the model to switch off: their rows of W_O are 0")
         ->type_name("LAYER.HEAD,..");
     app.add_option("--row", words.rows,
@@ -412,8 +416,14 @@ Result<void> check_model_usage(const CLI::App& app, const Words& words) {
     if (!words.inputs.empty())
         return bad_input(fmt::format("'{}' is given beside --model; expected one of them",
                                      words.inputs.front()));
-    if (app.count("--text") == 0)
-        return bad_input("--model has no --text; expected the text it reads");
+    const bool image = app.count("--image") > 0;
+    if (image && app.count("--text") > 0)
+        return bad_input(
+            fmt::format("--text and --image '{}' are given; expected one of the two", words.image));
+    if (!image && app.count("--text") == 0)
+        return bad_input(
+            "--model has no --text; expected the text it reads, or --image FILE.png of a model "
+            "that reads images");
     if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
     for (const char* flag : {"--layer", "--grad"})
         if (app.count(flag) > 0)
@@ -452,7 +462,9 @@ Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
     const Result<int> threads = parse_threads(words.threads);
     if (!threads) return tl::unexpected(threads.error());
     const ThreadLimit limit(*threads);
-    ModelTrace request{words.model, words.text, words.output, words.backend, *keep};
+    const bool image = app.count("--image") > 0;
+    ModelTrace request{
+        words.model, image ? words.image : words.text, words.output, words.backend, *keep, image};
     if (auto fine = read_interventions(words, request); !fine) return tl::unexpected(fine.error());
     return trace_model(request, io).map([] { return kSuccess; });
 }
@@ -460,7 +472,7 @@ Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
 /// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
 Result<int> trace(const CLI::App& app, const Words& words, Streams io) {
     if (app.count("--model") > 0) return trace_text(app, words, io);
-    for (const char* flag : {"--text", "--off", "--row", "--patch"})
+    for (const char* flag : {"--text", "--image", "--off", "--row", "--patch"})
         if (app.count(flag) > 0)
             return bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<Words> calls = calls_of(words);

@@ -10,6 +10,7 @@
 #include "app/files/standard.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
+#include "core/text.h"
 
 namespace attn::cli {
 namespace {
@@ -42,31 +43,48 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
     std::vector<std::string> words;
     for (const ModelToken& token : run.tokens) words.push_back(token.text);
     entries.push_back({"tokens", {}, {}, std::move(words)});
-    entries.push_back({"token_ids", {std::ssize(ids)}, ids});
+    const bool image = model.config().image.has_value();
+    if (!image) entries.push_back({"token_ids", {std::ssize(ids)}, ids});
     if (const Shape shape = run.read_out.shape(); !run.read_out.empty())
         entries.push_back({std::string(read_out_name(model)),
                            shape.t == 1 && read_out_name(model) == "embedding"
                                ? std::vector<Index>{shape.d}
-                               : std::vector<Index>{1, shape.t, shape.d},
+                           : image ? std::vector<Index>{1, shape.d}
+                                   : std::vector<Index>{1, shape.t, shape.d},
                            run.read_out.values()});
     return entries;
 }
 
-/// "#7" of one that the tokenizer does not have.
+/// "#7" of one that the tokenizer does not have. Of a model of images: of the class.
 std::string token_words(const Model& model, Index id) {
+    if (const auto& image = model.config().image) return class_words(*image, id);
     std::string text = model.tokenizer() ? model.tokenizer()->shown(id) : "";
     return text.empty() ? fmt::format("#{}", id) : text;
 }
 
-/// The likeliest next tokens, or nothing.
+/// The model gives a logit for each of what may be.
+bool gives_logits(const Model& model) {
+    const ReadOut read_out = model.config().family->read_out;
+    return read_out == ReadOut::next_token || read_out == ReadOut::classes;
+}
+
+std::string_view likeliest_name(const Model& model) {
+    return model.config().image ? "class" : "next token";
+}
+
+/// The likeliest next tokens or classes, or nothing.
 std::string next_words(const Model& model, const ModelRun& run) {
-    if (model.config().family->read_out != ReadOut::next_token || !model.tokenizer()) return {};
+    if (!gives_logits(model) || run.read_out.empty()) return {};
+    if (!model.config().image && !model.tokenizer()) return {};
     const auto row = run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1);
     std::string words;
     for (const TokenShare& share : likeliest(row, kNextTokens))
-        words += fmt::format("{} {} {:.1f} %", words.empty() ? "" : ",",
+        words += fmt::format("{} {} {:.1f} %",
+                             words.empty()          ? ""
+                             : model.config().image ? ";"
+                                                    : ",",
                              token_words(model, share.id), 100.0 * share.probability);
-    return fmt::format("  next token:{}\n", words);
+    return fmt::format("  {}:{}\n", likeliest_name(model), words);
 }
 
 std::string summary(const ModelTrace& request, const Model& model, const ModelRun& run,
@@ -76,7 +94,11 @@ std::string summary(const ModelTrace& request, const Model& model, const ModelRu
     text += fmt::format("{}: {} layers, {} heads, width {}; {} tokens\n", config.family->words,
                         config.layers, config.heads, config.width, run.tokens.size());
     text += fmt::format("opened in {:.0f} ms, computed in {:.1f} ms\n ", open_ms, run_ms);
-    for (const ModelToken& token : run.tokens) text += " " + token.text;
+    if (const auto& image = model.config().image)
+        text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels", request.text,
+                            image->side(), image->side(), image->patch, image->patch);
+    else
+        for (const ModelToken& token : run.tokens) text += " " + token.text;
     return text + "\n" + next_words(model, run);
 }
 
@@ -88,11 +110,40 @@ struct Changed {
     std::vector<float> kl, change;   // [layers, heads]
 };
 
+/// `text`: what the model reads, or the file of the image.
 Result<ModelRun> run_text(const Model& model, const std::string& text, const Backend& backend,
                           StageSet keep, const Interventions& with) {
+    if (model.config().image)
+        return read_png(text).and_then([&](const RgbImage& image) {
+            return model.run_image(pixels_of(image, *model.config().image), backend, keep, {},
+                                   with);
+        });
     return model.tokens_of(text).and_then([&](std::vector<ModelToken> tokens) {
         return model.run(std::move(tokens), backend, keep, {}, with);
     });
+}
+
+/// What the model reads was given by the other option.
+Result<void> check_kind(const ModelTrace& request, const Model& model) {
+    const std::string_view words = model.config().family->words;
+    if (model.config().image && !request.image)
+        return bad_input(
+            fmt::format("--text is '{}'; {} ({}) reads an image: expected --image FILE.png",
+                        shortened(request.text), request.folder, words));
+    if (!model.config().image && request.image)
+        return bad_input(fmt::format("--image is '{}'; {} ({}) reads a text: expected --text TEXT",
+                                     shortened(request.text), request.folder, words));
+    return {};
+}
+
+/// What is to be known of the image beside the model's own notes.
+std::vector<std::string> notes_of(const ModelTrace& request, const Model& model) {
+    std::vector<std::string> notes = model.notes();
+    if (!request.image) return notes;
+    if (const auto image = read_png(request.text); image && image->over_white)
+        notes.push_back(
+            fmt::format("{} has pixels that are not opaque: they lie over white", request.text));
+    return notes;
 }
 
 /// The vectors of another text at every position of this one, which has as many tokens.
@@ -158,8 +209,7 @@ Result<Changed> run_changed(const ModelTrace& request, const Model& model, const
     auto after = run_text(model, request.text, backend, request.keep | weights, *with);
     if (!after) return tl::unexpected(after.error());
     Changed changed;
-    changed.effects =
-        effects_of(*before, *after, model.config().family->read_out == ReadOut::next_token);
+    changed.effects = effects_of(*before, *after, gives_logits(model));
     changed.run = *std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
@@ -177,9 +227,9 @@ Result<Changed> run_changed(const ModelTrace& request, const Model& model, const
 std::string output_effect(const Model& model, const RunEffects& effects) {
     if (effects.next) {
         const NextTokenEffect& next = *effects.next;
-        std::string text =
-            fmt::format("  next token: {} {:.1f} % -> {:.1f} %", token_words(model, next.before),
-                        100.0 * next.p_before, 100.0 * next.q_before);
+        std::string text = fmt::format("  {}: {} {:.1f} % -> {:.1f} %", likeliest_name(model),
+                                       token_words(model, next.before), 100.0 * next.p_before,
+                                       100.0 * next.q_before);
         if (next.after != next.before)
             text += fmt::format("; now {} {:.1f} % -> {:.1f} %", token_words(model, next.after),
                                 100.0 * next.p_after, 100.0 * next.q_after);
@@ -190,7 +240,8 @@ std::string output_effect(const Model& model, const RunEffects& effects) {
     if (effects.cosine)
         return fmt::format("  embedding: cosine {:.6f} to that without interventions\n",
                            *effects.cosine);
-    return model.config().family->read_out == ReadOut::none
+    const bool unnamed = model.config().image && !model.weights().read_out.there();
+    return unnamed || model.config().family->read_out == ReadOut::none
                ? "  the model has no output to compare\n"
                : "  output: it is not finite, and cannot be compared\n";
 }
@@ -233,6 +284,7 @@ Result<void> trace_model(const ModelTrace& request, Streams io) {
     const Clock::time_point start = Clock::now();
     const Result<Model> model = Model::open(request.folder);
     if (!model) return tl::unexpected(model.error());
+    if (auto fine = check_kind(request, *model); !fine) return fine;
     const double open_ms = ms_since(start);
     const std::string name = request.backend == "auto" ? "staged" : request.backend;
     const Backend* backend = find_backend(name, io.backends);
@@ -256,7 +308,7 @@ Result<void> trace_model(const ModelTrace& request, Streams io) {
         })
                  : write_npz(request.output, entries);
     if (!written) return written;
-    for (const std::string& note : model->notes())
+    for (const std::string& note : notes_of(request, *model))
         io.err << "attnscope trace: note: " << note << '\n';
     std::ostream& out = standard ? io.err : io.out;
     out << summary(request, *model, run, open_ms, run_ms);

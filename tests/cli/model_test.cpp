@@ -80,6 +80,71 @@ TEST_CASE("what does not go with --model is refused by its name") {
             "the text has 40 tokens; this model takes 16");
 }
 
+namespace {
+
+const std::string kVitFolder = ATTN_TEST_DATA "/models/vit";
+
+}  // namespace
+
+TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classes are named") {
+    const Scratch scratch;
+    const std::string target = (scratch / "out.npz").string();
+    const Ran ran = command(
+        {"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png", "-o", target});
+    CAPTURE(ran.err);
+    REQUIRE(ran.code == cli::kSuccess);
+    CHECK(ran.err.empty());
+    CHECK(says(ran.out, "ViT: 2 layers, 3 heads, width 24; 10 tokens"));
+    CHECK(says(ran.out, "image.png: CLS and 3 × 3 patches of 4 × 4 pixels\n"));
+    CHECK(says(ran.out, "  class: violin 69.9 %; cat 21.7 %; dog 4.3 %; "));
+    const Npz out = read_npz(target).value();
+    CHECK(std::get<std::vector<std::string>>(out.arrays.at("tokens").values) ==
+          std::vector<std::string>{"CLS", "0,0", "0,1", "0,2", "1,0", "1,1", "1,2", "2,0", "2,1",
+                                   "2,2"});
+    CHECK_FALSE(out.arrays.contains("token_ids"));
+    using Axes = std::vector<Index>;
+    for (const char* at : {"l0.", "l1."}) {
+        const std::string layer(at);
+        CHECK(extents(out, layer + "x") == Axes{1, 10, 24});
+        CHECK(extents(out, layer + "weights") == Axes{1, 3, 10, 10});
+        double sum = 0.0;
+        for (std::size_t j = 0; j < 10; ++j) sum += floats(out, layer + "weights")[j];
+        CHECK(sum == doctest::Approx(1.0));
+    }
+    CHECK(extents(out, "logits") == Axes{1, 5});
+    CHECK(floats(out, "logits")[4] == doctest::Approx(2.04553).epsilon(1e-5));
+    const Ran off = command({"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png",
+                             "-o", target, "--off", "0.1"});
+    CHECK(off.code == cli::kSuccess);
+    CHECK(says(off.out, "  class: violin 69.9 % -> "));
+}
+
+TEST_CASE("an image is for a model that reads images, a text for one that reads texts") {
+    const Scratch scratch;
+    const std::string gpt2 = gpt2_folder(scratch).string();
+    const std::string image = kVitFolder + "/image.png";
+    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
+        more.insert(more.begin(), "trace");
+        more.insert(more.end(), {"-o", (scratch / "o.npz").string()});
+        check_refused(more, words);
+    };
+    refused(
+        {"--model", kVitFolder, "--text", "a cat"},
+        "--text is 'a cat'; " + kVitFolder + " (ViT) reads an image: expected --image FILE.png");
+    refused({"--model", gpt2, "--image", image},
+            gpt2 + " (GPT-2) reads a text: expected --text TEXT");
+    refused({"--model", kVitFolder, "--image", image, "--text", "a"},
+            "--text and --image '" + image + "' are given; expected one of the two");
+    refused({"--model", kVitFolder},
+            "--model has no --text; expected the text it reads, or --image FILE.png");
+    refused({"--image", image}, "--image has no --model; expected its folder");
+    refused({"--model", kVitFolder, "--image", "/nowhere/a.png"}, "/nowhere/a.png");
+    refused({"--model", kVitFolder, "--image", kVitFolder + "/config.json"},
+            "/config.json is no PNG image: it does not begin with a PNG's eight bytes");
+    check_refused({"render", kVitFolder, "-o", (scratch / "x.png").string()},
+                  kVitFolder + ": ViT reads an image, which the window does not take yet");
+}
+
 TEST_CASE("--text opens the window or render over what a model reads") {
     const Scratch scratch;
     cli::StartOptions options;
