@@ -27,10 +27,8 @@ view::Action warning(const std::string& words) {
 
 /// What a person sets for every session.
 bool is_setting(const view::Action& action) {
-    return action.is<view::SetTheme>() ||
-           action.is<view::SetUiScale>() ||
-           action.is<view::SetReducedMotion>() ||
-           action.is<view::ShowInspector>();
+    return action.is<view::SetTheme>() || action.is<view::SetUiScale>() ||
+           action.is<view::SetReducedMotion>() || action.is<view::ShowInspector>();
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ using AllActions =
 
 /// One action of any of these structs: constant, cheap to copy. (A std::variant of as many costs minutes to compile.)
 class Action {
-public:
+  public:
     template <class A>
     requires kIsIn<A, AllActions> Action(A action)  // NOLINT: converts
         : type_(&kActionType<A>), action_(std::make_shared<const A>(std::move(action))) {}
@@ -54,7 +54,7 @@ public:
     }
     void carry_out(AppState& state) const { type_->run(state, action_.get()); }
 
-private:
+  private:
     const ActionType* type_;
     std::shared_ptr<const void> action_;
 };

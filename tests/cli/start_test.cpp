@@ -109,7 +109,7 @@ TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout 
     const auto& ready = *start->actions.back().as<view::DocumentReady>();
     CHECK(ready.opened->document->no_attention.empty());
     CHECK(ready.opened->document->tokens == std::vector<std::string>{"ay", "bee"});
-    CHECK(says(**start->actions.front().as<view::OpenFile>().options, "asks=Q"));
+    CHECK(says(*start->actions.front().as<view::OpenFile>()->options, "asks=Q"));
     options.reading["role"] = "asks=W_Z";
     const auto wrong = cli::read_start(options, {out, err});
     REQUIRE_FALSE(wrong);

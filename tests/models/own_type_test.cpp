@@ -86,9 +86,19 @@ Model model_with(const Scratch& scratch, std::string_view family, std::string_vi
     return *std::move(model);
 }
 
+Result<ModelRun> run_image_of(const Model& model, const Interventions& with) {
+    const ImageInput& input = *model.config().image;
+    Tensor pixels({1, input.channels, input.size, input.size});
+    for (Index n = 0; n < pixels.count(); ++n)
+        pixels.data()[n] = static_cast<float>(n % 7) / 4 - 0.75F;
+    return model.run_image(pixels, *find_backend("staged"), all_stages(), {}, with);
+}
+
+/// Of five tokens, or of an image.
 ModelRun run_of(const Model& model, const Interventions& with = {}) {
-    auto run = model.run({{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}}, *find_backend("staged"),
-                         all_stages(), {}, with);
+    auto run = model.config().image ? run_image_of(model, with)
+                                    : model.run({{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}},
+                                                *find_backend("staged"), all_stages(), {}, with);
     REQUIRE_MESSAGE(run, (run ? "" : run.error().sentence));
     return *std::move(run);
 }
@@ -130,9 +140,13 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
             const Scratch narrow_folder, wide_folder;
             const Model narrow = model_with(narrow_folder, family.key, file_of(arrays, &format));
             const Model wide = model_with(wide_folder, family.key, file_of(arrays, nullptr));
-            const Index entries = wide.weights().embedding.shape().count();
-            CHECK(wide.weights().embedding.bytes() == 4 * entries);
-            CHECK(narrow.weights().embedding.bytes() == 2 * entries);
+            const auto table = [](const Model& model) {
+                const ModelWeights& weights = model.weights();
+                return model.config().image ? weights.positions : weights.embedding;
+            };
+            const Index entries = table(wide).shape().count();
+            CHECK(table(wide).bytes() == 4 * entries);
+            CHECK(table(narrow).bytes() == 2 * entries);
             const LinearWeights& down = narrow.weights().blocks.front().down;
             CHECK(down.weight.bytes() == 2 * down.weight.shape().count());
 

@@ -41,8 +41,7 @@ struct Panel {
         ui.frames(2);
     }
     void follow(const view::Action& action) {
-        if (action.is<view::FocusControl>() ||
-            action.is<view::TypeInto>() ||
+        if (action.is<view::FocusControl>() || action.is<view::TypeInto>() ||
             action.is<view::MoveInList>())
             view::apply(state, action);
     }

@@ -63,9 +63,8 @@ TEST_CASE("a click selects exactly the cell under the pointer") {
     const auto* selected = last<view::SelectCell>(actions);
     REQUIRE(selected);
     CHECK(selected->cell == CellRef{Stage::scores, 1, 2});
-    CHECK(std::ranges::count_if(actions, [](const view::Action& a) {
-              return a.is<view::SelectCell>();
-          }) == 1);
+    CHECK(std::ranges::count_if(
+              actions, [](const view::Action& a) { return a.is<view::SelectCell>(); }) == 1);
 }
 
 TEST_CASE("a double click begins an edit only where numbers may be edited") {

@@ -57,8 +57,7 @@ struct LargeBench {
 
     void follow(const view::Action& action) {
         if (const auto* room = action.as<view::SetMapCanvas>()) look.canvas = room->canvas;
-        if (const auto* moved = action.as<view::SetMapCamera>())
-            test::look_at(look, moved->camera);
+        if (const auto* moved = action.as<view::SetMapCamera>()) test::look_at(look, moved->camera);
         if (has<view::FitMap>({action})) look.fitted = true;
         if (const auto* over = action.as<view::HoverMapCell>()) look.hovered = over->cell;
     }

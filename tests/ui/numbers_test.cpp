@@ -51,10 +51,7 @@ struct WidthSlider {
 int count_gestures(const view::Actions& actions) {
     int count = 0;
     for (const view::Action& action : actions)
-        count += action.is<view::BeginGesture>() ||
-                         action.is<view::EndGesture>()
-                     ? 1
-                     : 0;
+        count += action.is<view::BeginGesture>() || action.is<view::EndGesture>() ? 1 : 0;
     return count;
 }
 

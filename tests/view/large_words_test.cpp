@@ -156,9 +156,8 @@ TEST_CASE("texels are single cells from two pixels a cell on, and even from one"
 TEST_CASE("a finished pass has no bar and cannot be paused") {
     const auto pass_command = [](const AppState& state) {
         const std::vector<Command> all = commands(state);
-        const auto found = std::ranges::find_if(all, [](const Command& command) {
-            return command.action.is<SetFullPass>();
-        });
+        const auto found = std::ranges::find_if(
+            all, [](const Command& command) { return command.action.is<SetFullPass>(); });
         REQUIRE(found != all.end());
         return *found;
     };

@@ -43,8 +43,8 @@ void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Act
         const Chord& chord = also ? command.also : command.chord;
         if (!chord.ctrl && ring.is_taken(chord.key)) continue;
         if (typing && belongs_to_text(chord)) continue;
-        const bool page = command.action.is<view::ShowHelp>() ||
-                          command.action.is<view::ShowAbout>();
+        const bool page =
+            command.action.is<view::ShowHelp>() || command.action.is<view::ShowAbout>();
         if ((state.show_help || state.show_about) && !page) continue;
         out.push_back(command.action);
         return;

@@ -119,9 +119,7 @@ void add_window(Commands& list, const AppState& state) {
 
 /// By B where the workspace has no use for it; Ctrl+B everywhere. Compare has its own.
 void add_pin(Commands& list) {
-    const auto same = [](const Command& command) {
-        return command.action.is<PinBaseline>();
-    };
+    const auto same = [](const Command& command) { return command.action.is<PinBaseline>(); };
     if (std::ranges::any_of(list, same)) return;
     const auto takes_b = [](const Command& command) { return command.chord == plain(Key::b); };
     const bool free = std::ranges::none_of(list, takes_b);
