@@ -23,7 +23,8 @@ constexpr Index kBlockRows = 96;  // whole tiles, of 6 rows and of 8
 constexpr Index kDepth = 256;
 constexpr Index kSmall =
     Index{1} << 18;  // multiply-adds: below it threads and packing cost more than they save
-constexpr Index kPackedColumns = 256;  // packed as one piece of work
+constexpr Index kPackedColumns = 256;  // packed as one piece of work, at most
+constexpr Index kPieces = 4;           // at least so many for each thread, so that none waits long
 constexpr Index kManyBlocks = 8;       // of rows, for each thread
 
 auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
@@ -57,36 +58,42 @@ class Product {
           depth_(a.columns()),
           width_(panel_width()),
           ones_(static_cast<std::size_t>(std::max(a.stored.columns, Index{1})), 1.0F),
-          panels_(packed_.at_least(panel_count(out.columns) * width_ * depth_)),
           slots_(static_cast<std::size_t>(thread_slots())) {}
 
     void run() {
-        const Index width = round_up(kPackedColumns, width_);
+        const Index share = divide_up(out_.columns, kPieces * thread_count());
+        const Index width = round_up(std::min(kPackedColumns, share), width_);
         const Index pieces = divide_up(out_.columns, width);
         const Index blocks = divide_up(out_.rows, kBlockRows);
         // Few blocks of rows leave threads without work: then a piece is multiplied where it was packed.
         const bool by_columns = blocks < kManyBlocks * thread_count() && pieces > blocks;
-        parallel_for(pieces, {}, [&](Index n, int slot) {
+        float* const all =
+            by_columns ? nullptr : packed_.at_least(panel_count(out_.columns) * width_ * depth_);
+        parallel_for(pieces, {}, [&](Index n, int number) {
             const Index first = n * width;
             const Index count = std::min(width, out_.columns - first);
-            pack(first, count, slots_[static_cast<std::size_t>(slot)]);
+            Slot& slot = slots_[static_cast<std::size_t>(number)];
+            float* const panels =
+                by_columns ? slot.panels.at_least(width * depth_) : all + first * depth_;
+            pack(first, count, panels, slot);
             for (Index block = 0; by_columns && block < blocks; ++block)
-                multiply_block(block, first, count, slot);
+                multiply_block(block, panels, first, count, slot);
         });
         if (by_columns) return;
-        parallel_for(blocks, {},
-                     [&](Index n, int slot) { multiply_block(n, 0, out_.columns, slot); });
+        parallel_for(blocks, {}, [&](Index n, int slot) {
+            multiply_block(n, all, 0, out_.columns, slots_[static_cast<std::size_t>(slot)]);
+        });
     }
 
   private:
     struct Slot {
-        AlignedFloats rows;  // of A, where it is stored transposed
-        AlignedFloats sums;  // [kBlockRows, panel]
-        AlignedFloats wide;  // of B, where it is stored in 16 bits
+        AlignedFloats rows;    // of A, where it is stored transposed
+        AlignedFloats panels;  // of a piece of B that no other thread needs
+        AlignedFloats sums;    // [kBlockRows, panel]
+        AlignedFloats wide;    // of B, where it is stored in 16 bits
     };
 
-    void pack(Index first, Index count, Slot& slot) {
-        float* const to = panels_ + first * depth_;
+    void pack(Index first, Index count, float* to, Slot& slot) {
         if (b_.transposed)
             pack_rows(floats_of(b_.stored.row_block(first, count), slot), to);
         else
@@ -113,22 +120,20 @@ class Product {
         return turned;
     }
 
-    /// Columns from a whole panel on.
-    void multiply_block(Index block, Index column, Index columns, int number) {
-        Slot& slot = slots_[static_cast<std::size_t>(number)];
+    /// Columns from `column` on, whose panels these are.
+    void multiply_block(Index block, const float* panels, Index column, Index columns, Slot& slot) {
         const Index first = block * kBlockRows;
         const Index count = std::min(kBlockRows, out_.rows - first);
         const MatrixView<const float> a = rows_of_a(first, count, slot);
         const MatrixView<float> sums{slot.sums.at_least(kBlockRows * width_), count, width_,
                                      width_};
-        const Index first_panel = column / width_;
-        for (Index p = first_panel; p < first_panel + panel_count(columns); ++p) {
+        for (Index p = 0; p < panel_count(columns); ++p) {
             for (Index t = 0; t < depth_; t += kDepth) {
                 const Index run = std::min(kDepth, depth_ - t);
-                multiply_panels(a.column_block(t, run), panels_ + (p * depth_ + t) * width_, 1,
-                                sums, t == 0 ? Into::replace : Into::add);
+                multiply_panels(a.column_block(t, run), panels + (p * depth_ + t) * width_, 1, sums,
+                                t == 0 ? Into::replace : Into::add);
             }
-            put(sums, first, p * width_);
+            put(sums, first, column + p * width_);
         }
     }
 
@@ -150,7 +155,6 @@ class Product {
     Index width_;
     std::vector<float> ones_;
     AlignedFloats packed_;
-    float* panels_;
     std::vector<Slot> slots_;
 };
 

@@ -112,13 +112,17 @@ void multiply_panels_now(const MatrixView<const float>& a, const float* panels, 
 
 void pack_columns_now(const MatrixView<const float>& from, float* to) {
     const Index width = panel_width_now();
-    Index first = 0;
-    for (; first + width <= from.columns; first += width)
-        for (Index t = 0; t < from.rows; ++t, to += width) {
-            const float* const row = from.data + t * from.stride + first;
-            hn::StoreU(hn::LoadU(kTag, row), kTag, to);
-            hn::StoreU(hn::LoadU(kTag, row + lanes()), kTag, to + lanes());
+    const Index whole = from.columns / width;
+    for (Index t = 0; t < from.rows; ++t) {  // a row at a time: memory is read as it lies
+        const float* row = from.data + t * from.stride;
+        float* panel = to + t * width;
+        for (Index p = 0; p < whole; ++p, row += width, panel += from.rows * width) {
+            hn::StoreU(hn::LoadU(kTag, row), kTag, panel);
+            hn::StoreU(hn::LoadU(kTag, row + lanes()), kTag, panel + lanes());
         }
+    }
+    const Index first = whole * width;
+    to += whole * from.rows * width;
     const Index rest = from.columns - first;
     for (Index t = 0; rest > 0 && t < from.rows; ++t, to += width) {
         std::copy_n(from.row(t).data() + first, rest, to);

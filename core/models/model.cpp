@@ -4,6 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <fmt/format.h>
 
 #include "core/engine.h"
@@ -250,6 +254,13 @@ Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& 
     return {};
 }
 
+/// What reading needed besides the weights, a tenth of them, would stay with the process.
+void give_back_free_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 AttentionSpec layer_spec(const ModelConfig& config) {
@@ -288,6 +299,7 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
     if (!file) return tl::unexpected(file.error());
     auto weights = read_model_weights(**file, *config);
     if (!weights) return tl::unexpected(weights.error());
+    give_back_free_memory();
     if (config->image) return Model(*std::move(config), *std::move(weights), std::nullopt);
     auto tokenizer = tokenizer_in(folder);
     if (!tokenizer) return tl::unexpected(tokenizer.error());
