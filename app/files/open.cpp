@@ -112,7 +112,8 @@ Result<Opened> open_json(const std::string& path, const view::SessionContext& co
     auto state = view::session_from_json(*text, shown, beside);
     if (!state) return tl::unexpected(state.error());
     const auto document = state->shared_document();
-    const std::string notes = kept_words(state->kept);
+    std::string notes = kept_words(state->kept);
+    if (state->notice) notes += (notes.empty() ? "" : " ") + state->notice->words;
     return Opened{document, std::make_shared<const view::AppState>(*std::move(state)), notes};
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/json.h"
+#include "app/view/compare/view.h"
 #include "app/view/document/edits.h"
 #include "app/view/document/reference.h"
 #include "app/view/heads/compute.h"
@@ -76,6 +77,19 @@ std::string kept_lines(const KeptFields& kept) {
 
 std::string line(const ordered_json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// What is pinned in Compare, each with its own document.
+std::string pins_line(const AppState& state, const std::filesystem::path& folder) {
+    std::string line;
+    for (const ComparePin& pin : state.compare.pins) {
+        std::string document = document_to_json(*pin.document, folder);
+        document.pop_back();  // its last line break
+        line += fmt::format("{}{{\"batch\": {}, \"head\": {}, \"backend\": {}, \"document\": {}}}",
+                            line.empty() ? "" : ",\n", pin.batch, pin.head,
+                            json(pin.backend).dump(), document);
+    }
+    return line.empty() ? line : fmt::format("\"pins\": [{}],\n", line);
 }
 
 // ---- reading
@@ -201,6 +215,62 @@ Result<void> compute_session(AppState& state) {
     return compute(state);
 }
 
+/// Nothing but a document.
+AppState state_of(Document document, const SessionContext& context) {
+    AppState state;
+    state.backends = context.backends;
+    state.workspaces = context.workspaces;
+    state.history.emplace_back().document = std::make_shared<const Document>(std::move(document));
+    return state;
+}
+
+/// Computed again; from what is open where it is of the same document.
+Result<ComparePin> read_pin(const json& value, const std::string& where, const json& open,
+                            const AppState& read, const SessionContext& context) {
+    Fields fields(value, where);
+    std::string backend(kAuto);
+    fields.read("backend", backend);
+    const json* const document = fields.find("document");
+    if (document != nullptr && *document == open && backend == read.backend) {
+        AppState same = read;
+        read_place(fields, same);
+        return fields.finish().map([&] { return pin_of(same); });
+    }
+    return read_document(fields, context).and_then([&](Document&& found) -> Result<ComparePin> {
+        AppState pinned = state_of(std::move(found), context);
+        pinned.backend = backend;
+        read_place(fields, pinned);
+        if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+        if (auto done = compute_session(pinned); !done)
+            return failed(fmt::format("{}: {}", where, done.error().sentence));
+        ComparePin pin = pin_of(pinned);
+        pin.backend = backend;
+        return pin;
+    });
+}
+
+/// One that cannot be had (a file that is no longer there) is left out, with a warning.
+void read_pins(Fields& fields, AppState& read, const SessionContext& context) {
+    const json* const pins = fields.find("pins");
+    if (pins == nullptr) return;
+    if (!pins->is_array() || pins->size() > kMostPins)
+        return fields.complain(
+            fmt::format("has 'pins' that are no list of at most {} baselines", kMostPins));
+    const json* const open = fields.find("document");
+    std::string lost;
+    for (const json& value : *pins) {
+        const std::string where =
+            fmt::format("{} pin {}", fields.where(), &value - &pins->front() + 1);
+        auto pin = read_pin(value, where, *open, read, context);
+        if (pin)
+            read.compare.pins.push_back(*std::move(pin));
+        else
+            lost += fmt::format("{}Left out of what was pinned: {}.", lost.empty() ? "" : " ",
+                                pin.error().sentence);
+    }
+    if (!lost.empty()) read.notice = {lost, Severity::warning};
+}
+
 Result<AppState> read_session(const json& value, std::string_view file_name,
                               const SessionContext& context) {
     Fields fields(value, std::string(file_name));
@@ -213,19 +283,17 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
                                      file_name, version, kVersion));
     auto document = read_document(fields, context);
     if (!document) return tl::unexpected(document.error());
-    AppState read;
-    read.backends = context.backends;
-    read.workspaces = context.workspaces;
+    AppState read = state_of(*std::move(document), context);
     read.presets = list_presets();
     read.tours = list_tours();
-    read.step.sentence_draft = text_of(*document);
-    read.history.emplace_back().document = std::make_shared<const Document>(*std::move(document));
+    read.step.sentence_draft = text_of(read.document());
     read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
     read_object(fields, "place", [&](Fields& inner) { read_place(inner, read); });
     if (!fields.fine()) return tl::unexpected(fields.finish().error());
     if (auto done = compute_session(read); !done)
         return bad_input(fmt::format("{}: {}", file_name, done.error().sentence));
     settle(read);
+    read_pins(fields, read, context);
     for (const WorkspaceInfo* workspace : context.workspaces)
         read_object(fields, workspace->key, [&](Fields& inner) { workspace->read(inner, read); });
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
@@ -252,6 +320,7 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
     text += part("place", {{"batch", state.batch}, {"head", state.head}});
     for (const WorkspaceInfo* workspace : state.workspaces)
         text += part(workspace->key, workspace->write(state));
+    text += pins_line(state, folder);
     text += kept_lines(state.kept);
     return text + fmt::format("\"document\": {}\n}}\n", document);
 }
@@ -285,9 +354,7 @@ void restore(AppState& state, const AppState& session) {
     state.masks = session.masks;
     state.kinds_look = session.kinds_look;
     state.heads = session.heads;
-    state.compare.stage = session.compare.stage;  // what is pinned stays
-    state.compare.cell = session.compare.cell;
-    state.compare.target = session.compare.target;
+    state.compare = session.compare;
     state.tensors = session.tensors;
     state.learn = session.learn;
     state.gradients_look = session.gradients_look;

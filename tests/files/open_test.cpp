@@ -6,8 +6,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/view/compare/view.h"
 #include "app/view/document/actions.h"
-#include "app/view/large/requests.h"
+#include "app/view/requests.h"
 #include "app/view/session.h"
 #include "app/view/workspaces.h"
 #include "attn_tree.h"
@@ -144,4 +145,59 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
     CHECK((*state.trace)[Stage::q].shape().d == 8);
     fs::remove(folder / "tokenizer.json");
     CHECK(refused(folder) == "this model's folder has no tokenizer.json, vocab.json or vocab.txt");
+}
+
+TEST_CASE(
+    "two moments of a training are compared by one key each, and a session brings both back") {
+    const view::Opener open = opener(backends());
+    view::AppState state = view::initial_state();
+    const auto doing = [&](const view::Action& action) {
+        view::apply(state, action);
+        view::answer_all(state, open);
+    };
+    doing(view::SetWorkspace{"learn"});
+    for (const auto& [field, value] :
+         {std::pair{"tokens", "12"}, {"symbols", "4"}, {"d_model", "8"}, {"batch", "4"}})
+        doing(view::SetLearnField{"a", field, value});
+    doing(view::TrainTo{3});
+    doing(view::OpenLearnMoment{"a", "compare", 0});
+    CHECK(state.compare.pins.empty());
+    doing(view::OpenLearnMoment{"a", "compare", 0});
+    CHECK(state.compare.pins.empty());  // the same moment again
+    doing(view::OpenLearnMoment{"a", "compare", 3});
+    REQUIRE(state.compare.pins.size() == 1);
+    const auto named = [](const view::AppState& of) {
+        std::string all;
+        for (const auto& each : view::differences(of, of.compare.pins.at(0)))
+            all += view::difference_words(each) + "; ";
+        return all;
+    };
+    CHECK(named(state).find("step 0” → “") != std::string::npos);
+    CHECK(named(state).find("step 3”") != std::string::npos);
+
+    const std::string text = view::session_to_json(state);
+    view::SessionContext context;
+    context.open = open;
+    const auto read = view::session_from_json(text, "session", context);
+    REQUIRE_MESSAGE(read, (read ? "" : read.error().sentence));
+    CHECK(view::session_to_json(*read) == text);
+    REQUIRE(read->compare.pins.size() == 1);
+    CHECK(named(*read) == named(state));
+    CHECK((*read->compare.pins[0].trace)[Stage::weights] ==
+          (*state.compare.pins[0].trace)[Stage::weights]);
+}
+
+TEST_CASE("a session whose pinned file is gone opens without that pin, and says so") {
+    const Scratch folder;
+    write_arrays(folder / "pinned.npz", {"q", "k", "v"});
+    view::AppState state = opened_state(folder / "pinned.npz");
+    view::apply(state, view::PinBaseline{});
+    view::apply(state, view::LoadPreset{"the-cat-sat-down"});
+    write_session(state, folder / "s.json");
+    fs::remove(folder / "pinned.npz");
+    const auto opened = open(folder / "s.json");
+    REQUIRE_MESSAGE(opened, (opened ? "" : opened.error().sentence));
+    CHECK(opened->session->compare.pins.empty());
+    CHECK(opened->notes.find("Left out of what was pinned: ") != std::string::npos);
+    CHECK(opened->notes.find("pinned.npz") != std::string::npos);
 }

@@ -229,25 +229,70 @@ TEST_CASE("no word and one word: nothing is compared, or nothing can move") {
     CHECK(has(reach_view(one).lacks, "one key"));
 }
 
-TEST_CASE("a session keeps stage, cell and target, and says nothing of pins") {
-    const AppState state = compare_state({PinBaseline{}, ShowCompareStage{Stage::scores},
-                                          SelectCompareCell{2, 1}, SetTargetWeight{0.9}});
-    const auto read = session_from_json(session_to_json(state), "session", {});
+TEST_CASE("a session keeps stage, cell, target and what is pinned") {
+    const AppState state =
+        compare_state({PinBaseline{}, SetTemperature{2.0}, SetBackend{"staged"}, PinBaseline{},
+                       SetCausal{true}, ShowCompareStage{Stage::scores}, SelectCompareCell{2, 1},
+                       SetTargetWeight{0.9}, ChooseBaseline{0}});
+    const std::string text = session_to_json(state);
+    const auto read = session_from_json(text, "session", {});
     REQUIRE(read);
+    CHECK(session_to_json(*read) == text);
     CHECK(read->compare.stage == Stage::scores);
     CHECK(read->compare.cell == large::Cell{2, 1});
     CHECK(read->compare.target == 0.9);
-    CHECK(read->compare.pins.empty());
+    CHECK(read->compare.baseline == 0);
+    REQUIRE(read->compare.pins.size() == 2);
+    for (std::size_t n = 0; n < 2; ++n) {
+        const ComparePin& found = read->compare.pins[n];
+        const ComparePin& pin = state.compare.pins[n];
+        CHECK(found.words == pin.words);
+        CHECK(found.backend == pin.backend);
+        CHECK((*found.trace)[Stage::weights] == (*pin.trace)[Stage::weights]);
+    }
+    CHECK(has(build_compare_view(*read).point, "temperature 1.00 → 2.00"));
+
+    AppState other = compare_state({PinBaseline{}});
+    restore(other, *read);
+    CHECK(other.compare.pins.size() == 2);
 }
 
-TEST_CASE("a session of a cell that A alone has holds one that B has") {
+TEST_CASE("what a session pins is what is open: then it is one object, and pinned once") {
+    const AppState state = compare_state({PinBaseline{}});
+    const auto read = session_from_json(session_to_json(state), "session", {});
+    REQUIRE(read);
+    REQUIRE(read->compare.pins.size() == 1);
+    CHECK(read->compare.pins[0].document == read->shared_document());
+    CHECK(after(*read, {PinBaseline{}}).compare.pins.size() == 1);
+}
+
+TEST_CASE("a pin that cannot be read is left out, and named; too many are refused") {
+    const AppState state = compare_state({PinBaseline{}, SetTemperature{2.0}, PinBaseline{}});
+    const std::string text = session_to_json(state);
+    const auto with = [&](std::string from, std::string to) {
+        std::string other = text;
+        other.replace(other.find(from), from.size(), to);
+        return session_from_json(other, "s.json", {});
+    };
+    const auto read =
+        with("\"pins\": [{\"batch\": 0, \"head\": 0", "\"pins\": [{\"batch\": 0, \"head\": 7");
+    REQUIRE(read);
+    CHECK(read->compare.pins.size() == 1);
+    REQUIRE(read->notice);
+    CHECK(has(read->notice->words, "Left out of what was pinned: s.json pin 1 has 'head' = 7"));
+    const auto wrong = with("\"pins\": [", "\"pins\": 3, \"kept\": [");
+    REQUIRE_FALSE(wrong);
+    CHECK(has(wrong.error().sentence, "'pins'"));
+}
+
+TEST_CASE("a session of a cell that A alone has holds that one") {
     const AppState state =
         compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
     CHECK(state.compare.cell == large::Cell{3, 3});
     const std::string text = session_to_json(state);
     const auto read = session_from_json(text, "session", {});
     REQUIRE(read);
-    CHECK(read->compare.cell == large::Cell{1, 1});
+    CHECK(read->compare.cell == large::Cell{3, 3});
     CHECK(session_to_json(*read) == text);
 }
 

@@ -61,9 +61,7 @@ void carry_out(AppState& state, const PinBaseline&) {
                                kMostPins),
                    Severity::warning);
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
-    if (same == look.pins.end())
-        look.pins.push_back(
-            {state.shared_document(), state.trace, state.batch, state.head, pin_words(state)});
+    if (same == look.pins.end()) look.pins.push_back(pin_of(state));
     say(state, fmt::format("Pinned as baseline {}: {}. F3 compares what comes next with it.",
                            look.baseline + 1, look.pins[look.baseline].words));
 }

@@ -182,4 +182,9 @@ std::string pin_words(const AppState& state) {
     return words + fmt::format(" · head {}", state.head);
 }
 
+ComparePin pin_of(const AppState& state) {
+    return {state.shared_document(), state.trace, state.backend, state.batch, state.head,
+            pin_words(state)};
+}
+
 }  // namespace attn::view

@@ -17,6 +17,7 @@ struct Document;
 struct ComparePin {
     std::shared_ptr<const Document> document;
     std::shared_ptr<const Trace> trace;
+    std::string backend;  // that was asked for the trace
     Index batch = 0;
     Index head = 0;
     std::string words;  // "The cat sat down · scaling on · head 0"
@@ -25,7 +26,7 @@ struct ComparePin {
 inline constexpr std::size_t kMostPins = 9;
 
 /// What the Compare workspace looks at: a pinned baseline A beside the present B. Not undone; pins stay when another
-/// document is opened, and no session holds them.
+/// document is opened, and a session holds its own.
 struct CompareLook {
     std::vector<ComparePin> pins;
     std::size_t baseline = 0;  // of these

@@ -22,6 +22,8 @@ std::vector<Difference> differences(const AppState& state, const ComparePin& pin
 std::string difference_words(const Difference& difference);
 /// "The cat sat down · scaling on · head 0": what stands for a pin.
 std::string pin_words(const AppState& state);
+/// What is shown, as PinBaseline pins it.
+ComparePin pin_of(const AppState& state);
 
 /// A state that looks at what was pinned, for whatever reads a state; nothing else of `state` but its theme.
 AppState pinned_state(const AppState& state, const ComparePin& pin);

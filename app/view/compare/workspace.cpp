@@ -139,17 +139,14 @@ void forget_compare(AppState& state) {
 }
 
 nlohmann::ordered_json write_compare(const AppState& state) {
-    AppState alone = pinned_state(state, {state.shared_document(),
-                                          state.trace,
-                                          state.batch,
-                                          state.head,
-                                          {}});  // pins are in no session
-    settle_compare(alone);
-    const CompareLook& look = alone.compare;
+    AppState settled = state;
+    settle_compare(settled);
+    const CompareLook& look = settled.compare;
     return {{"stage", info(look.stage).key},
             {"row", look.cell.row},
             {"column", look.cell.column},
-            {"target", state.compare.target}};
+            {"baseline", look.baseline},
+            {"target", look.target}};
 }
 
 void read_compare(Fields& fields, AppState& state) {
@@ -157,6 +154,9 @@ void read_compare(Fields& fields, AppState& state) {
     read_stage(fields, "stage", look.stage);
     fields.read_index("row", look.cell.row);
     fields.read_index("column", look.cell.column);
+    Index baseline = 0;
+    fields.read_index("baseline", baseline);
+    look.baseline = static_cast<std::size_t>(std::max<Index>(baseline, 0));
     fields.read("target", look.target);
     if (!(look.target > 0.0 && look.target < 1.0)) {
         fields.complain(

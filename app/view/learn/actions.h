@@ -78,7 +78,8 @@ struct TrainSeeds {
         meta("train_seeds", Kind::plain, field("seeds", &TrainSeeds::seeds));
     friend void carry_out(AppState& state, const TrainSeeds& action);
 };
-/// The model after so many steps as a document, in that workspace.
+/// The model after so many steps as a document, in that workspace. In Compare, another moment that is open until then is
+/// pinned as the baseline.
 struct OpenLearnMoment {
     std::string run, workspace;
     Index step;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "app/view/actions.h"
 #include "app/view/common/format.h"
 #include "app/view/document/edits.h"
-#include "app/view/learn/actions.h"
 #include "app/view/learn/settings.h"
 #include "app/view/learn/training.h"
 #include "app/view/learn/view.h"
@@ -205,6 +205,9 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
         if (same && kept->step == origin.step) origin.moment = kept;
     }
     origin.head = std::min(look.head, origin.spec.heads - 1);
+    const auto* const before = std::get_if<TrainedOrigin>(&state.document().origin);
+    if (workspace->id == Workspace::compare && before && !(*before == origin))
+        carry_out(state, PinBaseline{});
     state.opening = OpenRequest{std::move(origin), ++state.opened};
     state.opening_done = 0.0;
     state.workspace = workspace->id;

@@ -80,8 +80,10 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
                         off ? "on" : "off"),
             run == 0 ? plain(Key::x) : shift(Key::x),
             SwitchLearnHead{name, step, look.layer, look.head, off});
+        add(fmt::format("Compare this moment of {} with the one that is open", letter),
+            run == 0 ? plain(Key::c) : shift(Key::c), OpenLearnMoment{name, "compare", step});
         for (const WorkspaceInfo* workspace : state.workspaces)
-            if (workspace->shows_document)
+            if (workspace->shows_document && workspace->key != "compare")
                 add(fmt::format("Open this moment of {} in {}", letter, workspace->title), {},
                     OpenLearnMoment{name, std::string(workspace->key), step});
     }
