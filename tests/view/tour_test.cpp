@@ -96,7 +96,7 @@ TEST_CASE("tour: it is put away and resumed, also by a session") {
     CHECK(session_to_json(*read) == text);
     for (AppState* const each : {&state, &*read}) {
         apply(*each, StartTour{"attention"});
-        CHECK(build_tour_view(*each)->place == "Attention, step by step · 3 of 13");
+        CHECK(build_tour_view(*each)->place == "Attention, step by step · 3 of 15");
     }
     const auto last = static_cast<Index>(state.tour.tour->pages.size()) - 1;
     apply(state, GoToTourPage{last + 5});
