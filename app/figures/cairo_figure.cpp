@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "app/figures/pieces.h"
 #include "app/figures/type.h"
 
 namespace attn::figures {
@@ -151,9 +152,8 @@ class CairoFigure : public Figure {
         stroke(color, thickness);
     }
 
-    void image(const view::Picture& picture, Point low, Point high,
-               const view::Part& part) override {
-        const view::Image image = picture.paint();
+    void image(const view::Picture& picture, Point low, Point high, const view::Part& of) override {
+        const auto [image, part] = pieces_.take(picture, of);
         const CairoPtr<cairo_surface_t> pixels = surface_of(image);
         cairo_save(cairo());
         trace(low, {high.x + overlap_, high.y + overlap_}, 0.0F);
@@ -233,6 +233,7 @@ class CairoFigure : public Figure {
     }
 
     float overlap_;
+    Pieces pieces_;
     Type type_;
     CairoPtr<cairo_surface_t> surface_;
     CairoPtr<cairo_t> cairo_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/figures/cairo_figure.h"
+#include "app/figures/pieces.h"
 #include "app/figures/type.h"
 #include "app/fonts/fonts.h"
 
@@ -196,9 +197,8 @@ class SvgFigure : public Figure {
     }
 
     /// In a frame of its own, which shows `part` of it.
-    void image(const view::Picture& picture, Point low, Point high,
-               const view::Part& part) override {
-        const view::Image image = picture.paint();
+    void image(const view::Picture& picture, Point low, Point high, const view::Part& of) override {
+        const auto [image, part] = pieces_.take(picture, of);
         const auto png = encode_png(image);
         if (!png) {
             fault_ = png.error();
@@ -255,6 +255,7 @@ class SvgFigure : public Figure {
     Type type_;
     std::string out_;
     std::optional<Error> fault_;
+    Pieces pieces_;
     int clips_ = 0;
     int gradients_ = 0;
 };

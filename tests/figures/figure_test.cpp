@@ -1,4 +1,5 @@
 #include "app/figures/figure.h"
+#include "app/figures/pieces.h"
 
 #include <doctest/doctest.h>
 
@@ -186,4 +187,35 @@ TEST_CASE("Measure knows where something was drawn, within its clips, turned as 
     measure.pop_rotation();
     CHECK(measure.drawn()->high.y == doctest::Approx(10.0));
     CHECK(measure.drawn()->low.x == doctest::Approx(-1.0));
+}
+
+TEST_CASE("a file holds of a picture the pixels that it shows, and paints it once") {
+    int painted = 0;
+    const view::Picture picture{7, [&] {
+                                    ++painted;
+                                    view::Image image{4, 2, {}};
+                                    for (int n = 0; n < 32; ++n)
+                                        image.rgba.push_back(static_cast<std::uint8_t>(n));
+                                    return image;
+                                }};
+    figures::Pieces pieces;
+    const figures::Piece all = pieces.take(picture, {});
+    CHECK(all.image.width == 4);
+    CHECK(all.image.height == 2);
+    CHECK(all.image.rgba.size() == 32);
+    CHECK(all.part.low.x == 0.0F);
+    CHECK(all.part.high.y == 1.0F);
+    const figures::Piece pixel = pieces.take(picture, {{0.5F, 0.5F}, {0.75F, 1.0F}});
+    CHECK(pixel.image.width == 1);
+    CHECK(pixel.image.height == 1);
+    CHECK(pixel.image.rgba == std::vector<std::uint8_t>{24, 25, 26, 27});
+    CHECK(pixel.part.low.x == doctest::Approx(0.0));
+    CHECK(pixel.part.high.x == doctest::Approx(1.0));
+    const figures::Piece half = pieces.take(picture, {{0.125F, 0.0F}, {0.375F, 1.0F}});
+    CHECK(half.image.width == 2);
+    CHECK(half.part.low.x == doctest::Approx(0.25));
+    CHECK(half.part.high.x == doctest::Approx(0.75));
+    CHECK(painted == 1);
+    pieces.take({8, picture.paint}, {});
+    CHECK(painted == 2);
 }
