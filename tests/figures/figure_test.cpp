@@ -138,7 +138,7 @@ TEST_CASE("a picture is embedded once, with nearest neighbours, and only its par
                   {100.0F, 30.0F}, {140.0F, 50.0F}, {{0.5F, 0.0F}, {1.0F, 0.5F}});
     const std::string svg = figure->finish().value();
     CHECK(count(svg, "<image ") == 1);
-    CHECK(count(svg, "viewBox=\"2.0000 0.0000 2.0000 1.0000\"") == 1);
+    CHECK(count(svg, "viewBox=\"0.0000 0.0000 2.0000 1.0000\"") == 1);
     CHECK(count(svg, "data:image/png;base64,iVBORw0KGgo") == 1);
     CHECK(count(svg, "image-rendering:pixelated") == 1);
 }
