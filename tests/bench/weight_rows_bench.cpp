@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/kernels/fused_drive_forward.h"
 #include "core/kernels/peak.h"
 #include "core/large/weight_rows.h"
@@ -74,10 +75,12 @@ class Subject {
 
     /// `rows` queries against all keys and values: 4 d FLOP a pair.
     void attend() {
-        Dimensions size = source_.size;
-        size.tq = rows_;
-        size.d_v = kWidth;
-        attend_fused({few_q_, k_, k_}, {}, size, {}).value();
+        Inputs inputs;
+        inputs.q = few_q_;
+        inputs.k = inputs.v = k_;
+        const AttentionSpec spec;
+        const auto call = validate(inputs, spec);
+        attend_fused(*call, {inputs.q, inputs.k, inputs.v}, {}).value();
     }
 
     /// The overview of the same queries: 2 d FLOP a pair.
