@@ -82,12 +82,14 @@ std::string line(const ordered_json& value) {
 /// What is pinned in Compare, each with its own document.
 std::string pins_line(const AppState& state, const std::filesystem::path& folder) {
     std::string line;
-    for (const ComparePin& pin : state.compare.pins) {
+    for (std::size_t n = 0; n < state.compare.pins.size(); ++n) {
+        const ComparePin& pin = state.compare.pins[n];
         std::string document = document_to_json(*pin.document, folder);
         document.pop_back();  // its last line break
-        line += fmt::format("{}{{\"batch\": {}, \"head\": {}, \"backend\": {}, \"document\": {}}}",
-                            line.empty() ? "" : ",\n", pin.batch, pin.head,
-                            json(pin.backend).dump(), document);
+        line += fmt::format(
+            "{}{{{}\"batch\": {}, \"head\": {}, \"backend\": {}, \"document\": {}}}",
+            line.empty() ? "" : ",\n", n == state.compare.baseline ? "\"baseline\": true, " : "",
+            pin.batch, pin.head, json(pin.backend).dump(), document);
     }
     return line.empty() ? line : fmt::format("\"pins\": [{}],\n", line);
 }
@@ -224,10 +226,14 @@ AppState state_of(Document document, const SessionContext& context) {
     return state;
 }
 
-/// Computed again; from what is open where it is of the same document.
+/// Computed again; from what is open where it is of the same document. `unknown`: its fields of a later version;
+/// `chosen`: whether it is the baseline.
 Result<ComparePin> read_pin(const json& value, const std::string& where, const json& open,
-                            const AppState& read, const SessionContext& context) {
+                            const AppState& read, const SessionContext& context,
+                            KeptFields& unknown, bool& chosen) {
     Fields fields(value, where);
+    fields.keep_unknown(unknown);
+    fields.read("baseline", chosen);
     std::string backend(kAuto);
     fields.read("backend", backend);
     const json* const document = fields.find("document");
@@ -257,18 +263,21 @@ void read_pins(Fields& fields, AppState& read, const SessionContext& context) {
         return fields.complain(
             fmt::format("has 'pins' that are no list of at most {} baselines", kMostPins));
     const json* const open = fields.find("document");
-    std::string lost;
-    for (const json& value : *pins) {
-        const std::string where =
-            fmt::format("{} pin {}", fields.where(), &value - &pins->front() + 1);
-        auto pin = read_pin(value, where, *open, read, context);
-        if (pin)
-            read.compare.pins.push_back(*std::move(pin));
-        else
-            lost += fmt::format("{}Left out of what was pinned: {}.", lost.empty() ? "" : " ",
-                                pin.error().sentence);
+    std::string words;
+    const auto note = [&](const std::string& each) { words += (words.empty() ? "" : " ") + each; };
+    for (std::size_t n = 0; n < pins->size(); ++n) {
+        const std::string where = fmt::format("{} pin {}", fields.where(), n + 1);
+        KeptFields unknown;
+        bool chosen = false;
+        auto pin = read_pin((*pins)[n], where, *open, read, context, unknown, chosen);
+        if (!pin) note(fmt::format("Left out of what was pinned: {}.", pin.error().sentence));
+        if (pin && chosen) read.compare.baseline = read.compare.pins.size();
+        if (pin) read.compare.pins.push_back(*std::move(pin));
+        for (const auto& [pointer, text] : unknown)
+            note(fmt::format("Not used, and not kept, of {}: '{}'.", where,
+                             shortened(pointer.substr(1))));
     }
-    if (!lost.empty()) read.notice = {lost, Severity::warning};
+    if (!words.empty()) read.notice = {words, Severity::warning};
 }
 
 Result<AppState> read_session(const json& value, std::string_view file_name,

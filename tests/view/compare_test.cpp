@@ -277,9 +277,17 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
     const auto read =
         with("\"pins\": [{\"batch\": 0, \"head\": 0", "\"pins\": [{\"batch\": 0, \"head\": 7");
     REQUIRE(read);
-    CHECK(read->compare.pins.size() == 1);
+    REQUIRE(read->compare.pins.size() == 1);
+    CHECK(read->compare.baseline == 0);  // the second pin, which was chosen
+    CHECK(read->compare.pins[0].words == state.compare.pins[1].words);
     REQUIRE(read->notice);
     CHECK(has(read->notice->words, "Left out of what was pinned: s.json pin 1 has 'head' = 7"));
+    const auto later = with("\"pins\": [{", "\"pins\": [{\"colour\": 1, ");
+    REQUIRE(later);
+    CHECK(later->compare.pins.size() == 2);
+    CHECK(later->compare.baseline == 1);
+    REQUIRE(later->notice);
+    CHECK(has(later->notice->words, "Not used, and not kept, of s.json pin 1: 'colour'"));
     const auto wrong = with("\"pins\": [", "\"pins\": 3, \"kept\": [");
     REQUIRE_FALSE(wrong);
     CHECK(has(wrong.error().sentence, "'pins'"));

@@ -145,7 +145,6 @@ nlohmann::ordered_json write_compare(const AppState& state) {
     return {{"stage", info(look.stage).key},
             {"row", look.cell.row},
             {"column", look.cell.column},
-            {"baseline", look.baseline},
             {"target", look.target}};
 }
 
@@ -154,9 +153,6 @@ void read_compare(Fields& fields, AppState& state) {
     read_stage(fields, "stage", look.stage);
     fields.read_index("row", look.cell.row);
     fields.read_index("column", look.cell.column);
-    Index baseline = 0;
-    fields.read_index("baseline", baseline);
-    look.baseline = static_cast<std::size_t>(std::max<Index>(baseline, 0));
     fields.read("target", look.target);
     if (!(look.target > 0.0 && look.target < 1.0)) {
         fields.complain(
