@@ -34,6 +34,7 @@ zoomed() {
 }
 wait_for "the matrix" zoomed
 does '"action":"set_map_camera"' drag 600 450
+does '"action":"set_map_camera"' wheel_in 640 420 # however little the first wheel did: two notches out do not fit it
 does '"action":"set_map_camera"' wheel_out 640 420
 does '"action":"set_map_picture","picture":"scores"' press w
 does '"action":"set_map_picture","picture":"weights"' press w
