@@ -30,5 +30,5 @@ endif()
 # Only from the system: cairo has it too, and two of them would not go into one program.
 attn_find_module(png libpng>=1.6)
 if(NOT TARGET attn::png)
-  message(FATAL_ERROR "libpng 1.6 or later is wanted: install libpng-dev and pkg-config")
+  message(FATAL_ERROR "libpng 1.6 or later is required: install libpng-dev and pkg-config")
 endif()
