@@ -41,8 +41,6 @@ std::optional<std::vector<Index>> numbers_of(std::string_view text) {
 
 std::string head_words(ModelHead at) { return fmt::format("{}.{}", at.layer, at.head); }
 
-}  // namespace
-
 Result<std::vector<ModelHead>> parse_heads_off(std::string_view text) {
     std::vector<ModelHead> heads;
     for (const std::string_view part : split_at(text, ',')) {
@@ -88,6 +86,30 @@ Result<TypedPatch> parse_patch(std::string_view text) {
         return bad_input(fmt::format(
             "--patch is '{}'; expected LAYER.HEAD.q|k|v=TEXT, as in 0.1.v=\"A dog\"", text));
     return TypedPatch{{(*numbers)[0], (*numbers)[1]}, *stage, std::string(text.substr(equals + 1))};
+}
+
+}  // namespace
+
+Result<TypedInterventions> parse_interventions(std::string_view off,
+                                               const std::vector<std::string>& rows,
+                                               const std::vector<std::string>& patches) {
+    TypedInterventions typed;
+    if (!off.empty()) {
+        auto heads = parse_heads_off(off);
+        if (!heads) return tl::unexpected(heads.error());
+        typed.off = *std::move(heads);
+    }
+    for (const std::string& text : rows) {
+        auto row = parse_row(text);
+        if (!row) return tl::unexpected(row.error());
+        typed.rows.push_back(*std::move(row));
+    }
+    for (const std::string& text : patches) {
+        auto patch = parse_patch(text);
+        if (!patch) return tl::unexpected(patch.error());
+        typed.patches.push_back(*std::move(patch));
+    }
+    return typed;
 }
 
 std::string words_of(ModelHead off) { return fmt::format("--off {}", head_words(off)); }

@@ -249,24 +249,16 @@ Result<void> append_file(const StartOptions& options, Streams, Start& start) {
 /// One run of the model under all of them.
 Result<void> append_interventions(const StartOptions& options, Streams, Start& start) {
     if (options.off.empty() && options.rows.empty() && options.patches.empty()) return {};
-    if (!options.off.empty()) {
-        const auto off = parse_heads_off(options.off);
-        if (!off) return tl::unexpected(off.error());
-        for (const ModelHead& at : std::set<ModelHead>(off->begin(), off->end()))
-            start.actions.push_back(view::SwitchHead{at.layer, at.head, false});
-    }
-    for (const std::string& text : options.rows) {
-        const auto row = parse_row(text);
-        if (!row) return tl::unexpected(row.error());
+    const auto with = parse_interventions(options.off, options.rows, options.patches);
+    if (!with) return tl::unexpected(with.error());
+    for (const ModelHead& at : std::set<ModelHead>(with->off.begin(), with->off.end()))
+        start.actions.push_back(view::SwitchHead{at.layer, at.head, false});
+    for (const RowIntervention& row : with->rows)
         start.actions.push_back(
-            view::ReplaceRow{row->at.layer, row->at.head, row->query, row->weights});
-    }
-    for (const std::string& text : options.patches) {
-        const auto patch = parse_patch(text);
-        if (!patch) return tl::unexpected(patch.error());
+            view::ReplaceRow{row.at.layer, row.at.head, row.query, row.weights});
+    for (const TypedPatch& patch : with->patches)
         start.actions.push_back(
-            view::PatchHead{patch->at.layer, patch->at.head, patch->part, patch->text});
-    }
+            view::PatchHead{patch.at.layer, patch.at.head, patch.part, patch.text});
     start.actions.push_back(view::DocumentReady{options.file, "", nullptr});
     return {};
 }

@@ -435,26 +435,6 @@ Result<void> check_model_usage(const CLI::App& app, const Words& words) {
     return files::check_extension(output, ".npz");
 }
 
-/// What --off, --row and --patch say.
-Result<void> read_interventions(const Words& words, ModelTrace& request) {
-    if (!words.off.empty()) {
-        auto off = parse_heads_off(words.off);
-        if (!off) return tl::unexpected(off.error());
-        request.off = *std::move(off);
-    }
-    for (const std::string& text : words.rows) {
-        auto row = parse_row(text);
-        if (!row) return tl::unexpected(row.error());
-        request.rows.push_back(*std::move(row));
-    }
-    for (const std::string& text : words.patches) {
-        auto patch = parse_patch(text);
-        if (!patch) return tl::unexpected(patch.error());
-        request.patches.push_back(*std::move(patch));
-    }
-    return {};
-}
-
 Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
     if (auto fine = check_model_usage(app, words); !fine) return tl::unexpected(fine.error());
     const Result<StageSet> keep = parse_keep(words.keep);
@@ -463,9 +443,12 @@ Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
     if (!threads) return tl::unexpected(threads.error());
     const ThreadLimit limit(*threads);
     const bool image = app.count("--image") > 0;
-    ModelTrace request{
-        words.model, image ? words.image : words.text, words.output, words.backend, *keep, image};
-    if (auto fine = read_interventions(words, request); !fine) return tl::unexpected(fine.error());
+    auto with = parse_interventions(words.off, words.rows, words.patches);
+    if (!with) return tl::unexpected(with.error());
+    const ModelTrace request{words.model,     image ? words.image : words.text,
+                             words.output,    words.backend,
+                             *keep,           image,
+                             *std::move(with)};
     return trace_model(request, io).map([] { return kSuccess; });
 }
 

@@ -165,8 +165,8 @@ Result<PatchIntervention> made_patch(const Model& model, const TypedPatch& typed
 
 Result<Interventions> interventions_of(const ModelTrace& request, const Model& model,
                                        const Backend& backend, Index tokens) {
-    Interventions made{request.off, request.rows, {}};
-    for (const TypedPatch& typed : request.patches) {
+    Interventions made{request.with.off, request.with.rows, {}};
+    for (const TypedPatch& typed : request.with.patches) {
         auto patch = made_patch(model, typed, backend, tokens);
         if (!patch) return tl::unexpected(patch.error());
         made.patches.push_back(*std::move(patch));
@@ -177,12 +177,12 @@ Result<Interventions> interventions_of(const ModelTrace& request, const Model& m
 /// The first layer whose heads can have changed; of the heads in it only those whose own vectors or row were.
 bool can_change(const ModelTrace& request, const Model& model, ModelHead at) {
     const auto within = [&](ModelHead each) { return each.layer < at.layer; };
-    for (const ModelHead& off : request.off)
+    for (const ModelHead& off : request.with.off)
         if (within(off)) return true;
-    for (const RowIntervention& row : request.rows)
+    for (const RowIntervention& row : request.with.rows)
         if (within(row.at) || row.at == at) return true;
     const ModelConfig& config = model.config();
-    for (const TypedPatch& patch : request.patches) {
+    for (const TypedPatch& patch : request.with.patches) {
         const Index head =
             patch.part == Stage::q ? at.head : at.head * config.kv_heads / config.heads;
         if (within(patch.at) || (patch.part != Stage::v && patch.at == ModelHead{at.layer, head}))
@@ -192,7 +192,7 @@ bool can_change(const ModelTrace& request, const Model& model, ModelHead at) {
 }
 
 Result<Changed> run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
-    if (!request.intervenes())
+    if (!request.with.any())
         return run_text(model, request.text, backend, request.keep, {}).map([](ModelRun&& run) {
             return Changed{std::move(run), {}, {}, {}, {}};
         });
@@ -213,9 +213,9 @@ Result<Changed> run_changed(const ModelTrace& request, const Model& model, const
     changed.run = *std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
-    for (const ModelHead& off : request.off) changed.words.push_back(words_of(off));
-    for (const RowIntervention& row : request.rows) changed.words.push_back(words_of(row));
-    for (const TypedPatch& patch : request.patches) changed.words.push_back(words_of(patch));
+    for (const ModelHead& off : request.with.off) changed.words.push_back(words_of(off));
+    for (const RowIntervention& row : request.with.rows) changed.words.push_back(words_of(row));
+    for (const TypedPatch& patch : request.with.patches) changed.words.push_back(words_of(patch));
     for (const HeadEffect& effect : changed.effects->heads) {
         changed.kl.push_back(effect.finite > 0 ? static_cast<float>(effect.mean_kl())
                                                : std::numeric_limits<float>::quiet_NaN());

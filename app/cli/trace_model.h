@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include <vector>
-
 #include "app/cli/interventions.h"
 #include "app/cli/subcommands.h"
 
@@ -17,11 +15,7 @@ struct ModelTrace {
     std::string backend;
     StageSet keep;
     bool image = false;  // `text` is a file, given as --image
-    // interventions
-    std::vector<ModelHead> off = {};
-    std::vector<RowIntervention> rows = {};
-    std::vector<TypedPatch> patches = {};
-    bool intervenes() const { return !off.empty() || !rows.empty() || !patches.empty(); }
+    TypedInterventions with = {};
 };
 /// Every layer's stages as l<N>.<stage>, l<N>.logsumexp and l<N>.residual (after the block), tokens, token_ids (not of an image), and logits
 /// or embedding where the model has them. With interventions the model runs without them too; the file then has them as

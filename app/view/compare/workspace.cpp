@@ -139,7 +139,8 @@ void forget_compare(AppState& state) {
 }
 
 nlohmann::ordered_json write_compare(const AppState& state) {
-    AppState settled = state;
+    AppState settled = pinned_state(state, pin_of(state));
+    settled.compare = state.compare;
     settle_compare(settled);
     const CompareLook& look = settled.compare;
     return {{"stage", info(look.stage).key},
