@@ -6,6 +6,9 @@
 namespace attn::ui {
 namespace {
 
+constexpr float kBeforeSides = 8;   // between a grid and the first column at its right
+constexpr float kBetweenSides = 4;  // between these columns
+
 using view::GridView;
 
 float widest(const Frame& frame, const std::vector<std::string>& words, const view::Font& font) {
@@ -106,7 +109,8 @@ GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell) 
     margins.left = row_labels_width(rows_of(grid, cell.y), frame);
     margins.top = frame.px(kTitleHeight) + column_labels_height(columns_of(grid, cell.x), frame);
     for (const view::SideVector& side : grid.sides)
-        margins.right += side_width(side, frame, cell.y);
+        margins.right += side_width(side, frame, cell.y) +
+                         frame.px(margins.right == 0.0F ? kBeforeSides : kBetweenSides);
     margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px * 1.5F;
     const float title = frame.text_width(frame.fonts.strong, grid.title) + frame.px(8) +
                         frame.text_width(frame.fonts.small, grid.shape);
@@ -124,7 +128,7 @@ void draw_sides(const GridCanvas& canvas, float room) {
     const Frame& frame = canvas.frame;
     const float head = frame.px(kLabelHeight);
     const float end = canvas.end().x + room;
-    float x = canvas.end().x + frame.px(8);
+    float x = canvas.end().x + frame.px(kBeforeSides);
     const bool readable = side_font(frame, canvas.place.cell.y).px <= canvas.place.cell.y;
     for (const view::SideVector& side : canvas.grid.sides) {
         if (side.bars.empty() && !readable)
@@ -139,7 +143,7 @@ void draw_sides(const GridCanvas& canvas, float room) {
             draw_side_cell(canvas, side, row, {x, y}, {right, y + canvas.place.cell.y});
         }
         point_at_side(canvas, side, {x, top}, {right, canvas.end().y});
-        x = right + frame.px(4);
+        x = right + frame.px(kBetweenSides);
     }
 }
 
