@@ -25,6 +25,7 @@ using view::GridView;
 constexpr float kBar = 40.0F;
 constexpr float kLine = 26.0F;
 constexpr float kMostReach = 0.35F;  // of the height
+constexpr float kLowBody = 260.0F;   // below it the controls have one line
 constexpr float kFoot = 8.0F;
 constexpr float kPins = 340.0F;
 constexpr float kStages = 130.0F;
@@ -145,7 +146,8 @@ void draw_compare_body(const CompareView& view, const Box& box, bool chrome, con
     ImGui::PopID();
     const float foot = box.high.y - frame.px(kFoot);
     // Where there is little room the matrices have the most of it, and the controls scroll.
-    const float most = (foot - top) * kMostReach;
+    const bool low = foot - top < frame.px(kLowBody);
+    const float most = low ? frame.px(kLine) + frame.px(14) : (foot - top) * kMostReach;
     const float controls = chrome ? std::min(reach_height(view, frame), most) : 0.0F;
     const Box hero{{box.low.x, top}, {box.high.x, std::max(foot - controls, top + 1.0F)}};
     panel("matrices", hero, [&] { draw_matrices(view, hero, frame, out); });
