@@ -253,7 +253,9 @@ Result<Spec> spec_from_json(std::string_view text, std::string_view what) {
     if (!parsed->is_object())
         return bad_input(fmt::format("{} is {}; expected an object", what, shown(*parsed)));
     Spec spec;
-    for (const auto& [key, value] : parsed->items()) {
+    for (const auto& item : parsed->items()) {
+        const std::string& key = item.key();
+        const json& value = item.value();
         bool known = false;
         std::string expected;
         for_fields(spec, [&](std::string_view name, auto& member) {
