@@ -204,9 +204,16 @@ bool Desktop::has_settled() const {
 
 /// As the journal names it: a file is found again from another folder.
 view::Action named_from(const std::string& journal, const view::Action& action) {
+    if (journal == "-") return action;
+    const auto from = [&](const std::string& path) { return path_from(folder_of(journal), path); };
+    if (const auto* const image = action.as<view::ReadImage>())
+        return view::ReadImage{from(image->path)};
     const auto* const open = action.as<view::OpenFile>();
-    if (open == nullptr || journal == "-") return action;
-    return view::OpenFile{path_from(folder_of(journal), open->path), open->text};
+    if (open == nullptr) return action;
+    view::OpenFile named = *open;
+    named.path = from(open->path);
+    if (open->image) named.image = from(*open->image);
+    return named;
 }
 
 void Desktop::dispatch(const view::Action& action) {

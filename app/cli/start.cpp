@@ -20,6 +20,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/model.h"
+#include "core/text.h"
 
 namespace attn::cli {
 namespace {
@@ -132,15 +133,19 @@ Result<std::string> one_file(const StartOptions& options) {
 /// The first of the options that are for a model's folder; "": none is given.
 std::string_view model_option(const StartOptions& options) {
     if (options.text) return "--text";
+    if (options.image) return "--image";
     if (!options.off.empty()) return "--off";
     if (!options.rows.empty()) return "--row";
     return options.patches.empty() ? "" : "--patch";
 }
 
-/// --text, --off, --row and --patch are for a model's folder.
+/// --text, --image, --off, --row and --patch are for a model's folder, and it reads one of the first two.
 Result<void> check_text(const StartOptions& options) {
     const auto path = one_file(options);
     if (!path) return tl::unexpected(path.error());
+    if (options.text && options.image)
+        return bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
+                                     shortened(*options.text), *options.image));
     if (model_option(options).empty() || is_model_folder(*path)) return {};
     const std::string given =
         path->empty() ? "no file is given" : fmt::format("'{}' is none", *path);
@@ -224,7 +229,7 @@ Result<void> append_file(const StartOptions& options, Streams, Start& start) {
     if (!path) return tl::unexpected(path.error());
     if (path->empty()) return {};
     const std::string reading = reading_json(options);
-    view::OpenFile open{*path, options.text};
+    view::OpenFile open{*path, options.text, {}, options.image};
     if (!reading.empty()) open.options = reading;
     start.actions.push_back(std::move(open));
     const bool whole = *path == "-" || bytes_behind(*path) <= kPromptBytes;
@@ -232,6 +237,7 @@ Result<void> append_file(const StartOptions& options, Streams, Start& start) {
     if (whole) {
         view::OpenRequest request{*path, 0, reading};
         if (options.text) request.what = view::ModelText{{*path, *options.text}};
+        if (options.image) request.what = view::ModelText{{*path, *options.image, {}, {}, true}};
         auto opened = start.open(request, {});
         if (!opened) return tl::unexpected(opened.error());
         const std::string& why = opened->document->no_attention;
@@ -338,6 +344,8 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
 void add_model_options(CLI::App& app, StartOptions& options) {
     app.add_option("--text", options.text, "what a model reads; FILE is its folder")
         ->type_name("TEXT");
+    app.add_option("--image", options.image, "what a model of images reads; FILE is its folder")
+        ->type_name("FILE.png");
     app.add_option("--off", options.off, "heads of the model to switch off")
         ->type_name("LAYER.HEAD,..");
     app.add_option("--row", options.rows,
@@ -424,16 +432,25 @@ view::Action found_from(const std::filesystem::path& journal, const view::Action
                         std::vector<std::string>& warnings) {
     const auto* const open = action.as<view::OpenFile>();
     const auto* const check = action.as<view::CheckFile>();
-    const std::string path = open ? open->path : check ? check->path : "";
+    const auto* const image = action.as<view::ReadImage>();
+    const std::string path = open ? open->path : check ? check->path : image ? image->path : "";
     if (path.empty() || files::is_standard(journal.string())) return action;
-    auto found = attn::find_named(std::filesystem::absolute(journal).parent_path(), path, "");
+    const auto folder = std::filesystem::absolute(journal).parent_path();
+    auto found = attn::find_named(folder, path, "");
     if (!found) {
         warnings.push_back(journal.string() + ": " + found.error().sentence);
         return action;
     }
     if (check) return view::CheckFile{*std::move(found)};
+    if (image) return view::ReadImage{*std::move(found)};
     view::OpenFile there = *open;
     there.path = *std::move(found);
+    if (!open->image || open->image->empty()) return there;
+    auto picture = attn::find_named(folder, *open->image, "");
+    if (picture)
+        there.image = *std::move(picture);
+    else
+        warnings.push_back(journal.string() + ": " + picture.error().sentence);
     return there;
 }
 

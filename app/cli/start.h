@@ -28,6 +28,7 @@ struct StartOptions {
     std::string preset;
     std::string sentence;
     std::optional<std::string> text;             // what a model reads
+    std::optional<std::string> image;            // the same: a PNG
     std::string off;                             // its heads that are switched off: "0.1,1.2"
     std::vector<std::string> rows;               // of its weights: "0.1.3=0.5,0.5,0,0"
     std::vector<std::string> patches;            // "0.1.v=A dog"
@@ -47,7 +48,7 @@ struct StartOptions {
         false;  // a file that none can be made of is an error, not a table of its arrays
 };
 void add_start_options(CLI::App& app, StartOptions& options);
-/// --text, --off, --row and --patch.
+/// --text, --image, --off, --row and --patch.
 void add_model_options(CLI::App& app, StartOptions& options);
 
 /// After parsing, before anything is read or written: there is one FILE at most, numbers are in their range,

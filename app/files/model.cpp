@@ -8,6 +8,7 @@
 
 #include "app/view/document/interventions.h"
 #include "core/models/read_out.h"
+#include "core/text.h"
 
 namespace attn::files {
 namespace {
@@ -16,9 +17,19 @@ constexpr std::size_t kMostVectors = 8;
 constexpr std::size_t kMostRuns = 3;  // of all layers: the text, and what is patched from
 constexpr std::size_t kNextTokens = 5;
 
-/// Of a layer its inputs are needed, and its weights where they are compared.
+/// Of the image in that file; "": all pixels are the mean, which is 0.
+Result<Tensor> pixels_in(const ImageInput& input, const std::string& path) {
+    if (path.empty()) return Tensor({1, input.channels, input.size, input.size});
+    return read_png(path).map([&](const RgbImage& image) { return pixels_of(image, input); });
+}
+
+/// `text`: or the file of an image. Of a layer its inputs are needed, and its weights where they are compared.
 Result<ModelRun> run_over(const Model& model, const std::string& text, StageSet keep,
                           const RunControl& control, const Interventions& with = {}) {
+    if (const auto& image = model.config().image)
+        return pixels_in(*image, text).and_then([&](const Tensor& pixels) {
+            return model.run_image(pixels, *find_backend("staged"), keep, control, with);
+        });
     return model.tokens_of(text).and_then([&](std::vector<ModelToken> tokens) {
         return model.run(std::move(tokens), *find_backend("staged"), keep, control, with);
     });
@@ -41,13 +52,23 @@ StageSet kept_of_untouched() {
     return keep;
 }
 
+/// What a text, or the file of an image as it is now, is kept under.
+std::string key_of(const Model& model, const std::string& text) {
+    if (!model.config().image || text.empty()) return text;
+    std::error_code fault;
+    const auto size = std::filesystem::file_size(text, fault);
+    const auto written = std::filesystem::last_write_time(text, fault).time_since_epoch();
+    return fmt::format("{}\n{} {}", text, size, written.count());
+}
+
 /// Computed once while it is among the texts read last.
 Result<std::shared_ptr<const ModelRun>> untouched(ModelCache::Entry& entry, const std::string& text,
                                                   const RunControl& control) {
-    if (auto known = entry.run_of(text)) return known;
+    const std::string key = key_of(entry.model, text);
+    if (auto known = entry.run_of(key)) return known;
     return run_over(entry.model, text, kept_of_untouched(), control).map([&](ModelRun&& made) {
         auto run = std::make_shared<const ModelRun>(std::move(made));
-        entry.keep(text, run);
+        entry.keep(key, run);
         return run;
     });
 }
@@ -88,7 +109,7 @@ Result<Read> read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted
                        const RunControl& control) {
     const Model& model = entry.model;
     if (wanted.changes.empty()) {
-        if (const auto known = entry.run_of(wanted.text)) return Read{*known, {}};
+        if (const auto known = entry.run_of(key_of(model, wanted.text))) return Read{*known, {}};
         return run_over(model, wanted.text, {}, control).map([](ModelRun&& run) {
             return Read{std::move(run), {}};
         });
@@ -102,12 +123,15 @@ Result<Read> read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted
     weights.set(index_of(Stage::weights));
     auto run = run_over(model, wanted.text, weights, part_of(control, 0.5, 0.5), *with);
     if (!run) return tl::unexpected(run.error());
+    const ReadOut read_out = model.config().family->read_out;
     RunEffects effects =
-        effects_of(**before, *run, model.config().family->read_out == ReadOut::next_token);
+        effects_of(**before, *run, read_out == ReadOut::next_token || read_out == ReadOut::classes);
     return Read{*std::move(run), std::move(effects)};
 }
 
+/// Of a model of images: of the class.
 std::string token_text(const Model& model, Index id) {
+    if (const auto& image = model.config().image) return class_words(*image, id);
     std::string text = model.tokenizer()->shown(id);
     return text.empty() ? fmt::format("#{}", id) : text;
 }
@@ -122,8 +146,10 @@ std::shared_ptr<const view::InterventionEffects> effects_in(const Model& model, 
     return std::make_shared<const view::InterventionEffects>(std::move(effects));
 }
 
-view::ReadOut next_tokens(const Model& model, const ModelRun& run) {
+/// Of the next token, or of the class.
+view::ReadOut likeliest_of(const Model& model, const ModelRun& run) {
     view::ReadOut out;
+    if (run.read_out.empty()) return out;
     const Index last = run.read_out.shape().t - 1;
     for (const TokenShare& share : likeliest(run.read_out.matrix(0, 0).row(last), kNextTokens))
         out.next.push_back({token_text(model, share.id), share.probability});
@@ -157,10 +183,10 @@ view::ReadOut read_out_of(ModelCache::Entry& entry, const ModelRun& run,
                           const view::ModelOrigin& wanted, const RunControl& control) {
     switch (entry.model.config().family->read_out) {
         case ReadOut::next_token:
-            return next_tokens(entry.model, run);
+        case ReadOut::classes:
+            return likeliest_of(entry.model, run);
         case ReadOut::sentence:
             return sentence_vector(entry, run, wanted, control);
-        case ReadOut::classes:
         case ReadOut::none:
             break;
     }
@@ -176,6 +202,9 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
     document.title = document.name;
     document.note = fmt::format("{}, trained weights: {} layers, {} heads", config.family->words,
                                 config.layers, config.heads);
+    if (origin.image && !origin.text.empty())
+        document.note +=
+            fmt::format(", reads {}", std::filesystem::path(origin.text).filename().string());
     if (!origin.changes.empty())
         document.note += fmt::format("; {}", view::changes_words(origin.changes));
     document.own_heads = config.heads;
@@ -185,6 +214,18 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
     for (ModelLayer& layer : run.layers) document.layers.push_back(std::move(layer.inputs));
     document.inputs = document.layers.front();
     return document;
+}
+
+/// `text`: or the file of an image; "": none was given.
+std::vector<std::string> notes_of(const Model& model, const std::string& text) {
+    std::vector<std::string> notes = model.notes();
+    if (!model.config().image) return notes;
+    if (text.empty())
+        notes.push_back("no image is given: every pixel is the mean. Drop a PNG, or open one");
+    else if (const auto image = read_png(text); image && image->over_white)
+        notes.push_back(
+            fmt::format("{} has pixels that are not opaque: they lie over white", text));
+    return notes;
 }
 
 }  // namespace
@@ -256,11 +297,11 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
     const auto entry = cache.open(wanted.path);
     if (!entry) return tl::unexpected(entry.error());
     const Model& model = (*entry)->model;
-    if (model.config().image)
+    if (const bool image = model.config().image.has_value(); image != wanted.image)
         return bad_input(fmt::format(
-            "{}: {} reads an image, which the window does not take yet; attnscope trace --model "
-            "FOLDER --image FILE.png -o OUT.npz computes it, and OUT.npz opens here",
-            wanted.path, model.config().family->words));
+            "{}: {} reads {}, and '{}' is {}", wanted.path, model.config().family->words,
+            image ? "an image" : "a text", shortened(wanted.text),
+            image ? "a text; expected --image FILE.png" : "an image; expected --text TEXT"));
     auto read = read_over(**entry, wanted, control);
     if (!read) return tl::unexpected(read.error());
     const view::ReadOut read_out = read_out_of(**entry, read->run, wanted, control);
@@ -270,8 +311,16 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
             made.read_out = read_out;
             made.effects = effects;
             return view::Opened{std::make_shared<const view::Document>(std::move(made)), nullptr,
-                                fmt::format("{}", fmt::join(model.notes(), "; "))};
+                                fmt::format("{}", fmt::join(notes_of(model, wanted.text), "; "))};
         });
+}
+
+Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
+                                const RunControl& control) {
+    const auto entry = cache.open(path);
+    if (!entry) return tl::unexpected(entry.error());
+    if ((*entry)->model.config().image) return open_text(cache, {path, "", "", {}, true}, control);
+    return open_text(cache, {path, std::string(kModelText)}, control);
 }
 
 }  // namespace attn::files

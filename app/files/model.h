@@ -56,9 +56,12 @@ class ModelCache {
     std::shared_ptr<Entry> last_;
 };
 
-/// Every layer's attention over the text, with the layer's own X and W, and what the model says in the end. An error names
+/// Every layer's attention over the text, or over the image in that file, with the layer's own X and W, and what the model says in the end. An error names
 /// the folder where it holds no model. Under interventions the document has what they changed of the untouched run.
 Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wanted,
                                const RunControl& control);
+/// The same of kModelText; of a model of images, of one whose pixels are all the mean, which the notes say.
+Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
+                                const RunControl& control);
 
 }  // namespace attn::files

@@ -253,14 +253,15 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_results(*results, request.options);
         const auto& path = std::get<std::string>(request.what);
         if (train::is_run(path)) return open_run(path);
-        if (is_model_folder(path))
-            return open_text(*models, {path, std::string(kModelText)}, control);
+        if (is_model_folder(path)) return open_model(*models, path, control);
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path,
                              {backends, workspaces, opener_over(models, backends, workspaces), {}});
-        return bad_input(fmt::format("{}; expected tensors ({}), a session or a preset (.json)",
-                                     path, array_format_words()));
+        return bad_input(
+            fmt::format("{}; expected tensors ({}), a session or a preset (.json), "
+                        "or a model's folder, which reads an image (.png)",
+                        path, array_format_words()));
     };
 }
 

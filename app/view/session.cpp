@@ -187,6 +187,11 @@ Result<Document> open_reference(const json& value, const std::string& where,
         if (!found) return bad_input(where + ": " + found.error().sentence);
         *named = *std::move(found);
     }
+    if (text && text->model.image && !text->model.text.empty() && !context.folder.empty()) {
+        auto found = find_named(context.folder, text->model.text, reference->absolute_image);
+        if (!found) return bad_input(where + ": " + found.error().sentence);
+        text->model.text = *std::move(found);
+    }
     OpenRequest request{{}, 0, reference->options};
     std::visit([&](const auto& what) { request.what = what; }, reference->what);
     auto opened = context.open(request, {});

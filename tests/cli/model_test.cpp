@@ -141,8 +141,12 @@ TEST_CASE("an image is for a model that reads images, a text for one that reads 
     refused({"--model", kVitFolder, "--image", "/nowhere/a.png"}, "/nowhere/a.png");
     refused({"--model", kVitFolder, "--image", kVitFolder + "/config.json"},
             "/config.json is no PNG image: it does not begin with a PNG's eight bytes");
-    check_refused({"render", kVitFolder, "-o", (scratch / "x.png").string()},
-                  kVitFolder + ": ViT reads an image, which the window does not take yet");
+    check_refused({"heads", kVitFolder, "--text", "a"}, "ViT reads an image, and 'a' is a text");
+    check_refused({"heads", kVitFolder, "--text", "a", "--image", image},
+                  "--text 'a' and --image '" + image + "'; expected one of the two");
+    const Ran ran = command({"heads", kVitFolder, "--image", image});
+    CHECK(ran.code == 0);
+    CHECK(says(ran.out, "entropy"));
 }
 
 TEST_CASE("--text opens the window or render over what a model reads") {

@@ -9,6 +9,7 @@
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/view/session.h"
+#include "core/models/patches.h"
 #include "core/models/read_out.h"
 #include "tests/support/small_models.h"
 
@@ -200,6 +201,88 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     fs::remove_all(scratch / "new/sentences");
     CHECK(says(refused({(scratch / "new/s.json").string(), 0}),
                (scratch / "new/sentences").string()));
+}
+
+namespace {
+
+const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
+
+/// The largest difference from the logits that PyTorch's modules gave for the folder's image is tested in tests/models.
+std::vector<float> classes_of(const std::string& image) {
+    const auto model = Model::open(kVit);
+    REQUIRE(model);
+    const auto pixels = read_png(image).map(
+        [&](const RgbImage& read) { return pixels_of(read, *model->config().image); });
+    REQUIRE(pixels);
+    const auto run = model->run_image(*pixels, *find_backend("reference"));
+    REQUIRE(run);
+    const auto values = run->read_out.values();
+    return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+TEST_CASE("a model of images opens without one, reads a PNG, and a session brings it back") {
+    const Scratch scratch;
+    const std::string image = (scratch / "a.png").string();
+    fs::copy_file(kVit / "image.png", image);
+    view::AppState state = view::initial_state();
+    view::play(state, {view::OpenFile{kVit.string()}, view::DocumentReady{}}, opener(backends()));
+    REQUIRE(view::reads_image(state.document()));
+    CHECK(says(state.message.words, "o image is given: every pixel is the mean. Drop a PNG"));
+    const auto blank = state.document().inputs;
+    view::play(state, {view::TypeText{"a cat"}}, opener(backends()));
+    CHECK(says(state.message.words, "reads an image: what is typed is no text for it"));
+
+    view::play(state, {view::OpenFile{image}, view::DocumentReady{}}, opener(backends()));
+    CHECK(view::text_of(state.document()) == image);
+    CHECK(state.step.sentence_draft == image);
+    CHECK(state.document().tokens.size() == 10);
+    CHECK(state.document().tokens[0] == "CLS");
+    CHECK(state.document().tokens[6] == "1,2");
+    CHECK(state.document().inputs->x.values()[30] != blank->x.values()[30]);
+    const auto& next = state.document().read_out.next;
+    const std::vector<float> logits = classes_of(image);
+    REQUIRE(!next.empty());
+    double sum = 0.0;
+    for (const float x : logits) sum += std::exp(static_cast<double>(x));
+    CHECK(next[0].probability ==
+          doctest::Approx(std::exp(std::ranges::max(logits)) / sum).epsilon(1e-4));
+    CHECK(says(state.message.words, "the model's class: "));
+
+    view::play(state, {view::SwitchHead{0, 1, false}, view::DocumentReady{}}, opener(backends()));
+    REQUIRE(state.document().effects);
+    CHECK(says(state.message.words, "the class "));
+    CHECK_FALSE(says(state.message.words, "next token"));
+
+    fs::create_directories(scratch / "moved");
+    const std::string saved = view::session_to_json(state, scratch / "");
+    std::ofstream(scratch / "moved/s.json") << saved;
+    fs::rename(image, scratch / "moved/a.png");
+    const auto opened = opener(backends())({(scratch / "moved/s.json").string(), 0}, {});
+    REQUIRE(opened);
+    CHECK(view::text_of(*opened->document) == (scratch / "moved/a.png").string());
+    CHECK(view::model_of(*opened->document)->changes.off == std::vector<ModelHead>{{0, 1}});
+    fs::remove(scratch / "moved/a.png");
+    CHECK(says(refused({(scratch / "moved/s.json").string(), 0}), "a.png"));
+}
+
+TEST_CASE("an image that changed is read again; a text for a model of images is refused") {
+    const Scratch scratch;
+    const std::string image = (scratch / "a.png").string();
+    fs::copy_file(kVit / "image.png", image);
+    const view::Opener open = opener(backends());
+    view::OpenRequest request{view::ModelText{{kVit.string(), image, "", {{{0, 1}}}, true}}, 0};
+    REQUIRE(open(request, {}));
+    std::ofstream(image, std::ios::binary) << "no PNG";
+    CHECK(says(open(request, {}).error().sentence, image + " is no PNG image"));
+    CHECK(says(refused(reads(kVit, "a cat")), "ViT reads an image, and 'a cat' is a text"));
+    const fs::path gpt2 = test::gpt2_folder(scratch);
+    CHECK(says(refused({view::ModelText{{gpt2.string(), image, "", {}, true}}, 0}),
+               "GPT-2 reads a text"));
+    view::AppState state = view::initial_state();
+    view::play(state, {view::ReadImage{image}}, open);
+    CHECK(says(state.message.words, "no model that reads images is open"));
 }
 
 TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and what both runs say") {

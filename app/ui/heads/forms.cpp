@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "app/ui/common/draw.h"
 #include "app/ui/common/grid.h"
 #include "app/ui/heads/parts.h"
@@ -26,6 +28,7 @@ constexpr float kThick = 6.0F;
 constexpr float kChip = 28.0F;
 constexpr float kChipPad = 8.0F;
 constexpr float kChipGap = 6.0F;
+constexpr float kLargestPatch = 140.0F;
 constexpr float kWidestCell = 64.0F;
 constexpr double kFaint = 0.18;  // opacity of the weakest line
 constexpr double kAside = 0.12;  // of lines of other queries than the pointed one
@@ -178,6 +181,48 @@ std::pair<std::optional<Index>, float> draw_chips(const std::vector<HeadChip>& c
     return {clicked, at.y + frame.px(kChip)};
 }
 
+/// The first as a word, the others as the square of an image's patches; the one that was clicked.
+std::optional<Index> draw_patches(const std::vector<HeadChip>& chips, Index side, const Box& box,
+                                  float top, const Frame& frame) {
+    std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
+    const ImVec2 low{box.low.x, top + frame.px(kChip + kChipGap)};
+    const auto count = static_cast<float>(side);
+    const float edge = std::clamp(std::min(box.high.x - low.x, box.high.y - low.y) / count, 1.0F,
+                                  frame.px(kLargestPatch));
+    const auto place_of = [&](Index n) {
+        const ImVec2 at{low.x + edge * static_cast<float>(n % side),
+                        low.y + edge * static_cast<float>(n / side)};
+        return Box{at, {at.x + edge, at.y + edge}};
+    };
+    ImGui::PushID("patches");
+    const auto of = [&](Index n) -> const HeadChip& {
+        return chips[static_cast<std::size_t>(n + 1)];
+    };
+    for (Index n = 0; n < side * side; ++n) {
+        const Box place = place_of(n);
+        ImGui::PushID(static_cast<int>(n));
+        ImGui::SetCursorScreenPos(place.low);
+        if (ImGui::InvisibleButton("patch", place.size())) clicked = n + 1;
+        tooltip(frame, fmt::format("Patch {}", of(n).text), of(n).tooltip);
+        ImGui::PopID();
+        frame.painter.rect(place.low, place.high, of(n).fill);
+        const bool fits =
+            edge > frame.px(kChip) && frame.text_width(frame.fonts.small, of(n).text) < edge;
+        if (fits)
+            draw_text_in(frame, frame.fonts.small, place.low, place.high, Align::center, of(n).ink,
+                         of(n).text);
+    }
+    for (Index n = 0; n < side * side; ++n) {  // over all fills
+        const Box place = place_of(n);
+        if (of(n).is_key)
+            frame.painter.outline(place.low, place.high, frame.theme.key, frame.px(2));
+        if (of(n).is_query)
+            frame.painter.outline(place.low, place.high, frame.theme.query, frame.px(2));
+    }
+    ImGui::PopID();
+    return clicked;
+}
+
 void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, const Frame& frame,
                    view::Actions& out) {
     const Box room = draw_words(view.title, view.legend, box, frame);
@@ -188,7 +233,9 @@ void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, c
         if (query) out.push_back(view::SelectHeadsPair{*query, pair.column});
         top = foot + frame.px(kGap);
     }
-    const auto [key, foot] = draw_chips(view.keys, "keys", room, top, frame);
+    const auto key = view.patch_side > 0
+                         ? draw_patches(view.keys, view.patch_side, room, top, frame)
+                         : draw_chips(view.keys, "keys", room, top, frame).first;
     if (!key) return;
     if (same)
         out.push_back(view::SelectHeadsPair{*key, pair.column});

@@ -48,25 +48,32 @@ view::Action typed(const ControlsView& view, const std::string& text) {
     return view::DraftSentence{text};
 }
 
+view::Action entered_text(const ControlsView& view, const std::string& text) {
+    if (view.reads_image) return view::ReadImage{text};
+    if (view.reads_text) return view::EndGesture{};
+    return view::SetSentence{text};
+}
+
 void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::string draft = view.sentence_draft;
     ImGui::SetNextItemWidth(width);
     push_no_tab_stop();
-    const char* const hint =
-        view.reads_text ? "Type a text for the model" : "Type a sentence, press Enter";
+    const char* const hint = view.reads_image  ? "Path of a PNG, press Enter; or drop one"
+                             : view.reads_text ? "Type a text for the model"
+                                               : "Type a sentence, press Enter";
     const bool entered =
         ImGui::InputTextWithHint("##sentence", hint, &draft, ImGuiInputTextFlags_EnterReturnsTrue);
     pop_no_tab_stop();
     still_field(frame, frame.fonts.body, draft, hint);
-    if (view.reads_text)
+    if (view.reads_image)
+        tooltip(frame, "Image", "The PNG that the model reads. Press Enter, or drop one here.");
+    else if (view.reads_text)
         tooltip(frame, "Text", "Every layer is computed as you type. Enter: typing is done.");
     else
         tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
     text_stop(frame);
     if (draft != view.sentence_draft) out.push_back(typed(view, draft));
-    if (entered)
-        out.push_back(view.reads_text ? view::Action(view::EndGesture{})
-                                      : view::Action(view::SetSentence{draft}));
+    if (entered) out.push_back(entered_text(view, draft));
 }
 
 /// Which of several is looked at: counted from 0.

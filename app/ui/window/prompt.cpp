@@ -33,8 +33,9 @@ PromptWords words_of(const view::Prompt& prompt) {
                     "what is open, or with inputs of their own. Enter compares them."};
         case PromptKind::open:
             return {"Open a file",
-                    "Tensors (.npz, .npy, .safetensors, a folder), a session or a preset (.json). "
-                    "Enter opens it; a file may be dropped on the window too."};
+                    "Tensors (.npz, .npy, .safetensors, a folder), a model's folder, an image for "
+                    "the model that is open (.png), a session or a preset (.json). Enter opens it; "
+                    "a file may be dropped on the window too."};
         case PromptKind::save:
             return {"Save the session",
                     "A session (.json) brings this screen back. Enter saves it."};

@@ -35,14 +35,21 @@ struct TypeText {
     static constexpr auto kMeta = meta("type_text", Kind::drag, field("text", &TypeText::text));
     friend void carry_out(AppState& state, const TypeText& action);
 };
-/// Tensors, a session, a preset or a model; DocumentReady follows.
+/// The image that the open model reads; DocumentReady follows where it is another one.
+struct ReadImage {
+    std::string path;  // of a PNG
+    static constexpr auto kMeta = meta("read_image", Kind::plain, field("path", &ReadImage::path));
+    friend void carry_out(AppState& state, const ReadImage& action);
+};
+/// Tensors, a session, a preset or a model; where a model of images is open, an image for it. DocumentReady follows.
 struct OpenFile {
     std::string path;
     std::optional<std::string> text = {};     // for the model to read
     std::optional<std::string> options = {};  // how its arrays are read, see FileOrigin
-    static constexpr auto kMeta =
-        meta("open_file", Kind::plain, field("path", &OpenFile::path),
-             field("text", &OpenFile::text), field("options", &OpenFile::options));
+    std::optional<std::string> image = {};    // for the model to read: a PNG
+    static constexpr auto kMeta = meta(
+        "open_file", Kind::plain, field("path", &OpenFile::path), field("text", &OpenFile::text),
+        field("options", &OpenFile::options), field("image", &OpenFile::image));
     friend void carry_out(AppState& state, const OpenFile& action);
 };
 /// A generated matrix; DocumentReady follows.
@@ -52,7 +59,7 @@ struct OpenPlanted {
         meta("open_planted", Kind::plain, field("spec", &OpenPlanted::spec));
     friend void carry_out(AppState& state, const OpenPlanted& action);
 };
-/// Of the last OpenFile, OpenPlanted or TypeText.
+/// Of the last OpenFile, OpenPlanted, TypeText or ReadImage.
 struct DocumentReady {
     std::string what;
     std::string fault;  // why there is none; "": there is one
@@ -146,7 +153,7 @@ struct TraceReady {
 };
 
 using DocumentActions =
-    ActionList<LoadPreset, DraftSentence, SetSentence, TypeText, OpenFile, OpenPlanted,
+    ActionList<LoadPreset, DraftSentence, SetSentence, TypeText, ReadImage, OpenFile, OpenPlanted,
                DocumentReady, SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature,
                SetCausal, SetWindow, SetSeed, SetCell, ShowHead, ShowLayer, SetBackend, TraceReady>;
 

@@ -125,8 +125,11 @@ void carry_out(AppState& state, const LoadPreset& action) {
 }
 
 void carry_out(AppState& state, const OpenFile& action) {
+    if (reads_image(state.document()) && std::filesystem::path(action.path).extension() == ".png")
+        return carry_out(state, ReadImage{action.path});
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
     if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
+    if (action.image) state.opening->what = ModelText{{action.path, *action.image, {}, {}, true}};
     state.opening_done = 0.0;
     say(state, fmt::format("Opening {}.", action.path));
 }

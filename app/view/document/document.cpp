@@ -39,6 +39,11 @@ const ModelOrigin* model_of(const Document& document) {
     return std::get_if<ModelOrigin>(&document.origin);
 }
 
+bool reads_image(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr && model->image;
+}
+
 const std::string& text_of(const Document& document) {
     const ModelOrigin* const model = model_of(document);
     return model != nullptr ? model->text : document.sentence;

@@ -45,12 +45,13 @@ struct ModelChanges {
     bool empty() const { return off.empty() && rows.empty() && patches.empty(); }
     bool operator==(const ModelChanges&) const = default;
 };
-/// A text as a trained model read it.
+/// A text, or an image, as a trained model read it.
 struct ModelOrigin {
-    std::string path;  // of its folder
-    std::string text;
+    std::string path;         // of its folder
+    std::string text;         // or the image's file; "": an image whose pixels are all the mean
     std::string before = {};  // the text whose vector is compared; "": none
     ModelChanges changes = {};
+    bool image = false;  // `text` is a file
     bool operator==(const ModelOrigin&) const = default;
 };
 /// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
@@ -69,7 +70,7 @@ struct TrainedOrigin {
 using DocumentOrigin =
     std::variant<ToyOrigin, FileOrigin, large::PlantedSpec, ModelOrigin, TrainedOrigin>;
 
-/// A token that may follow the text.
+/// A token that may follow the text, or a class that the image may be of.
 struct NextToken {
     std::string text;
     double probability = 0.0;
@@ -172,6 +173,8 @@ struct Document {
 bool is_toy(const Document& document);
 /// nullptr: it is not a model's.
 const ModelOrigin* model_of(const Document& document);
+/// A model reads an image there: its tokens are a class token and patches, row by row.
+bool reads_image(const Document& document);
 /// What a person can type anew: a toy's sentence, what a model read; "" of others.
 const std::string& text_of(const Document& document);
 /// Nothing is there to be computed: a toy without a sentence.

@@ -326,7 +326,14 @@ void add_targets(Rows& rows, const Document& document) {
 void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
     rows.emplace_back("model", text_json(path_from(folder, model.path)));
     if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
-    rows.emplace_back("text", text_json(model.text));
+    if (model.image) {
+        rows.emplace_back("image",
+                          text_json(model.text.empty() ? "" : path_from(folder, model.text)));
+        if (!folder.empty() && !model.text.empty())
+            rows.emplace_back("absolute_image", text_json(absolute_path(model.text)));
+    } else {
+        rows.emplace_back("text", text_json(model.text));
+    }
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
     json off = json::array();
     for (const ModelHead& at : model.changes.off) off.push_back({at.layer, at.head});
@@ -378,7 +385,8 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
     fields.read("model", model.path);
     fields.read("before", model.before);
     if (!model.path.empty()) {
-        fields.need("text", model.text);
+        model.image = fields.find("image") != nullptr;
+        fields.need(model.image ? "image" : "text", model.text);
         model.changes = changes_in(fields);
         return ModelText{std::move(model)};
     }
@@ -402,6 +410,8 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     if (std::holds_alternative<std::string>(reference.what))
         fields.read("options", reference.options);
     fields.read("absolute", reference.absolute);
+    if (const auto* text = std::get_if<ModelText>(&reference.what); text && text->model.image)
+        fields.read("absolute_image", reference.absolute_image);
     fields.read("layer", reference.layer);
     fields.read("heads", reference.spec.heads);
     reference.spec.kv_heads = reference.spec.heads;

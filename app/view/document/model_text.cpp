@@ -93,12 +93,19 @@ std::string switched_words(const Document& document, const std::vector<std::stri
     return words;
 }
 
-std::string next_words(const InterventionEffects& effects, const NextTokenEffect& next) {
+/// What a model's logits are of.
+std::string_view likeliest_words(const Document& document) {
+    return reads_image(document) ? "class" : "next token";
+}
+
+std::string next_words(const Document& document, const NextTokenEffect& next) {
+    const InterventionEffects& effects = *document.effects;
+    const std::string_view what = likeliest_words(document);
     const std::string kl = fmt::format("KL(untouched‖now) {} nats", number(next.kl));
     const std::string before = fmt::format("“{}”, p {} → {}", shown_token(effects.before),
                                            number(next.p_before), number(next.q_before));
-    if (next.after == next.before) return fmt::format("the next token stays {}; {}.", before, kl);
-    return fmt::format("the next token is “{}”, p {} → {}, no longer {}; {}.",
+    if (next.after == next.before) return fmt::format("the {} stays {}; {}.", what, before, kl);
+    return fmt::format("the {} is “{}”, p {} → {}, no longer {}; {}.", what,
                        shown_token(effects.after), number(next.p_after), number(next.q_after),
                        before, kl);
 }
@@ -106,13 +113,15 @@ std::string next_words(const InterventionEffects& effects, const NextTokenEffect
 /// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, as made for the text before: 1 edited number".
 std::string typed_words(const Document& document, const std::vector<std::string>& dropped) {
     const std::size_t tokens = document.tokens.size();
-    std::string words = fmt::format("{}: {} token{}", quoted_text(text_of(document)), tokens,
-                                    tokens == 1 ? "" : "s");
+    const bool blank = text_of(document).empty();  // an image that is not given
+    std::string words =
+        fmt::format("{}: {} token{}", blank ? "No image" : quoted_text(text_of(document)), tokens,
+                    tokens == 1 ? "" : "s");
     if (const std::string said = read_out_words(document); !said.empty())
         words += fmt::format("; {}", said);
     if (!dropped.empty())
-        words +=
-            fmt::format("; dropped, as made for the text before: {}", fmt::join(dropped, ", "));
+        words += fmt::format("; dropped, as made for the {} before: {}",
+                             reads_image(document) ? "image" : "text", fmt::join(dropped, ", "));
     return words;
 }
 
@@ -122,6 +131,12 @@ void carry_out(AppState& state, const TypeText& action) {
     const ModelOrigin* const model = model_of(state.document());
     if (model == nullptr)
         return say(state, "no model is open: a model's folder reads what is typed",
+                   Severity::warning);
+    if (model->image)
+        return say(state,
+                   fmt::format("{} reads an image: what is typed is no text for it. Drop a PNG, or "
+                               "open one (Ctrl+O).",
+                               state.document().title),
                    Severity::warning);
     const ModelOrigin now = *wanted_model(state);
     // rows and patches are made for the tokens of one text
@@ -140,6 +155,24 @@ void carry_out(AppState& state, const TypeText& action) {
     say(state,
         fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)),
         Severity::warning);
+}
+
+void carry_out(AppState& state, const ReadImage& action) {
+    const ModelOrigin* const model = wanted_model(state);
+    if (model == nullptr || !model->image)
+        return say(state,
+                   fmt::format("{}: no model that reads images is open; open its folder first",
+                               shortened(action.path)),
+                   Severity::warning);
+    if (is_blank(action.path))
+        return say(state, "no image is named; expected the path of a PNG", Severity::warning);
+    leave_typed_text(state);
+    state.step.sentence_draft = action.path;
+    say(state, fmt::format("Reading {}.", shortened(action.path)));
+    ModelOrigin wanted = *model;
+    if (wanted.text != action.path) wanted.changes = {wanted.changes.off};
+    wanted.text = action.path;
+    ask_model(state, std::move(wanted));
 }
 
 const ModelOrigin* wanted_model(const AppState& state) {
@@ -175,7 +208,7 @@ std::string without_words(const Document& document) {
     without.front() = 'W';  // "without", "with"
     if (!document.effects) return without + ".";
     const RunEffects& run = document.effects->run;
-    if (run.next) return fmt::format("{} {}", without, next_words(*document.effects, *run.next));
+    if (run.next) return fmt::format("{} {}", without, next_words(document, *run.next));
     if (run.cosine)
         return fmt::format(
             "{} the text's vector has cosine similarity {:.6f} to that of the untouched run.",
@@ -190,7 +223,8 @@ std::string read_out_words(const Document& document) {
         for (const NextToken& token : out.next)
             words.push_back(
                 fmt::format("{} {}", shown_token(token.text), percent(token.probability)));
-        return fmt::format("the model's next token: {}", fmt::join(words, ", "));
+        return fmt::format("the model's {}: {}", likeliest_words(document),
+                           fmt::join(words, reads_image(document) ? "; " : ", "));
     }
     if (!out.similarity) return {};
     const ModelOrigin* const model = model_of(document);

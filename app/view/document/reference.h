@@ -11,8 +11,9 @@ namespace attn::view {
 /// A document that a session does not hold but names: a file, a generated matrix, what a model read, and what was changed since.
 struct DocumentReference {
     std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin> what;
-    std::string options;   // of a file, see FileOrigin
-    std::string absolute;  // of a file or a model; "": not known
+    std::string options;              // of a file, see FileOrigin
+    std::string absolute;             // of a file or a model; "": not known
+    std::string absolute_image = {};  // of the image that a model reads
     Index layer = 0;
     AttentionSpec spec;
     bool has_rules = false;  // what of the mask older sessions did not hold

@@ -319,8 +319,8 @@ void carry_out(AppState& state, const SetHeadForm& action) {
             return say(state, "Lines from queries, left, to keys: the wider, the larger.");
         case HeadForm::text:
             return say(state,
-                       "The text coloured by what one query gives its tokens: click "
-                       "another query.");
+                       "The tokens, or an image's patches, coloured by what one query gives them: "
+                       "click another query.");
         case HeadForm::dimensions:
             return say(state,
                        "What each dimension adds to the score q·k of one query with every "

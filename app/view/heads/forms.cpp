@@ -118,6 +118,18 @@ bool same_tokens(const AppState& state, MatrixView<const float> values) {
            values.rows == values.columns;
 }
 
+/// The side of the square that the tokens after the first are the patches of, named by row and column as in "0,3"; 0 where
+/// they are others.
+Index patch_side(const std::vector<std::string>& tokens) {
+    const auto patches = std::ssize(tokens) - 1;
+    const auto side = std::lround(std::sqrt(std::max<double>(static_cast<double>(patches), 0.0)));
+    if (patches < 1 || side * side != patches) return 0;
+    for (Index n = 0; n < patches; ++n)
+        if (tokens[static_cast<std::size_t>(n + 1)] != fmt::format("{},{}", n / side, n % side))
+            return 0;
+    return side;
+}
+
 }  // namespace
 
 HeadLinesView head_lines(const AppState& state, HeadPlace place) {
@@ -158,9 +170,11 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
         view.keys.back().is_query = same && j == query;
         view.keys.back().is_key = j == key;
     }
-    view.legend.push_back(
-        fmt::format("colours up to {}; click {}", tick(drawn.colors.range.high),
-                    same ? "another token: it becomes the query" : "a query, above, or a key"));
+    view.patch_side = patch_side(keys);
+    const std::string_view token = view.patch_side > 0 ? "patch" : "token";
+    view.legend.push_back(fmt::format("colours up to {}; click {}", tick(drawn.colors.range.high),
+                                      same ? fmt::format("another {}: it becomes the query", token)
+                                           : std::string("a query, above, or a key")));
     if (!drawn.colors.clipped.empty())
         view.legend.push_back(fmt::format("{} have a colour of their own", "clipped keys"));
     return view;

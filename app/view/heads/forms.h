@@ -42,6 +42,8 @@ struct HeadTextView {
     std::string title;
     std::vector<HeadChip> queries;  // empty: the keys are the same tokens
     std::vector<HeadChip> keys;
+    Index patch_side =
+        0;  // after the first key so many rows of so many patches of an image; 0: words
     std::vector<std::string> legend;
 };
 HeadTextView head_text(const AppState& state, HeadPlace place);

@@ -59,7 +59,8 @@ ControlsView controls_of(const AppState& state) {
     controls.layers = static_cast<Index>(document.layers.size());
     controls.title = document.title;
     controls.toy = is_toy(document);
-    controls.reads_text = model_of(document) != nullptr;
+    controls.reads_image = reads_image(document);
+    controls.reads_text = model_of(document) != nullptr && !controls.reads_image;
     controls.projects = document.inputs->projects();
     const MaskSpec& mask = document.spec.mask;
     controls.window = mask.window_left || mask.window_right ? std::nullopt : mask.window;

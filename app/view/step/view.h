@@ -48,13 +48,14 @@ struct ControlsView {
     bool causal;
     std::uint64_t seed;
     bool gradients;
-    bool model_open = false;  // the popover
-    std::string badge;        // "toy weights, not trained"
-    std::string title = {};   // of the document
-    bool toy = true;          // its sizes and seed can be set
-    bool reads_text = false;  // a model, which reads what is typed
-    bool projects = true;     // heads are a way to split X W
-    Index tokens = 0;         // the longer side of the score matrix
+    bool model_open = false;   // the popover
+    std::string badge;         // "toy weights, not trained"
+    std::string title = {};    // of the document
+    bool toy = true;           // its sizes and seed can be set
+    bool reads_image = false;  // a model, whose image is named
+    bool reads_text = false;   // a model, which reads what is typed
+    bool projects = true;      // heads are a way to split X W
+    Index tokens = 0;          // the longer side of the score matrix
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window
