@@ -212,7 +212,7 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
     if (open == nullptr) return action;
     view::OpenFile named = *open;
     named.path = from(open->path);
-    if (open->image) named.image = from(*open->image);
+    if (open->image && !open->image->empty()) named.image = from(*open->image);
     return named;
 }
 

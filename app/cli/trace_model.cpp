@@ -55,26 +55,13 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
     return entries;
 }
 
-/// "#7" of one that the tokenizer does not have. Of a model of images: of the class.
-std::string token_words(const Model& model, Index id) {
-    if (const auto& image = model.config().image) return class_words(*image, id);
-    std::string text = model.tokenizer() ? model.tokenizer()->shown(id) : "";
-    return text.empty() ? fmt::format("#{}", id) : text;
-}
-
-/// The model gives a logit for each of what may be.
-bool gives_logits(const Model& model) {
-    const ReadOut read_out = model.config().family->read_out;
-    return read_out == ReadOut::next_token || read_out == ReadOut::classes;
-}
-
 std::string_view likeliest_name(const Model& model) {
     return model.config().image ? "class" : "next token";
 }
 
 /// The likeliest next tokens or classes, or nothing.
 std::string next_words(const Model& model, const ModelRun& run) {
-    if (!gives_logits(model) || run.read_out.empty()) return {};
+    if (!model.gives_logits() || run.read_out.empty()) return {};
     if (!model.config().image && !model.tokenizer()) return {};
     const auto row = run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1);
     std::string words;
@@ -83,7 +70,7 @@ std::string next_words(const Model& model, const ModelRun& run) {
                              words.empty()          ? ""
                              : model.config().image ? ";"
                                                     : ",",
-                             token_words(model, share.id), 100.0 * share.probability);
+                             model.shown(share.id), 100.0 * share.probability);
     return fmt::format("  {}:{}\n", likeliest_name(model), words);
 }
 
@@ -110,19 +97,6 @@ struct Changed {
     std::vector<float> kl, change;   // [layers, heads]
 };
 
-/// `text`: what the model reads, or the file of the image.
-Result<ModelRun> run_text(const Model& model, const std::string& text, const Backend& backend,
-                          StageSet keep, const Interventions& with) {
-    if (model.config().image)
-        return read_png(text).and_then([&](const RgbImage& image) {
-            return model.run_image(pixels_of(image, *model.config().image), backend, keep, {},
-                                   with);
-        });
-    return model.tokens_of(text).and_then([&](std::vector<ModelToken> tokens) {
-        return model.run(std::move(tokens), backend, keep, {}, with);
-    });
-}
-
 /// What the model reads was given by the other option.
 Result<void> check_kind(const ModelTrace& request, const Model& model) {
     const std::string_view words = model.config().family->words;
@@ -130,20 +104,12 @@ Result<void> check_kind(const ModelTrace& request, const Model& model) {
         return bad_input(
             fmt::format("--text is '{}'; {} ({}) reads an image: expected --image FILE.png",
                         shortened(request.text), request.folder, words));
+    if (model.config().image && request.text.empty())
+        return bad_input("--image is ''; expected the path of a PNG");
     if (!model.config().image && request.image)
         return bad_input(fmt::format("--image is '{}'; {} ({}) reads a text: expected --text TEXT",
                                      shortened(request.text), request.folder, words));
     return {};
-}
-
-/// What is to be known of the image beside the model's own notes.
-std::vector<std::string> notes_of(const ModelTrace& request, const Model& model) {
-    std::vector<std::string> notes = model.notes();
-    if (!request.image) return notes;
-    if (const auto image = read_png(request.text); image && image->over_white)
-        notes.push_back(
-            fmt::format("{} has pixels that are not opaque: they lie over white", request.text));
-    return notes;
 }
 
 /// The vectors of another text at every position of this one, which has as many tokens.
@@ -151,7 +117,7 @@ Result<PatchIntervention> made_patch(const Model& model, const TypedPatch& typed
                                      const Backend& backend, Index tokens) {
     StageSet keep;
     keep.set(index_of(typed.part));
-    const auto source = run_text(model, typed.text, backend, keep, {});
+    const auto source = model.read(typed.text, backend, keep);
     if (!source) return tl::unexpected(source.error());
     if (std::ssize(source->tokens) != tokens)
         return bad_input(fmt::format(
@@ -193,12 +159,12 @@ bool can_change(const ModelTrace& request, const Model& model, ModelHead at) {
 
 Result<Changed> run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
     if (!request.with.any())
-        return run_text(model, request.text, backend, request.keep, {}).map([](ModelRun&& run) {
+        return model.read(request.text, backend, request.keep).map([](ModelRun&& run) {
             return Changed{std::move(run), {}, {}, {}, {}};
         });
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    const auto before = run_text(model, request.text, backend, weights, {});
+    const auto before = model.read(request.text, backend, weights);
     if (!before) return tl::unexpected(before.error());
     if (!before->layers.empty() && before->layers.front().trace[Stage::weights].empty())
         return bad_input(fmt::format(
@@ -206,10 +172,10 @@ Result<Changed> run_changed(const ModelTrace& request, const Model& model, const
             backend.name()));
     const auto with = interventions_of(request, model, backend, std::ssize(before->tokens));
     if (!with) return tl::unexpected(with.error());
-    auto after = run_text(model, request.text, backend, request.keep | weights, *with);
+    auto after = model.read(request.text, backend, request.keep | weights, {}, *with);
     if (!after) return tl::unexpected(after.error());
     Changed changed;
-    changed.effects = effects_of(*before, *after, gives_logits(model));
+    changed.effects = effects_of(*before, *after, model.gives_logits());
     changed.run = *std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
@@ -227,11 +193,11 @@ Result<Changed> run_changed(const ModelTrace& request, const Model& model, const
 std::string output_effect(const Model& model, const RunEffects& effects) {
     if (effects.next) {
         const NextTokenEffect& next = *effects.next;
-        std::string text = fmt::format("  {}: {} {:.1f} % -> {:.1f} %", likeliest_name(model),
-                                       token_words(model, next.before), 100.0 * next.p_before,
-                                       100.0 * next.q_before);
+        std::string text =
+            fmt::format("  {}: {} {:.1f} % -> {:.1f} %", likeliest_name(model),
+                        model.shown(next.before), 100.0 * next.p_before, 100.0 * next.q_before);
         if (next.after != next.before)
-            text += fmt::format("; now {} {:.1f} % -> {:.1f} %", token_words(model, next.after),
+            text += fmt::format("; now {} {:.1f} % -> {:.1f} %", model.shown(next.after),
                                 100.0 * next.p_after, 100.0 * next.q_after);
         else
             text += "; it stays the likeliest";
@@ -308,8 +274,9 @@ Result<void> trace_model(const ModelTrace& request, Streams io) {
         })
                  : write_npz(request.output, entries);
     if (!written) return written;
-    for (const std::string& note : notes_of(request, *model))
-        io.err << "attnscope trace: note: " << note << '\n';
+    std::vector<std::string> notes = model->notes();
+    if (!run.note.empty()) notes.push_back(fmt::format("{}: {}", request.text, run.note));
+    for (const std::string& note : notes) io.err << "attnscope trace: note: " << note << '\n';
     std::ostream& out = standard ? io.err : io.out;
     out << summary(request, *model, run, open_ms, run_ms);
     if (changed->effects) out << effect_table(request, *model, *changed);

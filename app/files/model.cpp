@@ -17,22 +17,10 @@ constexpr std::size_t kMostVectors = 8;
 constexpr std::size_t kMostRuns = 3;  // of all layers: the text, and what is patched from
 constexpr std::size_t kNextTokens = 5;
 
-/// Of the image in that file; "": all pixels are the mean, which is 0.
-Result<Tensor> pixels_in(const ImageInput& input, const std::string& path) {
-    if (path.empty()) return Tensor({1, input.channels, input.size, input.size});
-    return read_png(path).map([&](const RgbImage& image) { return pixels_of(image, input); });
-}
-
 /// `text`: or the file of an image. Of a layer its inputs are needed, and its weights where they are compared.
 Result<ModelRun> run_over(const Model& model, const std::string& text, StageSet keep,
                           const RunControl& control, const Interventions& with = {}) {
-    if (const auto& image = model.config().image)
-        return pixels_in(*image, text).and_then([&](const Tensor& pixels) {
-            return model.run_image(pixels, *find_backend("staged"), keep, control, with);
-        });
-    return model.tokens_of(text).and_then([&](std::vector<ModelToken> tokens) {
-        return model.run(std::move(tokens), *find_backend("staged"), keep, control, with);
-    });
+    return model.read(text, *find_backend("staged"), keep, control, with);
 }
 
 /// A part of the work, from `first` to `first` + `share` of it.
@@ -123,25 +111,16 @@ Result<Read> read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted
     weights.set(index_of(Stage::weights));
     auto run = run_over(model, wanted.text, weights, part_of(control, 0.5, 0.5), *with);
     if (!run) return tl::unexpected(run.error());
-    const ReadOut read_out = model.config().family->read_out;
-    RunEffects effects =
-        effects_of(**before, *run, read_out == ReadOut::next_token || read_out == ReadOut::classes);
+    RunEffects effects = effects_of(**before, *run, model.gives_logits());
     return Read{*std::move(run), std::move(effects)};
-}
-
-/// Of a model of images: of the class.
-std::string token_text(const Model& model, Index id) {
-    if (const auto& image = model.config().image) return class_words(*image, id);
-    std::string text = model.tokenizer()->shown(id);
-    return text.empty() ? fmt::format("#{}", id) : text;
 }
 
 std::shared_ptr<const view::InterventionEffects> effects_in(const Model& model, const Read& read) {
     if (!read.effects) return nullptr;
     view::InterventionEffects effects{*read.effects, {}, {}};
     if (const auto& next = read.effects->next) {
-        effects.before = token_text(model, next->before);
-        effects.after = token_text(model, next->after);
+        effects.before = model.shown(next->before);
+        effects.after = model.shown(next->after);
     }
     return std::make_shared<const view::InterventionEffects>(std::move(effects));
 }
@@ -152,7 +131,7 @@ view::ReadOut likeliest_of(const Model& model, const ModelRun& run) {
     if (run.read_out.empty()) return out;
     const Index last = run.read_out.shape().t - 1;
     for (const TokenShare& share : likeliest(run.read_out.matrix(0, 0).row(last), kNextTokens))
-        out.next.push_back({token_text(model, share.id), share.probability});
+        out.next.push_back({model.shown(share.id), share.probability});
     return out;
 }
 
@@ -205,6 +184,7 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
     if (origin.image && !origin.text.empty())
         document.note +=
             fmt::format(", reads {}", std::filesystem::path(origin.text).filename().string());
+    if (!run.note.empty()) document.note += fmt::format("; {}", run.note);
     if (!origin.changes.empty())
         document.note += fmt::format("; {}", view::changes_words(origin.changes));
     document.own_heads = config.heads;
@@ -214,18 +194,6 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
     for (ModelLayer& layer : run.layers) document.layers.push_back(std::move(layer.inputs));
     document.inputs = document.layers.front();
     return document;
-}
-
-/// `text`: or the file of an image; "": none was given.
-std::vector<std::string> notes_of(const Model& model, const std::string& text) {
-    std::vector<std::string> notes = model.notes();
-    if (!model.config().image) return notes;
-    if (text.empty())
-        notes.push_back("no image is given: every pixel is the mean. Drop a PNG, or open one");
-    else if (const auto image = read_png(text); image && image->over_white)
-        notes.push_back(
-            fmt::format("{} has pixels that are not opaque: they lie over white", text));
-    return notes;
 }
 
 }  // namespace
@@ -302,6 +270,9 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
             "{}: {} reads {}, and '{}' is {}", wanted.path, model.config().family->words,
             image ? "an image" : "a text", shortened(wanted.text),
             image ? "a text; expected --image FILE.png" : "an image; expected --text TEXT"));
+    std::vector<std::string> notes = model.notes();
+    if (wanted.image && wanted.text.empty())
+        notes.emplace_back("drop a PNG, or open one (Ctrl+O), and the model reads it");
     auto read = read_over(**entry, wanted, control);
     if (!read) return tl::unexpected(read.error());
     const view::ReadOut read_out = read_out_of(**entry, read->run, wanted, control);
@@ -311,7 +282,7 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
             made.read_out = read_out;
             made.effects = effects;
             return view::Opened{std::make_shared<const view::Document>(std::move(made)), nullptr,
-                                fmt::format("{}", fmt::join(notes_of(model, wanted.text), "; "))};
+                                fmt::format("{}", fmt::join(notes, "; "))};
         });
 }
 

@@ -259,8 +259,8 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_json(path,
                              {backends, workspaces, opener_over(models, backends, workspaces), {}});
         return bad_input(
-            fmt::format("{}; expected tensors ({}), a session or a preset (.json), "
-                        "or a model's folder, which reads an image (.png)",
+            fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
+                        "folder; an image (.png) is for a model of images that is open",
                         path, array_format_words()));
     };
 }

@@ -322,6 +322,17 @@ std::vector<std::string> Model::notes() const {
     return notes;
 }
 
+bool Model::gives_logits() const {
+    const ReadOut read_out = config_.family->read_out;
+    return read_out == ReadOut::next_token || read_out == ReadOut::classes;
+}
+
+std::string Model::shown(Index id) const {
+    if (config_.image) return class_words(*config_.image, id);
+    std::string text = tokenizer_ ? tokenizer_->shown(id) : "";
+    return text.empty() ? fmt::format("#{}", id) : text;
+}
+
 Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
     if (config_.image) return bad_input("this model reads an image, not a text");
     if (!tokenizer_)
@@ -359,6 +370,29 @@ Result<ModelRun> Model::run_image(const Tensor& pixels, const Backend& backend, 
                                      to_string(pixels.shape()), to_string(expected)));
     return run_blocks(patch_tokens(image), embedded_image(*this, pixels), backend, keep, control,
                       interventions);
+}
+
+Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& backend,
+                             StageSet keep, const RunControl& control,
+                             const Interventions& interventions) const {
+    if (!config_.image)
+        return tokens_of(text_or_image).and_then([&](std::vector<ModelToken> tokens) {
+            return run(std::move(tokens), backend, keep, control, interventions);
+        });
+    const auto run_over = [&](const Tensor& pixels, std::string note) {
+        return run_image(pixels, backend, keep, control, interventions).map([&](ModelRun&& made) {
+            made.note = std::move(note);
+            return std::move(made);
+        });
+    };
+    const ImageInput& input = *config_.image;
+    if (text_or_image.empty())
+        return run_over(Tensor({1, input.channels, input.size, input.size}),
+                        "no image is given: every pixel is the mean");
+    return read_png(text_or_image).and_then([&](const RgbImage& image) {
+        return run_over(pixels_of(image, input),
+                        image.over_white ? "pixels that are not opaque lie over white" : "");
+    });
 }
 
 Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, const Backend& backend,

@@ -29,6 +29,7 @@ struct ModelRun {
     std::vector<ModelLayer> layers;
     Tensor
         read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
+    std::string note = {};  // of read(): what is to be known of the image; "": nothing
 };
 
 /// A trained transformer: config.json, *.safetensors and a tokenizer, or a preprocessor_config.json, of one folder. Immutable; run() may be called on any thread.
@@ -45,6 +46,11 @@ class Model {
     /// What the folder holds and the model does not use.
     std::vector<std::string> notes() const;
 
+    /// The model gives a logit for each next token or class.
+    bool gives_logits() const;
+    /// The token, or the class of an image, of that number; "#7" where it has no name.
+    std::string shown(Index id) const;
+
     /// An error where there is no tokenizer, or no token in the text, and of a model that reads images.
     Result<std::vector<ModelToken>> tokens_of(std::string_view text) const;
     /// Block after block. `keep`: the stages of each layer's trace. Errors: no token, more than the model takes, one that the
@@ -59,6 +65,12 @@ class Model {
     Result<ModelRun> run_image(const Tensor& pixels, const Backend& backend,
                                StageSet keep = all_stages(), const RunControl& control = {},
                                const Interventions& interventions = {}) const;
+
+    /// run() over a text, or run_image() over the PNG of that name where the model reads images; "": pixels that are all the
+    /// mean, which is 0.
+    Result<ModelRun> read(const std::string& text_or_image, const Backend& backend,
+                          StageSet keep = all_stages(), const RunControl& control = {},
+                          const Interventions& interventions = {}) const;
 
   private:
     /// x: what the tokens are where they enter.

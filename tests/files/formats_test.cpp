@@ -127,7 +127,7 @@ TEST_CASE("the window opens every format, and its document is named by the file"
     const auto other = opener(backends())({(scratch / "f.bin").string(), 0}, {});
     CHECK(says(other.error().sentence,
                "f.bin; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
-               "session"));
+               "session, a preset (.json) or a model's folder; an image (.png) is for a model"));
 }
 
 TEST_CASE("an output is none of the files that a folder or an index stands for") {

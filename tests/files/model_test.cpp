@@ -229,7 +229,8 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     view::AppState state = view::initial_state();
     view::play(state, {view::OpenFile{kVit.string()}, view::DocumentReady{}}, opener(backends()));
     REQUIRE(view::reads_image(state.document()));
-    CHECK(says(state.message.words, "o image is given: every pixel is the mean. Drop a PNG"));
+    CHECK(says(state.message.words, "no image is given: every pixel is the mean"));
+    CHECK(says(state.message.words, "rop a PNG, or open one"));
     const auto blank = state.document().inputs;
     view::play(state, {view::TypeText{"a cat"}}, opener(backends()));
     CHECK(says(state.message.words, "reads an image: what is typed is no text for it"));

@@ -20,13 +20,15 @@ struct PromptWords {
 PromptWords words_of(const view::Prompt& prompt) {
     switch (prompt.kind) {
         case PromptKind::patch:
-            return {fmt::format("Patch {} of layer {} {} {} from another text",
-                                info(prompt.patch.part).key, prompt.patch.at.layer,
-                                prompt.patch.part == Stage::q ? "head" : "key head",
-                                prompt.patch.at.head),
-                    "A text of as many tokens as the one that is open: what each of its tokens has "
-                    "takes the place at the same position. Enter runs the model.",
-                    "A text"};
+            return {
+                fmt::format("Patch {} of layer {} {} {} from another text or image",
+                            info(prompt.patch.part).key, prompt.patch.at.layer,
+                            prompt.patch.part == Stage::q ? "head" : "key head",
+                            prompt.patch.at.head),
+                "A text of as many tokens as the one that is open, or an image's file where the "
+                "model reads images: what each of its tokens has "
+                "takes the place at the same position. Enter runs the model.",
+                "A text, or a file"};
         case PromptKind::check:
             return {"Check a file of results",
                     "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "

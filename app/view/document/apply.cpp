@@ -100,6 +100,7 @@ void edit_spec(AppState& state, Document document, const std::string& words) {
 /// "; what is shown is still of “The cat”": where a text that was typed cannot be read.
 std::string kept_words(const AppState& state, const ModelText* text) {
     if (text == nullptr || !text->typed) return {};
+    if (text_of(state.document()).empty()) return "; what is shown stays";
     return fmt::format("; what is shown is still of “{}”",
                        shortened(text_of(state.document()), kMostShown));
 }
@@ -125,7 +126,8 @@ void carry_out(AppState& state, const LoadPreset& action) {
 }
 
 void carry_out(AppState& state, const OpenFile& action) {
-    if (reads_image(state.document()) && std::filesystem::path(action.path).extension() == ".png")
+    const auto ending = std::filesystem::path(action.path).extension();
+    if (reads_image(state.document()) && (ending == ".png" || ending == ".PNG"))
         return carry_out(state, ReadImage{action.path});
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
     if (action.text) state.opening->what = ModelText{{action.path, *action.text}};

@@ -65,11 +65,12 @@ void add_patches(const AppState& state, std::vector<HeadEdit>& edits) {
         const Index head = part == Stage::q ? here.head : here.head * kv / heads;
         const std::string whose =
             part == Stage::q || kv == heads ? "this head" : fmt::format("key head {}", head);
-        edits.push_back({fmt::format("patch {} …", info(part).key),
-                         fmt::format("Patch {} of {} from another text", info(part).key, whose),
-                         "The vectors of a text of as many tokens take the place of this text's, "
-                         "before RoPE, position by position. [T, d]",
-                         key, AskPatch{here.layer, head, part}});
+        edits.push_back(
+            {fmt::format("patch {} …", info(part).key),
+             fmt::format("Patch {} of {} from another text or image", info(part).key, whose),
+             "The vectors of another text, or image, of as many tokens take their place, "
+             "before RoPE, position by position. [T, d]",
+             key, AskPatch{here.layer, head, part}});
     }
 }
 
