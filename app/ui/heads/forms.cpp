@@ -198,6 +198,10 @@ std::optional<Index> draw_patches(const std::vector<HeadChip>& chips, Index side
     const auto of = [&](Index n) -> const HeadChip& {
         return chips[static_cast<std::size_t>(n + 1)];
     };
+    float widest = 0.0F;
+    for (const HeadChip& chip : chips)
+        widest = std::max(widest, frame.text_width(frame.fonts.small, chip.text));
+    const bool named = widest + 2 * frame.px(kChipGap) < edge;  // all of them or none
     for (Index n = 0; n < side * side; ++n) {
         const Box place = place_of(n);
         ImGui::PushID(static_cast<int>(n));
@@ -206,9 +210,7 @@ std::optional<Index> draw_patches(const std::vector<HeadChip>& chips, Index side
         tooltip(frame, fmt::format("Patch {}", of(n).text), of(n).tooltip);
         ImGui::PopID();
         frame.painter.rect(place.low, place.high, of(n).fill);
-        const bool fits =
-            edge > frame.px(kChip) && frame.text_width(frame.fonts.small, of(n).text) < edge;
-        if (fits)
+        if (named)
             draw_text_in(frame, frame.fonts.small, place.low, place.high, Align::center, of(n).ink,
                          of(n).text);
     }
