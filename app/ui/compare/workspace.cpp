@@ -23,7 +23,6 @@ using view::GridView;
 
 // Design units.
 constexpr float kBar = 40.0F;
-constexpr float kLine = 26.0F;
 constexpr float kMostReach = 0.35F;  // of the height
 constexpr float kLowBody = 260.0F;   // below it the controls have one line
 constexpr float kFoot = 8.0F;
@@ -96,10 +95,9 @@ void draw_compare_bar(const CompareView& view, const Frame& frame, view::Actions
     draw_compare_pins(view, frame, out);
 }
 
-float reach_height(const CompareView& view, const Frame& frame) {
-    const float lines =
-        view.reach.lacks.empty() ? 1.5F + static_cast<float>(view.reach.lines.size()) : 1.5F;
-    return frame.px(kLine) * lines + frame.px(14);
+/// Of so many lines of draw_reach().
+float reach_height(std::size_t lines, const Frame& frame) {
+    return ImGui::GetFrameHeightWithSpacing() * static_cast<float>(lines) + frame.px(14);
 }
 
 /// What would give the selected weight another value.
@@ -147,8 +145,9 @@ void draw_compare_body(const CompareView& view, const Box& box, bool chrome, con
     const float foot = box.high.y - frame.px(kFoot);
     // Where there is little room the matrices have the most of it, and the controls scroll.
     const bool low = foot - top < frame.px(kLowBody);
-    const float most = low ? frame.px(kLine) + frame.px(14) : (foot - top) * kMostReach;
-    const float controls = chrome ? std::min(reach_height(view, frame), most) : 0.0F;
+    const std::size_t lines = view.reach.lacks.empty() ? 1 + view.reach.lines.size() : 1;
+    const float most = low ? reach_height(1, frame) : (foot - top) * kMostReach;
+    const float controls = chrome ? std::min(reach_height(lines, frame), most) : 0.0F;
     const Box hero{{box.low.x, top}, {box.high.x, std::max(foot - controls, top + 1.0F)}};
     panel("matrices", hero, [&] { draw_matrices(view, hero, frame, out); });
     if (!chrome) return;
