@@ -214,6 +214,33 @@ bool holds_tensors(const std::string& path) {
     return bytes && find_format_of(*bytes) != nullptr;
 }
 
+namespace {
+
+/// ∂L/∂output: dY, or dO with its heads side by side where no W_O stands between.
+std::shared_ptr<const Tensor> d_output_of(Upstream given, const Inputs& inputs) {
+    if (given.gradient.empty()) return nullptr;
+    if (given.stage == Stage::output)
+        return std::make_shared<const Tensor>(std::move(given.gradient));
+    if (!inputs.params[Param::w_o].empty()) return nullptr;
+    const Shape from = given.gradient.shape();
+    auto joined = Tensor::uninitialised({from.b, 1, from.t, from.h * from.d});
+    for (Index b = 0; b < from.b; ++b)
+        for (Index h = 0; h < from.h; ++h)
+            for (Index t = 0; t < from.t; ++t)
+                std::ranges::copy(given.gradient.matrix(b, h).row(t),
+                                  joined.matrix(b, 0).row(t).begin() + h * from.d);
+    return std::make_shared<const Tensor>(std::move(joined));
+}
+
+/// Whether the loss of the window can be what the file says, or why not.
+std::string loss_note(const Document& document) {
+    return std::ranges::any_of(document.d_output, [](const auto& each) { return each != nullptr; })
+               ? "; its gradient of the output can be the loss (in Step and Gradients)"
+               : "; its dO is not used: between context and output stands W_O";
+}
+
+}  // namespace
+
 Result<Document> document_of(TensorFile file, const std::filesystem::path& path) {
     Document document;
     document.origin = view::FileOrigin{path.string()};
@@ -226,6 +253,11 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
     document.tokens = std::move(file.tokens);
     document.tokens_kv = std::move(file.tokens_kv);
     document.spec = file.spec;
+    const bool given = std::ranges::any_of(
+        file.upstreams, [](const Upstream& each) { return !each.gradient.empty(); });
+    for (std::size_t n = 0; given && n < file.upstreams.size(); ++n)
+        document.d_output.push_back(d_output_of(std::move(file.upstreams[n]), file.layers[n]));
+    if (given) document.note += loss_note(document);
     for (Inputs& inputs : file.layers)
         document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
     for (view::GivenPairs& pairs : file.given)

@@ -7,6 +7,7 @@
 
 #include "app/view/common/format.h"
 #include "app/view/common/sheet.h"
+#include "app/view/document/targets.h"
 #include "app/view/step/gradient_view.h"
 #include "app/view/step/loss.h"
 #include "core/cast.h"
@@ -31,6 +32,7 @@ TensorD upstream_gradient(const Document& document, const Loss& loss, const Tens
         }
         return errors;
     }
+    if (loss.kind == LossKind::file) return cast<double>(*given_gradient(document));
     TensorD one(output.shape());
     if (loss.kind == LossKind::cross_entropy) {
         const auto logits = output.matrix(loss.cell.batch, 0).row(loss.cell.row);
@@ -52,7 +54,8 @@ double loss_at(const Document& document, const Loss& loss, const TensorD& output
     const auto values = output.values();
     for (std::size_t n = 0; n < values.size(); ++n) {
         if (loss.kind == LossKind::sum) sum += values[n];
-        if (loss.kind == LossKind::cell) sum += values[n] * gradient.values()[n];
+        if (loss.kind == LossKind::cell || loss.kind == LossKind::file)
+            sum += values[n] * gradient.values()[n];
         if (loss.kind == LossKind::squared)
             sum += gradient.values()[n] * gradient.values()[n] / 2.0;
     }
@@ -170,6 +173,8 @@ std::string chain_rule_words(const AppState& state, const OperandId& id) {
 }
 
 std::string present_loss_words(const AppState& state) { return loss_words(state); }
+Loss present_loss(const AppState& state) { return loss_of(state); }
+int present_loss_count(const AppState& state) { return loss_count(state); }
 
 std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
                                                             const RunControl& control) {

@@ -51,6 +51,9 @@ std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsR
                                                             const RunControl& control);
 /// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."
 std::string chain_rule_words(const AppState& state, const OperandId& id);
+/// The loss that holds, and how many kinds the document has.
+Loss present_loss(const AppState& state);
+int present_loss_count(const AppState& state);
 /// "Σ output".
 std::string present_loss_words(const AppState& state);
 

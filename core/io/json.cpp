@@ -31,7 +31,10 @@ std::string_view after_bracket(std::string_view message) {
     return bracket == message.npos ? message : message.substr(bracket + 2);
 }
 
-/// The parser quotes what it read last, however long that is: here at most kMostQuoted of it.
+constexpr std::size_t kMostOfMessage = 4 * kMostQuoted;
+
+/// The parser quotes what it read last, however long that is: here at most kMostQuoted of it. What is quoted may itself hold
+/// the words that follow it.
 std::string bounded(std::string_view message) {
     for (const std::string_view mark : {"last read: '", "parsing '"}) {
         const std::size_t found = message.find(mark);
@@ -42,9 +45,10 @@ std::string bounded(std::string_view message) {
             expected == message.npos || expected < begin ? message.rfind('\'') : expected;
         if (end == message.npos || end < begin) continue;
         return fmt::format("{}{}{}", message.substr(0, begin),
-                           shortened(message.substr(begin, end - begin)), message.substr(end));
+                           shortened(message.substr(begin, end - begin)),
+                           shortened(message.substr(end), kMostOfMessage));
     }
-    return shortened(message, 4 * kMostQuoted);
+    return shortened(message, kMostOfMessage);
 }
 
 /// Builds the value. The parser's own builder keeps the last of two keys in silence, and what the second one means nobody can

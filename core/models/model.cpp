@@ -390,8 +390,11 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
         return run_over(Tensor({1, input.channels, input.size, input.size}),
                         "no image is given: every pixel is the mean");
     return read_png(text_or_image).and_then([&](const RgbImage& image) {
-        return run_over(pixels_of(image, input),
-                        image.over_white ? "pixels that are not opaque lie over white" : "");
+        const RgbImage fitted = resized_image(image, input.size, input.size);
+        auto run = run_over(pixels_of(fitted, input),
+                            image.over_white ? "pixels that are not opaque lie over white" : "");
+        if (run) run->image = std::make_shared<const RgbImage>(patched_part(fitted, input));
+        return run;
     });
 }
 

@@ -30,6 +30,7 @@ struct ModelRun {
     Tensor
         read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
     std::string note = {};  // of read(): what is to be known of the image; "": nothing
+    std::shared_ptr<const RgbImage> image = {};  // of read(): patched_part() of it; null: none
 };
 
 /// A trained transformer: config.json, *.safetensors and a tokenizer, or a preprocessor_config.json, of one folder. Immutable; run() may be called on any thread.

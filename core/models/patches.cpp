@@ -51,6 +51,17 @@ Tensor patches_of(const Tensor& pixels, const ImageInput& input) {
     return patches;
 }
 
+RgbImage patched_part(const RgbImage& image, const ImageInput& input) {
+    const RgbImage fitted = resized_image(image, input.size, input.size);
+    const Index edge = input.side() * input.patch;
+    RgbImage part{edge, edge, {}, fitted.over_white};
+    for (Index row = 0; row < edge; ++row) {
+        const auto from = fitted.rgb.begin() + row * input.size * 3;
+        part.rgb.insert(part.rgb.end(), from, from + edge * 3);
+    }
+    return part;
+}
+
 std::vector<ModelToken> patch_tokens(const ImageInput& input) {
     const Index side = input.side();
     std::vector<ModelToken> tokens{{0, "CLS"}};

@@ -69,3 +69,43 @@ echo "10 s at rest: $(($(awk '{ print $14 + $15 }' "/proc/$pid/stat") - before))
     "$(($(wc -l <"$frames") - drawn)) frames"
 quit
 ends 0
+
+# Frames while two runs are trained beside the window: with the mouse still, then moving.
+start --workspace learn
+does '"action":"train_to"' press space
+for mouse in still moving; do
+    sleep 2
+    drawn=$(wc -l <"$frames")
+    for ((step = 0; step < 100; ++step)); do
+        if [[ $mouse == moving ]]; then xdotool mousemove $((300 + 8 * step)) $((300 + 4 * step)); fi
+        sleep 0.1
+    done
+    tail -n +$((drawn + 1)) "$frames" >drawn.log
+    most=$(awk 'NR > 1 && $1 - before > most { most = $1 - before } { before = $1 } END { print 1000 * most }' drawn.log)
+    sort -n -k 3 drawn.log | awk -v mouse="$mouse" -v most="$most" '{ ms[NR] = $3 }
+        END { printf "training, mouse %s, 10 s: %d frames, median %.1f ms, 95 %% %.1f ms, longest gap %.0f ms\n",
+                  mouse, NR, ms[int((NR + 1) / 2)], ms[int(NR * 0.95)], most }'
+done
+quit
+ends 0
+
+# From a letter to every layer of a trained model over 40 tokens.
+model=${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/models/use-lite
+if [[ -e $model/model.safetensors ]]; then
+    # shellcheck source=tests/window/typing.sh
+    source "$driver/typing.sh"
+    start "$model"
+    wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+    types_text "the cat sat on the mat and the dog lay by the door while the man read a long book near the fire and the rain fell on the roof of the old house all day and all of"
+    focus_text
+    press End
+    for letter in a b c d e; do
+        answers=$(count '"action":"document_ready"')
+        began=$(now_ms)
+        xdotool key "$letter"
+        until more_than '"action":"document_ready"' "$answers"; do :; done
+        echo "use-lite, a letter after 40 tokens: every layer $(($(now_ms) - began)) ms or less after the key"
+    done
+    quit
+    ends 0
+fi

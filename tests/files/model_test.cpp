@@ -242,6 +242,18 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     CHECK(state.document().tokens[0] == "CLS");
     CHECK(state.document().tokens[6] == "1,2");
     CHECK(state.document().inputs->x.values()[30] != blank->x.values()[30]);
+    REQUIRE(state.document().image);
+    const auto vit = Model::open(kVit);
+    const ImageInput& input = *vit->config().image;
+    const RgbImage fitted = resized_image(read_png(image).value(), input.size, input.size);
+    const Index edge = input.patch * 3;
+    CHECK(state.document().image->width == edge);
+    CHECK(state.document().image->height == edge);
+    for (Index y = 0; y < edge; ++y)
+        for (Index n = 0; n < 3 * edge; ++n)
+            REQUIRE(state.document().image->rgb[static_cast<std::size_t>(3 * y * edge + n)] ==
+                    fitted.rgb[static_cast<std::size_t>(3 * y * input.size + n)]);
+    CHECK_FALSE(state.history.front().document->image);
     const auto& next = state.document().read_out.next;
     const std::vector<float> logits = classes_of(image);
     REQUIRE(!next.empty());

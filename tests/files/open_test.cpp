@@ -10,6 +10,7 @@
 #include "app/view/document/actions.h"
 #include "app/view/requests.h"
 #include "app/view/session.h"
+#include "app/view/step/actions.h"
 #include "app/view/workspaces.h"
 #include "attn_tree.h"
 #include "core/io/npz.h"
@@ -80,6 +81,31 @@ TEST_CASE("queries and keys without values open, and are shown as a map") {
     // a mask, tokens and layers as with values
     write_arrays(scratch / "layers.npz", {"l0.Q", "l0.K", "l4.Q", "l4.K"});
     CHECK(opened_state(scratch / "layers.npz").document().layers.size() == 2);
+}
+
+TEST_CASE(
+    "a file's dO is a loss where no W_O stands between: its heads side by side; a session keeps "
+    "the choice") {
+    const Scratch scratch;
+    write_arrays(scratch / "a.npz", {"Q", "K", "V", "dO"});
+    view::AppState state = opened_state(scratch / "a.npz");
+    REQUIRE(state.document().d_output.size() == 1);
+    const Tensor& given = *state.document().d_output[0];
+    CHECK(given.shape() == Shape{1, 1, kTokens, 2 * kWidth});
+    CHECK(given(0, 0, 2, 1) == doctest::Approx(0.7));                 // head 0, row 2, column 1
+    CHECK(given(0, 0, 2, kWidth + 1) == doctest::Approx(0.7 + 1.5));  // head 1
+    CHECK(state.document().note.find("its gradient of the output can be the loss") !=
+          std::string::npos);
+    view::apply(state, view::SetLoss{view::LossKind::file});
+    REQUIRE(state.gradients);
+    CHECK((*state.gradients)[Stage::output](0, 0, 2, kWidth + 1) == given(0, 0, 2, kWidth + 1));
+    write_session(state, scratch / "s.json");
+    const auto again = open(scratch / "s.json");
+    REQUIRE(again);
+    CHECK(again->session->step.loss.kind == view::LossKind::file);
+
+    write_arrays(scratch / "plain.npz", {"Q", "K", "V"});
+    CHECK(opened_state(scratch / "plain.npz").document().d_output.empty());
 }
 
 TEST_CASE("V is in every layer or in none, and of keys alone no attention is made") {
@@ -164,6 +190,15 @@ TEST_CASE(
     CHECK(state.compare.pins.empty());
     doing(view::OpenLearnMoment{"a", "compare", 0});
     CHECK(state.compare.pins.empty());  // the same moment again
+    view::apply(state, view::OpenLearnMoment{"a", "compare", 1});
+    view::apply(state, view::OpenLearnMoment{"a", "compare", 3});  // before that one was there
+    CHECK(says(state.message.words, "after 1 training steps is still being opened"));
+    view::answer_all(state, open);
+    CHECK(std::get<view::TrainedOrigin>(state.document().origin).step == 1);
+    doing(view::OpenLearnMoment{"a", "compare", 0});
+    view::apply(state, view::Unpin{0});
+    view::apply(state, view::Unpin{0});
+    CHECK(state.compare.pins.empty());
     doing(view::OpenLearnMoment{"a", "compare", 3});
     REQUIRE(state.compare.pins.size() == 1);
     const auto named = [](const view::AppState& of) {

@@ -35,6 +35,8 @@ TEST_CASE("a JSON error names the file, the line and the column") {
     CHECK(says(complaint("[1, 2"), "f.json is not valid JSON"));
     CHECK(says(complaint("1e999"), "f.json is not valid JSON"));
     CHECK(says(complaint("\"\xff\""), "f.json is not valid JSON"));
+    // a text that is never closed and holds the parser's own words
+    CHECK(complaint("\"a'; expected " + std::string(5000, 'b')).size() < 500);
 }
 
 TEST_CASE("JSON nested too deep for a stack is refused") {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/view/common/tokens.h"
 #include "app/view/document/reference.h"
 #include "app/view/document/toy.h"
 #include "app/view/session.h"

@@ -4,11 +4,14 @@
 
 #include <cmath>
 
+#include "app/view/document/targets.h"
 #include "app/view/gradients/requests.h"
 #include "app/view/gradients/workspace.h"
 #include "app/view/requests.h"
 #include "app/view/session.h"
 #include "app/view/step/loss.h"
+#include "core/cast.h"
+#include "core/engine.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -65,6 +68,45 @@ TEST_CASE("gradients: finite differences agree for every loss") {
         CHECK(state.gradients_look.result->sides[0].loss ==
               doctest::Approx(loss_value(state).value()).epsilon(1e-5));
     }
+}
+
+TEST_CASE(
+    "gradients: a file's dY is a loss; without one it is not offered, and kept it means the sum") {
+    AppState state = gradients_state();
+    CHECK(build_gradients_view(state).losses.size() == 4);
+    state = after(state, {SetLoss{LossKind::file}});
+    CHECK(has(state.message.words, "expected a file with dY"));
+    const double sum = loss_value(state).value();
+    state.step.loss.kind = LossKind::file;
+    CHECK(loss_value(state).value() == sum);
+    CHECK(build_gradients_view(state).loss == 0);
+
+    Document document = state.document();
+    const Dimensions& size = document.size;
+    Tensor given({size.batch, 1, size.tq, size.d_out});
+    for (std::size_t n = 0; n < given.values().size(); ++n)
+        given.values()[n] = static_cast<float>(static_cast<int>(n * 7 % 11) - 5) / 4.0F;
+    document.d_output = {std::make_shared<const Tensor>(given)};
+    state.history[state.now].document = std::make_shared<const Document>(document);
+    play(state, {SetLoss{LossKind::file}});
+    REQUIRE(state.gradients_look.result);
+    const LossGradients& result = *state.gradients_look.result;
+    CHECK(result.check.worst < 1e-6);
+    CHECK(result.sides[0].loss == doctest::Approx(loss_value(state).value()).epsilon(1e-5));
+    const auto expected =
+        attend_exact_backward(cast<double>(*document.inputs), document.spec,
+                              attend_exact(cast<double>(*document.inputs), document.spec).value(),
+                              {Stage::output, cast<double>(given)});
+    REQUIRE(expected);
+    const auto q = (*expected)[Stage::q].values();
+    for (std::size_t n = 0; n < q.size(); ++n)
+        CHECK(result.sides[0].gradients[Stage::q].values()[n] == doctest::Approx(q[n]));
+    CHECK((*state.gradients)[Stage::output](0, 0, 1, 2) == given(0, 0, 1, 2));
+    const GradientsView view = build_gradients_view(state);
+    CHECK(view.loss == 4);
+    CHECK(view.losses[4] == "Σ dY ∘ output");
+    document.d_output = {std::make_shared<const Tensor>(Shape{1, 1, 1, 1})};
+    CHECK(given_gradient(document) == nullptr);
 }
 
 TEST_CASE("gradients: the Jacobian of a row by hand, its norm, and the direction it kills") {

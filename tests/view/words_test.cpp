@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "app/view/common/sheet.h"
+#include "app/view/common/tokens.h"
 #include "app/view/session.h"
 #include "app/view/step/view.h"
 #include "app/view/step/workspace.h"

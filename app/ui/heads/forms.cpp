@@ -181,47 +181,87 @@ std::pair<std::optional<Index>, float> draw_chips(const std::vector<HeadChip>& c
     return {clicked, at.y + frame.px(kChip)};
 }
 
-/// The first as a word, the others as the square of an image's patches; the one that was clicked.
-std::optional<Index> draw_patches(const std::vector<HeadChip>& chips, Index side, const Box& box,
-                                  float top, const Frame& frame) {
-    std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
-    const ImVec2 low{box.low.x, top + frame.px(kChip + kChipGap)};
-    const auto count = static_cast<float>(side);
-    const float edge = std::clamp(std::min(box.high.x - low.x, box.high.y - low.y) / count, 1.0F,
-                                  frame.px(kLargestPatch));
-    const auto place_of = [&](Index n) {
+/// The square of an image's patches from `low` on.
+struct PatchSquare {
+    ImVec2 low;
+    float edge = 0.0F;  // of a patch
+    Index side = 0;     // patches
+    Box whole() const {
+        const float length = edge * static_cast<float>(side);
+        return {low, {low.x + length, low.y + length}};
+    }
+    Box patch(Index n) const {
         const ImVec2 at{low.x + edge * static_cast<float>(n % side),
                         low.y + edge * static_cast<float>(n / side)};
-        return Box{at, {at.x + edge, at.y + edge}};
-    };
-    ImGui::PushID("patches");
-    const auto of = [&](Index n) -> const HeadChip& {
-        return chips[static_cast<std::size_t>(n + 1)];
-    };
-    float widest = 0.0F;
-    for (const HeadChip& chip : chips)
-        widest = std::max(widest, frame.text_width(frame.fonts.small, chip.text));
-    const bool named = widest + 2 * frame.px(kChipGap) < edge;  // all of them or none
-    for (Index n = 0; n < side * side; ++n) {
-        const Box place = place_of(n);
+        return {at, {at.x + edge, at.y + edge}};
+    }
+};
+
+/// Query and key have their outlines over what is drawn; the key that was clicked.
+std::optional<Index> draw_patch_marks(const std::vector<HeadChip>& chips, const PatchSquare& at,
+                                      const char* id, const Frame& frame) {
+    std::optional<Index> clicked;
+    ImGui::PushID(id);
+    for (Index n = 0; n < at.side * at.side; ++n) {
+        const HeadChip& chip = chips[static_cast<std::size_t>(n + 1)];
+        const Box place = at.patch(n);
         ImGui::PushID(static_cast<int>(n));
         ImGui::SetCursorScreenPos(place.low);
         if (ImGui::InvisibleButton("patch", place.size())) clicked = n + 1;
-        tooltip(frame, fmt::format("Patch {}", of(n).text), of(n).tooltip);
+        tooltip(frame, fmt::format("Patch {}", chip.text), chip.tooltip);
         ImGui::PopID();
-        frame.painter.rect(place.low, place.high, of(n).fill);
-        if (named)
-            draw_text_in(frame, frame.fonts.small, place.low, place.high, Align::center, of(n).ink,
-                         of(n).text);
-    }
-    for (Index n = 0; n < side * side; ++n) {  // over all fills
-        const Box place = place_of(n);
-        if (of(n).is_key)
-            frame.painter.outline(place.low, place.high, frame.theme.key, frame.px(2));
-        if (of(n).is_query)
+        if (chip.is_key) frame.painter.outline(place.low, place.high, frame.theme.key, frame.px(2));
+        if (chip.is_query)
             frame.painter.outline(place.low, place.high, frame.theme.query, frame.px(2));
     }
     ImGui::PopID();
+    return clicked;
+}
+
+void draw_patch_colors(const std::vector<HeadChip>& chips, const PatchSquare& at,
+                       const Frame& frame) {
+    float widest = 0.0F;
+    for (const HeadChip& chip : chips)
+        widest = std::max(widest, frame.text_width(frame.fonts.small, chip.text));
+    const bool named = widest + 2 * frame.px(kChipGap) < at.edge;  // all of them or none
+    for (Index n = 0; n < at.side * at.side; ++n) {
+        const HeadChip& chip = chips[static_cast<std::size_t>(n + 1)];
+        const Box place = at.patch(n);
+        frame.painter.rect(place.low, place.high, chip.fill);
+        if (named)
+            draw_text_in(frame, frame.fonts.small, place.low, place.high, Align::center, chip.ink,
+                         chip.text);
+    }
+}
+
+/// The first as a word, the others as the square of an image's patches, beside or above the image itself where it is known;
+/// the one that was clicked.
+std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, float top,
+                                  const Frame& frame) {
+    const std::vector<HeadChip>& chips = view.keys;
+    std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
+    const ImVec2 low{box.low.x, top + frame.px(kChip + kChipGap)};
+    const ImVec2 room{box.high.x - low.x, box.high.y - low.y};
+    const float gap = frame.px(kGap);
+    const float beside = std::min((room.x - gap) / 2, room.y);
+    const float above = std::min(room.x, (room.y - gap) / 2);
+    const float one = view.image ? std::max(beside, above) : std::min(room.x, room.y);
+    PatchSquare square{low, 0.0F, view.patch_side};
+    square.edge = std::clamp(one / static_cast<float>(square.side), 1.0F, frame.px(kLargestPatch));
+    const auto clicked_in = [&](const char* id) {
+        if (const auto patch = draw_patch_marks(chips, square, id, frame)) clicked = patch;
+    };
+    if (view.image) {
+        const Box place = square.whole();
+        frame.painter.image(*view.image, place.low, place.high);
+        clicked_in("image");
+        if (beside >= above)
+            square.low.x = place.high.x + gap;
+        else
+            square.low.y = place.high.y + gap;
+    }
+    draw_patch_colors(chips, square, frame);
+    clicked_in("patches");
     return clicked;
 }
 
@@ -235,9 +275,8 @@ void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, c
         if (query) out.push_back(view::SelectHeadsPair{*query, pair.column});
         top = foot + frame.px(kGap);
     }
-    const auto key = view.patch_side > 0
-                         ? draw_patches(view.keys, view.patch_side, room, top, frame)
-                         : draw_chips(view.keys, "keys", room, top, frame).first;
+    const auto key = view.patch_side > 0 ? draw_patches(view, room, top, frame)
+                                         : draw_chips(view.keys, "keys", room, top, frame).first;
     if (!key) return;
     if (same)
         out.push_back(view::SelectHeadsPair{*key, pair.column});

@@ -8,7 +8,9 @@ void draw_loss(const view::LossView& view, float width, const Frame& frame, view
     const Tip tip{
         "L: what the gradients are of",
         "The sum of all outputs, one output (the selected one), or half the squared error to a "
-        "target, which is 0 until you set it at the stage output."};
+        "target, which is 0 until you set it at the stage output; the cross-entropy of an output "
+        "row; or, "
+        "where the file gives dY, what that is the gradient of."};
     if (const auto row = combo(frame, "##loss", options, width, tip, out))
         out.push_back(view::SetLoss{static_cast<view::LossKind>(*row)});
 }

@@ -67,7 +67,8 @@ struct Joined<ActionList<A...>, ActionList<B...>, Rest...>
 template <class A, class List>
 inline constexpr bool kIsIn = false;
 template <class A, class... Structs>
-inline constexpr bool kIsIn<A, ActionList<Structs...>> = (std::is_same_v<A, Structs> || ...);
+inline constexpr bool kIsIn<A, ActionList<Structs...>> =
+    std::disjunction_v<std::is_same<A, Structs>...>;  // a fold is nested: clang takes 256
 
 /// What all actions of one struct have in common. There is one for each struct: its address names the struct.
 struct ActionType {

@@ -16,8 +16,8 @@ namespace attn::view {
 inline constexpr std::array<std::string_view, 2> kThemeNames{"dark", "light"};
 inline constexpr std::array<std::string_view, 2> kModelNames{"fixed_logits", "sampled"};
 inline constexpr std::array<std::string_view, 3> kSeverityNames{"info", "warning", "error"};
-inline constexpr std::array<std::string_view, 4> kLossNames{"sum", "cell", "squared",
-                                                            "cross_entropy"};
+inline constexpr std::array<std::string_view, 5> kLossNames{"sum", "cell", "squared",
+                                                            "cross_entropy", "file"};
 inline constexpr std::array<std::string_view, 3> kCopyAsNames{"text", "latex", "python"};
 inline constexpr std::array<std::string_view, 2> kMasksTabNames{"compose", "conventions"};
 inline constexpr std::array<std::string_view, 3> kCausalNames{"off", "top-left", "bottom-right"};

@@ -1,5 +1,6 @@
 #include "app/view/common/search.h"
 
+#include "app/view/common/tokens.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -12,6 +12,7 @@
 
 #include "app/view/common/cell.h"
 #include "core/engine.h"
+#include "core/io/png_image.h"
 #include "core/large/planted.h"
 #include "core/models/interventions.h"
 #include "core/result.h"
@@ -164,10 +165,13 @@ struct Document {
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first
     std::vector<Target> targets;   // of outputs, one each
+    // Of each layer: ∂L/∂output [B,1,Tq,d_out] as the file gives it, see given_gradient(); null, or the list empty: it gives none.
+    std::vector<std::shared_ptr<const Tensor>> d_output;
     std::shared_ptr<const Landmarks> landmarks;          // null: none are known
     ReadOut read_out;                                    // of a model
     Index own_heads = 0, own_kv_heads = 0;               // of each layer of a model; 0: it is none
     std::shared_ptr<const InterventionEffects> effects;  // null: nothing is changed
+    std::shared_ptr<const RgbImage> image;  // that a model read: what its patches cover; null: none
 };
 
 bool is_toy(const Document& document);
@@ -203,10 +207,6 @@ inline constexpr Index kMaxTokens = 64;
 inline constexpr Index kMaxModelWidth = 128;
 inline constexpr Index kMaxKeyWidth = 128;
 inline constexpr Index kMaxHeads = 16;
-
-/// Splits at white space of any script; Chinese, Japanese and Korean, which need none, into characters.
-/// Bytes that are no UTF-8 become U+FFFD. Time and memory are linear in the text.
-std::vector<std::string> tokenize(std::string_view sentence);
 
 /// Deterministic toy vectors and weights for any sentence, see toy.h.
 /// Errors: no token, more than kMaxTokens, a size out of its limits.

@@ -9,6 +9,7 @@
 #include "app/view/common/format.h"
 #include "app/view/common/json.h"
 #include "app/view/common/sheet.h"
+#include "app/view/common/tokens.h"
 #include "app/view/document/input_edits.h"
 #include "app/view/document/paint.h"
 #include "app/view/document/reference.h"

@@ -13,6 +13,8 @@ namespace attn::view {
 void set_target(Document& document, const OutputCell& cell, float value);
 /// Forgets those of outputs that the document does not have.
 void keep_targets_inside(Document& document);
+/// ∂L/∂output that a file gives for the layer that is looked at, of the output's shape; nullptr: none, or of another shape.
+const Tensor* given_gradient(const Document& document);
 bool has_output(const Document& document, const OutputCell& cell);
 
 /// [{"batch": 0, "row": 1, "column": 2, "value": 0.5}, …]

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/view/common/format.h"
+#include "app/view/common/tokens.h"
 #include "app/view/document/paint.h"
 #include "core/rng.h"
 #include "core/text.h"

@@ -261,8 +261,10 @@ GradientsView build_gradients_view(const AppState& state) {
     const GradientsLook& look = state.gradients_look;
     view.lacks = gradients_lacks(state);
     if (!view.lacks.empty()) return view;
-    view.losses = {"Σ output", "one output", "½ Σ (output − target)²", "cross-entropy of a row"};
-    view.loss = static_cast<int>(state.step.loss.kind);
+    view.losses = {"Σ output", "one output", "½ Σ (output − target)²", "cross-entropy of a row",
+                   "Σ dY ∘ output"};
+    view.losses.resize(static_cast<std::size_t>(present_loss_count(state)));
+    view.loss = static_cast<int>(present_loss(state).kind);
     view.row_names = axis_labels(state.document(), Axis::query, state.document().size.tq);
     view.row = static_cast<int>(look.row);
     view.status = computed_words(state);

@@ -67,9 +67,9 @@ void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
         add("Raise the score of the next key", plain(Key::right), moved_row(state, 0, 1));
         add("The gradient of the tensor before", plain(Key::page_up), tensor_beside(state, -1));
         add("The gradient of the next tensor", plain(Key::page_down), tensor_beside(state, 1));
-        const auto next =
-            static_cast<LossKind>((static_cast<int>(state.step.loss.kind) + 1) % kLossKinds);
-        add("Next loss", plain(Key::l), SetLoss{next});
+        const int next =
+            (static_cast<int>(present_loss(state).kind) + 1) % present_loss_count(state);
+        add("Next loss", plain(Key::l), SetLoss{static_cast<LossKind>(next)});
     }
     add_document_commands(list, state);
     for (const Preset& preset : state.presets)

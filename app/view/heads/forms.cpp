@@ -9,6 +9,7 @@
 #include "app/view/common/sheet.h"
 #include "app/view/heads/shown.h"
 #include "app/view/heads/words.h"
+#include "core/rng.h"
 
 namespace attn::view {
 namespace {
@@ -130,6 +131,21 @@ Index patch_side(const std::vector<std::string>& tokens) {
     return side;
 }
 
+/// In its own colours.
+Picture picture_of(std::shared_ptr<const RgbImage> image) {
+    const std::string_view bytes(reinterpret_cast<const char*>(image->rgb.data()),
+                                 image->rgb.size());
+    return {hash_text(bytes), [image] {
+                Image pixels{static_cast<int>(image->width), static_cast<int>(image->height), {}};
+                for (std::size_t n = 0; n < image->rgb.size(); n += 3) {
+                    const auto rgb = image->rgb.begin() + static_cast<std::ptrdiff_t>(n);
+                    pixels.rgba.insert(pixels.rgba.end(), rgb, rgb + 3);
+                    pixels.rgba.push_back(255);
+                }
+                return pixels;
+            }};
+}
+
 }  // namespace
 
 HeadLinesView head_lines(const AppState& state, HeadPlace place) {
@@ -171,6 +187,13 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
         view.keys.back().is_key = j == key;
     }
     view.patch_side = patch_side(keys);
+    const auto& image = state.document().image;
+    if (view.patch_side > 0 && image) {
+        view.image = picture_of(image);
+        view.legend.push_back(
+            fmt::format("the image that the model read, resized: its patches cover {} pixels of it",
+                        size(image->height, image->width)));
+    }
     const std::string_view token = view.patch_side > 0 ? "patch" : "token";
     view.legend.push_back(fmt::format("colours up to {}; click {}", tick(drawn.colors.range.high),
                                       same ? fmt::format("another {}: it becomes the query", token)

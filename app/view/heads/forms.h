@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/view/common/grid.h"
+#include "app/view/common/painter.h"
 #include "app/view/heads/look.h"
 #include "app/view/state.h"
 
@@ -44,6 +45,7 @@ struct HeadTextView {
     std::vector<HeadChip> keys;
     Index patch_side =
         0;  // after the first key so many rows of so many patches of an image; 0: words
+    std::optional<Picture> image;  // whose patches they are, where it is known
     std::vector<std::string> legend;
 };
 HeadTextView head_text(const AppState& state, HeadPlace place);

@@ -205,6 +205,12 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
         if (same && kept->step == origin.step) origin.moment = kept;
     }
     origin.head = std::min(look.head, origin.spec.heads - 1);
+    if (workspace->id == Workspace::compare && state.opening)
+        return say(state,
+                   fmt::format("Not compared: {} is still being opened, and what is open then is "
+                               "the one to compare with.",
+                               words_of(*state.opening)),
+                   Severity::warning);
     const auto* const before = std::get_if<TrainedOrigin>(&state.document().origin);
     if (workspace->id == Workspace::compare && before && !(*before == origin))
         carry_out(state, PinBaseline{});

@@ -53,7 +53,8 @@ void explain_logit(const AppState& state, Explanation& explanation, Index target
         last_step(explanation, hit ? combine(Op::difference, {share, constant(1.0)}) : share));
 }
 
-// L = Σ Y, Y[i, c], ½ Σ (Y − T)², or −ln softmax(Y[i])[c]: d_Y is 1, 1 at one cell, Y − T, or softmax(Y[i]) − 1 at c
+// L = Σ Y, Y[i, c], ½ Σ (Y − T)², −ln softmax(Y[i])[c], or Σ dY ∘ Y: d_Y is 1, 1 at one cell, Y − T, softmax(Y[i]) − 1 at
+// c, or the file's
 void explain_output(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Loss loss = loss_of(state);
@@ -68,6 +69,13 @@ void explain_output(const AppState& state, Explanation& explanation) {
     if (loss.kind == LossKind::cross_entropy && cell.row == loss.cell.row &&
         state.batch == loss.cell.batch)
         return explain_logit(state, explanation, loss.cell.column);
+    if (loss.kind == LossKind::file) {
+        set_formula(explanation, loss_gradient_tex(state));
+        explanation.notes.emplace_back(
+            "L = Σ dY ∘ output: the file gives this number, ∂L/∂output, as its array dY or dO.");
+        explanation.steps.push_back(last_step(explanation, constant(explanation.value)));
+        return;
+    }
     const bool counts = explanation.value != 0.0;
     set_formula(explanation,
                 fmt::format(R"({}\text{{, since }} L = {})", counts ? 1 : 0, loss_tex(state)));

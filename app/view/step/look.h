@@ -34,9 +34,8 @@ struct EditFlash {
 };
 inline constexpr double kFlashSeconds = 1.5;
 /// What gradients are of. sum: Σ of all outputs; cell: one output; squared: ½ Σ (output − target)²; cross_entropy: −ln softmax(y)[c] of
-/// one output row y as logits.
-enum class LossKind : std::uint8_t { sum, cell, squared, cross_entropy };
-inline constexpr int kLossKinds = 4;
+/// one output row y as logits; file: Σ dY ∘ output, with dY a file's array.
+enum class LossKind : std::uint8_t { sum, cell, squared, cross_entropy, file };
 struct Loss {
     LossKind kind = LossKind::sum;
     OutputCell cell;  // of `cell`; of `cross_entropy` the row and the class c

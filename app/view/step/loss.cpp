@@ -59,7 +59,14 @@ Loss loss_of(const AppState& state) {
     Loss loss = state.step.loss;
     if (is_of_one_output(loss.kind) && !has_output(state.document(), loss.cell))
         loss.kind = LossKind::sum;
+    if (loss.kind == LossKind::file && given_gradient(state.document()) == nullptr)
+        loss.kind = LossKind::sum;
     return loss;
+}
+
+int loss_count(const AppState& state) {
+    const bool given = given_gradient(state.document()) != nullptr;
+    return static_cast<int>(LossKind::file) + (given ? 1 : 0);
 }
 
 Upstream upstream_of(const AppState& state, const Trace& trace) {
@@ -69,6 +76,10 @@ Upstream upstream_of(const AppState& state, const Trace& trace) {
     if (loss.kind == LossKind::sum || output.empty()) return upstream;
     if (loss.kind == LossKind::squared) {
         upstream.gradient = errors_of(state.document(), output);
+        return upstream;
+    }
+    if (loss.kind == LossKind::file) {
+        upstream.gradient = *given_gradient(state.document());
         return upstream;
     }
     upstream.gradient = Tensor(output.shape());
@@ -97,13 +108,17 @@ std::optional<double> loss_value(const AppState& state) {
     if (loss.kind == LossKind::cell)
         return output(loss.cell.batch, 0, loss.cell.row, loss.cell.column);
     double sum = 0.0;
-    for (const float value : output.values()) sum += value;
+    const bool given = loss.kind == LossKind::file;
+    const auto weights = given ? given_gradient(state.document())->values() : output.values();
+    for (std::size_t n = 0; n < weights.size(); ++n)
+        sum += given ? static_cast<double>(weights[n]) * output.values()[n] : weights[n];
     return sum;
 }
 
 std::string loss_words(const AppState& state, const Loss& loss) {
     if (loss.kind == LossKind::sum) return "Σ output";
     if (loss.kind == LossKind::squared) return "½ Σ (output − target)²";
+    if (loss.kind == LossKind::file) return "Σ dY ∘ output";
     const Document& document = state.document();
     const std::string sequence =
         document.size.batch > 1 ? fmt::format("sequence {}, ", loss.cell.batch) : "";
@@ -121,6 +136,8 @@ std::string loss_tex(const AppState& state) {
             return R"(\sum \mathrm{output})";
         case LossKind::squared:
             return R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)";
+        case LossKind::file:
+            return R"(\sum \mathrm{dY} \circ \mathrm{output})";
         case LossKind::cell:
         case LossKind::cross_entropy:
             break;
@@ -134,6 +151,8 @@ std::string loss_gradient_tex(const AppState& state) {
             return "1";
         case LossKind::squared:
             return R"(Y - \mathrm{target})";
+        case LossKind::file:
+            return R"(\mathrm{dY}\text{, of the file})";
         case LossKind::cross_entropy:
             return R"(\mathrm{softmax}(Y) - 1\text{ at its class, in that row, else } 0)";
         case LossKind::cell:
@@ -182,6 +201,11 @@ bool is_output(AppState& state, const CellRef& cell) {
 void carry_out(AppState& state, const SetLoss& action) {
     if (is_empty(state.document()))
         return say(state, "There is no output yet: type a sentence first", Severity::warning);
+    if (action.kind == LossKind::file && given_gradient(state.document()) == nullptr)
+        return say(state,
+                   "What is open gives no gradient of its output: expected a file with dY, or with "
+                   "dO and no W_O",
+                   Severity::warning);
     set_loss(state, {action.kind,
                      is_of_one_output(action.kind) ? offered_output(state) : state.step.loss.cell});
 }
@@ -210,7 +234,7 @@ LossView build_loss_view(const AppState& state) {
     LossView view;
     view.shown = state.step.show_gradients;
     view.current = static_cast<int>(loss_of(state).kind);
-    for (int kind = 0; kind < kLossKinds; ++kind)
+    for (int kind = 0; kind < loss_count(state); ++kind)
         view.choices.push_back(
             "L = " + loss_words(state, {static_cast<LossKind>(kind), offered_output(state)}));
     if (is_of_one_output(loss_of(state).kind))

@@ -10,10 +10,12 @@
 namespace attn::view {
 
 // The loss L that gradients are of, as the Step workspace chooses it: Σ of all outputs, one output, or
-// ½ Σ (output − target)², or the cross-entropy of one row. The backward pass starts from its gradient at `output`, see upstream_of().
+// ½ Σ (output − target)², the cross-entropy of one row, or what a file's dY says: Σ dY ∘ output. The backward pass starts from its gradient at `output`, see upstream_of().
 
-/// The loss that holds: one output that the document does not have makes it the sum of all.
+/// The loss that holds: one output, or a dY, that the document does not have makes it the sum of all.
 Loss loss_of(const AppState& state);
+/// Those that the document has, in the order of LossKind; `file` is the last and only there where the file gives dY.
+int loss_count(const AppState& state);
 
 /// ∂L/∂output of that loss, for a backward pass from `trace`: empty (ones) for the sum.
 Upstream upstream_of(const AppState& state, const Trace& trace);

@@ -92,6 +92,8 @@ void add_losses(std::vector<Command>& list, const AppState& state) {
         there);
     add("Gradients of the cross-entropy of an output row, L = −ln softmax(output[i])[c]",
         SetLoss{LossKind::cross_entropy}, there);
+    add("Gradients of what the file's dY says, L = Σ dY ∘ output", SetLoss{LossKind::file},
+        there && given_gradient(state.document()) != nullptr);
 }
 
 void add_jumps(std::vector<Command>& list, const AppState& state) {

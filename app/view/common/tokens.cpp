@@ -1,8 +1,9 @@
+#include "app/view/common/tokens.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "app/view/document/document.h"
 #include "core/text.h"
 
 namespace attn::view {
