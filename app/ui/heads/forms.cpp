@@ -197,6 +197,12 @@ struct PatchSquare {
     }
 };
 
+/// Over any colour: beside the line its edge in the ground's.
+void draw_patch_outline(const Box& place, view::Color color, const Frame& frame) {
+    frame.painter.outline(place.low, place.high, frame.theme.background, frame.px(4));
+    frame.painter.outline(place.low, place.high, color, frame.px(2));
+}
+
 /// Query and key have their outlines over what is drawn; the key that was clicked.
 std::optional<Index> draw_patch_marks(const std::vector<HeadChip>& chips, const PatchSquare& at,
                                       const char* id, const Frame& frame) {
@@ -210,9 +216,8 @@ std::optional<Index> draw_patch_marks(const std::vector<HeadChip>& chips, const 
         if (ImGui::InvisibleButton("patch", place.size())) clicked = n + 1;
         tooltip(frame, fmt::format("Patch {}", chip.text), chip.tooltip);
         ImGui::PopID();
-        if (chip.is_key) frame.painter.outline(place.low, place.high, frame.theme.key, frame.px(2));
-        if (chip.is_query)
-            frame.painter.outline(place.low, place.high, frame.theme.query, frame.px(2));
+        if (chip.is_key) draw_patch_outline(place, frame.theme.key, frame);
+        if (chip.is_query) draw_patch_outline(place, frame.theme.query, frame);
     }
     ImGui::PopID();
     return clicked;
