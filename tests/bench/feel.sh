@@ -71,8 +71,12 @@ quit
 ends 0
 
 # Frames while two runs are trained beside the window: with the mouse still, then moving.
-start --workspace learn
-does '"action":"train_to"' press space
+echo '{"action":"set_workspace","workspace":"learn"}' >long.jsonl
+for field in '"tokens","value":"64"' '"d_model","value":"128"' '"heads","value":"4"' '"batch","value":"32"'; do
+    echo "{\"action\":\"set_learn_field\",\"run\":\"a\",\"field\":$field}" >>long.jsonl
+done
+echo '{"action":"train_to","until":20000}' >>long.jsonl
+start --replay long.jsonl
 for mouse in still moving; do
     sleep 2
     drawn=$(wc -l <"$frames")
