@@ -23,6 +23,12 @@ install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The attnscope authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+  "Opens toy sentences, tensors of real models (npz, npy, safetensors) and trained
+models, computes attention stage by stage with gradients, and explains each
+number by its arithmetic. Compares kernels with an exact reference, draws maps
+of 131,072 tokens, and trains small transformers beside each other. The same
+engine works without a window from the command line.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
