@@ -13,6 +13,7 @@
 #include "app/view/session.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
+#include "core/kernels/projections.h"
 #include "core/text.h"
 
 namespace attn::files {
@@ -216,27 +217,33 @@ bool holds_tensors(const std::string& path) {
 
 namespace {
 
-/// ∂L/∂output: dY, or dO with its heads side by side where no W_O stands between.
-std::shared_ptr<const Tensor> d_output_of(Upstream given, const Inputs& inputs) {
-    if (given.gradient.empty()) return nullptr;
-    if (given.stage == Stage::output)
-        return std::make_shared<const Tensor>(std::move(given.gradient));
-    if (!inputs.params[Param::w_o].empty()) return nullptr;
-    const Shape from = given.gradient.shape();
-    auto joined = Tensor::uninitialised({from.b, 1, from.t, from.h * from.d});
-    for (Index b = 0; b < from.b; ++b)
-        for (Index h = 0; h < from.h; ++h)
-            for (Index t = 0; t < from.t; ++t)
-                std::ranges::copy(given.gradient.matrix(b, h).row(t),
-                                  joined.matrix(b, 0).row(t).begin() + h * from.d);
-    return std::make_shared<const Tensor>(std::move(joined));
-}
-
-/// Whether the loss of the window can be what the file says, or why not.
-std::string loss_note(const Document& document) {
-    return std::ranges::any_of(document.d_output, [](const auto& each) { return each != nullptr; })
-               ? "; its gradient of the output can be the loss (in Step and Gradients)"
-               : "; its dO is not used: between context and output stands W_O";
+/// ∂L/∂output of every layer: dY, or dO with its heads side by side where no W_O stands between; null where the file gives
+/// none that can be. What is said of them goes into `note`.
+std::vector<std::shared_ptr<const Tensor>> d_output_of(std::vector<Upstream> upstreams,
+                                                       std::span<const Inputs> layers,
+                                                       const Dimensions& size, std::string& note) {
+    std::vector<std::shared_ptr<const Tensor>> made;
+    std::string unused;
+    for (std::size_t n = 0; n < upstreams.size(); ++n) {
+        made.emplace_back();
+        Tensor& given = upstreams[n].gradient;
+        if (given.empty()) continue;
+        const bool at_output = upstreams[n].stage == Stage::output;
+        const Shape expected = at_output ? Shape{size.batch, 1, size.tq, size.d_out}
+                                         : Shape{size.batch, size.heads, size.tq, size.d_v};
+        if (given.shape() != expected)
+            unused = fmt::format("{} is {}, expected {}", at_output ? "dY" : "dO",
+                                 to_string(given.shape()), to_string(expected));
+        else if (!at_output && !layers[n].params[Param::w_o].empty())
+            unused = "dO: between context and output stands W_O";
+        else
+            made.back() = std::make_shared<const Tensor>(at_output ? std::move(given)
+                                                                   : join_heads({}, size, given));
+    }
+    if (std::ranges::any_of(made, [](const auto& each) { return each != nullptr; }))
+        note += "; its gradient of the output can be the loss (in Step and Gradients)";
+    if (!unused.empty()) note += fmt::format("; not used: {}", unused);
+    return made;
 }
 
 }  // namespace
@@ -253,11 +260,8 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
     document.tokens = std::move(file.tokens);
     document.tokens_kv = std::move(file.tokens_kv);
     document.spec = file.spec;
-    const bool given = std::ranges::any_of(
-        file.upstreams, [](const Upstream& each) { return !each.gradient.empty(); });
-    for (std::size_t n = 0; given && n < file.upstreams.size(); ++n)
-        document.d_output.push_back(d_output_of(std::move(file.upstreams[n]), file.layers[n]));
-    if (given) document.note += loss_note(document);
+    document.d_output =
+        d_output_of(std::move(file.upstreams), file.layers, file.size, document.note);
     for (Inputs& inputs : file.layers)
         document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
     for (view::GivenPairs& pairs : file.given)

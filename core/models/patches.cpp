@@ -1,5 +1,7 @@
 #include "core/models/patches.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -59,6 +61,9 @@ RgbImage patched_part(const RgbImage& image, const ImageInput& input) {
         const auto from = fitted.rgb.begin() + row * input.size * 3;
         part.rgb.insert(part.rgb.end(), from, from + edge * 3);
     }
+    for (std::size_t n = 0; input.channels == 1 && n < part.rgb.size() / 3; ++n)
+        std::fill_n(part.rgb.begin() + static_cast<std::ptrdiff_t>(3 * n), 3,
+                    static_cast<std::uint8_t>(channel_value(part, n, 0, 1)));
     return part;
 }
 

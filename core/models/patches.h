@@ -19,7 +19,8 @@ Tensor pixels_of(const RgbImage& image, const ImageInput& input);
 /// The patches of such pixels row by row, [1, 1, N, channels · patch · patch]: channel by channel, each row by row.
 Tensor patches_of(const Tensor& pixels, const ImageInput& input);
 
-/// What the patches cover of the resized image, as it is before it becomes numbers: [side · patch, side · patch, 3].
+/// What the patches cover of the resized image, as it is before it becomes numbers: [side · patch, side · patch, 3]; grey where the
+/// model reads one channel.
 RgbImage patched_part(const RgbImage& image, const ImageInput& input);
 
 /// The class token "CLS", then each patch by its row and column, "0,3". An id is the token's place.

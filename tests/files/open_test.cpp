@@ -105,7 +105,18 @@ TEST_CASE(
     CHECK(again->session->step.loss.kind == view::LossKind::file);
 
     write_arrays(scratch / "plain.npz", {"Q", "K", "V"});
-    CHECK(opened_state(scratch / "plain.npz").document().d_output.empty());
+    CHECK_FALSE(opened_state(scratch / "plain.npz").document().d_output.at(0));
+
+    std::vector<NpzEntry> entries;
+    for (const std::string name : {"Q", "K", "V"})
+        entries.push_back({name, {2, 2, 1}, std::vector<float>(4, 1.0F)});
+    entries.push_back({"dO", {2, 3, 1}, std::vector<float>(6, 1.0F)});
+    REQUIRE(write_npz(scratch / "other.npz", entries));
+    const view::AppState other = opened_state(scratch / "other.npz");
+    CHECK_FALSE(other.document().d_output.at(0));
+    CHECK(other.document().note.find("not used: dO is [1, 2, 3, 1], expected [1, 2, 2, 1]") !=
+          std::string::npos);
+    CHECK(other.document().note.find("can be the loss") == std::string::npos);
 }
 
 TEST_CASE("V is in every layer or in none, and of keys alone no attention is made") {

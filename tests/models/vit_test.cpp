@@ -138,6 +138,10 @@ TEST_CASE("pixels are rescaled and normalised, and one channel is the luminance"
     // 0.587 · 51 + 0.114 · 102 = 41.6
     CHECK(grey(0, 0, 0, 0) == doctest::Approx((42.0 / 255.0 - 0.5) / 0.5));
     CHECK(grey(0, 0, 3, 3) == doctest::Approx(1.0));
+    CHECK(patched_part(image, four_patches(3)).rgb == image.rgb);
+    const RgbImage shown = patched_part(image, four_patches(1));
+    CHECK((shown.rgb[0] == 42 && shown.rgb[1] == 42 && shown.rgb[2] == 42));
+    CHECK((shown.rgb[3] == 255 && shown.rgb.size() == 48));
 }
 
 TEST_CASE("a ViT names the class of an image, and reads no text") {

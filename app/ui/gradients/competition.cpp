@@ -147,6 +147,11 @@ void draw_weight_bar(const Ground& at, Index key, bool hovered) {
                      theme.role(Role::weight));
 }
 
+/// Beneath the key, but beside the names of the rows and inside the box.
+float words_x(const Ground& at, Index key, float widest) {
+    return std::min(std::max(at.x(key), at.left + widest / 2), at.box.high.x - widest / 2);
+}
+
 /// Keys whose words have room: the raised one, the one under the pointer, then those that lose most.
 std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
     std::vector<Index> order(at.view.tokens.size());
@@ -167,7 +172,8 @@ std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
         const float label = std::min(at.frame.text_width(at.frame.fonts.small, token.label),
                                      std::max(at.pitch, numbers));
         const float half = std::max(numbers, label) / 2 + at.frame.px(3);
-        const float low = at.x(key) - half, high = at.x(key) + half;
+        const float x = words_x(at, key, std::max(numbers, label));
+        const float low = x - half, high = x + half;
         if (low < at.left - at.frame.px(8) || high > at.box.high.x + at.frame.px(8)) {
             if (at.view.tokens.size() > 1 && key != at.view.raised) continue;
         }
@@ -187,7 +193,7 @@ void draw_key_words(const Ground& at, Index key) {
     const view::Font& digits = frame.fonts.digits_small;
     const float widest = std::max({frame.text_width(digits, token.p_text),
                                    frame.text_width(digits, token.slope_text), at.pitch});
-    const float x = std::min(at.x(key), at.box.high.x - widest / 2);
+    const float x = words_x(at, key, widest);
     const float row = frame.px(kRow);
     const auto place = [&](int n, const view::Font& font, Color color, const std::string& text) {
         const float y = at.base + frame.px(4) + row * static_cast<float>(n);

@@ -28,6 +28,7 @@ constexpr float kCompetition = 0.5F;  // of the height right of the chain
 constexpr float kLeastHero = 190.0F;
 constexpr float kSymbols = 76.0F;
 constexpr float kNumbers = 108.0F;
+constexpr float kTick = 40.0F;
 constexpr float kHead = 44.0F;
 constexpr float kTallest = 44.0F;
 constexpr float kLowest = 20.0F;     // then the chain scrolls
@@ -77,7 +78,9 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
     const float left = box.low.x + frame.px(kSymbols);
     const float right = box.high.x - frame.px(kNumbers);
     const std::size_t count = view.ticks.size();
-    const std::size_t stride = std::max<std::size_t>(1, (count + 5) / 6);
+    const float room = std::max((right - left) / frame.px(kTick), 1.0F);  // names beside each other
+    const std::size_t stride = std::max<std::size_t>(
+        1, count / std::clamp<std::size_t>(static_cast<std::size_t>(room), 1, 6));
     for (std::size_t n = 0; n < count; n += stride) {
         const float x = left + (right - left) * static_cast<float>(n) /
                                    static_cast<float>(std::max<std::size_t>(count - 1, 1));

@@ -308,8 +308,8 @@ InspectorView gradients_inspector(const AppState& state) {
     const auto raised = static_cast<std::size_t>(std::min<Index>(look.raised, std::ssize(p) - 1));
     view.empty = false;
     view.role = Role::weight;
-    view.title = fmt::format("the score of {} is raised by 1", labels[raised]);
-    view.value = fmt::format("row {}", axis_label(document, Axis::query, look.row));
+    view.title = fmt::format("row {}: the score of {} is raised by 1",
+                             axis_label(document, Axis::query, look.row), labels[raised]);
     view.formula =
         fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}", significant(row.factor, 4));
     if (!may_attend_in_row(state, static_cast<Index>(raised)))
@@ -317,6 +317,8 @@ InspectorView gradients_inspector(const AppState& state) {
             {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
     const bool open = may_attend_in_row(state, static_cast<Index>(raised));
     const Raised after_one = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0);
+    view.value =
+        fmt::format("{} → {}", cell_number(p[raised], 4), cell_number(after_one.exact[raised], 4));
     InspectorTable table{"what each weight does",
                          "key",
                          {{"a", Role::weight},
