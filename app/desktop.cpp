@@ -1,4 +1,6 @@
 #include "app/desktop.h"
+#include "app/common/map/state.h"
+#include "app/window/journal.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/common/workspace.h"
 #include "app/figure.h"
 #include "app/fonts/fonts.h"
 #include "app/gl/png.h"
@@ -21,9 +24,8 @@
 #include "app/line_file.h"
 #include "app/screen.h"
 #include "app/signals.h"
-#include "app/view/learn/training.h"
-#include "app/view/session.h"
-#include "app/view/workspaces.h"
+#include "app/window/session.h"
+#include "app/workspaces/learn/training.h"
 #include "core/io/file.h"
 #include "core/io/paths.h"
 
@@ -137,7 +139,7 @@ Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window>
       started_(started),
       last_frame_(started),
       keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
-    state_.large.probes = true;
+    view::map_look(state_).probes = true;
     script_.insert(script_.end(), start.replay.begin(), start.replay.end());
     const double scale = default_scale(window_->size().height, window_->content_scale());
     if (is_scale_open(options.start) && scale != state_.ui_scale)
@@ -199,7 +201,7 @@ void Desktop::play() {
 /// Nothing of what the last action meant is still computed, but for the exact pass of a map.
 bool Desktop::has_settled() const {
     return !state_.opening && !view::requested_trace(state_) &&
-           view::shown_workspace(state_).has_settled(state_);
+           view::has_settled(view::shown_workspace(state_), state_);
 }
 
 /// As the journal names it: a file is found again from another folder.

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <optional>
 
+#include "app/common/draw/figure_painters.h"
+#include "app/common/draw/null_context.h"
 #include "app/figures/measure.h"
-#include "app/ui/common/figure_painters.h"
-#include "app/ui/common/null_context.h"
-#include "app/ui/window.h"
+#include "app/window/draw/window.h"
 #include "core/io/file.h"
 
 namespace attn {

@@ -2,7 +2,7 @@
 
 #include <imgui.h>
 
-#include "app/ui/common/style.h"
+#include "app/common/draw/style.h"
 
 namespace attn {
 

@@ -2,11 +2,12 @@
 
 #include <optional>
 
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/draw/imgui_painter.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/textures.h"
-#include "app/ui/common/imgui_painter.h"
-#include "app/ui/window.h"
-#include "app/view/actions.h"
+#include "app/window/draw/window.h"
 
 namespace attn {
 

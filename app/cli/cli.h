@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/state.h"
 #include "app/figures/figure.h"
 #include "app/gl/pixels.h"
-#include "app/view/state.h"
 #include "core/backend.h"
 
 namespace CLI {

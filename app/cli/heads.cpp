@@ -8,13 +8,13 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
+#include "app/common/document/actions.h"
+#include "app/common/format.h"
 #include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
-#include "app/view/common/format.h"
-#include "app/view/document/actions.h"
-#include "app/view/heads/compute.h"
-#include "app/view/heads/workspace.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/workspace.h"
 #include "core/io/file.h"
 
 namespace attn::cli {

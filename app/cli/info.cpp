@@ -4,8 +4,8 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
-#include "app/view/common/assets.h"
-#include "app/view/document/document.h"
+#include "app/common/assets.h"
+#include "app/common/document/document.h"
 #include "core/backend.h"
 #include "core/io/arrays/array_file.h"
 

@@ -9,10 +9,12 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
+#include "app/common/json.h"
+#include "app/common/map/actions.h"
+#include "app/common/map/state.h"
+#include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/files/standard.h"
-#include "app/view/common/json.h"
-#include "app/view/workspaces.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -32,8 +34,8 @@ struct RenderOptions {
 };
 
 Result<std::string> draw(Studio& studio, view::AppState state, jobs::Jobs& jobs) {
-    for (std::optional<view::MapCanvas> room; room != state.large.canvas;) {
-        room = state.large.canvas;  // a map that is there leaves itself less of it
+    for (std::optional<view::MapCanvas> room; room != view::map_look(state).canvas;) {
+        room = view::map_look(state).canvas;  // a map that is there leaves itself less of it
         if (auto done = complete(state, jobs); !done)
             return tl::unexpected(std::move(done.error()));
         for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);

@@ -7,9 +7,15 @@
 #include <thread>
 
 #include "app/cli/render_parts.h"
-#include "app/view/large/camera.h"
-#include "app/view/large/workspace.h"
-#include "app/view/window/actions.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/map/camera.h"
+#include "app/workspaces/cost/actions.h"
+#include "app/workspaces/large/workspace.h"
+#include "app/workspaces/numerics/actions.h"
+#include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/state.h"
 
 namespace attn::cli {
 namespace {
@@ -20,15 +26,14 @@ constexpr double kPanStep = 0.02;  // of the canvas, a frame
 /// dragged along, an eighth of it in view.
 view::Action drag(const view::AppState& state, int n, int frames) {
     const double part = static_cast<double>(n) / std::max(frames - 1, 1);
-    if (state.workspace == view::Workspace::saturation)
+    if (state.workspace == "saturation")
         return view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
-    if (state.workspace == view::Workspace::numerics)
+    if (state.workspace == "numerics")
         return view::SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
-    if (state.workspace == view::Workspace::cost)
+    if (state.workspace == "cost")
         return view::SetCostTokens{static_cast<Index>(std::exp2(4.0 + 16.0 * part))};
-    if (state.workspace == view::Workspace::step)
-        return view::SetTemperature{0.25 * std::exp2(4.0 * part)};
-    const view::LargeLook& look = state.large;
+    if (state.workspace == "step") return view::SetTemperature{0.25 * std::exp2(4.0 * part)};
+    const view::MapLook& look = view::map_look(state);
     const view::MapCanvas canvas = view::canvas_of(look);
     if (n == 0) return view::moved_map(look, view::zoomed(look, 8.0));
     return view::moved_map(look,
@@ -39,7 +44,7 @@ view::Action drag(const view::AppState& state, int n, int frames) {
 view::Action step(const view::AppState& state) {
     constexpr double kFrameSeconds = 1.0 / 60.0;
     if (view::is_animating(state)) return view::Tick{kFrameSeconds};
-    if (state.step.stage == view::ribbon_stages(state.document()).back())
+    if (view::step_look(state).stage == view::ribbon_stages(state.document()).back())
         return view::GoToEnd{false};
     return view::StepBy{1};
 }
@@ -56,8 +61,8 @@ void exchange(jobs::Jobs& jobs, view::AppState& state) {
 /// Until the map's preview is on the screen: from there on a person moves it.
 void await_preview(jobs::Jobs& jobs, view::AppState& state) {
     const auto waits = [&] {
-        const auto& large = state.large;
-        return state.workspace == view::Workspace::large && large.fault.empty() &&
+        const auto& large = view::map_look(state);
+        return state.workspace == "large" && large.fault.empty() &&
                !(large.snapshot && large.snapshot->preview.ready);
     };
     while (waits()) {
@@ -100,12 +105,12 @@ void print_times(std::vector<double> times, Streams io) {
 
 Result<void> time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
                            jobs::Jobs& jobs, Streams io) {
-    if (movement == Movement::step && state.workspace != view::Workspace::step)
+    if (movement == Movement::step && state.workspace != "step")
         return bad_input(
             "--time-step goes through the stages of Step: expected no other workspace");
     arrive(state);
     await_preview(jobs, state);
-    if (!state.large.fault.empty()) return bad_input(state.large.fault);
+    if (!view::map_look(state).fault.empty()) return bad_input(view::map_look(state).fault);
     for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
     print_times(time_frames(studio, state, jobs, movement, frames), io);
     return {};

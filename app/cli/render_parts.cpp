@@ -1,4 +1,9 @@
 #include "app/cli/render_parts.h"
+#include "app/common/map/actions.h"
+#include "app/common/map/state.h"
+#include "app/workspaces/numerics/state.h"
+#include "app/workspaces/saturation/state.h"
+#include "app/workspaces/step/state.h"
 
 namespace attn::cli {
 namespace {
@@ -27,18 +32,21 @@ Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {
     jobs::answer(state, jobs);
     arrive(state);
     const bool mapped =
-        state.workspace == view::Workspace::large || state.large.form != view::MapForm::own;
-    if (!state.large.fault.empty() && mapped) return failed(state.large.fault);
-    state.trace_ms = state.curves.elapsed_ms = state.numerics_curves.elapsed_ms = 0.0;
-    if (!state.large.snapshot) return {};
-    large::MapSnapshot timeless = *state.large.snapshot;
+        state.workspace == "large" || view::map_look(state).form != view::MapForm::own;
+    if (!view::map_look(state).fault.empty() && mapped) return failed(view::map_look(state).fault);
+    state.trace_ms = view::saturation_curves(state).elapsed_ms =
+        view::numerics_curves(state).elapsed_ms = 0.0;
+    if (!view::map_look(state).snapshot) return {};
+    large::MapSnapshot timeless = *view::map_look(state).snapshot;
     timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
-    state.large.snapshot = std::make_shared<const large::MapSnapshot>(std::move(timeless));
+    view::map_look(state).snapshot =
+        std::make_shared<const large::MapSnapshot>(std::move(timeless));
     return {};
 }
 
 void arrive(view::AppState& state) {
-    while (state.step.fade < 1.0 || state.large.moving_s > 0.0) view::apply(state, view::Tick{1.0});
+    while (view::step_look(state).fade < 1.0 || view::map_look(state).moving_s > 0.0)
+        view::apply(state, view::Tick{1.0});
 }
 
 void draw_frame(Studio& studio, view::AppState& state) {

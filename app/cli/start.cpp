@@ -1,4 +1,10 @@
 #include "app/cli/start.h"
+#include "app/common/map/actions.h"
+#include "app/window/journal.h"
+#include "app/window/tour.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/verify/actions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,13 +16,13 @@
 #include <span>
 
 #include "app/cli/interventions.h"
+#include "app/common/json.h"
+#include "app/common/map/camera.h"
+#include "app/common/sheet.h"
+#include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
-#include "app/view/common/json.h"
-#include "app/view/common/sheet.h"
-#include "app/view/large/camera.h"
-#include "app/view/workspaces.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/model.h"

@@ -11,10 +11,11 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/cli.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/requests.h"
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"
-#include "app/view/actions.h"
-#include "app/view/document/requests.h"
 
 namespace attn::cli {
 

@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "app/view/actions.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "core/result.h"
 
 namespace attn::cli {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/view/common/painter.h"
+#include "app/common/painter.h"
 #include "core/result.h"
 
 namespace attn::figures {

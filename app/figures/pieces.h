@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view/common/painter.h"
+#include "app/common/painter.h"
 
 namespace attn::figures {
 

@@ -9,7 +9,7 @@
 
 #include <cairo.h>
 
-#include "app/view/common/painter.h"
+#include "app/common/painter.h"
 
 namespace attn::figures {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/view/document/interventions.h"
+#include "app/common/document/interventions.h"
 #include "core/models/read_out.h"
 #include "core/text.h"
 

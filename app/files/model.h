@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "app/view/document/opened.h"
+#include "app/common/document/opened.h"
 #include "core/backend.h"
 #include "core/models/model.h"
 

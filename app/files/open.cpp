@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/format.h"
 #include "app/files/model.h"
 #include "app/files/results.h"
 #include "app/files/standard.h"
-#include "app/view/common/format.h"
-#include "app/view/learn/training.h"
-#include "app/view/session.h"
+#include "app/window/session.h"
+#include "app/workspaces/learn/training.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "app/common/document/requests.h"
 #include "app/files/tensors.h"
-#include "app/view/document/requests.h"
 
 namespace attn::files {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/document.h"
 #include "app/files/layers.h"
 #include "app/files/options.h"
-#include "app/view/document/document.h"
 #include "core/engine.h"
 
 namespace attn::files {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/view/common/painter.h"
+#include "app/common/painter.h"
 
 namespace attn::fonts {
 

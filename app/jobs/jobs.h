@@ -4,8 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/jobs/job.h"
-#include "app/view/requests.h"
+#include "app/window/requests.h"
 
 namespace attn::jobs {
 
@@ -22,7 +21,7 @@ class Jobs {
     void settle();
 
   private:
-    std::vector<std::unique_ptr<Job>> jobs_;
+    std::vector<std::unique_ptr<view::Job>> jobs_;
 };
 
 /// Carries out `actions` in order; at an answer among them answers on this thread all that is requested by then. `after` is called after each action of the list; an error of it ends the play.

@@ -4,14 +4,14 @@
 #include <memory>
 #include <thread>
 
-#include "app/jobs/job.h"
-#include "app/view/large/requests.h"
+#include "app/common/map/requests.h"
+#include "app/common/request.h"
 
 namespace attn::jobs {
 
 /// The map of a large matrix: a request says what is in view, and is answered again and again while that becomes sharper.
 /// core's WeightMap has the threads.
-class Map : public Job {
+class Map : public view::Job {
   public:
     /// `wake` is called from the map's threads when something can be taken.
     explicit Map(std::function<void()> wake) : wake_(std::move(wake)) {}

@@ -10,26 +10,20 @@
 #include <thread>
 #include <utility>
 
-#include "app/jobs/job.h"
+#include "app/common/actions.h"
+#include "app/common/request.h"
 
 namespace attn::jobs {
 
 /// Answers each request with one action, on a thread of its own that is started for the first one. Where no thread is to
 /// be had it answers at once, on the caller's.
-template <class Request>
-class Worker : public Job {
+class Worker : public view::Job {
   public:
-    /// What a state requests; nullopt: nothing.
-    using Requested = std::function<std::optional<Request>(const view::AppState& state)>;
-    /// Called on the worker's thread; what it gives once `control` was stopped is thrown away.
-    using Run = std::function<view::Action(const Request& request, const RunControl& control)>;
-
-    /// `name` is what its progress is said of. `wake` is called from the worker's thread when something can be taken.
-    Worker(std::string name, Requested requested, Run run, std::function<void()> wake)
-        : name_(std::move(name)),
-          requested_(std::move(requested)),
-          run_(std::move(run)),
-          wake_(std::move(wake)) {}
+    using Request = view::Request;
+    /// A request runs on the worker's thread; what it gives once it was stopped is thrown away. `wake` is called from that
+    /// thread when something can be taken.
+    Worker(const view::RequestKind& kind, view::Opener open, std::function<void()> wake)
+        : kind_(kind), open_(std::move(open)), wake_(std::move(wake)) {}
 
     ~Worker() override {
         const std::scoped_lock lock(mutex_);
@@ -40,7 +34,7 @@ class Worker : public Job {
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    void update(const view::AppState& state) override { update(requested_(state)); }
+    void update(const view::AppState& state) override { update(kind_.requested(state)); }
 
     void update(const std::optional<Request>& request) {
         if (last_ == request) return;
@@ -53,7 +47,7 @@ class Worker : public Job {
             done_.reset();
         }
         if (request && !start()) {
-            answer_ = run_(*std::exchange(next_, std::nullopt), {});
+            answer_ = std::exchange(next_, std::nullopt)->answer(open_, {});
             wake_();
         }
         changed_.notify_all();
@@ -63,7 +57,7 @@ class Worker : public Job {
         const std::scoped_lock lock(mutex_);
         view::Actions taken;
         if (const auto done = std::exchange(done_, std::nullopt))
-            taken.emplace_back(view::JobProgress{name_, *done});
+            taken.emplace_back(view::JobProgress{std::string(kind_.name), *done});
         if (answer_) taken.push_back(*std::exchange(answer_, std::nullopt));
         return taken;
     }
@@ -104,9 +98,10 @@ class Worker : public Job {
 
     /// What does not fit in memory is a fault that the person reads, not the end of the program.
     view::Action answer_to(const Request& request, const std::stop_token& stop) try {
-        return run_(request, {stop, [this, stop](double done) { report(stop, done); }});
+        return request.answer(open_, {stop, [this, stop](double done) { report(stop, done); }});
     } catch (const std::bad_alloc&) {
-        return view::Notify{{name_ + ": there is not enough memory for it", view::Severity::error}};
+        return view::Notify{{std::string(kind_.name) + ": there is not enough memory for it",
+                             view::Severity::error}};
     }
 
     void report(const std::stop_token& stop, double done) {
@@ -118,9 +113,8 @@ class Worker : public Job {
         wake_();
     }
 
-    std::string name_;
-    Requested requested_;
-    Run run_;
+    view::RequestKind kind_;
+    view::Opener open_;
     std::function<void()> wake_;
     std::optional<Request> last_;  // the caller's: what was requested last
     std::mutex mutex_;             // of what follows

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/view/state.h"
+#include "app/common/state.h"
 #include "core/result.h"
 
 namespace attn::keep {

@@ -1,4 +1,5 @@
 #include "app/keep/keeper.h"
+#include "app/workspaces/learn/state.h"
 
 #include <chrono>
 #include <iostream>
@@ -10,7 +11,7 @@
 #include "app/keep/places.h"
 #include "app/keep/recent.h"
 #include "app/keep/settings.h"
-#include "app/view/session.h"
+#include "app/window/session.h"
 
 namespace attn::keep {
 namespace {
@@ -184,9 +185,7 @@ bool Keeper::has_unsaved(const view::AppState& state) const {
     if (!own.on || !own.saved) return false;
     const view::Edit& now = state.history[state.now];
     const view::Edit& then = *own.saved;
-    const bool same = now.document == then.document && now.saturation == then.saturation &&
-                      now.kinds == then.kinds && now.numerics == then.numerics &&
-                      now.cost == then.cost && now.lookup == then.lookup && now.learn == then.learn;
+    const bool same = now.document == then.document && now.controls == then.controls;
     return !same && (!now.opens || own.resumed);
 }
 

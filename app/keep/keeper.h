@@ -5,8 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "app/view/actions.h"
-#include "app/view/state.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/state.h"
 #include "core/result.h"
 
 namespace attn::keep {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/view/common/fields.h"
-#include "app/view/common/json.h"
+#include "app/common/fields.h"
+#include "app/common/json.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 

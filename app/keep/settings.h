@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "app/view/state.h"
+#include "app/common/state.h"
 #include "core/result.h"
 
 namespace attn::keep {

@@ -1,6 +1,7 @@
 // The Large workspace from the command line: start options and files.
 #include "app/cli/desktop_options.h"
 #include "app/cli/start.h"
+#include "app/common/map/state.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "tests/cli/command.h"
@@ -47,22 +48,22 @@ Index tokens_of(const view::AppState& state) {
 TEST_CASE("the window starts with a file of tensors, a generated matrix, at a cell") {
     const view::DocumentOrigin qkv = view::FileOrigin{golden("qkv.npz")};
     const view::AppState file = started({golden("qkv.npz")});
-    CHECK(file.workspace == view::Workspace::step);  // it has values, and few of them
+    CHECK(file.workspace == "step");  // it has values, and few of them
     CHECK(file.document().origin == qkv);
     const view::AppState map = started({"--map", golden("qkv.npz"), "--go-to", "2,1"});
-    CHECK(map.workspace == view::Workspace::large);
+    CHECK(map.workspace == "large");
     CHECK(map.document().origin == qkv);
-    CHECK(map.large.selected == large::Cell{2, 1});
+    CHECK(map_look(map).selected == large::Cell{2, 1});
     const view::AppState planted = started({"--planted", "4096", "--go-to", "4000,5"});
-    CHECK(planted.workspace == view::Workspace::large);
+    CHECK(planted.workspace == "large");
     CHECK(tokens_of(planted) == 4096);
-    CHECK(planted.large.selected == large::Cell{4000, 5});
+    CHECK(map_look(planted).selected == large::Cell{4000, 5});
     const view::AppState first = started({"--workspace", "large"});
-    CHECK(first.workspace == view::Workspace::large);
+    CHECK(first.workspace == "large");
     CHECK(first.document().title == view::initial_state().document().title);
     const view::AppState there = started({"--go-to", "3"});
-    CHECK(there.workspace == view::Workspace::large);
-    CHECK(there.large.selected == large::Cell{3, 3});
+    CHECK(there.workspace == "large");
+    CHECK(map_look(there).selected == large::Cell{3, 3});
     CHECK(tokens_of(started({"--workspace", "large", "--planted", "300"})) == 300);
 }
 

@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "app/cli/start.h"
-#include "app/view/requests.h"
+#include "app/window/requests.h"
 #include "tests/cli/command.h"
 #include "tests/support/small_models.h"
 
@@ -163,7 +163,7 @@ TEST_CASE("--text opens the window or render over what a model reads") {
     view::play(state, start->actions, start->open);
     CHECK(view::text_of(state.document()) == "ab ac");
     CHECK(state.document().tokens == std::vector<std::string>{"ab", "▁", "a", "c"});
-    CHECK(state.step.sentence_draft == "ab ac");
+    CHECK(state.sentence_draft == "ab ac");
     options.text = std::string(40, 'c');
     CHECK(cli::read_start(options, {out, err}).error().sentence ==
           "the text has 40 tokens; this model takes 16");

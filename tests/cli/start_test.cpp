@@ -1,5 +1,6 @@
 // What the window and `render` start with: one FILE, options that must be carried out, files that are kept.
 #include "app/cli/start.h"
+#include "app/workspaces/step/actions.h"
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"

@@ -1,5 +1,6 @@
 // Whatever the command line lists of the workspaces comes from their table: one that only this test knows is there too.
 #include "app/cli/studio.h"
+#include "app/common/workspace.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"

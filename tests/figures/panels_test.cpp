@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
+#include "app/common/draw/figure_painters.h"
+#include "app/common/draw/grid.h"
+#include "app/common/draw/imgui_painter.h"
+#include "app/common/draw/inspector.h"
+#include "app/common/draw/null_context.h"
+#include "app/common/expr.h"
+#include "app/common/format.h"
 #include "app/figures/figure.h"
 #include "app/figures/measure.h"
-#include "app/ui/common/figure_painters.h"
-#include "app/ui/common/grid.h"
-#include "app/ui/common/imgui_painter.h"
-#include "app/ui/common/inspector.h"
-#include "app/ui/common/null_context.h"
-#include "app/ui/step/canvas.h"
-#include "app/ui/window/panels.h"
-#include "app/view/common/expr.h"
-#include "app/view/common/format.h"
+#include "app/window/draw/panels.h"
+#include "app/workspaces/step/draw/canvas.h"
 #include "tests/figures/recorder.h"
 
 using namespace attn;

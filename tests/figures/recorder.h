@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/view/common/painter.h"
+#include "app/common/painter.h"
 
 namespace attn::test {
 

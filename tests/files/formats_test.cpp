@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "app/common/document/document.h"
 #include "app/files/call.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
-#include "app/view/document/document.h"
 #include "core/io/npz.h"
 #include "tests/io/bytes.h"
 #include "tests/io/scratch.h"

@@ -1,5 +1,7 @@
 // A trained model over a text: read again for each, its weights once.
 #include "app/files/model.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/heads/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +10,7 @@
 
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
-#include "app/view/session.h"
+#include "app/window/session.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
 #include "tests/support/small_models.h"
@@ -196,7 +198,7 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     CHECK(document.layer == 1);
     CHECK(document.inputs->x(0, 0, 1, 2) == 2.5F);
     CHECK(document.read_out.similarity == state.document().read_out.similarity);
-    CHECK(opened->session->step.sentence_draft == "ba c");
+    CHECK(opened->session->sentence_draft == "ba c");
     CHECK(view::session_to_json(*opened->session, scratch / "new").size() == saved.size());
     fs::remove_all(scratch / "new/sentences");
     CHECK(says(refused({(scratch / "new/s.json").string(), 0}),
@@ -237,7 +239,7 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
 
     view::play(state, {view::OpenFile{image}, view::DocumentReady{}}, opener(backends()));
     CHECK(view::text_of(state.document()) == image);
-    CHECK(state.step.sentence_draft == image);
+    CHECK(state.sentence_draft == image);
     CHECK(state.document().tokens.size() == 10);
     CHECK(state.document().tokens[0] == "CLS");
     CHECK(state.document().tokens[6] == "1,2");

@@ -1,17 +1,21 @@
 // What a person opens: queries and keys without values, and files that a session names from another folder.
 #include "app/files/open.h"
+#include "app/common/actions.h"
+#include "app/common/map/actions.h"
+#include "app/workspaces/compare/actions.h"
+#include "app/workspaces/learn/actions.h"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "app/view/compare/view.h"
-#include "app/view/document/actions.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
-#include "app/view/step/actions.h"
-#include "app/view/workspaces.h"
+#include "app/common/document/actions.h"
+#include "app/common/workspace.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/step/actions.h"
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
@@ -70,7 +74,7 @@ TEST_CASE("queries and keys without values open, and are shown as a map") {
     CHECK(state.document().size.heads == 2);
     CHECK(state.document().size.tq == kTokens);
     CHECK(state.document().size.d_k == kWidth);
-    CHECK(state.workspace == view::Workspace::large);
+    CHECK(state.workspace == "large");
     CHECK(says(view::stages_lack(state.document()), "without values"));
     const auto request = view::requested_map_input(state);
     REQUIRE(request);
@@ -102,7 +106,7 @@ TEST_CASE(
     write_session(state, scratch / "s.json");
     const auto again = open(scratch / "s.json");
     REQUIRE(again);
-    CHECK(again->session->step.loss.kind == view::LossKind::file);
+    CHECK(again->session->loss.kind == view::LossKind::file);
 
     write_arrays(scratch / "plain.npz", {"Q", "K", "V"});
     CHECK_FALSE(opened_state(scratch / "plain.npz").document().d_output.at(0));
@@ -166,7 +170,7 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
     CHECK(first.title == "sentences");
     CHECK(first.note == "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads");
     CHECK(view::text_of(first) == "The animal didn't cross the street because it was too tired");
-    CHECK(state.step.sentence_draft == view::text_of(first));
+    CHECK(state.sentence_draft == view::text_of(first));
     REQUIRE(first.tokens.size() > 4);
     CHECK(first.tokens[0] == "The animal didn't cross ");
     CHECK(first.tokens[1] == "the");
@@ -198,9 +202,9 @@ TEST_CASE(
         doing(view::SetLearnField{"a", field, value});
     doing(view::TrainTo{3});
     doing(view::OpenLearnMoment{"a", "compare", 0});
-    CHECK(state.compare.pins.empty());
+    CHECK(compare_look(state).pins.empty());
     doing(view::OpenLearnMoment{"a", "compare", 0});
-    CHECK(state.compare.pins.empty());  // the same moment again
+    CHECK(compare_look(state).pins.empty());  // the same moment again
     view::apply(state, view::OpenLearnMoment{"a", "compare", 1});
     view::apply(state, view::OpenLearnMoment{"a", "compare", 3});  // before that one was there
     CHECK(says(state.message.words, "after 1 training steps is still being opened"));
@@ -209,9 +213,9 @@ TEST_CASE(
     doing(view::OpenLearnMoment{"a", "compare", 0});
     view::apply(state, view::Unpin{0});
     view::apply(state, view::Unpin{0});
-    CHECK(state.compare.pins.empty());
+    CHECK(compare_look(state).pins.empty());
     doing(view::OpenLearnMoment{"a", "compare", 3});
-    REQUIRE(state.compare.pins.size() == 1);
+    REQUIRE(compare_look(state).pins.size() == 1);
     const auto named = [](const view::AppState& of) {
         std::string all;
         for (const auto& each : view::differences(of, of.compare.pins.at(0)))
@@ -227,10 +231,10 @@ TEST_CASE(
     const auto read = view::session_from_json(text, "session", context);
     REQUIRE_MESSAGE(read, (read ? "" : read.error().sentence));
     CHECK(view::session_to_json(*read) == text);
-    REQUIRE(read->compare.pins.size() == 1);
+    REQUIRE(compare_look(*read).pins.size() == 1);
     CHECK(named(*read) == named(state));
-    CHECK((*read->compare.pins[0].trace)[Stage::weights] ==
-          (*state.compare.pins[0].trace)[Stage::weights]);
+    CHECK((*compare_look(*read).pins[0].trace)[Stage::weights] ==
+          (*compare_look(state).pins[0].trace)[Stage::weights]);
 }
 
 TEST_CASE("a session whose pinned file is gone opens without that pin, and says so") {
@@ -243,7 +247,7 @@ TEST_CASE("a session whose pinned file is gone opens without that pin, and says 
     fs::remove(folder / "pinned.npz");
     const auto opened = open(folder / "s.json");
     REQUIRE_MESSAGE(opened, (opened ? "" : opened.error().sentence));
-    CHECK(opened->session->compare.pins.empty());
+    CHECK(compare_look(*opened->session).pins.empty());
     CHECK(opened->notes.find("Left out of what was pinned: ") != std::string::npos);
     CHECK(opened->notes.find("pinned.npz") != std::string::npos);
 }

@@ -7,15 +7,16 @@
 #include <fstream>
 #include <limits>
 
+#include "app/common/document/actions.h"
+#include "app/common/document/requests.h"
 #include "app/files/open.h"
 #include "app/files/pairs.h"
 #include "app/files/tensors.h"
-#include "app/view/document/requests.h"
-#include "app/view/heads/compute.h"
-#include "app/view/session.h"
-#include "app/view/tensors/actions.h"
-#include "app/view/tensors/measure.h"
-#include "app/view/tensors/view.h"
+#include "app/window/session.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/tensors/actions.h"
+#include "app/workspaces/tensors/measure.h"
+#include "app/workspaces/tensors/view.h"
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
@@ -59,7 +60,7 @@ TEST_CASE("weights alone open in Heads, as the file gives them") {
     const Scratch scratch;
     REQUIRE(write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
     view::AppState state = opened_state(scratch / "w.npz");
-    CHECK(state.workspace == view::Workspace::heads);
+    CHECK(state.workspace == "heads");
     CHECK(state.document().size.heads == 2);
     CHECK(state.document().size.tk == 3);
     CHECK(state.document().roles.at("weights") == "weights");
@@ -129,7 +130,7 @@ TEST_CASE("raw scores without their scale, and other arrays, open as arrays with
     const Scratch scratch;
     REQUIRE(write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}}));
     const view::AppState state = opened_state(scratch / "r.npz");
-    CHECK(state.workspace == view::Workspace::tensors);
+    CHECK(state.workspace == "tensors");
     CHECK(says(state.document().no_attention,
                "scores are scores q·k, and how they are scaled is not in the file: give --scale "
                "none (softmax takes them as they are: they are scaled already, or nothing scales "
@@ -171,7 +172,7 @@ TEST_CASE("what a file leaves open is asked in Tensors, and an answer opens it")
     const std::vector<float> q(2, 1.0F), k(3, 1.0F);
     REQUIRE(write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}}));
     const view::AppState open_corner = opened_state(scratch / "c.npz", R"({"causal": true})");
-    CHECK(open_corner.workspace == view::Workspace::tensors);
+    CHECK(open_corner.workspace == "tensors");
     REQUIRE(open_corner.document().question);
     CHECK(open_corner.document().question->answers[1].meaning ==
           "Query i sees keys 0 to i + 1: decoding with a KV cache.");
@@ -279,7 +280,7 @@ TEST_CASE("a session of given weights opens again, with its roles") {
     const auto again = open(scratch / "s.json");
     REQUIRE_MESSAGE(again, again.error().sentence);
     CHECK(again->document->given.size() == 1);
-    CHECK(again->session->workspace == view::Workspace::heads);
+    CHECK(again->session->workspace == "heads");
 }
 
 TEST_CASE("tokens of a text or JSON file") {

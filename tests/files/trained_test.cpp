@@ -2,11 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/workspace.h"
 #include "app/files/open.h"
-#include "app/view/learn/training.h"
-#include "app/view/learn/view.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/training.h"
+#include "app/workspaces/learn/view.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
 
@@ -32,10 +36,10 @@ AppState small_learn_state(const Actions& actions) {
 
 TEST_CASE("learn: a moment opens as a document whose weights are those of the map") {
     AppState state = small_learn_state({TrainTo{6}, ShowLearnHead{1, 0}});
-    const auto map = state.learn.series->sides[1].probe->weights[1];
+    const auto map = learn_look(state).series->sides[1].probe->weights[1];
     const Opener open = files::opener(backends(), workspaces());
     play(state, {OpenLearnMoment{"b", "step", 6}}, open);
-    CHECK(state.workspace == Workspace::step);
+    CHECK(state.workspace == "step");
     CHECK(state.document().layers.size() == 2);
     CHECK(state.document().layer == 1);
     const auto weights = (*state.trace)[Stage::weights];
@@ -61,14 +65,14 @@ TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same n
     AppState state = initial_state();
     const auto document = state.shared_document();
     play(state, {OpenFile{folder, std::nullopt}}, files::opener(backends(), workspaces()));
-    CHECK(state.workspace == Workspace::learn);
+    CHECK(state.workspace == "learn");
     CHECK(state.shared_document() == document);
-    REQUIRE(state.learn.plan);
-    CHECK(state.learn.plan->until == 4);
+    REQUIRE(learn_look(state).plan);
+    CHECK(learn_look(state).plan->until == 4);
     play(state, {TrainTo{7}});
     const AppState straight =
         small_learn_state({TrainTo{4}, SwitchScaling{"a", 2, false}, TrainTo{7}});
     for (std::size_t n = 0; n < 7; ++n)
-        CHECK(*state.learn.series->sides[0].records[n] ==
-              *straight.learn.series->sides[0].records[n]);
+        CHECK(*learn_look(state).series->sides[0].records[n] ==
+              *learn_look(straight).series->sides[0].records[n]);
 }

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "app/view/session.h"
+#include "app/window/session.h"
 
 using namespace attn::view;
 

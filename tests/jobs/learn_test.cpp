@@ -1,15 +1,17 @@
 // The training beside the window: what it gives is what the same steps give without a thread, however often it is redirected.
 
 #include "app/jobs/learn.h"
+#include "app/common/actions.h"
+#include "app/workspaces/learn/actions.h"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <thread>
 
-#include "app/view/document/edits.h"
-#include "app/view/learn/view.h"
-#include "app/view/requests.h"
+#include "app/common/document/edits.h"
+#include "app/window/requests.h"
+#include "app/workspaces/learn/view.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -49,8 +51,8 @@ TEST_CASE("the job of Learn gives what the same steps give without it, switched 
     job.update(state);
     view::apply(state, TrainTo{30});
     settle(job, state);
-    REQUIRE(state.learn.series);
-    CHECK(state.learn.series->complete);
+    REQUIRE(learn_look(state).series);
+    CHECK(learn_look(state).series->complete);
     CHECK_FALSE(requested_learning(state));
 
     AppState alone = learning(40);
@@ -58,8 +60,8 @@ TEST_CASE("the job of Learn gives what the same steps give without it, switched 
     view::apply(alone, TrainTo{30});
     answer_all(alone);
     for (std::size_t run = 0; run < 2; ++run) {
-        const auto& records = state.learn.series->sides[run].records;
-        const auto& expected = alone.learn.series->sides[run].records;
+        const auto& records = learn_look(state).series->sides[run].records;
+        const auto& expected = learn_look(alone).series->sides[run].records;
         REQUIRE(records.size() == 30);
         REQUIRE(expected.size() == 30);
         for (std::size_t n = 0; n < records.size(); ++n) CHECK(*records[n] == *expected[n]);

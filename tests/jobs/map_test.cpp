@@ -1,9 +1,15 @@
 // The jobs beside the window: a matrix is opened, its map becomes sharp, its cell is explained.
 #include <doctest/doctest.h>
 
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/map/actions.h"
+#include "app/common/map/state.h"
+#include "app/common/words.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
-#include "app/view/common/words.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/state.h"
 #include "attn_tree.h"
 #include "core/engine.h"
 #include "tests/io/scratch.h"
@@ -39,15 +45,15 @@ TEST_CASE("the jobs make the input, complete the view and explain the cell") {
     REQUIRE(state.document().origin == view::DocumentOrigin(view::FileOrigin{golden("qkv.npz")}));
     jobs::Jobs jobs = idle_jobs();
     jobs::answer(state, jobs);
-    CAPTURE(state.large.fault);
-    REQUIRE(state.large.input);
-    REQUIRE(state.large.snapshot);
-    CHECK(state.large.snapshot->complete);
-    REQUIRE(state.large.inspected);
-    CHECK(state.large.inspected->cell == large::Cell{0, 1});
+    CAPTURE(map_look(state).fault);
+    REQUIRE(map_look(state).input);
+    REQUIRE(map_look(state).snapshot);
+    CHECK(map_look(state).snapshot->complete);
+    REQUIRE(map_look(state).inspected);
+    CHECK(map_look(state).inspected->cell == large::Cell{0, 1});
     const auto exact = attend(*state.document().inputs, state.document().spec, "reference");
     REQUIRE(exact);
-    CHECK(state.large.inspected->arithmetic.weight ==
+    CHECK(map_look(state).inspected->arithmetic.weight ==
           doctest::Approx((*exact)[Stage::weights](0, 0, 0, 1)).epsilon(1e-6));
 }
 
@@ -60,23 +66,23 @@ TEST_CASE("the jobs open one matrix after another, the same one again too") {
         jobs.update(state);
         view::apply(state, planted(tokens));  // before the first is there
         jobs::answer(state, jobs);
-        CHECK(state.workspace == view::Workspace::large);
+        CHECK(state.workspace == "large");
         CHECK_FALSE(state.opening);
-        REQUIRE(state.large.input);
-        CHECK(state.large.input->source.size.tq == tokens);
-        REQUIRE(state.large.snapshot);
-        CHECK(state.large.snapshot->complete);
+        REQUIRE(map_look(state).input);
+        CHECK(map_look(state).input->source.size.tq == tokens);
+        REQUIRE(map_look(state).snapshot);
+        CHECK(map_look(state).snapshot->complete);
     }
     view::apply(state, view::OpenFile{"/nowhere/at-all.npz"});
     jobs::answer(state, jobs);
     CHECK(says(state.message.words, "/nowhere/at-all.npz"));
     CHECK(state.message.severity == view::Severity::error);
-    CHECK(state.large.input->source.size.tq == 512);  // nothing else has changed
+    CHECK(map_look(state).input->source.size.tq == 512);  // nothing else has changed
     view::apply(state, planted(600));
     jobs::answer(state, jobs);
-    CHECK(state.large.fault.empty());
+    CHECK(map_look(state).fault.empty());
     CHECK(state.message.severity == view::Severity::info);
-    CHECK(state.large.input->source.size.tq == 600);
+    CHECK(map_look(state).input->source.size.tq == 600);
 }
 
 TEST_CASE("of two matrices that are asked for the newest is opened, the other never") {
@@ -99,7 +105,7 @@ TEST_CASE(
         jobs::answer(state, jobs);
         CHECK(!state.document().no_attention.empty());
         CHECK(state.document().title == name);
-        CHECK(state.workspace == view::Workspace::tensors);
+        CHECK(state.workspace == "tensors");
     }
     const std::string path = golden("none.npz");
     const auto opened = opener()({path, 0}, {});
@@ -125,15 +131,15 @@ TEST_CASE("jobs that are let go in the middle of their work end") {
 
 TEST_CASE("the jobs measure the machine once, before the first matrix") {
     view::AppState state = started({planted(512)});
-    state.large.probes = true;
+    map_look(state).probes = true;
     REQUIRE(view::requested_probe(state));
     CHECK_FALSE(view::requested_map_input(state));
     jobs::Jobs jobs = idle_jobs();
     jobs::answer(state, jobs);
-    CHECK(state.large.peak_gflops > 0.0);
-    CHECK(state.large.stream_gbytes > 0.0);
+    CHECK(map_look(state).peak_gflops > 0.0);
+    CHECK(map_look(state).stream_gbytes > 0.0);
     CHECK_FALSE(view::requested_probe(state));
-    CHECK(state.large.input);
+    CHECK(map_look(state).input);
 }
 
 TEST_CASE("a replay waits at an answer: what comes next finds the document") {
@@ -142,7 +148,7 @@ TEST_CASE("a replay waits at an answer: what comes next finds the document") {
     const view::Actions actions{planted(600), view::DocumentReady{}, view::GoToCell{{599, 5}}};
     REQUIRE(jobs::play(state, jobs, actions, fine));
     CHECK(std::get<large::PlantedSpec>(state.document().origin).tokens == 600);
-    CHECK(state.large.selected == large::Cell{599, 5});
+    CHECK(map_look(state).selected == large::Cell{599, 5});
 }
 
 TEST_CASE("an error of whoever looks on ends a play") {
@@ -157,6 +163,6 @@ TEST_CASE("an error of whoever looks on ends a play") {
     const auto played = jobs::play(state, jobs, actions, refuse);
     REQUIRE_FALSE(played);
     CHECK(played.error().sentence == "no mask, please");
-    CHECK(state.step.stage == Stage::x);
+    CHECK(step_look(state).stage == Stage::x);
     CHECK(state.document().spec.scale == ScaleKind::none);
 }

@@ -1,4 +1,7 @@
 #include "app/jobs/worker.h"
+#include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/saturation/state.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +11,8 @@
 #include <thread>
 #include <variant>
 
-#include "app/view/common/words.h"
-#include "app/view/requests.h"
+#include "app/common/words.h"
+#include "app/window/requests.h"
 
 namespace attn {
 namespace {
@@ -165,7 +168,7 @@ TEST_CASE("a state is asked for its request, which its answer fulfils") {
     const view::Actions taken = rig.next();
     REQUIRE(sweep_in(taken) != nullptr);
     view::apply(state, taken.front());
-    CHECK(state.curves.sweep != nullptr);
+    CHECK(saturation_curves(state).sweep != nullptr);
     CHECK_FALSE(view::requested_sweep(state));
     rig.worker.update(state);
     rig.worker.settle();

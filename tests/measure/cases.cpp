@@ -1,4 +1,7 @@
 #include "tests/measure/cases.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/state.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-#include "app/view/common/sheet.h"
+#include "app/common/sheet.h"
 
 namespace attn::test {
 namespace {
@@ -104,7 +107,7 @@ std::string refusal(const AppState& state, const Case& at) {
 }
 
 void arrive(AppState& state) {
-    for (int n = 0; n < 8 && state.step.fade < 1.0; ++n) view::apply(state, view::Tick{1.0});
+    for (int n = 0; n < 8 && step_look(state).fade < 1.0; ++n) view::apply(state, view::Tick{1.0});
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/view/actions.h"
+#include "app/common/actions.h"
 
 namespace attn::test {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/view/step/view.h"
+#include "app/workspaces/step/view.h"
 #include "tests/measure/hero.h"
 #include "tests/measure/tracer.h"
 

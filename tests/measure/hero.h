@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/view/common/grid.h"
+#include "app/common/grid.h"
 #include "tests/measure/screens.h"
 
 namespace attn::test {

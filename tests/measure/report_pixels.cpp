@@ -4,7 +4,8 @@
 #include <ostream>
 
 #include "app/gl/png.h"
-#include "app/view/step/view.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/view.h"
 #include "core/io/file.h"
 #include "tests/measure/contrasts.h"
 #include "tests/measure/hero.h"

@@ -6,13 +6,13 @@
 #include <map>
 #include <tuple>
 
+#include "app/common/draw/imgui_painter.h"
+#include "app/common/draw/null_context.h"
+#include "app/common/draw/style.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/offscreen.h"
 #include "app/gl/textures.h"
-#include "app/ui/common/imgui_painter.h"
-#include "app/ui/common/null_context.h"
-#include "app/ui/common/style.h"
-#include "app/ui/window.h"
+#include "app/window/draw/window.h"
 
 namespace attn::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/ui/common/figure_painters.h"
-#include "app/view/common/image.h"
+#include "app/common/draw/figure_painters.h"
+#include "app/common/image.h"
 
 namespace attn::test {
 

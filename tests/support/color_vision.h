@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view/common/theme.h"
+#include "app/common/theme.h"
 
 namespace attn::test {
 

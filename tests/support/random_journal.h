@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "app/view/actions.h"
+#include "app/common/actions.h"
 
 namespace attn::test {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/ui/common/focus.h"
-#include "app/ui/window.h"
+#include "app/common/draw/focus.h"
+#include "app/window/draw/window.h"
 #include "tests/ui/null_ui.h"
 
 namespace attn::test {

@@ -1,13 +1,13 @@
-#include "app/ui/step/canvas.h"
+#include "app/workspaces/step/draw/canvas.h"
 
 #include <doctest/doctest.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
 
-#include "app/ui/common/figure_painters.h"
-#include "app/ui/step/layout.h"
-#include "app/view/common/format.h"
+#include "app/common/draw/figure_painters.h"
+#include "app/common/format.h"
+#include "app/workspaces/step/draw/layout.h"
 #include "tests/ui/null_ui.h"
 #include "tests/ui/sample.h"
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 #include <imgui_internal.h>
 
-#include "app/ui/step/canvas.h"
+#include "app/workspaces/step/draw/canvas.h"
 #include "tests/figures/recorder.h"
 #include "tests/ui/app.h"
 #include "tests/ui/sample.h"
@@ -67,13 +67,13 @@ TEST_CASE("Enter on what is no number keeps the field open, and the next letter 
     app.ui.frames(3);
     app.ui.type("1.2.3");
     app.ui.press(Key::enter);
-    REQUIRE(app.state.step.editing);
+    REQUIRE(step_look(app.state).editing);
     CHECK(app.state.message.severity == view::Severity::error);
     app.ui.frames(2);
     app.ui.type("4");
-    CHECK(app.state.step.editing->draft == "4");
+    CHECK(step_look(app.state).editing->draft == "4");
     app.ui.press(Key::enter);
-    CHECK_FALSE(app.state.step.editing);
+    CHECK_FALSE(step_look(app.state).editing);
     CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 4.0F);
 }
 
@@ -89,15 +89,15 @@ TEST_CASE("Tab and Shift+Tab go through the cells of a row, each with everything
     }
     CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 5.0F);
     CHECK(app.state.document().inputs->x(0, 0, 1, 2) == 6.0F);
-    REQUIRE(app.state.step.editing);
-    CHECK(app.state.step.editing->cell == view::CellRef{Stage::x, 1, 3});
+    REQUIRE(step_look(app.state).editing);
+    CHECK(step_look(app.state).editing->cell == view::CellRef{Stage::x, 1, 3});
     app.ui.press(Key::tab, false, true);
     app.ui.frames(2);
-    REQUIRE(app.state.step.editing);
-    CHECK(app.state.step.editing->cell == view::CellRef{Stage::x, 1, 2});
+    REQUIRE(step_look(app.state).editing);
+    CHECK(step_look(app.state).editing->cell == view::CellRef{Stage::x, 1, 2});
     CHECK(app.state.focus.control == 0);
     app.ui.press(Key::escape);
-    CHECK_FALSE(app.state.step.editing);
+    CHECK_FALSE(step_look(app.state).editing);
     CHECK(app.state.document().inputs->x(0, 0, 1, 2) == 6.0F);
 }
 

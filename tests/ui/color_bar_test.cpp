@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "app/ui/common/grid_parts.h"
+#include "app/common/draw/grid_parts.h"
+#include "app/workspaces/step/actions.h"
 #include "tests/measure/tracer.h"
 #include "tests/ui/null_ui.h"
 #include "tests/ui/sample.h"

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "app/view/compare/view.h"
+#include "app/workspaces/compare/actions.h"
+#include "app/workspaces/compare/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -11,21 +12,21 @@ using view::Key;
 TEST_CASE("B pins in Step, F3 compares; Space blinks, V shows both, arrows select in both") {
     App app;
     app.ui.press(Key::b);
-    REQUIRE(app.state.compare.pins.size() == 1);
+    REQUIRE(compare_look(app.state).pins.size() == 1);
     view::apply(app.state, view::SetScaling{false});
     app.ui.press(Key::f3);
     app.ui.frames(2);
-    CHECK(app.state.workspace == view::Workspace::compare);
+    CHECK(app.state.workspace == "compare");
     CHECK(view::build_compare_view(app.state).grids.size() == 3);
     app.ui.press(Key::space);
-    CHECK(app.state.compare.blink == 1);
+    CHECK(compare_look(app.state).blink == 1);
     app.ui.press(Key::space);
-    CHECK(app.state.compare.blink == 0);
+    CHECK(compare_look(app.state).blink == 0);
     app.ui.press(Key::v);
-    CHECK_FALSE(app.state.compare.blink);
-    const large::Cell before = app.state.compare.cell;
+    CHECK_FALSE(compare_look(app.state).blink);
+    const large::Cell before = compare_look(app.state).cell;
     app.ui.press(Key::down);
-    CHECK(app.state.compare.cell == large::Cell{before.row + 1, before.column});
+    CHECK(compare_look(app.state).cell == large::Cell{before.row + 1, before.column});
 }
 
 TEST_CASE("a click on a matrix selects the pair in all of them") {
@@ -40,5 +41,5 @@ TEST_CASE("a click on a matrix selects the pair in all of them") {
             if (const auto* select = last<view::SelectCompareCell>(actions)) found = *select;
         }
     REQUIRE(found);
-    CHECK(app.state.compare.cell == large::Cell{found->row, found->column});
+    CHECK(compare_look(app.state).cell == large::Cell{found->row, found->column});
 }

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "app/ui/step/canvas.h"
-#include "app/ui/step/controls.h"
+#include "app/workspaces/step/draw/canvas.h"
+#include "app/workspaces/step/draw/controls.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -45,7 +45,7 @@ const ImGuiWindow* popover() {
 ImVec2 model_button(App& app) {
     for (float x = 1590.0F; x > 800.0F; x -= 8.0F) {
         app.ui.click({x, 20.0F});
-        if (app.state.step.model_open) return {x, 20.0F};
+        if (step_look(app.state).model_open) return {x, 20.0F};
     }
     FAIL("no button opens the model");
     return {};
@@ -89,16 +89,16 @@ TEST_CASE(
     const ImVec2 button = model_button(app);
     REQUIRE(popover());
     app.ui.press(Key::escape);
-    CHECK_FALSE(app.state.step.model_open);
-    CHECK(app.state.step.selected);
+    CHECK_FALSE(step_look(app.state).model_open);
+    CHECK(app.state.selected);
     app.ui.press(Key::d);
     REQUIRE(popover());
     app.ui.click({500.0F, 960.0F});
-    CHECK_FALSE(app.state.step.model_open);
+    CHECK_FALSE(step_look(app.state).model_open);
     app.ui.click(button);
     REQUIRE(popover());
     app.ui.click(button);
-    CHECK_FALSE(app.state.step.model_open);
+    CHECK_FALSE(step_look(app.state).model_open);
     CHECK(popover() == nullptr);
 }
 
@@ -106,14 +106,14 @@ TEST_CASE("a click within the popover changes the model and leaves it open") {
     App app;
     view::apply(app.state, view::ShowModel{true});
     app.ui.frames(2);
-    const auto before = app.state.step.selected;
+    const auto before = app.state.selected;
     const ImGuiWindow* window = popover();
     REQUIRE(window);
     const ImVec2 at{window->Pos.x + window->Size.x * 0.6F, window->Pos.y + 16.0F + 14.0F};
     app.ui.click(at);
     CHECK(app.state.document().d_model > 4);
-    CHECK(app.state.step.model_open);
-    CHECK(app.state.step.selected == before);
+    CHECK(step_look(app.state).model_open);
+    CHECK(app.state.selected == before);
 }
 
 TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
@@ -129,12 +129,12 @@ TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
     CHECK(met.size() >= 5);
     CHECK(met.size() <= 8);
     app.ui.press(Key::escape);
-    CHECK_FALSE(app.state.step.model_open);
+    CHECK_FALSE(step_look(app.state).model_open);
     const std::uint32_t button = app.state.focus.control;
     REQUIRE(button != 0);
     CHECK_FALSE(met.contains(button));
     app.ui.press(Key::enter);
-    CHECK(app.state.step.model_open);
+    CHECK(step_look(app.state).model_open);
     app.ui.frames(2);
     CHECK(met.contains(app.state.focus.control));
 }
@@ -148,10 +148,10 @@ TEST_CASE("Escape in a number of the popover ends the typing alone") {
     REQUIRE(app.state.focus.typing);
     app.ui.press(Key::escape);
     CHECK_FALSE(app.state.focus.typing);
-    CHECK(app.state.step.model_open);
+    CHECK(step_look(app.state).model_open);
     CHECK(app.state.document().d_model == 4);
     app.ui.press(Key::escape);
-    CHECK_FALSE(app.state.step.model_open);
+    CHECK_FALSE(step_look(app.state).model_open);
 }
 
 TEST_CASE("the popover lies within the window at every size") {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "app/view/cost/view.h"
+#include "app/workspaces/cost/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -25,7 +25,7 @@ TEST_CASE("dragging over the curves changes T, one step of undo") {
     const view::Actions actions = app.ui.drag({400.0F, 340.0F}, {700.0F, 340.0F});
     const auto* moved = last<view::SetCostTokens>(actions);
     REQUIRE(moved);
-    CHECK(app.state.cost().sizes[CostSize::tk] == moved->tokens);
+    CHECK(cost_controls(app.state).sizes[CostSize::tk] == moved->tokens);
     CHECK(app.state.now == before + 1);
 }
 
@@ -47,13 +47,13 @@ TEST_CASE("a click on a row of the table or on a card explains it") {
 TEST_CASE("keys change T, the pass and what is explained; M does not measure what is too large") {
     Cost app;
     app.ui.press(Key::right);
-    CHECK(app.state.cost().sizes[CostSize::tk] == 16384);
+    CHECK(cost_controls(app.state).sizes[CostSize::tk] == 16384);
     app.ui.press(Key::b);
-    CHECK(app.state.cost().pass == CostPass::backward);
+    CHECK(cost_controls(app.state).pass == CostPass::backward);
     app.ui.press(Key::down);
-    CHECK(app.state.cost_look.item == view::CostItem::chunked);
+    CHECK(cost_look(app.state).item == view::CostItem::chunked);
     app.ui.press(Key::m);
-    CHECK_FALSE(app.state.cost_look.measures);
+    CHECK_FALSE(cost_look(app.state).measures);
 }
 
 TEST_CASE("Cost is drawn at every size, for every preset and measured") {
@@ -62,7 +62,7 @@ TEST_CASE("Cost is drawn at every size, for every preset and measured") {
             Cost app(size);
             view::apply(app.state, view::SetCostPreset{preset.key});
             view::CostMeasurement measured;
-            measured.of = measured_part(app.state.cost());
+            measured.of = measured_part(cost_controls(app.state));
             measured.peak_gflops = 100.0;
             measured.stream_gbytes = 20.0;
             measured.staged_ms = measured.fused_ms = 3.0;

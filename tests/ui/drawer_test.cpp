@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <imgui_internal.h>
 
+#include "app/workspaces/step/actions.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -49,10 +50,10 @@ TEST_CASE("a narrow window has it as a drawer over the canvas, which stays where
     CHECK(child("side")->Pos.x < canvas.Max.x);
     const ImVec2 inside{child("side")->Pos.x + 100.0F, 600.0F};
     app.ui.click(inside);
-    CHECK(app.state.step.selected == view::CellRef{Stage::x, 1, 1});
+    CHECK(app.state.selected == view::CellRef{Stage::x, 1, 1});
     app.ui.press(Key::escape);
     CHECK(child("side") == nullptr);
-    CHECK(app.state.step.selected);
+    CHECK(app.state.selected);
 }
 
 TEST_CASE("the handle shows and hides it") {
@@ -83,8 +84,7 @@ TEST_CASE("the inspector's links are stops of Tab: Enter goes to the stage of a 
         // the controls and the ribbon, the rail
         if (n < 12 + static_cast<int>(app.state.workspaces.size())) continue;
         app.ui.press(Key::enter);
-        went =
-            app.state.step.selected && app.state.step.selected->tensor != OperandId(Stage::scores);
+        went = app.state.selected && app.state.selected->tensor != OperandId(Stage::scores);
     }
     CHECK(went);
 }

@@ -1,4 +1,5 @@
-#include "app/ui/step/heading.h"
+#include "app/workspaces/step/draw/heading.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/ui/common/figure_painters.h"
-#include "app/ui/common/imgui_compat.h"
+#include "app/common/draw/figure_painters.h"
+#include "app/common/draw/imgui_compat.h"
 #include "core/text.h"
 #include "tests/ui/app.h"
 #include "tests/ui/null_ui.h"
@@ -156,7 +157,7 @@ std::vector<OperandId> lit_by_inspector(test::App& app) {
     for (float y = 150.0F; y < 240.0F; y += 9.0F)
         for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
             app.ui.move_to({x, y});
-            const auto& under = app.state.step.lit;
+            const auto& under = step_look(app.state).lit;
             if (under && std::ranges::count(lit, *under) == 0) lit.push_back(*under);
         }
     return lit;
@@ -179,13 +180,15 @@ TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and 
     app.ui.frames(2);
     CHECK(are_lit(app, {Stage::scores, Stage::k}));
     view::apply(app.state, view::ShowGradients{false});
-    for (float y = 150.0F; y < 240.0F && app.state.step.lit != OperandId(Param::w_q); y += 9.0F)
-        for (float x = 1290.0F; x < 1530.0F && app.state.step.lit != OperandId(Param::w_q); x += 6)
+    for (float y = 150.0F; y < 240.0F && step_look(app.state).lit != OperandId(Param::w_q);
+         y += 9.0F)
+        for (float x = 1290.0F; x < 1530.0F && step_look(app.state).lit != OperandId(Param::w_q);
+             x += 6)
             app.ui.move_to({x, y});
-    REQUIRE(app.state.step.lit == OperandId(Param::w_q));
+    REQUIRE(step_look(app.state).lit == OperandId(Param::w_q));
     for (const view::GridView& grid : build_step_view(app.state).operands)
         CHECK((std::ranges::count(grid.lit, 0) == 0) == (grid.id == OperandId(Param::w_q)));
     CHECK(app.ui.frame().empty());  // the pointer rests: nothing is said again
     app.ui.move_to({5.0F, 500.0F});
-    CHECK_FALSE(app.state.step.lit);
+    CHECK_FALSE(step_look(app.state).lit);
 }

@@ -1,7 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "app/view/heads/compute.h"
-#include "app/view/heads/view.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/step/actions.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -35,17 +36,17 @@ std::optional<A> click_until(Heads& app, ImVec2 low, ImVec2 high, float step) {
 TEST_CASE(
     "key 8 shows Heads; a click on a small picture chooses that head, one on a weight the pair") {
     Heads app;
-    CHECK(app.state.workspace == view::Workspace::heads);
-    REQUIRE(app.state.heads.result);
+    CHECK(app.state.workspace == "heads");
+    REQUIRE(heads_look(app.state).result);
     view::apply(app.state, view::ShowHead{2});
     const auto chosen = click_until<view::ChooseHead>(app, {150, 100}, {500, 400}, 20.0F);
     REQUIRE(chosen);
     CHECK(app.state.head == chosen->head);
     const auto pair = click_until<view::SelectHeadsPair>(app, {700, 250}, {1150, 900}, 30.0F);
     REQUIRE(pair);
-    CHECK(app.state.heads.pair == large::Cell{pair->row, pair->column});
+    CHECK(heads_look(app.state).pair == large::Cell{pair->row, pair->column});
     view::apply(app.state, view::GoToStage{Stage::weights});
-    CHECK(app.state.step.selected == view::CellRef{Stage::weights, pair->row, pair->column});
+    CHECK(app.state.selected == view::CellRef{Stage::weights, pair->row, pair->column});
 }
 
 TEST_CASE("the pointer over a small picture tells of that head") {
@@ -54,13 +55,13 @@ TEST_CASE("the pointer over a small picture tells of that head") {
     for (float x = 150; x < 500 && !told; x += 20) {
         app.ui.move_to({x, 200});
         app.ui.frames(2);
-        told = app.state.heads.hovered.has_value();
+        told = heads_look(app.state).hovered.has_value();
     }
     CHECK(told);
     CHECK_FALSE(view::build_all_heads_view(app.state).hover_words.empty());
     app.ui.move_to({1590, 990});
     app.ui.frames(2);
-    CHECK_FALSE(app.state.heads.hovered);
+    CHECK_FALSE(heads_look(app.state).hovered);
 }
 
 TEST_CASE(
@@ -71,24 +72,24 @@ TEST_CASE(
     CHECK(app.state.head == 1);
     app.ui.press(Key::left);
     app.ui.press(Key::space);
-    CHECK(app.state.heads.pinned[0] == view::HeadPlace{0, 0});
+    CHECK(heads_look(app.state).pinned[0] == view::HeadPlace{0, 0});
     app.ui.press(Key::right);
     app.ui.press(Key::space);
-    CHECK(app.state.heads.pinned[1] == view::HeadPlace{0, 1});
+    CHECK(heads_look(app.state).pinned[1] == view::HeadPlace{0, 1});
     app.ui.press(Key::x);
-    CHECK(app.state.heads.pinned[0] == view::HeadPlace{0, 1});
+    CHECK(heads_look(app.state).pinned[0] == view::HeadPlace{0, 1});
     app.ui.press(Key::escape);
-    CHECK_FALSE(app.state.heads.pinned[0]);
+    CHECK_FALSE(heads_look(app.state).pinned[0]);
     app.ui.press(Key::n);
-    CHECK(app.state.heads.sort == "entropy");
+    CHECK(heads_look(app.state).sort == "entropy");
     app.ui.press(Key::n, false, true);
-    CHECK(app.state.heads.sort.empty());
+    CHECK(heads_look(app.state).sort.empty());
     app.ui.press(Key::n, false, true);
-    CHECK(app.state.heads.sort == "norm_share");
+    CHECK(heads_look(app.state).sort == "norm_share");
     app.ui.press(Key::o);
-    CHECK(app.state.heads.own_range);
+    CHECK(heads_look(app.state).own_range);
     app.ui.press(Key::down, false, true);
-    CHECK(app.state.heads.pair == large::Cell{1, 0});
+    CHECK(heads_look(app.state).pair == large::Cell{1, 0});
     app.ui.press(Key::c);
     REQUIRE(app.state.effects.clipboard);
     CHECK(app.state.effects.clipboard->find("layer,head,label") == 0);
@@ -100,7 +101,7 @@ TEST_CASE("two pinned: the pair under the pointer is the same in all three matri
     view::apply(app.state, view::PinHead{0, 2, true});
     app.ui.frames(2);
     CHECK(click_until<view::SelectHeadsPair>(app, {560, 200}, {1180, 900}, 30.0F));
-    CHECK(app.state.heads.hovered_pair);
+    CHECK(heads_look(app.state).hovered_pair);
 }
 
 TEST_CASE("every size draws, sorted and compared, dark and light") {

@@ -3,7 +3,9 @@
 
 #include <set>
 
-#include "app/ui/common/widgets.h"
+#include "app/common/draw/widgets.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/state.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -37,14 +39,14 @@ TEST_CASE("an open list has the keyboard: arrows step nothing, Escape closes it 
     REQUIRE(ui::is_list_open());
     app.ui.press(Key::right);
     app.ui.press(Key::down);
-    CHECK(app.state.step.stage == Stage::x);
+    CHECK(step_look(app.state).stage == Stage::x);
     app.ui.press(Key::s);
     CHECK(app.state.now == 0);
     app.ui.press(Key::escape);
     CHECK_FALSE(ui::is_list_open());
-    CHECK(app.state.step.selected == chosen);
+    CHECK(app.state.selected == chosen);
     app.ui.press(Key::escape);
-    CHECK(app.state.step.selected == view::CellRef{Stage::x, 0, 0});
+    CHECK(app.state.selected == view::CellRef{Stage::x, 0, 0});
 }
 
 TEST_CASE("arrow keys and Enter choose in an open list") {
@@ -59,7 +61,7 @@ TEST_CASE("arrow keys and Enter choose in an open list") {
     INFO(app.state.message.words);
     CHECK(app.state.document().name == app.state.presets.back().key);
     CHECK(app.state.document().name != before);
-    CHECK_FALSE(app.state.step.editing);
+    CHECK_FALSE(step_look(app.state).editing);
 }
 
 TEST_CASE("a list is opened, gone through and chosen from by keys alone") {
@@ -123,7 +125,7 @@ TEST_CASE("a click and Escape give up the ring; that Escape does nothing else") 
     REQUIRE(app.state.focus.control != 0);
     app.ui.press(Key::escape);
     CHECK(app.state.focus.control == 0);
-    CHECK(app.state.step.selected);
+    CHECK(app.state.selected);
     app.ui.press(Key::tab);
     app.ui.click({900.0F, 940.0F});
     CHECK(app.state.focus.control == 0);
@@ -155,8 +157,8 @@ TEST_CASE("Enter and Space press what is focused, and Space does not also play")
     App app;
     for (int n = 0; n < 2; ++n) app.ui.press(Key::tab);
     app.ui.press(Key::space);
-    CHECK_FALSE(app.state.step.playing);
-    CHECK(app.state.workspace == view::Workspace::saturation);
+    CHECK_FALSE(step_look(app.state).playing);
+    CHECK(app.state.workspace == "saturation");
 }
 
 TEST_CASE("the arrow keys change a focused choice and leave the stage alone") {
@@ -178,16 +180,16 @@ TEST_CASE("the arrow keys change a focused choice and leave the stage alone") {
 TEST_CASE("Escape in the sentence field reverts it and gives up the keyboard, nothing else") {
     App app;
     view::apply(app.state, view::SelectCell{{Stage::x, 0, 0}});
-    const std::string sentence = app.state.step.sentence_draft;
+    const std::string sentence = app.state.sentence_draft;
     app.ui.click(kSentence);
     app.ui.type("zz");
-    REQUIRE(app.state.step.sentence_draft != sentence);
+    REQUIRE(app.state.sentence_draft != sentence);
     app.ui.press(Key::escape);
-    CHECK(app.state.step.sentence_draft == sentence);
-    CHECK(app.state.step.selected);
+    CHECK(app.state.sentence_draft == sentence);
+    CHECK(app.state.selected);
     CHECK_FALSE(ImGui::IsAnyItemActive());
     app.ui.press(Key::right);
-    CHECK(app.state.step.stage == Stage::q);
+    CHECK(step_look(app.state).stage == Stage::q);
 }
 
 TEST_CASE("Tab leaves the sentence field for the next control") {
@@ -230,6 +232,6 @@ TEST_CASE("a cell that is typed into keeps its number when a stage is clicked") 
     app.ui.frames(3);
     app.ui.type("2.5");
     app.ui.click({900.0F, 80.0F});
-    CHECK(app.state.step.stage != Stage::x);
+    CHECK(step_look(app.state).stage != Stage::x);
     CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 2.5F);
 }

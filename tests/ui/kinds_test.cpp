@@ -1,7 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "app/view/kinds/compute.h"
-#include "app/view/kinds/view.h"
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -33,12 +34,12 @@ std::optional<A> click_until(Kinds& app, ImVec2 low, ImVec2 high, float step) {
 
 TEST_CASE("key 5 shows Kinds; a click on a weight selects the pair") {
     Kinds app;
-    CHECK(app.state.workspace == view::Workspace::kinds);
-    REQUIRE(app.state.kinds_look.result);
+    CHECK(app.state.workspace == "kinds");
+    REQUIRE(kinds_look(app.state).result);
     const auto first = click_until<view::SelectKindsPair>(app, {160, 300}, {420, 640}, 40.0F);
     REQUIRE(first);
-    REQUIRE(app.state.kinds_look.selected);
-    CHECK(app.state.kinds_look.selected->row == first->row);
+    REQUIRE(kinds_look(app.state).selected);
+    CHECK(kinds_look(app.state).selected->row == first->row);
     CHECK(click_until<view::SelectKindsPair>(app, {560, 400}, {700, 600}, 30.0F));    // of B
     CHECK(click_until<view::SelectKindsPair>(app, {1000, 400}, {1200, 600}, 30.0F));  // of B − A
 }
@@ -46,32 +47,32 @@ TEST_CASE("key 5 shows Kinds; a click on a weight selects the pair") {
 TEST_CASE("keys: N the next pair, X swaps, C copies, O the online softmax") {
     Kinds app;
     app.ui.press(Key::n);
-    CHECK_FALSE(app.state.kinds().b.scaled);
+    CHECK_FALSE(kinds_controls(app.state).b.scaled);
     app.ui.press(Key::x);
-    CHECK_FALSE(app.state.kinds().a.scaled);
-    CHECK(app.state.kinds().b.scaled);
+    CHECK_FALSE(kinds_controls(app.state).a.scaled);
+    CHECK(kinds_controls(app.state).b.scaled);
     app.ui.press(Key::c);
-    CHECK(app.state.kinds().a == app.state.kinds().b);
+    CHECK(kinds_controls(app.state).a == kinds_controls(app.state).b);
     app.ui.press(Key::z, true);
-    CHECK(app.state.kinds().b.scaled);
+    CHECK(kinds_controls(app.state).b.scaled);
     app.ui.press(Key::o);
-    CHECK(app.state.kinds_look.online);
+    CHECK(kinds_look(app.state).online);
     app.ui.press(Key::right);
     app.ui.press(Key::right);
-    CHECK(app.state.kinds_look.taken == 2);
+    CHECK(kinds_look(app.state).taken == 2);
     app.ui.press(Key::left);
-    CHECK(app.state.kinds_look.taken == 1);
+    CHECK(kinds_look(app.state).taken == 1);
     app.ui.press(Key::end);
-    CHECK(app.state.kinds_look.taken == 2);
+    CHECK(kinds_look(app.state).taken == 2);
     app.ui.press(Key::minus);
-    CHECK(app.state.kinds().chunk == 1);
-    CHECK(app.state.kinds_look.taken == 0);
+    CHECK(kinds_controls(app.state).chunk == 1);
+    CHECK(kinds_look(app.state).taken == 0);
     app.ui.press(Key::b);
-    CHECK(app.state.kinds().online == view::KindsSide::b);
+    CHECK(kinds_controls(app.state).online == view::KindsSide::b);
     app.ui.press(Key::space);
-    CHECK(app.state.kinds_look.playing);
+    CHECK(kinds_look(app.state).playing);
     app.ui.press(Key::escape);
-    CHECK_FALSE(app.state.kinds_look.online);
+    CHECK_FALSE(kinds_look(app.state).online);
 }
 
 TEST_CASE("Shift and arrows move the pair") {
@@ -79,7 +80,7 @@ TEST_CASE("Shift and arrows move the pair") {
     view::apply(app.state, view::SelectKindsPair{1, 1});
     app.ui.press(Key::down, false, true);
     app.ui.press(Key::right, false, true);
-    CHECK(app.state.kinds_look.selected == large::Cell{2, 2});
+    CHECK(kinds_look(app.state).selected == large::Cell{2, 2});
 }
 
 TEST_CASE("a toggle of B and a list of A change that side alone") {
@@ -87,7 +88,7 @@ TEST_CASE("a toggle of B and a list of A change that side alone") {
     const auto toggled = click_until<view::SetKind>(app, {700, 60}, {1250, 130}, 14.0F);
     REQUIRE(toggled);
     CHECK(toggled->side == view::KindsSide::b);
-    CHECK(app.state.kinds().a == view::AttentionKind{});
+    CHECK(kinds_controls(app.state).a == view::AttentionKind{});
 }
 
 TEST_CASE("both views are drawn at every size, of every pair, and where nothing can be compared") {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "app/ui/common/figure_painters.h"
-#include "app/ui/large/panel.h"
-#include "app/ui/large/parts.h"
+#include "app/common/draw/figure_painters.h"
+#include "app/common/map/draw/parts.h"
+#include "app/workspaces/large/draw/panel.h"
 #include "tests/ui/large_sample.h"
 #include "tests/ui/null_ui.h"
 
@@ -63,7 +63,7 @@ struct Drawn {
 /// The map over the whole screen.
 Drawn draw_map(const view::LargeView& view, ImVec2 size) {
     Drawn drawn;
-    view::LargeLook look = test::sample_look(kTokens);
+    view::MapLook look = test::sample_look(kTokens);
     NullUi ui(size);
     ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
         Spy spy(frame.painter);
@@ -151,7 +151,7 @@ TEST_CASE("what a pixel stands for is at the right end where there is no rooflin
 TEST_CASE("in a figure of the canvas alone the pass has no button, and its line all the room") {
     view::LargeView view = test::sample_overview(test::sample_look(kTokens));
     view.roofline.ready = false;
-    const view::LargeLook look = test::sample_look(kTokens);
+    const view::MapLook look = test::sample_look(kTokens);
     NullUi ui(kWide);
     ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
         Spy spy(frame.painter);

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <memory>
 
-#include "app/view/large/camera.h"
+#include "app/common/map/camera.h"
 
 namespace attn::test {
 namespace {
 
 using view::Color;
-using view::LargeLook;
 using view::LargeView;
+using view::MapLook;
 using view::PixelRect;
 
 constexpr Color kInk{20, 20, 30, 255};
@@ -33,7 +33,7 @@ view::Image paint(int side) {
     return image;
 }
 
-PixelRect whole_matrix(const LargeLook& look) {
+PixelRect whole_matrix(const MapLook& look) {
     const auto size = static_cast<double>(look.size.columns);
     const view::MapCamera camera = view::shown_camera(look);
     const double scale = look.canvas.scale / camera.cells_per_unit;
@@ -90,7 +90,7 @@ view::RooflineView roofline() {
             "2 · pairs · d_k FLOP over the time"};
 }
 
-LargeView shown(const LargeLook& look) {
+LargeView shown(const MapLook& look) {
     LargeView view;
     view.empty = false;
     view.title = "131,072 × 131,072, generated, seed 1";
@@ -130,8 +130,8 @@ std::string longer(const std::string& words) { return words + " " + std::string(
 
 }  // namespace
 
-LargeLook sample_look(Index tokens) {
-    LargeLook look;
+MapLook sample_look(Index tokens) {
+    MapLook look;
     auto input = std::make_shared<large::MapInput>();
     input->source.size.batch = input->source.size.heads = input->source.size.kv_heads = 1;
     input->source.size.tq = input->source.size.tk = tokens;
@@ -143,7 +143,7 @@ LargeLook sample_look(Index tokens) {
     return look;
 }
 
-void look_at(LargeLook& look, const view::MapCamera& camera) {
+void look_at(MapLook& look, const view::MapCamera& camera) {
     look.camera = camera;
     look.fitted = false;
 }
@@ -170,7 +170,7 @@ LargeView sample_faulty_map() {
     return view;
 }
 
-LargeView sample_overview(const LargeLook& look) {
+LargeView sample_overview(const MapLook& look) {
     LargeView view = shown(look);
     view.quality = "sampled preview";
     view.sampled = true;
@@ -193,8 +193,8 @@ LargeView sample_overview(const LargeLook& look) {
     return view;
 }
 
-LargeView sample_close_up(const LargeLook& look) {
-    LargeLook close = look;
+LargeView sample_close_up(const MapLook& look) {
+    MapLook close = look;
     look_at(close, {70001.5, 5.5, 1.0 / 48.0});
     LargeView view = shown(close);
     view.quality = "exact";

@@ -1,23 +1,23 @@
 #pragma once
 
-#include "app/view/large/view.h"
+#include "app/common/map/view.h"
 
 namespace attn::test {
 
 /// Hand-made states of the Large workspace: nothing is computed.
 
 /// What looks at a square matrix of `tokens`, all of it in a canvas of 1000 × 700.
-view::LargeLook sample_look(Index tokens);
+view::MapLook sample_look(Index tokens);
 /// Moves it there.
-void look_at(view::LargeLook& look, const view::MapCamera& camera);
+void look_at(view::MapLook& look, const view::MapCamera& camera);
 
 view::LargeView sample_empty_map();
 view::LargeView sample_loading_map();
 view::LargeView sample_faulty_map();
 /// All of it, sampled, the exact pass offered, lists, profiles, roofline.
-view::LargeView sample_overview(const view::LargeLook& look);
+view::LargeView sample_overview(const view::MapLook& look);
 /// Single cells with figures, one selected, the needle in view.
-view::LargeView sample_close_up(const view::LargeLook& look);
+view::LargeView sample_close_up(const view::MapLook& look);
 /// `view` with every text as long as it may get.
 view::LargeView with_long_words(view::LargeView view);
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "app/ui/large/panel.h"
-#include "app/ui/large/parts.h"
-#include "app/ui/window.h"
-#include "app/view/large/camera.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/draw/parts.h"
+#include "app/window/draw/window.h"
+#include "app/workspaces/large/draw/panel.h"
 #include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"
 #include "tests/ui/null_ui.h"
@@ -29,7 +29,7 @@ bool has(const view::Actions& actions) {
 
 /// Map and side panel side by side. The look follows the hand, the view stands still.
 struct LargeBench {
-    view::LargeLook look = test::sample_look(kTokens);
+    view::MapLook look = test::sample_look(kTokens);
     view::LargeView view = test::sample_overview(look);
     NullUi ui;
 
@@ -96,7 +96,7 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
 
 TEST_CASE("a new matrix, of which nothing is known yet, draws") {
     view::AppState state = view::opened_state();
-    REQUIRE(state.workspace == view::Workspace::large);
+    REQUIRE(state.workspace == "large");
     NullUi ui;
     ui.show([&](const ui::Frame& frame, view::Actions& out) {
         ui::draw_window(state, frame, out);
@@ -105,10 +105,10 @@ TEST_CASE("a new matrix, of which nothing is known yet, draws") {
     ui.frames(3);
     CHECK(ui.drawn() > 300);
     state = view::with_map_input(std::move(state));
-    REQUIRE_FALSE(state.large.snapshot);
+    REQUIRE_FALSE(map_look(state).snapshot);
     ui.frames(3);
     CHECK(ui.drawn() > 500);
-    CHECK(state.large.canvas.width > 500.0);
+    CHECK(map_look(state).canvas.width > 500.0);
 }
 
 TEST_CASE("a workspace without a matrix draws") {
@@ -198,7 +198,7 @@ TEST_CASE("the minimap moves the camera to where it is pressed") {
 }
 
 TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what is seen") {
-    view::LargeLook look = test::sample_look(kTokens);
+    view::MapLook look = test::sample_look(kTokens);
     view::LargeView view = test::sample_overview(look);
     test::look_at(look, {65536.0, 65536.0, 1.0});
     test::Panel panel([&](const ui::Frame& frame, view::Actions& out) {
@@ -328,12 +328,12 @@ TEST_CASE("digits that come in one frame with G are typed into its field") {
     });
     ui.frames(3);
     ui.press_and_type(view::Key::g, "g12, 7");
-    CHECK(state.workspace == view::Workspace::large);
-    CHECK(state.large.go_to_open);
-    CHECK(state.large.go_to_draft == "12, 7");
+    CHECK(state.workspace == "large");
+    CHECK(map_look(state).go_to_open);
+    CHECK(map_look(state).go_to_draft == "12, 7");
     ui.frames(2);
     ui.type("8");
-    CHECK(state.large.go_to_draft == "12, 78");
+    CHECK(map_look(state).go_to_draft == "12, 78");
 }
 
 TEST_CASE("an empty workspace offers the generator") {

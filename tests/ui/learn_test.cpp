@@ -1,7 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "app/view/learn/view.h"
-#include "app/view/requests.h"
+#include "app/window/requests.h"
+#include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -31,18 +32,18 @@ struct Learn : App {
 TEST_CASE("Space trains to the steps of the settings, and on; arrows look back; S switches there") {
     Learn app;
     app.ui.press(Key::space);
-    CHECK(app.state.learn.plan->until == 6);
+    CHECK(learn_look(app.state).plan->until == 6);
     app.settle();
     CHECK(view::learn_steps_done(app.state) == 6);
     app.ui.press(Key::left);
-    CHECK(app.state.learn.shown.step == 5);
+    CHECK(learn_look(app.state).shown.step == 5);
     app.settle();
     app.ui.press(Key::s);
-    REQUIRE(app.state.learn.plan->switches[0].size() == 1);
-    CHECK(app.state.learn.plan->switches[0][0] == train::Switch{5, -1, false});
+    REQUIRE(learn_look(app.state).plan->switches[0].size() == 1);
+    CHECK(learn_look(app.state).plan->switches[0][0] == train::Switch{5, -1, false});
     app.settle();
     app.ui.press(Key::space);
-    CHECK(app.state.learn.plan->until == 12);
+    CHECK(learn_look(app.state).plan->until == 12);
 }
 
 TEST_CASE("a drag over the curve goes to a kept moment, and the right end to the newest") {
@@ -55,8 +56,8 @@ TEST_CASE("a drag over the curve goes to a kept moment, and the right end to the
         if (const auto* shown = last<view::ShowLearnStep>(actions)) found = *shown;
     }
     REQUIRE(found);
-    CHECK(app.state.learn.shown.step);
-    CHECK(*app.state.learn.shown.step < 6);
+    CHECK(learn_look(app.state).shown.step);
+    CHECK(*learn_look(app.state).shown.step < 6);
 }
 
 TEST_CASE("a click on a map selects its row in the panel") {
@@ -70,7 +71,7 @@ TEST_CASE("a click on a map selects its row in the panel") {
             if (const auto* select = last<view::SelectLearnCell>(actions)) found = *select;
         }
     REQUIRE(found);
-    CHECK(app.state.learn.cell == large::Cell{found->row, found->column});
-    CHECK(app.state.learn.page == view::LearnPage::row);
+    CHECK(learn_look(app.state).cell == large::Cell{found->row, found->column});
+    CHECK(learn_look(app.state).page == view::LearnPage::row);
     CHECK_FALSE(view::learn_inspector(app.state).empty);
 }

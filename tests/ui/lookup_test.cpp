@@ -2,8 +2,10 @@
 
 #include <optional>
 
-#include "app/view/lookup/compute.h"
-#include "app/view/requests.h"
+#include "app/window/requests.h"
+#include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/state.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -37,51 +39,51 @@ struct Lookup : App {
 
 TEST_CASE("the query follows the hand, one step of undo, and its weights with it") {
     Lookup app;
-    const PlanePoint before = app.state.lookup().query;
+    const PlanePoint before = lookup_controls(app.state).query;
     const std::size_t now = app.state.now;
-    const auto weights = view::memory_read(app.state.lookup()).weights;
+    const auto weights = view::memory_read(lookup_controls(app.state)).weights;
     REQUIRE(app.find_drag<view::MoveLookupQuery>({100.0F, 150.0F}, {650.0F, 700.0F}));
-    CHECK(app.state.lookup().query[0] > before[0]);
-    CHECK(view::memory_read(app.state.lookup()).weights != weights);
+    CHECK(lookup_controls(app.state).query[0] > before[0]);
+    CHECK(view::memory_read(lookup_controls(app.state)).weights != weights);
     view::apply(app.state, view::Undo{});
     CHECK(app.state.now >= now);
 }
 
 TEST_CASE("a value that is dragged moves the output and no weight") {
     Lookup app;
-    const auto weights = view::memory_read(app.state.lookup()).weights;
+    const auto weights = view::memory_read(lookup_controls(app.state)).weights;
     REQUIRE(app.find_drag<view::MoveLookupValue>({650.0F, 150.0F}, {1240.0F, 700.0F}));
-    CHECK(view::memory_read(app.state.lookup()).weights == weights);
+    CHECK(view::memory_read(lookup_controls(app.state)).weights == weights);
 }
 
 TEST_CASE("keys move the query, the key and the value, change the temperature and the page") {
     Lookup app;
     app.ui.press(Key::right);
-    CHECK(app.state.lookup().query[0] == doctest::Approx(1.7));
+    CHECK(lookup_controls(app.state).query[0] == doctest::Approx(1.7));
     app.ui.press(Key::h);
-    CHECK(app.state.lookup().temperature == 0.01);
+    CHECK(lookup_controls(app.state).temperature == 0.01);
     app.ui.press(Key::a);
-    CHECK(app.state.lookup().pairs.size() == 6);
+    CHECK(lookup_controls(app.state).pairs.size() == 6);
     app.ui.press(Key::del);
-    CHECK(app.state.lookup().pairs.size() == 5);
+    CHECK(lookup_controls(app.state).pairs.size() == 5);
     app.ui.press(Key::page_down);
-    CHECK(app.state.lookup_look.page == view::LookupPage::capacity);
+    CHECK(lookup_look(app.state).page == view::LookupPage::capacity);
     app.ui.press(Key::right);
-    CHECK(app.state.lookup().width == 32);
+    CHECK(lookup_controls(app.state).width == 32);
     app.ui.press(Key::page_up);
     app.ui.press(Key::page_up);
-    CHECK(app.state.lookup_look.page == view::LookupPage::permutation);
+    CHECK(lookup_look(app.state).page == view::LookupPage::permutation);
     app.ui.press(Key::r);
-    CHECK(app.state.lookup().order == std::vector<Index>{3, 2, 1, 0});
+    CHECK(lookup_controls(app.state).order == std::vector<Index>{3, 2, 1, 0});
     app.ui.press(Key::n);
-    CHECK(app.state.lookup().position == view::PermutationPosition::sinusoidal);
+    CHECK(lookup_controls(app.state).position == view::PermutationPosition::sinusoidal);
 }
 
 TEST_CASE("a token is dragged to another place") {
     Lookup app;
     app.show(view::LookupPage::permutation);
     REQUIRE(app.find_drag<view::MoveToken>({90.0F, 48.0F}, {200.0F, 90.0F}));
-    CHECK(app.state.lookup().order != std::vector<Index>{});
+    CHECK(lookup_controls(app.state).order != std::vector<Index>{});
 }
 
 TEST_CASE("every page is drawn at every size, for every memory") {

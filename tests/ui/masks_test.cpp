@@ -2,9 +2,10 @@
 
 #include <map>
 
-#include "app/view/document/paint.h"
-#include "app/view/masks/rules.h"
-#include "app/view/masks/view.h"
+#include "app/common/document/paint.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/rules.h"
+#include "app/workspaces/masks/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -24,13 +25,14 @@ struct Masks : App {
         for (float y = 100.0F; y < size.y * 0.8F; y += 20.0F)
             for (float x = 80.0F; x < size.x * 0.4F && at.size() < 16; x += 20.0F) {
                 ui.move_to({x, y});
-                if (const auto& pair = state.masks.hovered; pair && first_is_under({x, y}))
+                if (const auto& pair = masks_look(state).hovered; pair && first_is_under({x, y}))
                     at.try_emplace({pair->query, pair->key}, ImVec2{x, y});
             }
     }
     /// The matrices at the right are looked for no farther than the first one's last column.
     bool first_is_under(ImVec2 place) const {
-        const auto left = at.find({state.masks.hovered->query, state.masks.hovered->key});
+        const auto left =
+            at.find({masks_look(state).hovered->query, masks_look(state).hovered->key});
         return left == at.end() || place.x < left->second.x + 1.0F;
     }
     Index allowed() const { return view::count_allowed(state, state.document().spec.mask); }
@@ -45,7 +47,7 @@ TEST_CASE("every pair of the mask is found, clicked, and forbidden by that") {
         for (const auto& [pair, place] : app.at) {
             app.ui.click(place);
             CHECK(app.allowed() == 15);
-            CHECK(app.state.masks.pair == Pair{pair.first, pair.second});
+            CHECK(masks_look(app.state).pair == Pair{pair.first, pair.second});
             CHECK_FALSE(view::paint_allows(app.state.document(), 0, 0, pair.first, pair.second));
             app.ui.click(place);
             CHECK(app.allowed() == 16);
@@ -87,7 +89,7 @@ TEST_CASE("tabs and switches are controls: they change the document and the view
     for (float x = 90.0F; x < 300.0F && !tab; x += 20.0F)
         tab = last<view::ShowMasksTab>(app.ui.click({x, 20.0F})) != nullptr;
     CHECK(tab);
-    CHECK(app.state.masks.tab == view::MasksTab::conventions);
+    CHECK(masks_look(app.state).tab == view::MasksTab::conventions);
     bool other = false;
     for (float y = 700.0F; y < 960.0F && !other; y += 8.0F)
         other = last<view::SetConvention>(app.ui.click({140.0F, y})) != nullptr;
@@ -100,5 +102,5 @@ TEST_CASE("what cannot be shown is said, at every size nothing is drawn over the
     view::apply(app.state, view::SetWorkspace{"masks"});
     app.ui.frames(3);
     CHECK(app.ui.drawn() > 0);
-    CHECK_FALSE(app.state.masks.hovered);
+    CHECK_FALSE(masks_look(app.state).hovered);
 }

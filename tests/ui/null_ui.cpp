@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "app/ui/common/style.h"
-#include "app/ui/window.h"
+#include "app/common/draw/style.h"
+#include "app/window/draw/window.h"
 
 namespace attn::test {
 namespace {

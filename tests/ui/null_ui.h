@@ -6,10 +6,10 @@
 #include <set>
 #include <string>
 
-#include "app/ui/common/frame.h"
-#include "app/ui/common/imgui_compat.h"
-#include "app/ui/common/imgui_painter.h"
-#include "app/view/actions.h"
+#include "app/common/actions.h"
+#include "app/common/draw/frame.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/imgui_painter.h"
 
 namespace attn::test {
 

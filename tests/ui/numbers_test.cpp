@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "app/ui/common/widgets.h"
+#include "app/common/draw/widgets.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "app/view/numerics/view.h"
-#include "app/view/requests.h"
+#include "app/window/requests.h"
+#include "app/workspaces/numerics/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -27,7 +27,7 @@ TEST_CASE("a click on a bar of the matrix explains that key, algorithm and forma
     const view::Actions clicked = app.ui.click({600.0F, 640.0F});
     const auto* one = last<view::SelectNumericsCell>(clicked);
     REQUIRE(one);
-    CHECK(app.state.numerics_look.algorithm == one->algorithm);
+    CHECK(numerics_look(app.state).algorithm == one->algorithm);
     const view::Actions other = app.ui.click({1000.0F, 240.0F});
     const auto* two = last<view::SelectNumericsCell>(other);
     REQUIRE(two);
@@ -41,24 +41,24 @@ TEST_CASE("dragging over a curve changes the gain, one step of undo") {
     const view::Actions actions = app.ui.drag({250.0F, 860.0F}, {380.0F, 860.0F});
     REQUIRE(last<view::SetNumericsGain>(actions));
     CHECK(app.state.now == before + 1);
-    CHECK(view::nearest_gain(static_cast<double>(app.state.numerics().gain)) ==
-          app.state.numerics().gain);
+    CHECK(view::nearest_gain(static_cast<double>(numerics_controls(app.state).gain)) ==
+          numerics_controls(app.state).gain);
 }
 
 TEST_CASE("keys change gain, format, algorithm and key") {
     Numerics app;
     app.ui.press(Key::right);
-    CHECK(app.state.numerics().gain == 32);
+    CHECK(numerics_controls(app.state).gain == 32);
     app.ui.press(Key::home);
-    CHECK(app.state.numerics().gain == 1);
+    CHECK(numerics_controls(app.state).gain == 1);
     app.ui.press(Key::f);
-    CHECK(app.state.numerics_look.format == FloatFormat::bf16);
+    CHECK(numerics_look(app.state).format == FloatFormat::bf16);
     app.ui.press(Key::a);
-    CHECK(app.state.numerics_look.algorithm == SoftmaxAlgorithm::stable);
+    CHECK(numerics_look(app.state).algorithm == SoftmaxAlgorithm::stable);
     app.ui.press(Key::period);
-    CHECK(app.state.numerics_look.key == 2);
+    CHECK(numerics_look(app.state).key == 2);
     app.ui.press(Key::d);
-    CHECK(app.state.numerics().row == view::LogitRow::document);
+    CHECK(numerics_controls(app.state).row == view::LogitRow::document);
 }
 
 TEST_CASE("Numerics is drawn at every size, with NaN, one key, 4096 keys and a late sweep") {

@@ -1,10 +1,10 @@
-#include "app/ui/window/panels.h"
+#include "app/window/draw/panels.h"
 
 #include <doctest/doctest.h>
 
-#include "app/ui/common/inspector.h"
-#include "app/ui/step/canvas.h"
-#include "app/ui/window.h"
+#include "app/common/draw/inspector.h"
+#include "app/window/draw/window.h"
+#include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/null_ui.h"
 #include "tests/ui/sample.h"
 #include "tests/view/probe_workspace.h"
@@ -87,11 +87,11 @@ TEST_CASE("keys step, undo and open the overlays") {
     CHECK(app.state.show_about);
     CHECK(!app.state.show_help);
     app.ui.press(Key::digit2);  // not while a page lies over the window
-    CHECK(app.state.workspace == view::Workspace::step);
+    CHECK(app.state.workspace == "step");
     app.ui.press(Key::escape);
     CHECK(!app.state.show_about);
     app.ui.press(Key::digit2);
-    CHECK(app.state.workspace == view::Workspace::saturation);
+    CHECK(app.state.workspace == "saturation");
 }
 
 TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
@@ -99,12 +99,12 @@ TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
     view::apply(app.state, view::SelectCell{{Stage::x, 0, 0}});
     app.ui.frames(2);
     app.ui.press(Key::digit2);
-    CHECK(app.state.workspace == view::Workspace::saturation);
+    CHECK(app.state.workspace == "saturation");
     app.ui.press(Key::digit1);
-    CHECK(app.state.workspace == view::Workspace::step);
-    CHECK(!app.state.step.editing);
+    CHECK(app.state.workspace == "step");
+    CHECK(!step_look(app.state).editing);
     app.ui.press(Key::enter);
-    CHECK(app.state.step.editing);
+    CHECK(step_look(app.state).editing);
 }
 
 TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
@@ -125,14 +125,15 @@ TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
 TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     view::AppState state = view::initial_state();
     state.workspaces = test::workspaces_with_probe();
-    std::vector<ui::WorkspacePanel> panels(ui::workspace_panels().begin(),
-                                           ui::workspace_panels().end());
-    panels.push_back(
-        {test::kProbeWorkspace.id, panels.front().icon,
-         [](const view::AppState&, const ui::WorkArea&, const ui::Frame&, view::Actions& out) {
-             out.push_back(view::SetSeed{99});
-             return std::string();
-         }});
+    const ui::WorkspacePanel probe{
+        test::kProbeWorkspace.key, ui::workspace_panels().front()->icon,
+        [](const view::AppState&, const ui::WorkArea&, const ui::Frame&, view::Actions& out) {
+            out.push_back(view::SetSeed{99});
+            return std::string();
+        }};
+    std::vector<const ui::WorkspacePanel*> panels(ui::workspace_panels().begin(),
+                                                  ui::workspace_panels().end());
+    panels.push_back(&probe);
     NullUi ui;
     ui.show([&](const ui::Frame& frame, view::Actions& out) {
         ui::draw_window(state, frame, out, panels);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/view/common/format.h"
+#include "app/common/format.h"
 
 namespace attn::test {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view/step/view.h"
+#include "app/workspaces/step/view.h"
 
 namespace attn::test {
 

@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "app/ui/saturation/controls.h"
-#include "app/view/requests.h"
-#include "app/view/saturation/view.h"
+#include "app/window/requests.h"
+#include "app/workspaces/saturation/draw/controls.h"
+#include "app/workspaces/saturation/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -50,7 +50,7 @@ TEST_CASE("the handle is dragged from stop to stop, and the drag is one step of 
             CHECK(moved->d_k > widest);
             widest = moved->d_k;
         }
-    CHECK(app.state.saturation().d_k == widest);
+    CHECK(saturation_controls(app.state).d_k == widest);
     CHECK(count<view::BeginGesture>(actions) == 1);
     CHECK(count<view::EndGesture>(actions) == 1);
     CHECK(app.state.now == before + 1);
@@ -67,23 +67,23 @@ TEST_CASE("a click under the large plot pins that power of two") {
     REQUIRE(pinned);
     CHECK(is_stop(pinned->d_k));
     CHECK(pinned->d_k != 4);
-    CHECK(app.state.saturation().pin == pinned->d_k);
+    CHECK(saturation_controls(app.state).pin == pinned->d_k);
 }
 
 TEST_CASE("arrow keys go from stop to stop, C pins, D opens the details, B shows five bars") {
     Saturation app;
     view::apply(app.state, view::SetSaturationWidth{100});
     app.ui.press(Key::right);
-    CHECK(app.state.saturation().d_k == 128);
+    CHECK(saturation_controls(app.state).d_k == 128);
     app.ui.press(Key::left);
-    CHECK(app.state.saturation().d_k == 64);
+    CHECK(saturation_controls(app.state).d_k == 64);
     app.ui.press(Key::c);
-    CHECK(app.state.saturation().pin == 64);
+    CHECK(saturation_controls(app.state).pin == 64);
     app.ui.press(Key::d);
-    CHECK(app.state.saturation_look.details);
+    CHECK(saturation_look(app.state).details);
     app.ui.press(Key::b);
-    CHECK(app.state.saturation().settings.model == SaturationModel::fixed_logits);
-    CHECK(app.state.saturation().d_k == 64);
+    CHECK(saturation_controls(app.state).settings.model == SaturationModel::fixed_logits);
+    CHECK(saturation_controls(app.state).d_k == 64);
 }
 
 TEST_CASE("Tab reaches the large plot and each small one: ↑ and ↓ move the handle, with a ring") {
@@ -95,12 +95,12 @@ TEST_CASE("Tab reaches the large plot and each small one: ↑ and ↓ move the h
         app.ui.press(Key::tab);
         app.ui.frames(2);
         app.ui.press(Key::up);
-        if (app.state.saturation().d_k != 128) {
+        if (saturation_controls(app.state).d_k != 128) {
             view::apply(app.state, view::SetSaturationWidth{64});
             continue;
         }
         app.ui.press(Key::down);
-        CHECK(app.state.saturation().d_k == 64);
+        CHECK(saturation_controls(app.state).d_k == 64);
         plots.insert(app.state.focus.control);
         app.ui.frames(2);
         const int ringed = app.ui.drawn();
@@ -119,9 +119,9 @@ TEST_CASE("Tab reaches the plots and the pin, whose arrows move it") {
     bool moved = false;
     for (int n = 0; n < 32 && !moved; ++n) {
         app.ui.press(Key::tab);
-        const Index before = app.state.saturation().pin;
+        const Index before = saturation_controls(app.state).pin;
         const view::Actions actions = app.ui.press(Key::right);
-        moved = app.state.saturation().pin == 2 * before;
+        moved = saturation_controls(app.state).pin == 2 * before;
     }
     CHECK(moved);
 }
@@ -129,7 +129,7 @@ TEST_CASE("Tab reaches the plots and the pin, whose arrows move it") {
 TEST_CASE("logits are typed; what is no list of numbers is named and changes nothing") {
     Saturation app;
     app.ui.press(Key::b);
-    const std::vector<double> five = app.state.saturation().settings.logits;
+    const std::vector<double> five = saturation_controls(app.state).settings.logits;
     const auto type_logits = [&](const std::string& text) {
         for (float x = 200.0F; x < 1300.0F && !app.state.focus.typing; x += 12.0F) {
             app.ui.move_to({x, 30.0F});
@@ -145,9 +145,9 @@ TEST_CASE("logits are typed; what is no list of numbers is named and changes not
     REQUIRE(told);
     CHECK(told->message.words ==
           "'x2' is no finite number: the logit of key 1; the logits stay 0.5, 0.9, 0, 1.2, 0.6");
-    CHECK(app.state.saturation().settings.logits == five);
+    CHECK(saturation_controls(app.state).settings.logits == five);
     type_logits("1, -2.5, 3e1");
-    CHECK(app.state.saturation().settings.logits == std::vector<double>{1.0, -2.5, 30.0});
+    CHECK(saturation_controls(app.state).settings.logits == std::vector<double>{1.0, -2.5, 30.0});
     CHECK_FALSE(app.state.focus.typing);
 }
 

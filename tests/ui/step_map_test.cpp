@@ -1,9 +1,11 @@
 // Step's map under hands: more than 64 tokens.
 #include <doctest/doctest.h>
 
-#include "app/view/common/sheet.h"
-#include "app/view/large/camera.h"
-#include "app/view/step_map.h"
+#include "app/common/map/camera.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/map.h"
+#include "app/workspaces/step/state.h"
 #include "tests/ui/app.h"
 #include "tests/view/waves.h"
 
@@ -26,7 +28,7 @@ struct MapApp : App {
         state = view::mapped(std::move(state));
         ui.frames(2);
     }
-    double cell_px() const { return 1.0 / view::cells_per_pixel(state.large); }
+    double cell_px() const { return 1.0 / view::cells_per_pixel(map_look(state)); }
 };
 
 }  // namespace
@@ -38,7 +40,7 @@ TEST_CASE("the map fills Step's canvas at every size, and draws while it is comp
         app.ui.frames(2);
         CHECK(app.ui.drawn() > 200);
         const MapApp map(300, size);
-        CHECK(map.state.large.canvas.width > 0.4 * size.x);
+        CHECK(map_look(map.state).canvas.width > 0.4 * size.x);
         CHECK(map.ui.drawn() > 500);
     }
 }
@@ -46,31 +48,31 @@ TEST_CASE("the map fills Step's canvas at every size, and draws while it is comp
 TEST_CASE("the wheel zooms, dragging pans, a click selects: 300 tokens") {
     MapApp app(300);
     app.ui.move_to(kOnMap);
-    REQUIRE(app.state.large.hovered);
+    REQUIRE(map_look(app.state).hovered);
     const double before = app.cell_px();
     for (int n = 0; n < 16; ++n) app.ui.wheel(1.0F);
     CHECK(app.cell_px() > 10.0 * before);
-    const view::MapCamera still = view::shown_camera(app.state.large);
+    const view::MapCamera still = view::shown_camera(map_look(app.state));
     app.ui.drag(kOnMap, {kOnMap.x + 80.0F, kOnMap.y + 40.0F});
-    CHECK(view::shown_camera(app.state.large).column < still.column);
+    CHECK(view::shown_camera(map_look(app.state)).column < still.column);
     app.settle();
     app.ui.click(kOnMap);
-    REQUIRE(app.state.large.hovered);
-    CHECK(app.state.large.selected == app.state.large.hovered);
-    CHECK_FALSE(app.state.step.selected);
+    REQUIRE(map_look(app.state).hovered);
+    CHECK(map_look(app.state).selected == map_look(app.state).hovered);
+    CHECK_FALSE(app.state.selected);
 }
 
 TEST_CASE("where Step has the numbers a click on the map selects Step's cell: 100 tokens") {
     MapApp app(100);
     app.ui.click(kOnMap);
-    REQUIRE(app.state.large.hovered);
-    const large::Cell cell = *app.state.large.hovered;
-    CHECK(app.state.step.selected == view::CellRef{Stage::weights, cell.row, cell.column});
-    CHECK(app.state.step.hovered == app.state.step.selected);
-    CHECK(app.state.large.selected == cell);
+    REQUIRE(map_look(app.state).hovered);
+    const large::Cell cell = *map_look(app.state).hovered;
+    CHECK(app.state.selected == view::CellRef{Stage::weights, cell.row, cell.column});
+    CHECK(step_look(app.state).hovered == app.state.selected);
+    CHECK(map_look(app.state).selected == cell);
     app.ui.move_to({5.0F, 990.0F});
     app.ui.frames(2);
-    CHECK_FALSE(app.state.step.hovered);
+    CHECK_FALSE(step_look(app.state).hovered);
 }
 
 TEST_CASE("the keys + and F zoom Step's map, and do nothing where there is none") {
@@ -81,7 +83,7 @@ TEST_CASE("the keys + and F zoom Step's map, and do nothing where there is none"
     app.ui.press(view::Key::f);
     CHECK(app.cell_px() == doctest::Approx(whole));
     App small;
-    const view::MapCamera camera = small.state.large.camera;
+    const view::MapCamera camera = map_look(small.state).camera;
     small.ui.press(view::Key::plus);
-    CHECK(small.state.large.camera == camera);
+    CHECK(map_look(small.state).camera == camera);
 }

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "app/ui/step/heads.h"
-#include "app/ui/step/sentence.h"
-#include "app/ui/step/sentence_layout.h"
-#include "app/view/workspaces.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/step/draw/heads.h"
+#include "app/workspaces/step/draw/sentence.h"
+#include "app/workspaces/step/draw/sentence_layout.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -167,11 +167,11 @@ TEST_CASE("P presents: no rail and no ribbon; arrow keys step, Escape goes back"
     CHECK(app.state.presenter);
     app.ui.frames(2);
     app.ui.press(Key::right);
-    CHECK(app.state.step.stage == Stage::q);
+    CHECK(step_look(app.state).stage == Stage::q);
     for (float y = 20.0F; y < 400.0F; y += 30.0F) app.ui.click({40.0F, y});
-    CHECK(app.state.workspace == view::Workspace::step);
+    CHECK(app.state.workspace == "step");
     app.ui.press(Key::digit2);
-    CHECK(app.state.workspace == view::Workspace::saturation);
+    CHECK(app.state.workspace == "saturation");
     CHECK(app.state.presenter);
     app.ui.press(Key::f1);
     CHECK(app.state.show_help);

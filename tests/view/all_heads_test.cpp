@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/view/document/requests.h"
-#include "app/view/heads/compute.h"
-#include "app/view/heads/grids.h"
-#include "app/view/heads/view.h"
-#include "app/view/heads/words.h"
-#include "app/view/heads/workspace.h"
-#include "app/view/session.h"
-#include "app/view/workspaces.h"
+#include "app/common/document/requests.h"
+#include "app/common/workspace.h"
+#include "app/window/session.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/workspace.h"
+#include "app/workspaces/step/actions.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -68,7 +69,7 @@ AppState pointing(const std::vector<std::vector<Index>>& keys) {
 }
 
 const HeadFacts& facts(const AppState& state, Index layer, Index head) {
-    return *state.heads.result->find({layer, head});
+    return *heads_look(state).result->find({layer, head});
 }
 
 std::size_t commas(const std::string& line) {
@@ -79,14 +80,14 @@ std::size_t commas(const std::string& line) {
 
 TEST_CASE("every head of every layer has the weights that Step shows of it") {
     AppState state = shown(three_layers());
-    REQUIRE(state.heads.result);
-    CHECK(state.heads.result->heads.size() == 6);
-    for (const HeadFacts& each : state.heads.result->heads) {
+    REQUIRE(heads_look(state).result);
+    CHECK(heads_look(state).result->heads.size() == 6);
+    for (const HeadFacts& each : heads_look(state).result->heads) {
         state = after(state, {ChooseHead{each.place.layer, each.place.head}});
         CHECK(state.document().layer == each.place.layer);
         CHECK(state.head == each.place.head);
         const auto step = (*state.trace)[Stage::weights].matrix(0, state.head);
-        const auto mine = state.heads.result->weights(each.place);
+        const auto mine = heads_look(state).result->weights(each.place);
         for (Index i = 0; i < 4; ++i)
             for (Index j = 0; j < 4; ++j)
                 CHECK(mine(i, j) == doctest::Approx(step(i, j)).epsilon(1e-6));
@@ -95,16 +96,16 @@ TEST_CASE("every head of every layer has the weights that Step shows of it") {
 
 TEST_CASE("another layer of the same document computes nothing anew; an edit does") {
     AppState state = shown(three_layers());
-    const auto before = state.heads.result;
+    const auto before = heads_look(state).result;
     state = after(state, {ChooseHead{1, 2}});
-    CHECK(state.heads.result == before);
+    CHECK(heads_look(state).result == before);
     state = after(state, {SetCausal{true}});
-    CHECK(state.heads.result != before);
-    CHECK(state.heads.result->weights({0, 0})(0, 3) == 0.0F);
-    const auto causal = state.heads.result;
+    CHECK(heads_look(state).result != before);
+    CHECK(heads_look(state).result->weights({0, 0})(0, 3) == 0.0F);
+    const auto causal = heads_look(state).result;
     state = after(state, {Undo{}});
-    CHECK(state.heads.result != causal);
-    CHECK(state.heads.result->weights({0, 0})(0, 3) > 0.0F);
+    CHECK(heads_look(state).result != causal);
+    CHECK(heads_look(state).result->weights({0, 0})(0, 3) > 0.0F);
 }
 
 TEST_CASE("three heads with a job get their names, and the first line says so") {
@@ -163,7 +164,7 @@ TEST_CASE("sorted by a measure: largest first, the line has both ends, thumbs th
         "Duplicate token is not defined for any head here: it asks for a token that occurs twice.");
     CHECK(none.thumbs[0].title == "0·0  –");
     const AppState refused = after(state, {SortHeads{"attic"}});
-    CHECK(refused.heads.sort == "previous");
+    CHECK(heads_look(refused).sort == "previous");
     CHECK(refused.message.severity == Severity::error);
 }
 
@@ -206,21 +207,21 @@ TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
     state = after(state, {SwapPins{}});
     CHECK(build_all_heads_view(state).grids[2].at(3, 2).value == doctest::Approx(-1.0));
     state = after(state, {PinHead{0, 1, false}});  // A leaves, B takes its place
-    CHECK(state.heads.pinned[0] == HeadPlace{0, 0});
-    CHECK_FALSE(state.heads.pinned[1]);
+    CHECK(heads_look(state).pinned[0] == HeadPlace{0, 0});
+    CHECK_FALSE(heads_look(state).pinned[1]);
     state = after(state, {UnpinHeads{}});
-    CHECK_FALSE(state.heads.pinned[0]);
+    CHECK_FALSE(heads_look(state).pinned[0]);
 }
 
 TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") {
     AppState state =
         shown(three_layers(), {PinHead{0, 0, true}, PinHead{0, 1, true}, ChooseHead{1, 2}});
-    CHECK(state.heads.pinned[0] == HeadPlace{0, 0});
-    CHECK(state.heads.pinned[1] == HeadPlace{1, 2});
+    CHECK(heads_look(state).pinned[0] == HeadPlace{0, 0});
+    CHECK(heads_look(state).pinned[1] == HeadPlace{1, 2});
     state = after(state, {PinHead{2, 0, true}});
-    CHECK(state.heads.pinned[1] == HeadPlace{2, 0});
+    CHECK(heads_look(state).pinned[1] == HeadPlace{2, 0});
     state = after(state, {PinHead{2, 1, true}});
-    CHECK(state.heads.pinned[1] == HeadPlace{2, 0});
+    CHECK(heads_look(state).pinned[1] == HeadPlace{2, 0});
     CHECK(state.message.words.find("There is no layer 2 head 1") == 0);
 }
 
@@ -235,14 +236,14 @@ TEST_CASE("KL in nats by hand") {
 
 TEST_CASE("a pair that is chosen is Step's, and Step's is shown here") {
     AppState state = three_heads({SelectHeadsPair{4, 3}, GoToStage{Stage::weights}});
-    CHECK(state.step.selected == CellRef{Stage::weights, 4, 3});
+    CHECK(state.selected == CellRef{Stage::weights, 4, 3});
     state = after(state, {SelectHeadsPair{1, 5}});
-    CHECK(state.step.selected == CellRef{Stage::weights, 1, 5});
+    CHECK(state.selected == CellRef{Stage::weights, 1, 5});
     state = after(state,
                   {SetWorkspace{"step"}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"heads"}});
-    CHECK(state.heads.pair == large::Cell{2, 1});
+    CHECK(heads_look(state).pair == large::Cell{2, 1});
     state = after(state, {SelectHeadsPair{6, 0}});
-    CHECK(state.heads.pair == large::Cell{2, 1});
+    CHECK(heads_look(state).pair == large::Cell{2, 1});
     CHECK(state.message.words == "There is no pair 6 → 0: the weights are 6 × 6, counted from 0.");
 }
 
@@ -283,7 +284,7 @@ TEST_CASE("colours: of all heads up to 1, or of each up to its largest weight") 
     view = build_all_heads_view(state);
     CHECK(view.legend.high == "largest");
     CHECK(view.picture.key != same);
-    CHECK(view.grids[0].range.high == doctest::Approx(state.heads.shown->largest[0]));
+    CHECK(view.grids[0].range.high == doctest::Approx(heads_look(state).shown->largest[0]));
 }
 
 TEST_CASE("the picture of all heads has each weight where its part says") {
@@ -321,12 +322,12 @@ TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refus
     const std::string text = session_to_json(state);
     const auto read = session_from_json(text, "session");
     REQUIRE(read);
-    CHECK(read->heads.sort == "sink");
-    CHECK(read->heads.own_range);
-    CHECK(read->heads.pinned[0] == HeadPlace{0, 2});
-    CHECK(read->heads.pinned[1] == HeadPlace{0, 0});
-    CHECK(read->heads.pair == large::Cell{3, 2});
-    CHECK(read->heads.result != nullptr);
+    CHECK(heads_look(*read).sort == "sink");
+    CHECK(heads_look(*read).own_range);
+    CHECK(heads_look(*read).pinned[0] == HeadPlace{0, 2});
+    CHECK(heads_look(*read).pinned[1] == HeadPlace{0, 0});
+    CHECK(heads_look(*read).pair == large::Cell{3, 2});
+    CHECK(heads_look(*read).result != nullptr);
     CHECK(session_to_json(*read) == text);
     const auto wrong = [&](const std::string& from, const std::string& to) {
         std::string changed = text;
@@ -344,13 +345,13 @@ TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refus
 TEST_CASE("a document of fewer heads and tokens drops what is gone") {
     AppState state = three_heads({PinHead{0, 2, true}, PinHead{0, 1, true}, SelectHeadsPair{5, 5}});
     AppState fewer = after(state, {SetHeads{2}});
-    CHECK(fewer.heads.pinned[0] == HeadPlace{0, 1});
-    CHECK_FALSE(fewer.heads.pinned[1]);
+    CHECK(heads_look(fewer).pinned[0] == HeadPlace{0, 1});
+    CHECK_FALSE(heads_look(fewer).pinned[1]);
     state = after(state, {LoadPreset{"the-cat-sat-down"}});
-    CHECK_FALSE(state.heads.pinned[0]);
-    CHECK(state.heads.pair == large::Cell{3, 3});  // the last of four tokens
-    REQUIRE(state.heads.result);
-    CHECK(state.heads.result->heads.size() == 1);
+    CHECK_FALSE(heads_look(state).pinned[0]);
+    CHECK(heads_look(state).pair == large::Cell{3, 3});  // the last of four tokens
+    REQUIRE(heads_look(state).result);
+    CHECK(heads_look(state).result->heads.size() == 1);
 }
 
 TEST_CASE("any document is shown without a fault, and what lacks heads says why") {
@@ -379,5 +380,5 @@ TEST_CASE("too many weights at once are refused with both numbers") {
     CHECK(head_cells(state.document()) == 300 * 4 * 128 * 128);
     CHECK(heads_lacks(state).find("19,660,800 weights, more than the 16,777,216") !=
           std::string::npos);
-    CHECK_FALSE(state.heads.result);
+    CHECK_FALSE(heads_look(state).result);
 }

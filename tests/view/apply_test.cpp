@@ -3,10 +3,15 @@
 #include <cmath>
 #include <fstream>
 
-#include "app/view/actions.h"
-#include "app/view/common/sheet.h"
-#include "app/view/session.h"
-#include "app/view/window/commands.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/sheet.h"
+#include "app/window/commands.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
+#include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/state.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
 
@@ -136,7 +141,7 @@ TEST_CASE("whatever leaves a cell that is typed into keeps what was typed") {
         view::apply(state, leaving);
         REQUIRE(state.now >= 1);
         CHECK(state.history[1].document->inputs->x(0, 0, 1, 1) == 2.5F);
-        CHECK((!state.step.editing || state.step.editing->cell == other));
+        CHECK((!step_look(state).editing || step_look(state).editing->cell == other));
     }
 }
 
@@ -145,7 +150,7 @@ TEST_CASE("leaving a cell whose draft is no number, or the same one, changes not
         const AppState state = after(initial_state(), {BeginCellEdit{kCell}, DraftCell{draft},
                                                        SelectCell{{Stage::x, 0, 0}}});
         CHECK(state.now == 0);
-        CHECK_FALSE(state.step.editing);
+        CHECK_FALSE(step_look(state).editing);
     }
     const AppState cancelled = after(
         initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}, CancelCellEdit{}, StepBy{1}});
@@ -156,13 +161,13 @@ TEST_CASE("pointing and looking do not end the typing") {
     const AppState state =
         after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}, HoverCell{kCell}, Tick{0.1},
                                 SetTheme{ThemeName::light}, TakeScreenshot{}});
-    REQUIRE(state.step.editing);
-    CHECK(state.step.editing->draft == "2.5");
+    REQUIRE(step_look(state).editing);
+    CHECK(step_look(state).editing->draft == "2.5");
 }
 
 TEST_CASE("computed numbers cannot be edited") {
     const AppState state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
-    CHECK_FALSE(state.step.editing);
+    CHECK_FALSE(step_look(state).editing);
     CHECK(says(state, "scores[The, The] is computed: change X[The], W_Q or W_K"));
 }
 
@@ -257,14 +262,14 @@ TEST_CASE("play steps to the last stage and stops there") {
         }
     }
     CHECK(steps == 9);
-    CHECK(state.step.stage == Stage::output);
-    CHECK_FALSE(state.step.playing);
+    CHECK(step_look(state).stage == Stage::output);
+    CHECK_FALSE(step_look(state).playing);
 }
 
 TEST_CASE("the selection follows the result to the same place") {
     const AppState state = after(
         initial_state(), {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, StepBy{1}});
-    CHECK(state.step.selected == CellRef{Stage::scaled, 2, 1});
+    CHECK(state.selected == CellRef{Stage::scaled, 2, 1});
 }
 
 TEST_CASE("random actions through the journal give the same state") {

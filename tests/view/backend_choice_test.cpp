@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "app/view/actions.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
-#include "app/view/window/commands.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/window/commands.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
 #include "core/engine.h"
 #include "tests/view/sample_states.h"
 

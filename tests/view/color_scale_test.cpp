@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/view/common/format.h"
-#include "app/view/session.h"
-#include "app/view/step/grids.h"
-#include "app/view/step/workspace.h"
+#include "app/common/format.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -100,5 +101,5 @@ TEST_CASE("a session keeps how weights are coloured") {
     const AppState state = at_weights({ScaleRows{true}});
     const auto read = session_from_json(session_to_json(state), "session");
     REQUIRE(read);
-    CHECK(read->step.rows_scaled);
+    CHECK(step_look(*read).rows_scaled);
 }

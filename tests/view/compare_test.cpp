@@ -5,10 +5,14 @@
 #include <cmath>
 #include <limits>
 
-#include "app/view/compare/reach.h"
-#include "app/view/compare/view.h"
-#include "app/view/compare/workspace.h"
-#include "app/view/session.h"
+#include "app/common/document/actions.h"
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "app/window/session.h"
+#include "app/workspaces/compare/actions.h"
+#include "app/workspaces/compare/reach.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/compare/workspace.h"
 #include "core/masks.h"
 #include "tests/view/sample_states.h"
 
@@ -133,7 +137,7 @@ TEST_CASE("every setting that changes a number is named, and nothing else") {
     const auto named = [&](const Actions& actions) {
         const AppState state = after(pinned, actions);
         std::string all;
-        for (const Difference& each : differences(state, state.compare.pins[0]))
+        for (const Difference& each : differences(state, compare_look(state).pins[0]))
             all += difference_words(each) + "; ";
         return all;
     };
@@ -155,25 +159,25 @@ TEST_CASE("other sizes have no difference, and the reason is said") {
 TEST_CASE("nine pins, flipped and unpinned") {
     AppState state = compare_state();
     for (int n = 0; n < 10; ++n) state = after(state, {SetTemperature{1.0 + n}, PinBaseline{}});
-    CHECK(state.compare.pins.size() == kMostPins);
+    CHECK(compare_look(state).pins.size() == kMostPins);
     CHECK(has(state.message.words, "9 are pinned"));
     state = after(state, {ChooseBaseline{2}});
-    CHECK(state.compare.baseline == 2);
+    CHECK(compare_look(state).baseline == 2);
     state = after(state, {Unpin{0}});
-    CHECK(state.compare.baseline == 1);
+    CHECK(compare_look(state).baseline == 1);
     CHECK(after(state, {ChooseBaseline{8}}).message.severity == Severity::warning);
-    CHECK(after(state, {Undo{}}).compare.pins.size() == 8);
+    CHECK(compare_look(after(state, {Undo{}})).pins.size() == 8);
 }
 
 TEST_CASE("blink shows one side in the same place") {
     AppState state = compare_state({SetBlink{1}});
-    CHECK_FALSE(state.compare.blink);  // nothing is pinned
+    CHECK_FALSE(compare_look(state).blink);  // nothing is pinned
     state = after(state, {PinBaseline{}, SetTemperature{3.0}, SetBlink{0}});
     const CompareView a = build_compare_view(state);
     REQUIRE(a.grids.size() == 1);
     const CompareView b = build_compare_view(after(state, {SetBlink{1}}));
     CHECK(a.grids[0].at(0, 1).value != b.grids[0].at(0, 1).value);
-    CHECK_FALSE(after(state, {SetBlink{std::nullopt}}).compare.blink);
+    CHECK_FALSE(compare_look(after(state, {SetBlink{std::nullopt}})).blink);
 }
 
 TEST_CASE("a word moved for a target gives the engine that weight") {
@@ -217,13 +221,13 @@ TEST_CASE("a masked pair and a target of 1 are refused in words") {
     const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
     CHECK(has(reach_view(masked).lacks, "masked"));
     const AppState one = compare_state({SetTargetWeight{1.0}});
-    CHECK(one.compare.target == 0.5);
+    CHECK(compare_look(one).target == 0.5);
     CHECK(one.message.severity == Severity::warning);
 }
 
 TEST_CASE("no word and one word: nothing is compared, or nothing can move") {
     const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
-    CHECK(empty.compare.pins.empty());
+    CHECK(compare_look(empty).pins.empty());
     CHECK_FALSE(build_compare_view(empty).lacks.empty());
     const AppState one = compare_state({SetSentence{"word"}, PinBaseline{}});
     CHECK(has(reach_view(one).lacks, "one key"));
@@ -238,14 +242,14 @@ TEST_CASE("a session keeps stage, cell, target and what is pinned") {
     const auto read = session_from_json(text, "session", {});
     REQUIRE(read);
     CHECK(session_to_json(*read) == text);
-    CHECK(read->compare.stage == Stage::scores);
-    CHECK(read->compare.cell == large::Cell{2, 1});
-    CHECK(read->compare.target == 0.9);
-    CHECK(read->compare.baseline == 0);
-    REQUIRE(read->compare.pins.size() == 2);
+    CHECK(compare_look(*read).stage == Stage::scores);
+    CHECK(compare_look(*read).cell == large::Cell{2, 1});
+    CHECK(compare_look(*read).target == 0.9);
+    CHECK(compare_look(*read).baseline == 0);
+    REQUIRE(compare_look(*read).pins.size() == 2);
     for (std::size_t n = 0; n < 2; ++n) {
-        const ComparePin& found = read->compare.pins[n];
-        const ComparePin& pin = state.compare.pins[n];
+        const ComparePin& found = compare_look(*read).pins[n];
+        const ComparePin& pin = compare_look(state).pins[n];
         CHECK(found.words == pin.words);
         CHECK(found.backend == pin.backend);
         CHECK((*found.trace)[Stage::weights] == (*pin.trace)[Stage::weights]);
@@ -254,16 +258,16 @@ TEST_CASE("a session keeps stage, cell, target and what is pinned") {
 
     AppState other = compare_state({PinBaseline{}});
     restore(other, *read);
-    CHECK(other.compare.pins.size() == 2);
+    CHECK(compare_look(other).pins.size() == 2);
 }
 
 TEST_CASE("what a session pins is what is open: then it is one object, and pinned once") {
     const AppState state = compare_state({PinBaseline{}});
     const auto read = session_from_json(session_to_json(state), "session", {});
     REQUIRE(read);
-    REQUIRE(read->compare.pins.size() == 1);
-    CHECK(read->compare.pins[0].document == read->shared_document());
-    CHECK(after(*read, {PinBaseline{}}).compare.pins.size() == 1);
+    REQUIRE(compare_look(*read).pins.size() == 1);
+    CHECK(compare_look(*read).pins[0].document == read->shared_document());
+    CHECK(compare_look(after(*read, {PinBaseline{}})).pins.size() == 1);
 }
 
 TEST_CASE("a pin that cannot be read is left out, and named; too many are refused") {
@@ -277,15 +281,15 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
     const auto read =
         with("\"pins\": [{\"batch\": 0, \"head\": 0", "\"pins\": [{\"batch\": 0, \"head\": 7");
     REQUIRE(read);
-    REQUIRE(read->compare.pins.size() == 1);
-    CHECK(read->compare.baseline == 0);  // the second pin, which was chosen
-    CHECK(read->compare.pins[0].words == state.compare.pins[1].words);
+    REQUIRE(compare_look(*read).pins.size() == 1);
+    CHECK(compare_look(*read).baseline == 0);  // the second pin, which was chosen
+    CHECK(compare_look(*read).pins[0].words == compare_look(state).pins[1].words);
     REQUIRE(read->notice);
     CHECK(has(read->notice->words, "Left out of what was pinned: s.json pin 1 has 'head' = 7"));
     const auto later = with("\"pins\": [{", "\"pins\": [{\"colour\": 1, ");
     REQUIRE(later);
-    CHECK(later->compare.pins.size() == 2);
-    CHECK(later->compare.baseline == 1);
+    CHECK(compare_look(*later).pins.size() == 2);
+    CHECK(compare_look(*later).baseline == 1);
     REQUIRE(later->notice);
     CHECK(has(later->notice->words, "Not used, and not kept, of s.json pin 1: 'colour'"));
     const auto wrong = with("\"pins\": [", "\"pins\": 3, \"kept\": [");
@@ -296,11 +300,11 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
 TEST_CASE("a session of a cell that A alone has holds that one") {
     const AppState state =
         compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
-    CHECK(state.compare.cell == large::Cell{3, 3});
+    CHECK(compare_look(state).cell == large::Cell{3, 3});
     const std::string text = session_to_json(state);
     const auto read = session_from_json(text, "session", {});
     REQUIRE(read);
-    CHECK(read->compare.cell == large::Cell{3, 3});
+    CHECK(compare_look(*read).cell == large::Cell{3, 3});
     CHECK(session_to_json(*read) == text);
 }
 

@@ -1,11 +1,11 @@
-#include "app/view/cost/view.h"
+#include "app/workspaces/cost/view.h"
 
 #include <doctest/doctest.h>
 
-#include "app/view/cost/requests.h"
-#include "app/view/cost/workspace.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/cost/requests.h"
+#include "app/workspaces/cost/workspace.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/sample_states.h"
 
@@ -122,41 +122,42 @@ TEST_CASE("backward goes the other way, and every count has its formula in the i
 TEST_CASE("sharing heads changes G alone, and other heads keep the kind of sharing") {
     AppState state = cost_state();
     const auto share = [&](HeadSharing sharing) {
-        return after(state, {shared_heads(state.cost().sizes, sharing)}).cost().sizes;
+        return cost_controls(after(state, {shared_heads(cost_controls(state).sizes, sharing)}))
+            .sizes;
     };
     CHECK(share(HeadSharing::grouped)[CostSize::kv_heads] == 8);
     CHECK(share(HeadSharing::multi_query)[CostSize::kv_heads] == 1);
     CHECK(sharing_of(share(HeadSharing::multi_query)) == HeadSharing::multi_query);
     state = after(state, {SetCostSize{CostSize::heads, 12}});
-    CHECK(state.cost().sizes[CostSize::kv_heads] == 12);
+    CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 12);
     state = after(state, {SetCostSize{CostSize::kv_heads, 4}, SetCostSize{CostSize::heads, 6}});
-    CHECK(state.cost().sizes[CostSize::kv_heads] == 3);
+    CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 3);
     state = after(state, {SetCostSize{CostSize::kv_heads, 4}});
-    CHECK(state.cost().sizes[CostSize::kv_heads] == 6);  // the next that divides
+    CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 6);  // the next that divides
     CHECK(state.message.words == "G = 6.");
     state = after(state, {SetCostSize{CostSize::kv_heads, 5}});
-    CHECK(state.cost().sizes[CostSize::kv_heads] == 3);
+    CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 3);
     state = after(state, {SetCostSize{CostSize::kv_heads, 7}});
-    CHECK(state.cost().sizes[CostSize::kv_heads] == 3);
+    CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 3);
     CHECK(state.message.severity == Severity::error);
 }
 
 TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets; undo") {
     AppState state = cost_state({SetCostTokens{1024}});
-    CHECK(state.cost().sizes[CostSize::tq] == 1024);
+    CHECK(cost_controls(state).sizes[CostSize::tq] == 1024);
     state = after(state, {SetCostPreset{"llama3-70b"}, SetCostTokens{4096}});
-    CHECK(state.cost().sizes[CostSize::tq] == 1);
-    CHECK(state.cost().sizes[CostSize::tk] == 4096);
+    CHECK(cost_controls(state).sizes[CostSize::tq] == 1);
+    CHECK(cost_controls(state).sizes[CostSize::tk] == 4096);
     state = after(state, {Undo{}, Undo{}});
-    CHECK(state.cost().sizes[CostSize::tk] == 1024);
+    CHECK(cost_controls(state).sizes[CostSize::tk] == 1024);
     state = after(state, {SetCostPreset{"document"}});
-    CHECK(state.cost().sizes[CostSize::tk] == 4);
-    CHECK(state.cost().sizes[CostSize::d_model] == 4);
+    CHECK(cost_controls(state).sizes[CostSize::tk] == 4);
+    CHECK(cost_controls(state).sizes[CostSize::d_model] == 4);
     CHECK(build_cost_view(state, kGiB).preset_shown == "the present document");
     CHECK(after(state, {SetCostPreset{"attic"}}).message.words == "There are no sizes 'attic'.");
     const AppState none = after(empty_state(), {SetCostPreset{"document"}});
     CHECK(none.message.severity == Severity::error);
-    CHECK(none.cost().sizes == CostSizes{});
+    CHECK(cost_controls(none).sizes == CostSizes{});
 }
 
 TEST_CASE(
@@ -172,9 +173,9 @@ TEST_CASE(
     CHECK(requested_cost(state)->of.sizes[CostSize::d_model] == 0);
     answer_all(state);
     CHECK_FALSE(requested_cost(state));
-    REQUIRE(state.cost_look.last);
-    CHECK(state.cost_look.last->staged_ms > 0.0);
-    CHECK(state.cost_look.last->fused_ms > 0.0);
+    REQUIRE(cost_look(state).last);
+    CHECK(cost_look(state).last->staged_ms > 0.0);
+    CHECK(cost_look(state).last->fused_ms > 0.0);
     const CostView view = build_cost_view(state, kGiB);
     REQUIRE(view.measure.times.size() == 2);
     CHECK(
@@ -201,8 +202,8 @@ TEST_CASE("a session keeps sizes, pass and item; its sizes are checked") {
     std::string text = session_to_json(state);
     const auto read = session_from_json(text, "session");
     REQUIRE(read);
-    CHECK(read->cost() == state.cost());
-    CHECK(read->cost_look.item == CostItem::kv_cache);
+    CHECK(cost_controls(*read) == cost_controls(state));
+    CHECK(cost_look(*read).item == CostItem::kv_cache);
     const std::size_t at = text.find("\"kv_heads\":8");
     REQUIRE(at != std::string::npos);
     text.replace(at, 12, "\"kv_heads\":7");

@@ -1,4 +1,6 @@
-#include "app/view/document/document.h"
+#include "app/common/document/document.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -7,11 +9,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/view/common/tokens.h"
-#include "app/view/document/reference.h"
-#include "app/view/document/toy.h"
-#include "app/view/session.h"
-#include "app/view/step/view.h"
+#include "app/common/document/reference.h"
+#include "app/common/document/toy.h"
+#include "app/common/tokens.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/view.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

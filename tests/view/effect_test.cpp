@@ -1,4 +1,6 @@
-#include "app/view/document/effect.h"
+#include "app/common/document/effect.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +11,10 @@
 #include <set>
 #include <string_view>
 
-#include "app/view/common/format.h"
-#include "app/view/common/sheet.h"
-#include "app/view/step/view.h"
-#include "app/view/step/workspace.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/view.h"
+#include "app/workspaces/step/workspace.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
 

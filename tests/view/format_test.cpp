@@ -1,4 +1,4 @@
-#include "app/view/common/format.h"
+#include "app/common/format.h"
 
 #include <doctest/doctest.h>
 

@@ -1,14 +1,16 @@
 // The glossary: its data, what a search finds, and where a term leads.
 
-#include "app/view/common/glossary.h"
+#include "app/common/glossary.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/state.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "app/view/session.h"
-#include "app/view/window/commands.h"
-#include "app/view/workspaces.h"
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "app/window/session.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -68,8 +70,8 @@ TEST_CASE("glossary: a choice stays inside the list and leads to its place; Esca
     CHECK(place_words(state, scaled).starts_with("Step, stage "));
     for (const Action& action : chosen(scaled)) view::apply(state, action);
     CHECK_FALSE(state.glossary.shown);
-    CHECK(state.workspace == Workspace::step);
-    CHECK(state.step.stage == Stage::scaled);
+    CHECK(state.workspace == "step");
+    CHECK(step_look(state).stage == Stage::scaled);
 }
 
 TEST_CASE("glossary: it is kept in a session, and others close it") {

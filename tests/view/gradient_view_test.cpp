@@ -4,13 +4,16 @@
 
 #include <cmath>
 
-#include "app/view/common/format.h"
-#include "app/view/common/sheet.h"
-#include "app/view/document/edits.h"
-#include "app/view/session.h"
-#include "app/view/step/explain_backward.h"
-#include "app/view/step/loss.h"
-#include "app/view/step/workspace.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/explain_backward.h"
+#include "app/workspaces/step/loss.h"
+#include "app/workspaces/step/workspace.h"
 #include "core/cast.h"
 #include "core/rng.h"
 #include "core/tex.h"
@@ -116,7 +119,7 @@ std::vector<AppState> losses_of(const AppState& state) {
 double exact_loss(const AppState& state, const InputsD& inputs) {
     const TraceD trace = attend_exact(inputs, state.document().spec).value();
     const TensorD& output = trace[Stage::output];
-    const Loss& loss = state.step.loss;
+    const Loss& loss = state.loss;
     const OutputCell& cell = loss.cell;
     if (loss.kind == LossKind::cell) return output(cell.batch, 0, cell.row, cell.column);
     double sum = 0.0;
@@ -300,10 +303,10 @@ TEST_CASE("the gradient of a masked score explains the row's competition") {
 TEST_CASE("a target is typed at the output, moves the gradient, and is undone") {
     const CellRef cell{Stage::output, 0, 1};
     AppState state = after(initial_state(), {GoToEnd{true}, BeginCellEdit{cell}});
-    CHECK_FALSE(state.step.editing);  // a computed number
+    CHECK_FALSE(step_look(state).editing);  // a computed number
     state = after(state, {SetLoss{LossKind::squared}, BeginCellEdit{cell}});
-    REQUIRE(state.step.editing);
-    CHECK(state.step.editing->draft == "0");
+    REQUIRE(step_look(state).editing);
+    CHECK(step_look(state).editing->draft == "0");
     const double y = *value_at(state, cell);
     CHECK(*gradient_at(state, cell) == static_cast<float>(y));
     state = after(state, {DraftCell{"0.5"}, CommitCellEdit{}});
@@ -324,7 +327,7 @@ TEST_CASE("a session and a journal bring loss and targets back") {
     for (const AppState& state : losses_of(preset_state("three-heads"))) {
         const auto opened = session_from_json(session_to_json(state), "session", {});
         REQUIRE(opened);
-        CHECK(opened->step.loss == state.step.loss);
+        CHECK(opened->loss == state.loss);
         CHECK(opened->document().targets == state.document().targets);
         for (const OperandId& id : everything(state)) {
             const auto a = gradient_of(state, id);

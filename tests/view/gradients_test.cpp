@@ -1,15 +1,18 @@
-#include "app/view/gradients/view.h"
+#include "app/workspaces/gradients/view.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/state.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "app/view/document/targets.h"
-#include "app/view/gradients/requests.h"
-#include "app/view/gradients/workspace.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
-#include "app/view/step/loss.h"
+#include "app/common/document/targets.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/workspace.h"
+#include "app/workspaces/step/loss.h"
 #include "core/cast.h"
 #include "core/engine.h"
 #include "tests/view/sample_states.h"
@@ -61,11 +64,11 @@ TEST_CASE("gradients: finite differences agree for every loss") {
     for (const LossKind kind :
          {LossKind::sum, LossKind::cell, LossKind::squared, LossKind::cross_entropy}) {
         const AppState state = gradients_state({SetLoss{kind}});
-        REQUIRE(state.gradients_look.result);
-        const DifferenceCheck& check = state.gradients_look.result->check;
+        REQUIRE(gradients_look(state).result);
+        const DifferenceCheck& check = gradients_look(state).result->check;
         CHECK(check.entries >= 16);
         CHECK(check.worst < 1e-6);
-        CHECK(state.gradients_look.result->sides[0].loss ==
+        CHECK(gradients_look(state).result->sides[0].loss ==
               doctest::Approx(loss_value(state).value()).epsilon(1e-5));
     }
 }
@@ -77,7 +80,7 @@ TEST_CASE(
     state = after(state, {SetLoss{LossKind::file}});
     CHECK(has(state.message.words, "expected a file with dY"));
     const double sum = loss_value(state).value();
-    state.step.loss.kind = LossKind::file;
+    state.loss.kind = LossKind::file;
     CHECK(loss_value(state).value() == sum);
     CHECK(build_gradients_view(state).loss == 0);
 
@@ -89,8 +92,8 @@ TEST_CASE(
     document.d_output = {std::make_shared<const Tensor>(given)};
     state.history[state.now].document = std::make_shared<const Document>(document);
     play(state, {SetLoss{LossKind::file}});
-    REQUIRE(state.gradients_look.result);
-    const LossGradients& result = *state.gradients_look.result;
+    REQUIRE(gradients_look(state).result);
+    const LossGradients& result = *gradients_look(state).result;
     CHECK(result.check.worst < 1e-6);
     CHECK(result.sides[0].loss == doctest::Approx(loss_value(state).value()).epsilon(1e-5));
     const auto expected =
@@ -111,7 +114,7 @@ TEST_CASE(
 
 TEST_CASE("gradients: the Jacobian of a row by hand, its norm, and the direction it kills") {
     const AppState state = gradients_state({SelectJacobianRow{2, 1}});
-    const auto& weights = state.gradients_look.result->sides[0].trace[Stage::weights];
+    const auto& weights = gradients_look(state).result->sides[0].trace[Stage::weights];
     const GridView grid = build_gradients_view(state).grids.back();
     const double factor = 1.0 / std::sqrt(static_cast<double>(state.document().size.d_k));
     for (Index k = 0; k < 4; ++k) {
@@ -157,7 +160,7 @@ TEST_CASE("gradients: raising a score does what the exact softmax does") {
     const AppState state = gradients_state({SelectJacobianRow{1, 3}});
     const InspectorView inspector = gradients_inspector(state);
     REQUIRE(inspector.table);
-    const auto& weights = state.gradients_look.result->sides[0].trace[Stage::weights];
+    const auto& weights = gradients_look(state).result->sides[0].trace[Stage::weights];
     const double factor = 1.0 / std::sqrt(static_cast<double>(state.document().size.d_k));
     double sum = 0.0;
     for (Index j = 0; j < 4; ++j) sum += weights(0, 0, 1, j) * (j == 3 ? std::exp(factor) : 1.0);
@@ -171,8 +174,8 @@ TEST_CASE("gradients: a session keeps the place, and every sample is shown or sa
     const AppState state = gradients_state({ShowGradientOf{"w_q"}, SelectJacobianRow{3, 2}});
     const auto read = session_from_json(session_to_json(state), "session");
     REQUIRE(read);
-    CHECK(read->gradients_look.tensor == OperandId{Param::w_q});
-    CHECK(read->gradients_look.row == 3);
+    CHECK(gradients_look(*read).tensor == OperandId{Param::w_q});
+    CHECK(gradients_look(*read).row == 3);
     for (AppState& each : sample_states()) {
         view::apply(each, SetWorkspace{"gradients"});
         answer_all(each);
@@ -184,7 +187,7 @@ TEST_CASE("gradients: a session keeps the place, and every sample is shown or sa
 TEST_CASE("gradients: competition: the raised key gains what all others lose") {
     const AppState state = gradients_state({SelectJacobianRow{2, 1}});
     const CompetitionView view = build_gradients_view(state).competition;
-    const auto& weights = state.gradients_look.result->sides[0].trace[Stage::weights];
+    const auto& weights = gradients_look(state).result->sides[0].trace[Stage::weights];
     REQUIRE(view.tokens.size() == 4);
     CHECK(view.raised == 1);
     double sum = 0.0;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/view/heads/compute.h"
-#include "app/view/heads/requests.h"
-#include "app/view/heads/shown.h"
-#include "app/view/heads/view.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/requests.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -75,7 +75,7 @@ TEST_CASE("what a file does not have is not defined, with the reason") {
     CHECK(view.grids.empty());
     CHECK(view.large_lacks == "α‖vW_O‖ is not defined for layer 0 head 0: there is no W_O.");
     const AppState unknown = heads_of({ShowHeadsAs{"importance"}});
-    CHECK(unknown.heads.show == HeadShow::weights);
+    CHECK(heads_look(unknown).show == HeadShow::weights);
     CHECK(unknown.message.severity == Severity::error);
 }
 
@@ -114,9 +114,9 @@ TEST_CASE("a clipped key has no part in the colours' range and a look of its own
     CHECK(own.grids[0].range.high == doctest::Approx(2.0));  // 5 is key 0's
     // Of head 1 every query looks at key 0: its mean weight is 1; of head 2 none has ½.
     const AppState heavy = after(state, {ClipSinks{"limit", 0.6}});
-    CHECK(head_colors(heavy.heads, {0, 1}).is_clipped(0));
-    CHECK_FALSE(head_colors(heavy.heads, {0, 2}).is_clipped(0));
-    CHECK(after(state, {ClipSinks{"limit", 1.5}}).heads.clip == SinkClip::first);
+    CHECK(head_colors(heads_look(heavy), {0, 1}).is_clipped(0));
+    CHECK_FALSE(head_colors(heads_look(heavy), {0, 2}).is_clipped(0));
+    CHECK(heads_look(after(state, {ClipSinks{"limit", 1.5}})).clip == SinkClip::first);
 }
 
 TEST_CASE("colours by linear, √ and log of the share") {
@@ -252,13 +252,13 @@ TEST_CASE("a session keeps what is drawn, in which form, and the filter") {
                    FilterHeadsByMeasure{"entropy", 0.25}, ScatterHeads{"entropy", "distance"}});
     const auto read = session_from_json(session_to_json(state), "session.json");
     REQUIRE(read);
-    const HeadsLook& look = read->heads;
+    const HeadsLook& look = heads_look(*read);
     CHECK(look.show == HeadShow::output_norm);
     CHECK(look.curve == ColorCurve::log);
     CHECK(look.clip == SinkClip::limit);
     CHECK(look.clip_limit == 0.4);
     CHECK(look.form == HeadForm::lines);
     CHECK(look.list == HeadsList::scatter);
-    CHECK(look.filter == state.heads.filter);
+    CHECK(look.filter == heads_look(state).filter);
     CHECK(look.scatter_y == "distance");
 }

@@ -1,13 +1,15 @@
 // The small pictures of all heads.
 
-#include "app/view/step/heads.h"
+#include "app/workspaces/step/heads.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <set>
 
-#include "app/view/step/grids.h"
+#include "app/workspaces/step/grids.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

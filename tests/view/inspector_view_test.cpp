@@ -1,4 +1,6 @@
-#include "app/view/common/inspector.h"
+#include "app/common/document/actions.h"
+#include "app/common/inspector.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -8,11 +10,11 @@
 #include <sstream>
 #include <string>
 
-#include "app/view/common/expr.h"
-#include "app/view/common/format.h"
-#include "app/view/common/sheet.h"
-#include "app/view/step/explain.h"
-#include "app/view/step/workspace.h"
+#include "app/common/expr.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/explain.h"
+#include "app/workspaces/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

@@ -5,8 +5,10 @@
 
 #include <cmath>
 
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/common/map/actions.h"
+#include "app/window/journal.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
 #include "tests/support/random_journal.h"
 #include "tests/view/sample_states.h"
 

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
-#include "app/view/common/inspector.h"
-#include "app/view/common/sheet.h"
-#include "app/view/session.h"
-#include "app/view/step/explain.h"
-#include "app/view/step/view.h"
-#include "app/view/step/workspace.h"
+#include "app/common/document/actions.h"
+#include "app/common/inspector.h"
+#include "app/common/sheet.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/explain.h"
+#include "app/workspaces/step/view.h"
+#include "app/workspaces/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -34,7 +36,7 @@ TEST_CASE("the inspector says what the backend does not keep") {
     const CellRef cell{Stage::context, 0, 0};
     const AppState state =
         after(fused_state("the-cat-sat-down"), {GoToStage{Stage::context}, SelectCell{cell}});
-    REQUIRE(state.step.selected);
+    REQUIRE(state.selected);
     const InspectorView view = step_inspector(state);
     CHECK(
         words_of(view).find("weights are not kept by the backend fused: choose another backend") !=
@@ -85,7 +87,7 @@ TEST_CASE("a value that the trace does not hold is none") {
 
 TEST_CASE("a session that selects or hovers a cell of the backend fused opens") {
     AppState state = after(fused_state("eight-heads"), {GoToStage{Stage::context}});
-    state.step.selected = state.step.hovered = CellRef{Stage::context, 1, 0};
+    state.selected = step_look(state).hovered = CellRef{Stage::context, 1, 0};
     const auto opened = session_from_json(session_to_json(state), "fused.json");
     REQUIRE(opened);
     CHECK(!step_inspector(*opened).empty);

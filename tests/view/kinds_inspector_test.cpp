@@ -2,8 +2,10 @@
 
 #include <cmath>
 
-#include "app/view/kinds/explain.h"
-#include "app/view/kinds/workspace.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/kinds/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -78,7 +80,7 @@ TEST_CASE("operations in the place of softmax write what their weight is made fr
     CHECK(kinds_inspector(state).table->rows[0].cells[2].text.empty());
     for (const char* pair : {"linear", "latents", "state-space"}) {
         state = explained({ChooseKinds{pair}});
-        const KindsResult& result = *state.kinds_look.result;
+        const KindsResult& result = *kinds_look(state).result;
         for (Index i = 0; i < 3; ++i)
             for (Index j = 0; j <= i; ++j) {
                 const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);
@@ -108,7 +110,7 @@ TEST_CASE("the weight that the arithmetic ends with is the weight of the matrix,
     for (const auto& [setting, value] : settings) {
         const AppState state =
             after(two_heads_state(), {SetWorkspace{"kinds"}, ShowHead{1}, b_is(setting, value)});
-        const KindsResult& result = *state.kinds_look.result;
+        const KindsResult& result = *kinds_look(state).result;
         REQUIRE(result.whole());
         CAPTURE(setting);
         CAPTURE(value);

@@ -2,9 +2,11 @@
 
 #include <cmath>
 
-#include "app/view/kinds/compute.h"
-#include "app/view/kinds/online.h"
-#include "app/view/kinds/workspace.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/workspace.h"
 #include "core/tex.h"
 #include "tests/view/sample_states.h"
 
@@ -143,23 +145,23 @@ TEST_CASE("playing steps until the last chunk, stepping stops at both ends") {
     state = after(state, {Tick{1.3}});
     REQUIRE(due_actions(state).size() == 1);
     state = after(state, due_actions(state));
-    CHECK(state.kinds_look.taken == 1);
+    CHECK(kinds_look(state).taken == 1);
     state = after(state, {Tick{1.3}});
     state = after(state, due_actions(state));
-    CHECK(state.kinds_look.taken == 2);
+    CHECK(kinds_look(state).taken == 2);
     CHECK_FALSE(is_animating(state));
-    CHECK(after(state, {StepOnline{1}}).kinds_look.taken == 2);
-    CHECK(after(state, {StepOnline{-9}}).kinds_look.taken == 0);
-    CHECK(after(state, {PlayOnline{}}).kinds_look.taken == 0);  // from the start again
+    CHECK(kinds_look(after(state, {StepOnline{1}})).taken == 2);
+    CHECK(kinds_look(after(state, {StepOnline{-9}})).taken == 0);
+    CHECK(kinds_look(after(state, {PlayOnline{}})).taken == 0);  // from the start again
 }
 
 TEST_CASE("another row, chunk or side begins before the first chunk; the document is kept inside") {
     const AppState state = online_state({SetOnlineChunk{1}, StepOnline{2}});
-    CHECK(after(state, {SelectKindsPair{1, 0}}).kinds_look.taken == 0);
-    CHECK(after(state, {SelectKindsPair{2, 1}}).kinds_look.taken == 2);
-    CHECK(after(state, {SetOnlineSide{KindsSide::b}}).kinds_look.taken == 0);
-    CHECK(after(state, {SetOnlineChunk{3}}).kinds_look.taken == 0);
-    CHECK(after(state, {SetOnlineChunk{0}}).kinds().chunk == 1);
+    CHECK(kinds_look(after(state, {SelectKindsPair{1, 0}})).taken == 0);
+    CHECK(kinds_look(after(state, {SelectKindsPair{2, 1}})).taken == 2);
+    CHECK(kinds_look(after(state, {SetOnlineSide{KindsSide::b}})).taken == 0);
+    CHECK(kinds_look(after(state, {SetOnlineChunk{3}})).taken == 0);
+    CHECK(kinds_controls(after(state, {SetOnlineChunk{0}})).chunk == 1);
     CHECK(after(state, {SetOnlineChunk{65}}).message.severity == Severity::error);
-    CHECK(after(state, {SetSentence{"cat"}}).kinds_look.taken == 1);
+    CHECK(kinds_look(after(state, {SetSentence{"cat"}})).taken == 1);
 }

@@ -6,11 +6,15 @@
 #include <array>
 #include <cmath>
 
-#include "app/view/kinds/compute.h"
-#include "app/view/kinds/view.h"
-#include "app/view/kinds/words.h"
-#include "app/view/kinds/workspace.h"
-#include "app/view/session.h"
+#include "app/common/document/actions.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/view.h"
+#include "app/workspaces/kinds/words.h"
+#include "app/workspaces/kinds/workspace.h"
+#include "app/workspaces/step/actions.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -26,9 +30,9 @@ AppState kinds_state(const Actions& actions = {}) {
                  actions);
 }
 const KindsResult& result_of(const AppState& state) {
-    REQUIRE(state.kinds_look.result);
-    REQUIRE(state.kinds_look.result->whole());
-    return *state.kinds_look.result;
+    REQUIRE(kinds_look(state).result);
+    REQUIRE(kinds_look(state).result->whole());
+    return *kinds_look(state).result;
 }
 
 void check_weights(const KindComputed& side, const Matrix& expected) {
@@ -170,7 +174,7 @@ TEST_CASE("cosine at a quarter's temperature") {
                                         {0.191311971676, 0.191311971676, 0.617376056649}}});
     CHECK(result_of(state).difference.value == doctest::Approx(0.351789517441).epsilon(1e-9));
     CHECK(result_of(state).difference.equal == 1);  // sat → sat too
-    CHECK(state.kinds() == after(state, {ChooseKinds{"dot-cosine"}}).kinds());
+    CHECK(kinds_controls(state) == kinds_controls(after(state, {ChooseKinds{"dot-cosine"}})));
 }
 
 TEST_CASE("linear attention: φ(q)·φ(k) shared by rows, with fewer operations and less kept") {
@@ -323,17 +327,17 @@ TEST_CASE("what is no number is counted and left out of the largest difference")
 TEST_CASE("settings are undone, and stand in session and journal") {
     const AppState state = kinds_state();
     AppState other = after(state, {b_is("score", "cosine"), SwapKinds{}, SetKindsSeed{5}});
-    CHECK(other.kinds().a.score == Score::cosine);
-    CHECK(other.kinds().b.score == Score::dot);
+    CHECK(kinds_controls(other).a.score == Score::cosine);
+    CHECK(kinds_controls(other).b.score == Score::dot);
     const auto read = session_from_json(session_to_json(other), "session");
     REQUIRE(read);
-    CHECK(read->kinds() == other.kinds());
-    REQUIRE(read->kinds_look.result);
-    CHECK(is_current(*read->kinds_look.result, *read));
+    CHECK(kinds_controls(*read) == kinds_controls(other));
+    REQUIRE(kinds_look(*read).result);
+    CHECK(is_current(*kinds_look(*read).result, *read));
     other = after(other, {Undo{}, Undo{}, Undo{}});
-    CHECK(other.kinds() == state.kinds());
+    CHECK(kinds_controls(other) == kinds_controls(state));
     CHECK(is_current(result_of(other), other));
-    CHECK(after(other, {Redo{}}).kinds().b.score == Score::cosine);
+    CHECK(kinds_controls(after(other, {Redo{}})).b.score == Score::cosine);
     CHECK(from_journal(*to_journal(b_is("window", "3"))).has_value());
 }
 
@@ -341,7 +345,7 @@ TEST_CASE("a setting that is none, or a value it cannot have, changes nothing an
     const AppState state = kinds_state();
     const auto refused = [&](const char* setting, const char* value) {
         const AppState now = after(state, {b_is(setting, value)});
-        CHECK(now.kinds() == state.kinds());
+        CHECK(kinds_controls(now) == kinds_controls(state));
         return now.message.words;
     };
     CHECK(refused("colour", "red") == "A kind of attention has no setting 'colour'.");
@@ -379,11 +383,12 @@ TEST_CASE("every pair of kinds can be computed on every sample, and says one tru
             CAPTURE(preset.key);
             CAPTURE(view.sentence);
             CHECK_FALSE(view.sentence.empty());
-            if (!now.kinds_look.result
-                     ->whole()) {  // an operation that the document has no mask for
-                const bool turns = now.kinds().b.position != KindPosition::none;
+            if (!kinds_look(now)
+                     .result->whole()) {  // an operation that the document has no mask for
+                const bool turns = kinds_controls(now).b.position != KindPosition::none;
                 const bool narrow = now.document().size.d_k < 2;  // no pair of columns to turn
-                CHECK((now.kinds().b.operation != KindOperation::softmax || (turns && narrow)));
+                CHECK((kinds_controls(now).b.operation != KindOperation::softmax ||
+                       (turns && narrow)));
                 continue;
             }
             CHECK(view.rows.size() >= 4);
@@ -403,11 +408,11 @@ TEST_CASE("the pair that is looked at goes with the person from workspace to wor
     AppState state =
         after(initial_state(),
               {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"kinds"}});
-    CHECK(state.kinds_look.selected == large::Cell{2, 1});
+    CHECK(kinds_look(state).selected == large::Cell{2, 1});
     state = after(state, {SelectKindsPair{3, 0}, SetWorkspace{"step"}});
-    CHECK(state.step.selected == CellRef{Stage::scores, 3, 0});
+    CHECK(state.selected == CellRef{Stage::scores, 3, 0});
     state = after(state, {SetWorkspace{"kinds"}, MovePair{-9, 1}});
-    CHECK(state.kinds_look.selected == large::Cell{0, 1});
+    CHECK(kinds_look(state).selected == large::Cell{0, 1});
     CHECK(after(state, {SelectKindsPair{4, 0}}).message.severity == Severity::warning);
-    CHECK(after(state, {SelectKindsPair{-1, 0}}).kinds_look.selected == large::Cell{0, 1});
+    CHECK(kinds_look(after(state, {SelectKindsPair{-1, 0}})).selected == large::Cell{0, 1});
 }

@@ -1,17 +1,28 @@
 // Actions of the Large workspace: what they change, how they are written down, what the worker is asked.
 #include <doctest/doctest.h>
 
-#include "app/view/large/camera.h"
-#include "app/view/large/json.h"
-#include "app/view/large/words.h"
-#include "app/view/session.h"
-#include "app/view/window/commands.h"
+#include <nlohmann/json.hpp>
+
+#include "app/common/describe_json.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/words.h"
+#include "app/window/commands.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
+
+/// What a session keeps of the map.
+nlohmann::ordered_json large_to(MapLook look) {
+    auto kept = nlohmann::ordered_json::object();
+    JsonWriter writer(kept);
+    describe(writer, look);
+    return kept;
+}
 
 using Of = large::Search::Of;
 
@@ -70,13 +81,13 @@ TEST_CASE("a session keeps what the map looks at") {
     const auto read = session_from_json(text, "session", {.open = open_planted});
     REQUIRE(read);
     CHECK(session_to_json(*read) == text);
-    CHECK(read->workspace == Workspace::large);
+    CHECK(read->workspace == "large");
     CHECK(read->document().origin == state.document().origin);
-    CHECK(read->large.selected == large::Cell{100, 200});
-    CHECK(read->large.picture == MapPictureOf::scores);
-    CHECK(read->large.top == large::TopChoice{false, true});
+    CHECK(map_look(*read).selected == large::Cell{100, 200});
+    CHECK(map_look(*read).picture == MapPictureOf::scores);
+    CHECK(map_look(*read).top == large::TopChoice{false, true});
     const AppState again = with_map_input(after(*read, {SetMapCanvas{{1000.0, 800.0}}}));
-    CHECK(again.large.camera == state.large.camera);
+    CHECK(map_look(again).camera == map_look(state).camera);
     CHECK(requested_map(again)->view == requested_map(after(state, {Tick{1.0}}))->view);
 }
 
@@ -99,7 +110,7 @@ TEST_CASE("a session names a generated matrix by how it is made, and needs an op
     CHECK(session_to_json(*read) == text);
     CHECK(read->document().origin == state.document().origin);
     CHECK(read->document().spec.temperature == 2.0);
-    CHECK(read->large.size == state.large.size);
+    CHECK(map_look(*read).size == map_look(state).size);
     const auto unopened = session_from_json(text, "session");
     REQUIRE_FALSE(unopened);
     CHECK(unopened.error().sentence.find("'document'") != std::string::npos);
@@ -121,10 +132,10 @@ TEST_CASE("a session that is opened in a running window looks at what it looked 
     const AppState shown = after(
         planted_state({.tokens = 512}),
         {SetMapCanvas{{600.0, 400.0}}, OpenFile{"a.json"}, DocumentReady{"a.json", "", opened}});
-    CHECK(large_to(shown.large) == large_to(saved.large));
-    CHECK(shown.large.size == saved.large.size);
-    CHECK(shown.large.canvas == MapCanvas{600.0, 400.0});
-    CHECK(shown.workspace == Workspace::large);
+    CHECK(large_to(map_look(shown)) == large_to(map_look(saved)));
+    CHECK(map_look(shown).size == map_look(saved).size);
+    CHECK(map_look(shown).canvas == MapCanvas{600.0, 400.0});
+    CHECK(shown.workspace == "large");
     CHECK(shown.session_file == "a.json");
     CHECK(requested_map_input(shown)->document == shown.shared_document());
 }
@@ -154,9 +165,9 @@ TEST_CASE("the same actions give the same state whatever room the window has") {
         CAPTURE(to_journal(action).value());
         view::apply(reference, action);
         for (AppState& state : states) {
-            CAPTURE(state.large.canvas.width);
+            CAPTURE(map_look(state).canvas.width);
             view::apply(state, action);
-            CHECK(large_to(state.large) == large_to(reference.large));
+            CHECK(large_to(map_look(state)) == large_to(map_look(reference)));
             CHECK(session_to_json(state) == session_to_json(reference));
         }
     }
@@ -164,36 +175,36 @@ TEST_CASE("the same actions give the same state whatever room the window has") {
     reference = with_map_input(after(std::move(reference), {SetMapCanvas{room}}));
     for (AppState& state : states) {
         state = with_map_input(after(std::move(state), {SetMapCanvas{room}}));
-        CHECK(shown_camera(state.large) == shown_camera(reference.large));
+        CHECK(shown_camera(map_look(state)) == shown_camera(map_look(reference)));
         CHECK(requested_map(state)->view == requested_map(reference)->view);
     }
 }
 
 TEST_CASE("an answer to what is no longer wanted is dropped") {
     const AppState state = planted_state();
-    const auto& input = state.large.input;
+    const auto& input = map_look(state).input;
     const auto snapshot = std::make_shared<const large::MapSnapshot>();
-    CHECK(after(state, {MapReady{input, snapshot}}).large.snapshot == snapshot);
+    CHECK(map_look(after(state, {MapReady{input, snapshot}})).snapshot == snapshot);
     const auto another = std::make_shared<const large::MapInput>(*input);
-    CHECK_FALSE(after(state, {MapReady{another, snapshot}}).large.snapshot);
+    CHECK_FALSE(map_look(after(state, {MapReady{another, snapshot}})).snapshot);
     auto other_head = std::make_shared<large::MapSnapshot>();
     other_head->request.head = {0, 1};
-    CHECK_FALSE(after(state, {MapReady{input, other_head}}).large.snapshot);
+    CHECK_FALSE(map_look(after(state, {MapReady{input, other_head}})).snapshot);
     auto ended = std::make_shared<large::MapSnapshot>(*snapshot);
     ended->fault = "no memory";
     const AppState told = after(state, {MapReady{input, ended}});
-    CHECK(told.large.fault == "no memory");
+    CHECK(map_look(told).fault == "no memory");
     CHECK(told.message.severity == Severity::error);
     const auto cell = std::make_shared<const MapCell>();
-    CHECK(after(state, {MapCellReady{input, cell}}).large.inspected == cell);
-    CHECK_FALSE(after(state, {MapCellReady{another, cell}}).large.inspected);
+    CHECK(map_look(after(state, {MapCellReady{input, cell}})).inspected == cell);
+    CHECK_FALSE(map_look(after(state, {MapCellReady{another, cell}})).inspected);
     const AppState opening = after(state, {OpenFile{"other.npz"}});
-    CHECK(opening.large.input == input);  // what is open stays until the other is there
+    CHECK(map_look(opening).input == input);  // what is open stays until the other is there
     const AppState other = opened_in(opening, {.tokens = 1024, .seed = 2});
-    CHECK_FALSE(other.large.input);
-    CHECK_FALSE(after(other, {MapInputReady{state.shared_document(), input, ""}}).large.input);
-    CHECK_FALSE(after(other, {MapReady{input, snapshot}}).large.snapshot);
-    CHECK_FALSE(after(other, {MapCellReady{input, cell}}).large.inspected);
+    CHECK_FALSE(map_look(other).input);
+    CHECK_FALSE(map_look(after(other, {MapInputReady{state.shared_document(), input, ""}})).input);
+    CHECK_FALSE(map_look(after(other, {MapReady{input, snapshot}})).snapshot);
+    CHECK_FALSE(map_look(after(other, {MapCellReady{input, cell}})).inspected);
     CHECK_FALSE(requested_map(other));
     CHECK(requested_map_input(other)->document == other.shared_document());
     CHECK(other.shared_document() != state.shared_document());
@@ -208,8 +219,8 @@ TEST_CASE("what cannot be opened leaves the map as it is") {
     CHECK(refused.message.severity == Severity::error);
     CHECK_FALSE(requested_document(refused));
     CHECK(refused.shared_document() == state.shared_document());
-    CHECK(refused.large.input == state.large.input);
-    CHECK(large_to(refused.large) == large_to(state.large));
+    CHECK(map_look(refused).input == map_look(state).input);
+    CHECK(large_to(map_look(refused)) == large_to(map_look(state)));
 }
 
 TEST_CASE("jobs are requested only while the workspace is shown, and once") {
@@ -219,7 +230,7 @@ TEST_CASE("jobs are requested only while the workspace is shown, and once") {
     CHECK_FALSE(requested_map_cell(opened));
     CHECK_FALSE(requested_map(opened));
     AppState probing = opened;
-    probing.large.probes = true;
+    map_look(probing).probes = true;
     CHECK(requested_probe(probing));
     CHECK_FALSE(requested_map_input(probing));  // nothing computes beside the measurement
     CHECK_FALSE(requested_probe(after(probing, {SetWorkspace{"step"}})));
@@ -251,14 +262,14 @@ TEST_CASE("a request says where the camera is and that it moves") {
 }
 
 TEST_CASE("the exact pass runs by itself where it is quick, else when asked") {
-    CHECK(wants_full_pass(planted_state().large));
+    CHECK(wants_full_pass(map_look(planted_state())));
     AppState state = planted_state();
-    large::MapInput wide = *state.large.input;
+    large::MapInput wide = *map_look(state).input;
     wide.source.size.tq = wide.source.size.tk = large::kMostPlanted;
-    state.large.input = std::make_shared<const large::MapInput>(wide);
-    CHECK_FALSE(wants_full_pass(state.large));
-    CHECK(wants_full_pass(after(state, {SetFullPass{true}}).large));
-    CHECK_FALSE(wants_full_pass(after(planted_state(), {SetFullPass{false}}).large));
+    map_look(state).input = std::make_shared<const large::MapInput>(wide);
+    CHECK_FALSE(wants_full_pass(map_look(state)));
+    CHECK(wants_full_pass(map_look(after(state, {SetFullPass{true}}))));
+    CHECK_FALSE(wants_full_pass(map_look(after(planted_state(), {SetFullPass{false}}))));
 }
 
 TEST_CASE("every command of the workspace does what it says") {
@@ -272,23 +283,25 @@ TEST_CASE("every command of the workspace does what it says") {
         CHECK(found->enabled);
         return after(state, {found->action});
     };
-    CHECK(press({Key::plus}).large.camera.cells_per_unit < state.large.camera.cells_per_unit);
-    CHECK(press({Key::minus}).large.camera.cells_per_unit > state.large.camera.cells_per_unit);
-    CHECK(press({Key::f}).large.fitted);
-    CHECK(press({Key::home}).large.fitted);
-    CHECK(press({Key::up}).large.camera.row < state.large.camera.row);
-    CHECK(press({Key::down}).large.camera.row > state.large.camera.row);
-    CHECK(press({Key::left}).large.camera.column < state.large.camera.column);
-    CHECK(press({Key::right}).large.camera.column > state.large.camera.column);
-    CHECK(press({Key::g}).large.go_to_open);
-    CHECK(press({Key::n}).large.selected == state.document().landmarks->needle);
-    CHECK(press({Key::c}).large.colors.pooling == large::Pooling::log_mean);
-    CHECK_FALSE(press({Key::l}).large.colors.log_scale);
-    CHECK_FALSE(wants_full_pass(press({Key::space}).large));
-    CHECK(press({Key::a}).large.search == large::Search{Of::key, 400});
-    CHECK(press({Key::q}).large.search == large::Search{Of::query, 500});
-    CHECK_FALSE(press({Key::escape}).large.selected);
-    CHECK(after(state, {SetWorkspace{"step"}}).workspace == Workspace::step);
+    CHECK(map_look(press({Key::plus})).camera.cells_per_unit <
+          map_look(state).camera.cells_per_unit);
+    CHECK(map_look(press({Key::minus})).camera.cells_per_unit >
+          map_look(state).camera.cells_per_unit);
+    CHECK(map_look(press({Key::f})).fitted);
+    CHECK(map_look(press({Key::home})).fitted);
+    CHECK(map_look(press({Key::up})).camera.row < map_look(state).camera.row);
+    CHECK(map_look(press({Key::down})).camera.row > map_look(state).camera.row);
+    CHECK(map_look(press({Key::left})).camera.column < map_look(state).camera.column);
+    CHECK(map_look(press({Key::right})).camera.column > map_look(state).camera.column);
+    CHECK(map_look(press({Key::g})).go_to_open);
+    CHECK(map_look(press({Key::n})).selected == state.document().landmarks->needle);
+    CHECK(map_look(press({Key::c})).colors.pooling == large::Pooling::log_mean);
+    CHECK_FALSE(map_look(press({Key::l})).colors.log_scale);
+    CHECK_FALSE(wants_full_pass(map_look(press({Key::space}))));
+    CHECK(map_look(press({Key::a})).search == large::Search{Of::key, 400});
+    CHECK(map_look(press({Key::q})).search == large::Search{Of::query, 500});
+    CHECK_FALSE(map_look(press({Key::escape})).selected);
+    CHECK(after(state, {SetWorkspace{"step"}}).workspace == "step");
     CHECK_FALSE(find_commands(state, "generate 65,536").empty());
 }
 
@@ -301,13 +314,13 @@ TEST_CASE("Escape closes the nearest thing: the field, the search, the selection
             after(state, {std::ranges::find(list, Chord{Key::escape}, &Command::chord)->action});
     };
     escape();
-    CHECK_FALSE(state.large.go_to_open);
-    CHECK(state.large.search);
+    CHECK_FALSE(map_look(state).go_to_open);
+    CHECK(map_look(state).search);
     escape();
-    CHECK_FALSE(state.large.search);
-    CHECK(state.large.selected);
+    CHECK_FALSE(map_look(state).search);
+    CHECK(map_look(state).selected);
     escape();
-    CHECK_FALSE(state.large.selected);
+    CHECK_FALSE(map_look(state).selected);
 }
 
 TEST_CASE("a head that is not there is refused") {
@@ -323,14 +336,14 @@ TEST_CASE("the map shows the head that all workspaces show") {
         after(initial_state(), {SetHeads{2}, SetWorkspace{"large"}, SelectMapCell{{1, 2}}}));
     CHECK(requested_map(state)->view.head == large::Head{0, 0});
     auto snapshot = std::make_shared<large::MapSnapshot>();
-    state = after(std::move(state), {MapReady{state.large.input, snapshot}});
-    CHECK(state.large.snapshot);
+    state = after(std::move(state), {MapReady{map_look(state).input, snapshot}});
+    CHECK(map_look(state).snapshot);
     const AppState other = after(state, {SetWorkspace{"step"}, ShowHead{1}, SetWorkspace{"large"}});
     CHECK(requested_map(other)->view.head == large::Head{0, 1});
     CHECK(requested_map_cell(other)->head == large::Head{0, 1});
-    CHECK(other.large.input == state.large.input);
-    CHECK_FALSE(other.large.snapshot);  // it is of the other head
+    CHECK(map_look(other).input == map_look(state).input);
+    CHECK_FALSE(map_look(other).snapshot);  // it is of the other head
     snapshot = std::make_shared<large::MapSnapshot>(*snapshot);
     snapshot->request.head = {0, 1};
-    CHECK(after(other, {MapReady{state.large.input, snapshot}}).large.snapshot);
+    CHECK(map_look(after(other, {MapReady{map_look(state).input, snapshot}})).snapshot);
 }

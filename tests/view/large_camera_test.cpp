@@ -1,8 +1,8 @@
 // Where the camera of the Large workspace stands.
 #include <doctest/doctest.h>
 
-#include "app/view/large/camera.h"
-#include "app/view/large/ruler.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/ruler.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;
@@ -11,13 +11,13 @@ using namespace attn::view;
 namespace {
 
 /// The cell coordinates under a pixel do not differ by more than a hundredth of a pixel.
-void check_under(const LargeLook& look, double x, double y, double row, double column) {
+void check_under(const MapLook& look, double x, double y, double row, double column) {
     const double slack = 0.01 * cells_per_pixel(look);
     CHECK(std::abs(row_at(look, y) - row) <= slack);
     CHECK(std::abs(column_at(look, x) - column) <= slack);
 }
 
-void look_at(LargeLook& look, const MapCamera& camera) {
+void look_at(MapLook& look, const MapCamera& camera) {
     look.camera = camera;
     look.fitted = false;
 }
@@ -26,35 +26,35 @@ void look_at(LargeLook& look, const MapCamera& camera) {
 
 TEST_CASE("the whole matrix is in view at first and after Home") {
     const AppState state = planted_state();
-    CHECK(state.large.fitted);
-    CHECK(cells_per_pixel(state.large) == 1024.0 / 800.0);
-    CHECK(y_of(state.large, 0.0) == 0.0);
-    CHECK(y_of(state.large, 1024.0) == 800.0);
-    CHECK(x_of(state.large, 512.0) == 500.0);
+    CHECK(map_look(state).fitted);
+    CHECK(cells_per_pixel(map_look(state)) == 1024.0 / 800.0);
+    CHECK(y_of(map_look(state), 0.0) == 0.0);
+    CHECK(y_of(map_look(state), 1024.0) == 800.0);
+    CHECK(x_of(map_look(state), 512.0) == 500.0);
     const AppState moved = panned_by(zoomed_by(state, 8.0), 300.0, -160.0);
-    CHECK_FALSE(moved.large.fitted);
-    CHECK_FALSE(shown_camera(moved.large) == shown_camera(state.large));
+    CHECK_FALSE(map_look(moved).fitted);
+    CHECK_FALSE(shown_camera(map_look(moved)) == shown_camera(map_look(state)));
     const AppState home = after(moved, {FitMap{}});
-    CHECK(shown_camera(home.large) == shown_camera(state.large));
+    CHECK(shown_camera(map_look(home)) == shown_camera(map_look(state)));
     const AppState resized = after(home, {SetMapCanvas{{400.0, 300.0}}});
-    CHECK(cells_per_pixel(resized.large) == 1024.0 / 300.0);
+    CHECK(cells_per_pixel(map_look(resized)) == 1024.0 / 300.0);
     const AppState scaled = after(home, {SetMapCanvas{{400.0, 300.0, 2.0}}});
-    CHECK(cells_per_pixel(scaled.large) == 1024.0 / 300.0);
-    CHECK(shown_camera(scaled.large).cells_per_unit == 2.0 * 1024.0 / 300.0);
+    CHECK(cells_per_pixel(map_look(scaled)) == 1024.0 / 300.0);
+    CHECK(shown_camera(map_look(scaled)).cells_per_unit == 2.0 * 1024.0 / 300.0);
 }
 
 TEST_CASE("moving out as far as the whole matrix goes keeps it fitted to any window") {
     const AppState state = planted_state();
     const AppState out = zoomed_by(zoomed_by(state, 2.0), 0.25);
-    CHECK(out.large.fitted);
-    CHECK(cells_per_pixel(after(out, {SetMapCanvas{{400.0, 300.0}}}).large) == 1024.0 / 300.0);
-    CHECK(panned_by(state, 100.0, 100.0).large.fitted);  // nothing to move
+    CHECK(map_look(out).fitted);
+    CHECK(cells_per_pixel(map_look(after(out, {SetMapCanvas{{400.0, 300.0}}}))) == 1024.0 / 300.0);
+    CHECK(map_look(panned_by(state, 100.0, 100.0)).fitted);  // nothing to move
 }
 
 TEST_CASE("zooming about a pixel keeps the cell under it, in and out") {
     AppState state = planted_state();
     for (const auto& [x, y] : {std::pair{137.0, 20.0}, {500.0, 400.0}, {899.0, 790.0}}) {
-        LargeLook look = state.large;
+        MapLook look = map_look(state);
         const double row = row_at(look, y);
         const double column = column_at(look, x);
         for (int notch = 0; notch < 60; ++notch) {
@@ -77,7 +77,7 @@ TEST_CASE("the matrix cannot be lost, whatever the camera is told") {
     for (const MapCamera& camera :
          {MapCamera{-1e9, 1e9, 0.5}, MapCamera{kNan, 0.0, 1.0}, MapCamera{0.0, 0.0, 0.0},
           MapCamera{0.0, 0.0, -1.0}, MapCamera{5.0, 5.0, 1e300}, MapCamera{1e300, 5.0, 1e-300}}) {
-        const LargeLook look = after(state, {SetMapCamera{camera}}).large;
+        const MapLook look = map_look(after(state, {SetMapCamera{camera}}));
         const MapCamera shown = shown_camera(look);
         CHECK(shown.row >= 0.0);
         CHECK(shown.row <= 1024.0);
@@ -86,7 +86,7 @@ TEST_CASE("the matrix cannot be lost, whatever the camera is told") {
         CHECK(shown.cells_per_unit >= 1.0 / kLargestCell);
         CHECK(shown.cells_per_unit <= 1024.0 / 800.0);
         const bool camera_at_all = camera.cells_per_unit > 0.0 && !std::isnan(camera.row);
-        CHECK(look.camera == (camera_at_all ? camera : state.large.camera));
+        CHECK(look.camera == (camera_at_all ? camera : map_look(state).camera));
         CHECK(look.fitted == !camera_at_all);
     }
 }
@@ -94,13 +94,13 @@ TEST_CASE("the matrix cannot be lost, whatever the camera is told") {
 TEST_CASE("a texel is at least one pixel and less than two, up to the coarsest level") {
     AppState state = planted_state();
     for (double factor = 1.0; factor < 80.0; factor *= 1.13) {
-        const LargeLook look = zoomed_by(state, factor).large;
+        const MapLook look = map_look(zoomed_by(state, factor));
         const double texel =
             static_cast<double>(Index{1} << tile_level(look)) / cells_per_pixel(look);
         CHECK(texel >= 1.0 - 1e-5);
         if (tile_level(look) > 0) CHECK(texel < 2.0);
     }
-    CHECK(tile_level(after(state, {SetMapCanvas{{8.0, 8.0}}}).large) == 2);
+    CHECK(tile_level(map_look(after(state, {SetMapCanvas{{8.0, 8.0}}}))) == 2);
 }
 
 TEST_CASE("a text names a cell with commas, spaces or an arrow") {
@@ -125,18 +125,18 @@ TEST_CASE("a text names a cell with commas, spaces or an arrow") {
 TEST_CASE("going to a cell shows it large and selects it; a cell that is not there is refused") {
     const AppState state = planted_state();
     const AppState gone = after(state, {GoToCell{{1000, 3}}});
-    CHECK(gone.large.selected == large::Cell{1000, 3});
-    CHECK(1.0 / cells_per_pixel(gone.large) >= kFigureCell);
-    CHECK(cell_at(gone.large, 500.0, 400.0) == large::Cell{1000, 3});
+    CHECK(map_look(gone).selected == large::Cell{1000, 3});
+    CHECK(1.0 / cells_per_pixel(map_look(gone)) >= kFigureCell);
+    CHECK(cell_at(map_look(gone), 500.0, 400.0) == large::Cell{1000, 3});
     const AppState refused = after(state, {GoToCell{{1024, 0}}});
-    CHECK_FALSE(refused.large.selected);
+    CHECK_FALSE(map_look(refused).selected);
     CHECK(refused.message.words.find("1,024 × 1,024") != std::string::npos);
     CHECK(refused.message.severity == Severity::warning);
-    CHECK(refused.large.camera == state.large.camera);
-    CHECK(refused.large.fitted);
+    CHECK(map_look(refused).camera == map_look(state).camera);
+    CHECK(map_look(refused).fitted);
     const AppState needle = after(state, {GoToNeedle{}});
-    CHECK(needle.large.selected == state.large.input->needle);
-    CHECK(needle.large.selected == state.document().landmarks->needle);
+    CHECK(map_look(needle).selected == map_look(state).input->needle);
+    CHECK(map_look(needle).selected == state.document().landmarks->needle);
 }
 
 TEST_CASE("before the map is there the document already says where one can go") {
@@ -146,54 +146,54 @@ TEST_CASE("before the map is there the document already says where one can go") 
     const auto mapped = [&](const Actions& actions) {
         return with_map_input(after(state, actions));
     };
-    CHECK(mapped({GoToNeedle{}}).large.selected == needle);
-    CHECK(mapped({GoToNeedle{}}).large.input->needle == needle);
-    CHECK(cell_at(mapped({GoToCell{{9, 8}}}).large, 500.0, 400.0) == large::Cell{9, 8});
+    CHECK(map_look(mapped({GoToNeedle{}})).selected == needle);
+    CHECK(map_look(mapped({GoToNeedle{}})).input->needle == needle);
+    CHECK(cell_at(map_look(mapped({GoToCell{{9, 8}}})), 500.0, 400.0) == large::Cell{9, 8});
     const AppState outside = after(state, {GoToCell{{5000, 1}}});
-    CHECK_FALSE(outside.large.selected);
+    CHECK_FALSE(map_look(outside).selected);
     CHECK(outside.message.severity == Severity::warning);
-    CHECK(shown_camera(mapped({SetMapCamera{{1e9, 5.0, 1.0}}}).large).row == 1024.0);
+    CHECK(shown_camera(map_look(mapped({SetMapCamera{{1e9, 5.0, 1.0}}}))).row == 1024.0);
 }
 
 TEST_CASE("going to a cell is refused while there is no matrix that has it") {
     const AppState none = after(empty_state(), {SetWorkspace{"large"}});
-    CHECK(none.large.size == MapSize{});
+    CHECK(map_look(none).size == MapSize{});
     const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024}}});
-    CHECK(opening.large.size == MapSize{4, 4});  // of the sentence, until the matrix is there
+    CHECK(map_look(opening).size == MapSize{4, 4});  // of the sentence, until the matrix is there
     for (const AppState& state : {none, opening})
         for (const Action& action :
              {Action{GoToCell{{9, 8}}}, Action{GoToNeedle{}}, Action{SelectMapCell{{9, 8}}}}) {
             const AppState refused = after(state, {action});
-            CHECK_FALSE(refused.large.selected);
-            CHECK(refused.large.fitted);
+            CHECK_FALSE(map_look(refused).selected);
+            CHECK(map_look(refused).fitted);
             CHECK(refused.message.severity == Severity::warning);
         }
     const AppState moved = after(opening, {SetMapCamera{{3.0, 2.0, 0.1}}});
     const auto opened =
         std::make_shared<const Opened>(Opened{planted_document({.tokens = 1024}), nullptr, ""});
     const AppState there = after(moved, {DocumentReady{"", "", opened}});
-    CHECK(there.large.fitted);  // where the last one was looked at means nothing for this one
-    CHECK(there.large.size == MapSize{1024, 1024});
-    CHECK_FALSE(there.large.selected);
+    CHECK(map_look(there).fitted);  // where the last one was looked at means nothing for this one
+    CHECK(map_look(there).size == MapSize{1024, 1024});
+    CHECK_FALSE(map_look(there).selected);
 }
 
 TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents as strong marks") {
     const AppState state = planted_state();
-    const auto far = column_ruler(state.large);
+    const auto far = column_ruler(map_look(state));
     const auto round = std::ranges::find(far, "200", &RulerMark::label);
     REQUIRE(round != far.end());
-    CHECK(round->at == doctest::Approx(x_of(state.large, 200.5)));
-    const auto down = row_ruler(state.large);
+    CHECK(round->at == doctest::Approx(x_of(map_look(state), 200.5)));
+    const auto down = row_ruler(map_look(state));
     const auto below = std::ranges::find(down, "200", &RulerMark::label);
     REQUIRE(below != down.end());
-    CHECK(below->at == doctest::Approx(y_of(state.large, 200.5)));
+    CHECK(below->at == doctest::Approx(y_of(map_look(state), 200.5)));
     CHECK(std::ranges::any_of(far, [](const RulerMark& mark) { return mark.strong; }));
     for (const RulerMark& mark : far) {
         CHECK(mark.at >= 0.0);
         CHECK(mark.at <= 1000.0);
     }
     const AppState close = after(state, {GoToCell{{512, 515}}});
-    const auto near = column_ruler(close.large);
+    const auto near = column_ruler(map_look(close));
     const auto numbered = std::ranges::find(near, "510", &RulerMark::label);
     REQUIRE(numbered != near.end());
     CHECK(numbered->at == doctest::Approx(500.0 - 5 * 48.0));
@@ -207,17 +207,18 @@ TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents 
 
 TEST_CASE("a cell gone to before there is a window is readable at the window's scale") {
     AppState early = planted_state();
-    early.large.canvas = {};
+    map_look(early).canvas = {};
     const AppState gone = after(std::move(early), {GoToCell{{500, 3}}});
     const MapCanvas window{600.0, 400.0, 1.5};
     const AppState shown = after(gone, {SetMapCanvas{window}});
-    CHECK(shown.large.camera == gone.large.camera);
-    CHECK(cells_per_pixel(shown.large) == doctest::Approx(cells_per_pixel(gone.large) / 1.5));
-    CHECK(1.0 / cells_per_pixel(shown.large) >= 1.5 * kFigureCell);
-    CHECK(cell_at(shown.large, 300.0, 200.0) == large::Cell{500, 3});
+    CHECK(map_look(shown).camera == map_look(gone).camera);
+    CHECK(cells_per_pixel(map_look(shown)) ==
+          doctest::Approx(cells_per_pixel(map_look(gone)) / 1.5));
+    CHECK(1.0 / cells_per_pixel(map_look(shown)) >= 1.5 * kFigureCell);
+    CHECK(cell_at(map_look(shown), 300.0, 200.0) == large::Cell{500, 3});
     const AppState zoomed = after(zoomed_by(gone, 0.5), {SetMapCanvas{window}});
-    CHECK(zoomed.large.camera.cells_per_unit ==
-          doctest::Approx(gone.large.camera.cells_per_unit * 2.0));
-    CHECK(cells_per_pixel(zoomed.large) ==
-          doctest::Approx(cells_per_pixel(gone.large) * 2.0 / 1.5));
+    CHECK(map_look(zoomed).camera.cells_per_unit ==
+          doctest::Approx(map_look(gone).camera.cells_per_unit * 2.0));
+    CHECK(cells_per_pixel(map_look(zoomed)) ==
+          doctest::Approx(cells_per_pixel(map_look(gone)) * 2.0 / 1.5));
 }

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "app/view/document/requests.h"
-#include "app/view/large/camera.h"
-#include "app/view/large/requests.h"
-#include "app/view/large/view.h"
-#include "app/view/large/workspace.h"
+#include "app/common/document/requests.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/requests.h"
+#include "app/common/map/view.h"
+#include "app/workspaces/large/workspace.h"
 #include "tests/view/sample_states.h"
 
 namespace attn::view {
@@ -77,10 +77,10 @@ inline AppState empty_state() {
 
 /// After the map was moved by a hand or a key.
 inline AppState zoomed_by(const AppState& state, double factor) {
-    return after(state, {moved_map(state.large, zoomed(state.large, factor))});
+    return after(state, {moved_map(map_look(state), zoomed(map_look(state), factor))});
 }
 inline AppState panned_by(const AppState& state, double dx, double dy) {
-    return after(state, {moved_map(state.large, panned(state.large, dx, dy))});
+    return after(state, {moved_map(map_look(state), panned(map_look(state), dx, dy))});
 }
 
 }  // namespace attn::view

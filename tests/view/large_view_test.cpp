@@ -4,12 +4,12 @@
 #include <cstring>
 #include <set>
 
-#include "app/view/common/format.h"
-#include "app/view/large/camera.h"
-#include "app/view/large/colors.h"
-#include "app/view/large/pictures.h"
-#include "app/view/large/words.h"
-#include "app/view/window/commands.h"
+#include "app/common/format.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/colors.h"
+#include "app/common/map/pictures.h"
+#include "app/common/map/words.h"
+#include "app/window/commands.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;
@@ -97,7 +97,7 @@ TEST_CASE("masked, NaN, zero and an estimate are different pixels") {
 TEST_CASE("the legend names the pooling, the range and the mask") {
     const AppState state = planted_state();
     const MapLegend legend =
-        map_legend({1e-5, 1e-2, true}, state.large.colors, 64, true, ThemeName::dark);
+        map_legend({1e-5, 1e-2, true}, map_look(state).colors, 64, true, ThemeName::dark);
     CHECK(legend.title == "largest weight of 64 × 64 cells");
     REQUIRE(legend.ticks.size() == 4);
     CHECK(legend.ticks[0].label == "10⁻⁵");
@@ -151,10 +151,10 @@ TEST_CASE("before the matrix is there the view says what is being done") {
 
 TEST_CASE("a generated matrix that is opened is shown here, and asked for by its size and seed") {
     const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024, .seed = 7}}});
-    CHECK(opening.workspace == Workspace::step);
+    CHECK(opening.workspace == "step");
     CHECK(has(opening.message.words, "1024 tokens, seed 7"));
     const AppState state = opened_state({.tokens = 1024, .seed = 7});
-    CHECK(state.workspace == Workspace::large);
+    CHECK(state.workspace == "large");
     CHECK_FALSE(requested_document(state));
     const LargeView view = build_large_view(state);
     CHECK(view.loading);
@@ -207,13 +207,13 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     CHECK(view.marks.size() == 1);
     CHECK(view.zoom_words == "1 cell = 48 px");
     CHECK(has(view.inspector.hint, "Computing"));
-    const large::Cell needle = *state.large.selected;
+    const large::Cell needle = *map_look(state).selected;
     const auto answer = *run(*requested_map_cell(state), {}).as<MapCellReady>();
     const auto cell = answer.cell;
     REQUIRE(cell);
     CHECK(cell->cell == needle);
     CHECK(cell->arithmetic.weight ==
-          large::cell_arithmetic(state.large.input->source, {}, needle).weight);
+          large::cell_arithmetic(map_look(state).input->source, {}, needle).weight);
     state = after(std::move(state), {answer, HoverMapCell{needle}});
     view = build_large_view(state);
     CHECK(has(view.inspector.title, " → "));
@@ -256,20 +256,20 @@ TEST_CASE("a search lists the strongest cells of a column") {
     REQUIRE_FALSE(view.found.empty());
     CHECK(view.found[0].cell.column == 0);
     const AppState refused = after(state, {SearchMap{large::Search{Of::query, 1024}}});
-    CHECK(refused.large.search == state.large.search);
+    CHECK(map_look(refused).search == map_look(state).search);
 }
 
 TEST_CASE("the needle has a mark while some of its cell is on the canvas") {
     const AppState state = settled_state(planted_state(), {GoToNeedle{}});
-    REQUIRE(state.large.input->needle);
+    REQUIRE(map_look(state).input->needle);
     const auto marks_at = [&](double first_column) {  // of the canvas: 1000 pixels, 1/64 cell each
         AppState moved = state;
-        moved.large.fitted = false;
-        moved.large.camera.cells_per_unit = 1.0 / 64.0;
-        moved.large.camera.column = first_column + 500.0 / 64.0;
+        map_look(moved).fitted = false;
+        map_look(moved).camera.cells_per_unit = 1.0 / 64.0;
+        map_look(moved).camera.column = first_column + 500.0 / 64.0;
         return build_large_view(moved).marks.size();
     };
-    const auto needle = static_cast<double>(state.large.input->needle->column);
+    const auto needle = static_cast<double>(map_look(state).input->needle->column);
     CHECK(marks_at(needle) == 1);
     CHECK(marks_at(needle + 63.0 / 64.0) == 1);
     CHECK(marks_at(needle + 1.0) == 0);

@@ -7,15 +7,15 @@
 #include <functional>
 #include <set>
 
-#include "app/view/common/colormap.h"
-#include "app/view/common/format.h"
-#include "app/view/common/theme.h"
-#include "app/view/common/words.h"
-#include "app/view/large/camera.h"
-#include "app/view/large/colors.h"
-#include "app/view/large/pictures.h"
-#include "app/view/large/words.h"
-#include "app/view/window/commands.h"
+#include "app/common/colormap.h"
+#include "app/common/format.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/colors.h"
+#include "app/common/map/pictures.h"
+#include "app/common/map/words.h"
+#include "app/common/theme.h"
+#include "app/common/words.h"
+#include "app/window/commands.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;
@@ -140,7 +140,7 @@ TEST_CASE("texels are single cells from two pixels a cell on, and even from one"
             state = after(std::move(state), {SetMapCanvas{{500.0, 300.0, scale}}});
             state =
                 settled_state(std::move(state), {SetMapCamera{{350.0, 300.0, scale / cell_px}}});
-            CHECK(drawn_level(state.large) == 0);
+            CHECK(drawn_level(map_look(state)) == 0);
             const LargeView view = build_large_view(state);
             REQUIRE_FALSE(view.pictures.empty());
             for (const MapPicture& picture : view.pictures) {
@@ -212,7 +212,7 @@ TEST_CASE("the picture of scores: which scores, a diverging legend about zero, t
     CHECK(view.legend.ticks[1].label == "0");
     CHECK(view.legend.ticks[0].label == "−" + view.legend.ticks[2].label);
     CHECK(view.legend.masked == "masked");
-    const large::CellArithmetic& cell = state.large.inspected->arithmetic;
+    const large::CellArithmetic& cell = map_look(state).inspected->arithmetic;
     CHECK(has(view.hover_words, "S = q·k ÷ √d_k = " + number(cell.scaled)));
     const auto middle = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
         return figure.where.left < 500.0 && figure.where.right > 500.0 &&
@@ -240,7 +240,7 @@ TEST_CASE("a score's number has the ink that is read on its colour, for every sc
         AppState state = settled_state(planted_state({.tokens = 512}),
                                        {SetMapPicture{MapPictureOf::scores}, GoToNeedle{}});
         state.theme = name;
-        const double high = score_range_in_view(state.large);
+        const double high = score_range_in_view(map_look(state));
         int dark = 0, light = 0;
         for (const MapFigure& figure : build_large_view(state).figures) {
             std::string text = figure.text;

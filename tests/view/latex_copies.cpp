@@ -3,11 +3,12 @@
 #include <set>
 #include <string>
 
-#include "app/view/common/sheet.h"
-#include "app/view/step/explain.h"
-#include "app/view/step/explain_backward.h"
-#include "app/view/step/gradient_view.h"
-#include "app/view/step/view.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/explain.h"
+#include "app/workspaces/step/explain_backward.h"
+#include "app/workspaces/step/gradient_view.h"
+#include "app/workspaces/step/view.h"
 #include "core/gradient_tex.h"
 #include "core/stages.h"
 #include "tests/view/sample_states.h"

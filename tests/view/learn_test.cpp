@@ -1,16 +1,16 @@
-#include "app/view/learn/view.h"
+#include "app/workspaces/learn/view.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/view/learn/requests.h"
-#include "app/view/learn/settings.h"
-#include "app/view/learn/training.h"
-#include "app/view/learn/words.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/learn/requests.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/training.h"
+#include "app/workspaces/learn/words.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -42,19 +42,19 @@ std::vector<std::shared_ptr<const train::Record>> plain_records(const train::Spe
 
 TEST_CASE("learn: both runs are those of their specifications, step by step") {
     const AppState state = small_learn_state({TrainTo{6}});
-    REQUIRE(state.learn.series);
-    const LearnControls& controls = state.learn.plan->controls;
+    REQUIRE(learn_look(state).series);
+    const LearnControls& controls = learn_look(state).plan->controls;
     CHECK(controls.a.scaling);
     CHECK_FALSE(controls.b.scaling);
     CHECK(controls.a.d_k == 16);
     CHECK(controls.b.d_k == 16);
     for (std::size_t run = 0; run < 2; ++run) {
         const auto expected = plain_records(controls.of(run), 6);
-        const auto& records = state.learn.series->sides[run].records;
+        const auto& records = learn_look(state).series->sides[run].records;
         REQUIRE(records.size() == 6);
         for (std::size_t n = 0; n < 6; ++n) CHECK(*records[n] == *expected[n]);
     }
-    CHECK(state.learn.series->complete);
+    CHECK(learn_look(state).series->complete);
     CHECK_FALSE(requested_learning(state));
     CHECK_FALSE(is_learning(state));
 }
@@ -67,15 +67,15 @@ TEST_CASE(
     play(state, {ShowLearnStep{3}});
     CHECK(shown_learn_step(state) == 3);
     play(state, {SwitchScaling{"b", 3, true}});
-    const auto& was = before.learn.series->sides[1].records;
-    const auto& now = state.learn.series->sides[1].records;
+    const auto& was = learn_look(before).series->sides[1].records;
+    const auto& now = learn_look(state).series->sides[1].records;
     REQUIRE(now.size() == 8);
     for (std::size_t n = 0; n < 3; ++n) CHECK(*now[n] == *was[n]);
     CHECK(now[3]->loss != was[3]->loss);
     CHECK(now[3]->switches.scaling);
-    REQUIRE(state.learn.before);
-    REQUIRE(state.learn.before->sides[1].records.size() == 8);
-    CHECK(*state.learn.before->sides[1].records[7] == *was[7]);
+    REQUIRE(learn_look(state).before);
+    REQUIRE(learn_look(state).before->sides[1].records.size() == 8);
+    CHECK(*learn_look(state).before->sides[1].records[7] == *was[7]);
     const LearnView view = build_learn_view(state);
     const auto dashed = [](const CurveView& curve) { return curve.dashed; };
     CHECK(std::ranges::count_if(view.plots[0].curves, dashed) == 1);
@@ -84,14 +84,15 @@ TEST_CASE(
     }));
     // The way back: the switch is taken away again.
     play(state, {SwitchScaling{"b", 3, false}});
-    CHECK(state.learn.plan->switches[1].empty());
-    for (std::size_t n = 0; n < 8; ++n) CHECK(*state.learn.series->sides[1].records[n] == *was[n]);
+    CHECK(learn_look(state).plan->switches[1].empty());
+    for (std::size_t n = 0; n < 8; ++n)
+        CHECK(*learn_look(state).series->sides[1].records[n] == *was[n]);
 }
 
 TEST_CASE("learn: a head that is off counts as 0 and gets no gradient") {
     const AppState state = small_learn_state({TrainTo{4}, SwitchLearnHead{"a", 1, 0, 0, false}});
-    const auto& records = state.learn.series->sides[0].records;
-    const auto& matrices = state.learn.series->sides[0].matrices;
+    const auto& records = learn_look(state).series->sides[0].records;
+    const auto& matrices = learn_look(state).series->sides[0].matrices;
     const auto w_q = std::ranges::find(matrices, "layers.0.w_q", &train::Matrix::name);
     REQUIRE(w_q != matrices.end());
     const auto m = static_cast<std::size_t>(w_q - matrices.begin());
@@ -105,11 +106,12 @@ TEST_CASE("learn: maps are the model's weights on the sequence, of the moment th
     AppState state = small_learn_state({TrainTo{8}, ShowLearnStep{2}});
     const LearnView view = build_learn_view(state);
     REQUIRE(view.maps.size() == 2);
-    const LearnSide& side = state.learn.series->sides[0];
+    const LearnSide& side = learn_look(state).series->sides[0];
     REQUIRE(side.probe);
     CHECK(side.probe->step == 2);
-    const auto expected = train::probe(state.learn.plan->controls.a, *moment_at(side.moments, 2),
-                                       train::Sequences(state.learn.plan->controls.a).fixed());
+    const auto expected =
+        train::probe(learn_look(state).plan->controls.a, *moment_at(side.moments, 2),
+                     train::Sequences(learn_look(state).plan->controls.a).fixed());
     for (Index i = 0; i < 12; ++i)
         for (Index j = 0; j < 12; ++j)
             CHECK(view.maps[0].at(i, j).value == expected.weights[0](0, 0, i, j));
@@ -141,19 +143,19 @@ TEST_CASE("learn: the headline says what the numbers say, also that there is no 
 
 TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change nothing") {
     AppState state = after(initial_state(), {SetWorkspace{"learn"}});
-    const LearnControls first = state.learn_controls();
+    const LearnControls first = learn_controls(state);
     view::apply(state, SetLearnField{"a", "d_k", "32"});
-    CHECK(state.learn_controls().a.d_k == 32);
-    CHECK(state.learn_controls().b.d_k == 32);
-    CHECK_FALSE(state.learn_controls().b.scaling);
-    CHECK(state.learn.plan->controls.a.d_k == 32);  // nothing was trained: the plan follows
+    CHECK(learn_controls(state).a.d_k == 32);
+    CHECK(learn_controls(state).b.d_k == 32);
+    CHECK_FALSE(learn_controls(state).b.scaling);
+    CHECK(learn_look(state).plan->controls.a.d_k == 32);  // nothing was trained: the plan follows
     view::apply(state, SetLearnDifference{"d_k"});
-    CHECK(state.learn_controls().b.scaling);
-    CHECK(state.learn_controls().b.d_k == 8);
+    CHECK(learn_controls(state).b.scaling);
+    CHECK(learn_controls(state).b.d_k == 8);
     view::apply(state, SetLearnField{"b", "d_k", "64"});
-    CHECK(state.learn_controls().a.d_k == 32);
-    CHECK(state.learn_controls().b.d_k == 64);
-    const LearnControls now = state.learn_controls();
+    CHECK(learn_controls(state).a.d_k == 32);
+    CHECK(learn_controls(state).b.d_k == 64);
+    const LearnControls now = learn_controls(state);
     view::apply(state, SetLearnField{"b", "layers", "1"});
     CHECK(has(state.message.words, "B differs in d_k alone"));
     view::apply(state, SetLearnField{"a", "d_k", "100000"});
@@ -161,9 +163,9 @@ TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change
     view::apply(state, SetLearnField{"a", "colour", "1"});
     view::apply(state, SetLearnField{"a", "d_k", "\"wide\""});
     view::apply(state, SetLearnDifference{"task"});
-    CHECK(state.learn_controls() == now);
+    CHECK(learn_controls(state) == now);
     for (int n = 0; n < 3; ++n) view::apply(state, Undo{});
-    CHECK(state.learn_controls() == first);
+    CHECK(learn_controls(state) == first);
 }
 
 TEST_CASE("learn: every experiment and every difference can be trained") {
@@ -185,11 +187,11 @@ TEST_CASE("learn: every experiment and every difference can be trained") {
 
 TEST_CASE("learn: the spread is that of the same training from the next seeds") {
     const AppState state = small_learn_state({TrainTo{3}, TrainSeeds{3}});
-    const LearnSeries& series = *state.learn.series;
+    const LearnSeries& series = *learn_look(state).series;
     REQUIRE(series.seeds.size() == 3);
     for (const LearnSeed& seed : series.seeds)
         for (std::size_t run = 0; run < 2; ++run) {
-            train::Spec spec = state.learn.plan->controls.of(run);
+            train::Spec spec = learn_look(state).plan->controls.of(run);
             spec.seed = seed.seed;
             const auto expected = train::ending_of(plain_records(spec, 3), 3);
             CHECK(seed.endings[run].loss == expected.loss);
@@ -210,8 +212,8 @@ TEST_CASE("learn: a session brings back settings, plan and place, and trains to 
     answer_all(*read);
     for (std::size_t run = 0; run < 2; ++run)
         for (std::size_t n = 0; n < 5; ++n)
-            CHECK(*read->learn.series->sides[run].records[n] ==
-                  *state.learn.series->sides[run].records[n]);
+            CHECK(*learn_look(*read).series->sides[run].records[n] ==
+                  *learn_look(state).series->sides[run].records[n]);
     const auto with = [&](const std::string& from, const std::string& to) {
         std::string other = text;
         other.replace(other.find(from), from.size(), to);
@@ -224,7 +226,7 @@ TEST_CASE("learn: a session brings back settings, plan and place, and trains to 
 
 TEST_CASE("learn: what cannot be said leaves everything as it is") {
     AppState state = small_learn_state({TrainTo{2}});
-    const LearnPlan plan = *state.learn.plan;
+    const LearnPlan plan = *learn_look(state).plan;
     for (const Action& action :
          Actions{TrainTo{-1}, TrainTo{kMostLearnSteps + 1}, SwitchScaling{"c", 0, true},
                  SwitchScaling{"a", 99, false}, SwitchLearnHead{"a", 0, 9, 0, false}, TrainSeeds{0},
@@ -232,6 +234,6 @@ TEST_CASE("learn: what cannot be said leaves everything as it is") {
                  OpenLearnMoment{"a", "step", 3}, LoadExperiment{"attic"}}) {
         view::apply(state, action);
         CHECK(state.message.severity == Severity::warning);
-        CHECK(*state.learn.plan == plan);
+        CHECK(*learn_look(state).plan == plan);
     }
 }

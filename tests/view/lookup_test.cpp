@@ -1,16 +1,16 @@
-#include "app/view/lookup/view.h"
+#include "app/workspaces/lookup/view.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/view/lookup/compute.h"
-#include "app/view/lookup/requests.h"
-#include "app/view/lookup/words.h"
-#include "app/view/lookup/workspace.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/requests.h"
+#include "app/workspaces/lookup/words.h"
+#include "app/workspaces/lookup/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -35,7 +35,7 @@ bool says(const std::string& words, const std::string& part) {
 TEST_CASE("the memory's view has the numbers of the read") {
     const AppState state = lookup_state();
     const MemoryView view = build_memory_view(state);
-    const MemoryRead read = memory_read(state.lookup());
+    const MemoryRead read = memory_read(lookup_controls(state));
     REQUIRE(view.keys.size() == 5);
     CHECK(view.keys[0].name == "France");
     CHECK(view.values[0].name == "Paris");
@@ -53,12 +53,13 @@ TEST_CASE("the memory's view has the numbers of the read") {
 
 TEST_CASE("a value that moves changes no weight, a key does") {
     const AppState before = lookup_state();
-    const auto weights = memory_read(before.lookup()).weights;
+    const auto weights = memory_read(lookup_controls(before)).weights;
     const AppState value = after(before, {MoveLookupValue{0, -3.0, -3.0}});
-    CHECK(memory_read(value.lookup()).weights == weights);
-    CHECK(memory_read(value.lookup()).output != memory_read(before.lookup()).output);
+    CHECK(memory_read(lookup_controls(value)).weights == weights);
+    CHECK(memory_read(lookup_controls(value)).output !=
+          memory_read(lookup_controls(before)).output);
     const AppState key = after(before, {MoveLookupKey{0, -2.0, 0.0}});
-    CHECK(memory_read(key.lookup()).weights != weights);
+    CHECK(memory_read(lookup_controls(key)).weights != weights);
     CHECK(says(build_memory_view(before).notes[1], "no weight depends on V"));
     const AppState same = after(before, {LoadMemory{"keys-as-values"}});
     CHECK(says(build_memory_view(same).notes[1], "Here V = K"));
@@ -78,21 +79,21 @@ TEST_CASE("the long key wins by dot product though another is more similar") {
 
 TEST_CASE("points stay in the plane, names stay readable, and what is not there is said") {
     AppState state = lookup_state({MoveLookupQuery{1e30, -0.004}});
-    CHECK(state.lookup().query == PlanePoint{4.0, 0.0});
+    CHECK(lookup_controls(state).query == PlanePoint{4.0, 0.0});
     state = after(std::move(state), {NameLookupPair{0, "  Spain ", ""}});
-    CHECK(state.lookup().pairs[0].key == "Spain");
-    CHECK(state.lookup().pairs[0].value == "Paris");
+    CHECK(lookup_controls(state).pairs[0].key == "Spain");
+    CHECK(lookup_controls(state).pairs[0].value == "Paris");
     state = after(std::move(state), {RemoveLookupPair{7}});
     CHECK(state.message.words == "There is no pair 7: they are 0 to 4.");
     state = after(std::move(state), {SetLookupTemperature{0.0}});
     CHECK(state.message.severity == Severity::error);
-    CHECK(state.lookup().temperature == 1.0);
+    CHECK(lookup_controls(state).temperature == 1.0);
     for (int n = 0; n < 20; ++n) apply(state, AddLookupPair{1.0, 1.0});
-    CHECK(state.lookup().pairs.size() == kMostLookupPairs);
-    CHECK(state.lookup().pairs[5].key == "key 5");
+    CHECK(lookup_controls(state).pairs.size() == kMostLookupPairs);
+    CHECK(lookup_controls(state).pairs[5].key == "key 5");
     for (int n = 0; n < 20; ++n) apply(state, RemoveLookupPair{0});
-    CHECK(state.lookup().pairs.size() == 1);
-    CHECK(state.lookup_look.pair == 0);
+    CHECK(lookup_controls(state).pairs.size() == 1);
+    CHECK(lookup_look(state).pair == 0);
     CHECK(build_memory_view(state).point.starts_with("One pair alone has the weight 100 %"));
 }
 
@@ -102,9 +103,9 @@ TEST_CASE("a drag of the query is one step of undo") {
     state = after(std::move(state), {BeginGesture{}, MoveLookupQuery{1.0, 1.0},
                                      MoveLookupQuery{1.5, 1.0}, EndGesture{}});
     CHECK(state.now == now + 1);
-    CHECK(state.lookup().query == PlanePoint{1.5, 1.0});
+    CHECK(lookup_controls(state).query == PlanePoint{1.5, 1.0});
     state = after(std::move(state), {Undo{}});
-    CHECK(state.lookup().query == PlanePoint{1.6, 0.3});
+    CHECK(lookup_controls(state).query == PlanePoint{1.6, 0.3});
 }
 
 TEST_CASE("a session keeps memory, order and page; wrong ones are refused with what was expected") {
@@ -115,9 +116,9 @@ TEST_CASE("a session keeps memory, order and page; wrong ones are refused with w
     const std::string text = session_to_json(state);
     const auto read = session_from_json(text, "session");
     REQUIRE(read);
-    CHECK(read->lookup() == state.lookup());
+    CHECK(lookup_controls(*read) == lookup_controls(state));
     CHECK(session_to_json(*read) == text);
-    CHECK(read->lookup_look.page == LookupPage::permutation);
+    CHECK(lookup_look(*read).page == LookupPage::permutation);
     const auto broken = [&](const std::string& from, const std::string& to) {
         std::string other = text;
         const auto at = other.find(from);
@@ -134,7 +135,7 @@ TEST_CASE("a session keeps memory, order and page; wrong ones are refused with w
 
 TEST_CASE("without positions attention is permutation-equivariant, with positions it is not") {
     const AppState none = on_page(LookupPage::permutation, {OrderTokens{TokenOrder::reversed}});
-    const PermutationResult& result = *none.lookup_look.permutation;
+    const PermutationResult& result = *lookup_look(none).permutation;
     REQUIRE(result.fault.empty());
     CHECK(result.order == std::vector<Index>{3, 2, 1, 0});
     CHECK(result.largest <= 1e-6);
@@ -148,7 +149,7 @@ TEST_CASE("without positions attention is permutation-equivariant, with position
         const AppState with = after(none, {SetPermutationPosition{position},
                                            OrderTokens{TokenOrder::document}, MoveToken{0, 2}});
         CAPTURE(static_cast<int>(position));
-        CHECK(with.lookup_look.permutation->largest > 1e-4);
+        CHECK(lookup_look(with).permutation->largest > 1e-4);
         CHECK(says(build_permutation_view(with).body.point,
                    "the same order changes weights by up to"));
     }
@@ -164,7 +165,7 @@ TEST_CASE("the sinusoidal waves in the document's order are the document's own X
         LookupPage::permutation,
         {SetSentence{"red green blue"}, SetPermutationPosition{PermutationPosition::sinusoidal}});
     const Tensor& own = (*state.trace)[Stage::weights];
-    const Tensor& before = state.lookup_look.permutation->before;
+    const Tensor& before = lookup_look(state).permutation->before;
     REQUIRE(before.shape() == own.shape());
     for (Index i = 0; i < 3; ++i)
         for (Index j = 0; j < 3; ++j)
@@ -209,7 +210,7 @@ TEST_CASE("similarity names what is not symmetric and where dot product and cosi
     const SimilarityView view = build_similarity_view(state);
     REQUIRE(view.body.lacks.empty());
     CHECK(view.body.grids.size() == 1);
-    const SimilarityResult& result = *state.lookup_look.similarity;
+    const SimilarityResult& result = *lookup_look(state).similarity;
     const Tensor& scores = (*state.trace)[Stage::scores];
     for (Index i = 0; i < 4; ++i)
         for (Index j = 0; j < 4; ++j)
@@ -221,7 +222,7 @@ TEST_CASE("similarity names what is not symmetric and where dot product and cosi
     const SimilarityView both = build_similarity_view(rows);
     CHECK(both.body.grids.size() == 2);
     CHECK(says(both.body.notes[2], "A is not symmetric"));
-    const SimilarityResult& x = *rows.lookup_look.similarity;
+    const SimilarityResult& x = *lookup_look(rows).similarity;
     double row = 0.0;
     double column = 0.0;
     for (Index j = 0; j < 4; ++j) {
@@ -237,7 +238,7 @@ TEST_CASE("alignment of two sentences has the best key of every query") {
     const AppState state = on_page(LookupPage::alignment, {LoadPreset{"cross-attention"}});
     const AlignmentView view = build_alignment_view(state);
     REQUIRE(view.body.lacks.empty());
-    const auto dot = state.lookup_look.similarity->dot.matrix(0, 0);
+    const auto dot = lookup_look(state).similarity->dot.matrix(0, 0);
     REQUIRE(std::ssize(view.rows) == dot.rows);
     CHECK(std::ssize(view.keys) == dot.columns);
     for (std::size_t n = 0; n < view.rows.size(); ++n)
@@ -273,9 +274,9 @@ TEST_CASE("capacity is requested once for its settings and says what it found") 
     CHECK(says(view.notes[1], "mean square 1/d_k = 0.0625"));
     state = after(std::move(state), {SetCapacityWidth{512}});
     CHECK_FALSE(requested_capacity(state));  // only another width is looked at
-    CHECK(state.lookup().width == 512);
+    CHECK(lookup_controls(state).width == 512);
     state = after(std::move(state), {SetCapacityWidth{1024}});
-    CHECK(state.lookup().width == 512);
+    CHECK(lookup_controls(state).width == 512);
     CHECK(lookup_inspector(state).title == "16 pairs, d_k = 512");
 }
 

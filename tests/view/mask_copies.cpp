@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/view/masks/code.h"
+#include "app/workspaces/masks/code.h"
 #include "core/masks.h"
 #include "tests/view/sample_states.h"
 

@@ -1,10 +1,11 @@
-#include "app/view/masks/conventions.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/conventions.h"
 
 #include <doctest/doctest.h>
 
-#include "app/view/masks/code.h"
-#include "app/view/masks/view.h"
-#include "app/view/workspaces.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/masks/code.h"
+#include "app/workspaces/masks/view.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -133,14 +134,15 @@ TEST_CASE("−1e5 leaks where scores are large, the document's own numbers stay 
     }
     CHECK((row_of(build_masks_view(large), "1e5").verdict != "same") == leaks);
     CHECK(large.trace == state.trace);
-    CHECK(after(large, {SetConventionGain{39}}).masks.gain == 6);
+    CHECK(masks_look(after(large, {SetConventionGain{39}})).gain == 6);
 }
 
 TEST_CASE("what is no convention is refused") {
     const AppState state = conventions_state({SetConvention{1, "magic"}});
     CHECK(state.message.severity == Severity::warning);
-    CHECK(state.masks.conventions[1] == kSecondConvention);
-    CHECK(conventions_state({SetConvention{2, "nan"}}).masks.conventions[1] == kSecondConvention);
+    CHECK(masks_look(state).conventions[1] == kSecondConvention);
+    CHECK(masks_look(conventions_state({SetConvention{2, "nan"}})).conventions[1] ==
+          kSecondConvention);
 }
 
 TEST_CASE("the pair is explained under both conventions") {

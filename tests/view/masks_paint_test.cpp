@@ -1,10 +1,15 @@
 #include <doctest/doctest.h>
 
-#include "app/view/document/paint.h"
-#include "app/view/masks/rules.h"
-#include "app/view/masks/view.h"
-#include "app/view/session.h"
-#include "app/view/workspaces.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/paint.h"
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/rules.h"
+#include "app/workspaces/masks/view.h"
+#include "app/workspaces/step/actions.h"
 #include "core/masks.h"
 #include "tests/view/sample_states.h"
 
@@ -87,13 +92,13 @@ TEST_CASE("within a drag a rectangle replaces the one before, and nothing else")
 
 TEST_CASE("the brush keeps what the first pair became until the drag ends") {
     AppState state = masks_state({BeginGesture{}, one(0, 1)});
-    REQUIRE(state.masks.brush);
-    CHECK_FALSE(state.masks.brush->allowed);
+    REQUIRE(masks_look(state).brush);
+    CHECK_FALSE(masks_look(state).brush->allowed);
     state = after(std::move(state), {PaintMask{0, 1, 2, 1, PaintShape::line, false}});
-    CHECK(state.masks.brush->first == Pair{0, 1});
-    CHECK(state.masks.brush->last == Pair{2, 1});
-    CHECK(state.masks.pair == Pair{2, 1});
-    CHECK_FALSE(after(state, {EndGesture{}}).masks.brush);
+    CHECK(masks_look(state).brush->first == Pair{0, 1});
+    CHECK(masks_look(state).brush->last == Pair{2, 1});
+    CHECK(masks_look(state).pair == Pair{2, 1});
+    CHECK_FALSE(masks_look(after(state, {EndGesture{}})).brush);
 }
 
 TEST_CASE("paint cannot allow what a rule forbids, and says who forbids it") {
@@ -151,12 +156,12 @@ TEST_CASE("a session holds every rule and the paint, and a journal plays them ag
     CHECK(read->document().spec.empty_rows == EmptyRows::nan);
     CHECK(read->document().painted);
     CHECK(shown_workspace(*read).key == "masks");
-    CHECK(read->masks.tab == MasksTab::conventions);
-    CHECK(read->masks.pair == Pair{3, 2});
-    CHECK(read->masks.corner == Pair{1, 0});
-    CHECK(read->masks.conventions[0] == "nan");
-    CHECK(read->masks.conventions[1] == "after");
-    CHECK(read->masks.gain == 4);
+    CHECK(masks_look(*read).tab == MasksTab::conventions);
+    CHECK(masks_look(*read).pair == Pair{3, 2});
+    CHECK(masks_look(*read).corner == Pair{1, 0});
+    CHECK(masks_look(*read).conventions[0] == "nan");
+    CHECK(masks_look(*read).conventions[1] == "after");
+    CHECK(masks_look(*read).gain == 4);
     CHECK(session_to_json(*read) == session_to_json(state));
 
     AppState played = masks_state();
@@ -216,21 +221,21 @@ TEST_CASE("another sentence keeps the paint of the pairs that are still there") 
 TEST_CASE("keys: arrows select, Shift extends a rectangle, Space toggles it") {
     AppState state = masks_state({SelectPair{1, 1, false}});
     state = pressed(std::move(state), {plain(Key::down), plain(Key::right)});
-    CHECK(state.masks.pair == Pair{2, 2});
+    CHECK(masks_look(state).pair == Pair{2, 2});
     state = pressed(std::move(state), {plain(Key::space)});
     CHECK(drawn(state) == "1111/1111/1101/1111");
     state = pressed(std::move(state), {shift(Key::up), shift(Key::left)});
-    CHECK(state.masks.corner == Pair{2, 2});
-    CHECK(state.masks.pair == Pair{1, 1});
+    CHECK(masks_look(state).corner == Pair{2, 2});
+    CHECK(masks_look(state).pair == Pair{1, 1});
     state = pressed(std::move(state), {plain(Key::space)});  // as the first one: allowed again
     CHECK(drawn(state) == "1111/1111/1111/1111");
     state = pressed(std::move(state), {plain(Key::space)});
     CHECK(drawn(state) == "1111/1001/1001/1111");
-    CHECK(state.masks.corner);
+    CHECK(masks_look(state).corner);
     state = pressed(std::move(state), {plain(Key::escape)});
-    CHECK_FALSE(state.masks.corner);
+    CHECK_FALSE(masks_look(state).corner);
     state = pressed(std::move(state), {plain(Key::left), plain(Key::left)});
-    CHECK(state.masks.pair.key == 0);  // no farther than the edge
+    CHECK(masks_look(state).pair.key == 0);  // no farther than the edge
     state = pressed(std::move(state), {plain(Key::del)});
     CHECK(drawn(state) == "1111/1111/1111/1111");
 }
@@ -239,12 +244,12 @@ TEST_CASE("the pair is the one that Step looks at, and Step's is the one of Mask
     AppState state =
         after(initial_state(),
               {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"masks"}});
-    CHECK(state.masks.pair == Pair{2, 1});
+    CHECK(masks_look(state).pair == Pair{2, 1});
     state = after(std::move(state), {SelectPair{3, 0, false}, SetWorkspace{"step"}});
-    CHECK(state.step.selected == CellRef{Stage::scores, 3, 0});
+    CHECK(state.selected == CellRef{Stage::scores, 3, 0});
     state = after(after(initial_state(), {SetWorkspace{"masks"}}),
                   {SelectPair{1, 3, false}, SetWorkspace{"step"}, GoToStage{Stage::weights}});
-    CHECK(state.step.selected == CellRef{Stage::weights, 1, 3});
+    CHECK(state.selected == CellRef{Stage::weights, 1, 3});
 }
 
 TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic") {

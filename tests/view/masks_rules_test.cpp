@@ -1,10 +1,12 @@
-#include "app/view/masks/rules.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/rules.h"
 
 #include <doctest/doctest.h>
 
-#include "app/view/masks/view.h"
-#include "app/view/masks/workspace.h"
-#include "app/view/workspaces.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/masks/view.h"
+#include "app/workspaces/masks/workspace.h"
 #include "core/masks.h"
 #include "tests/view/sample_states.h"
 

@@ -1,4 +1,5 @@
-#include "app/view/common/math.h"
+#include "app/common/math.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +7,9 @@
 #include <cmath>
 #include <set>
 
-#include "app/view/common/sheet.h"
-#include "app/view/step/explain.h"
-#include "app/view/step/view.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/explain.h"
+#include "app/workspaces/step/view.h"
 #include "tests/figures/recorder.h"
 #include "tests/view/sample_states.h"
 

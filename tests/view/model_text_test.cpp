@@ -1,10 +1,13 @@
 // Typing into a model's document: an edit that comes as an answer, one step while typing goes on.
 #include <doctest/doctest.h>
 
-#include "app/view/document/model_text.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
-#include "app/view/step/sentence.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/model_text.h"
+#include "app/window/journal.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/sentence.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -54,10 +57,10 @@ std::string text(const AppState& state) { return text_of(state.document()); }
 TEST_CASE("a text that is typed is read when the answer comes, and the screen waits for it") {
     const AppState opened = fake_state();
     CHECK(text(opened) == "the cat sat down");
-    CHECK(opened.step.sentence_draft == "the cat sat down");
+    CHECK(opened.sentence_draft == "the cat sat down");
     AppState state = after(opened, {TypeText{"the cat sat"}});
     CHECK(text(state) == "the cat sat down");
-    CHECK(state.step.sentence_draft == "the cat sat");
+    CHECK(state.sentence_draft == "the cat sat");
     const auto request = requested_document(state);
     REQUIRE(request);
     const auto& wanted = std::get<ModelText>(request->what);
@@ -83,16 +86,16 @@ TEST_CASE("head, layer, stage, selection and options stay where the new text has
     CHECK(text(state) == "one two");
     CHECK(state.document().layer == 1);
     CHECK(state.head == 1);
-    CHECK(state.step.stage == Stage::weights);
-    CHECK(state.step.selected == cell);
-    CHECK(state.workspace == Workspace::masks);
+    CHECK(step_look(state).stage == Stage::weights);
+    CHECK(state.selected == cell);
+    CHECK(state.workspace == "masks");
     CHECK(state.document().spec.scale == ScaleKind::none);
     CHECK(state.document().spec.mask.causal == CausalAlign::top_left);
     // a cell that the new text has not comes back with a longer one
     const AppState shorter = played(state, {TypeText{"one"}, kAnswer});
-    REQUIRE(shorter.step.selected);
-    CHECK(shorter.step.selected->row == 0);
-    CHECK(played(shorter, {TypeText{"one two three"}, kAnswer}).step.selected == cell);
+    REQUIRE(shorter.selected);
+    CHECK(shorter.selected->row == 0);
+    CHECK(played(shorter, {TypeText{"one two three"}, kAnswer}).selected == cell);
 }
 
 TEST_CASE("typing is one step of undo until something else is done") {
@@ -104,7 +107,7 @@ TEST_CASE("typing is one step of undo until something else is done") {
     CHECK(model_of(typed.document())->before == "the cat sat down");
     const AppState undone = after(typed, {Undo{}});
     CHECK(text(undone) == "the cat sat down");
-    CHECK(undone.step.sentence_draft == "the cat sat down");
+    CHECK(undone.sentence_draft == "the cat sat down");
     CHECK((*undone.trace)[Stage::weights].shape().t == 4);
     CHECK(text(after(undone, {Redo{}})) == "a b c");
     const AppState two = played(typed, {EndGesture{}, TypeText{"d"}, kAnswer});

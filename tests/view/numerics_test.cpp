@@ -1,17 +1,20 @@
-#include "app/view/numerics/view.h"
+#include "app/common/workspace.h"
+#include "app/window/journal.h"
+#include "app/workspaces/numerics/view.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "app/view/common/inspector.h"
-#include "app/view/numerics/requests.h"
-#include "app/view/numerics/row.h"
-#include "app/view/numerics/words.h"
-#include "app/view/numerics/workspace.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/common/inspector.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/numerics/requests.h"
+#include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/words.h"
+#include "app/workspaces/numerics/workspace.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/sample_states.h"
 
@@ -189,16 +192,16 @@ TEST_CASE("gain, logits and row are undone; the cell that is looked at is not") 
     AppState state =
         numerics_state({SetNumericsGain{64}, SetNumericsLogits{{1.0, 2.0}},
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp64, 99}});
-    CHECK(state.numerics_look.key == 1);
+    CHECK(numerics_look(state).key == 1);
     CHECK(state.message.words == "Logits 1, 2.");
     state = after(std::move(state), {Undo{}});
-    CHECK(state.numerics().logits == teaching_logits());
-    CHECK(state.numerics().gain == 64);
+    CHECK(numerics_controls(state).logits == teaching_logits());
+    CHECK(numerics_controls(state).gain == 64);
     state = after(std::move(state), {Undo{}});
-    CHECK(state.numerics().gain == 16);
-    CHECK(state.numerics_look.format == FloatFormat::fp64);
+    CHECK(numerics_controls(state).gain == 16);
+    CHECK(numerics_look(state).format == FloatFormat::fp64);
     state = after(std::move(state), {SetSeed{4}, SetNumericsGain{8}, Undo{}, Undo{}});
-    CHECK(state.numerics().gain == 16);
+    CHECK(numerics_controls(state).gain == 16);
     CHECK(state.document().seed == 1);
 }
 
@@ -231,7 +234,7 @@ TEST_CASE("the row of the document is the one that Step looks at, masked keys âˆ
     CHECK(view.note.find("4 logits of query cat") != std::string::npos);
     CHECK(view.row_shown == "of the document");
     const AppState none = after(empty_state(), {SetNumericsRow{LogitRow::document}});
-    CHECK(none.numerics().row == LogitRow::typed);
+    CHECK(numerics_controls(none).row == LogitRow::typed);
     CHECK(none.message.severity == Severity::error);
 }
 
@@ -241,15 +244,15 @@ TEST_CASE("a session and a journal keep the row, also âˆž and NaN, the gain and 
                         SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 2}});
     const auto read = session_from_json(session_to_json(state), "session");
     REQUIRE(read);
-    CHECK(read->numerics() == state.numerics());
-    CHECK(read->numerics_look.algorithm == SoftmaxAlgorithm::log_sum_exp);
-    CHECK(read->numerics_look.key == 2);
+    CHECK(numerics_controls(*read) == numerics_controls(state));
+    CHECK(numerics_look(*read).algorithm == SoftmaxAlgorithm::log_sum_exp);
+    CHECK(numerics_look(*read).key == 2);
     CHECK(shown_workspace(*read).key == "numerics");
     const auto line = to_journal(SetNumericsLogits{{1.5, -kInf, kNaN}});
     REQUIRE(line);
     CHECK(*line == R"({"action":"set_numerics_logits","logits":[1.5,"-inf","nan"]})");
     const AppState again = after(numerics_state(), {from_journal(*line).value()});
-    CHECK(same_numbers(again.numerics().logits, {1.5, -kInf, kNaN}));
+    CHECK(same_numbers(numerics_controls(again).logits, {1.5, -kInf, kNaN}));
 }
 
 TEST_CASE("stops of the gain") {

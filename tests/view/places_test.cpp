@@ -1,13 +1,15 @@
-#include "app/view/step/places.h"
+#include "app/workspaces/step/places.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "app/view/common/sheet.h"
-#include "app/view/session.h"
-#include "app/view/step/view.h"
-#include "app/view/step/workspace.h"
+#include "app/common/sheet.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/view.h"
+#include "app/workspaces/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -20,26 +22,26 @@ TEST_CASE(
             const AppState state = after(first, {GoToStage{stage}});
             CAPTURE(info(stage).key);
             const bool there = step_lacks(state).empty();
-            CHECK(state.step.selected.has_value() == there);
+            CHECK(state.selected.has_value() == there);
             CHECK(step_inspector(state).empty == !there);
-            if (there) CHECK(has_cell(state, *state.step.selected));
+            if (there) CHECK(has_cell(state, *state.selected));
         }
 }
 
 TEST_CASE("first looked at: the largest weight of the first query that the mask allows") {
     const AppState state = after(initial_state(), {GoToStage{Stage::scores}});
     const auto a = sheet_of(state, Stage::weights).values;
-    const Index key = state.step.selected->column;
+    const Index key = state.selected->column;
     for (Index j = 0; j < a.columns; ++j) CHECK(a(0, j) <= a(0, key));
-    CHECK(state.step.selected == CellRef{Stage::scores, 0, key});
-    CHECK(after(state, {GoToStage{Stage::q}}).step.selected == CellRef{Stage::q, 0, 0});
-    CHECK(after(state, {GoToStage{Stage::k}}).step.selected == CellRef{Stage::k, key, 0});
-    CHECK(initial_state().step.selected == CellRef{Stage::x, 0, 0});
+    CHECK(state.selected == CellRef{Stage::scores, 0, key});
+    CHECK(after(state, {GoToStage{Stage::q}}).selected == CellRef{Stage::q, 0, 0});
+    CHECK(after(state, {GoToStage{Stage::k}}).selected == CellRef{Stage::k, key, 0});
+    CHECK(initial_state().selected == CellRef{Stage::x, 0, 0});
     const AppState causal = after(initial_state(), {SetCausal{true}, GoToStage{Stage::weights}});
-    CHECK(causal.step.selected == CellRef{Stage::weights, 0, 0});
+    CHECK(causal.selected == CellRef{Stage::weights, 0, 0});
     const AppState nan = after(
         initial_state(), {SetCell{{Stage::x, 0, 0}, std::nan("")}, GoToStage{Stage::weights}});
-    CHECK(nan.step.selected == CellRef{Stage::weights, 0, 0});
+    CHECK(nan.selected == CellRef{Stage::weights, 0, 0});
 }
 
 TEST_CASE("each kind of stage keeps its own place") {
@@ -47,44 +49,44 @@ TEST_CASE("each kind of stage keeps its own place") {
         after(initial_state(),
               {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, GoToStage{Stage::v},
                SelectCell{{Stage::v, 3, 2}}, GoToStage{Stage::context}});
-    CHECK(state.step.selected == CellRef{Stage::context, 0, 0});
+    CHECK(state.selected == CellRef{Stage::context, 0, 0});
     state = after(state, {GoToStage{Stage::weights}});
-    CHECK(state.step.selected == CellRef{Stage::weights, 2, 1});
+    CHECK(state.selected == CellRef{Stage::weights, 2, 1});
     state = after(state, {GoToStage{Stage::v}});
-    CHECK(state.step.selected == CellRef{Stage::v, 3, 2});
+    CHECK(state.selected == CellRef{Stage::v, 3, 2});
     const auto opened = session_from_json(session_to_json(state), "session");
     REQUIRE(opened);
-    CHECK(opened->step.places == state.step.places);
-    CHECK(after(*opened, {GoToStage{Stage::masked}}).step.selected == CellRef{Stage::masked, 2, 1});
+    CHECK(opened->places == state.places);
+    CHECK(after(*opened, {GoToStage{Stage::masked}}).selected == CellRef{Stage::masked, 2, 1});
 }
 
 TEST_CASE("a choice that a smaller document does not have is back with the larger one") {
     const AppState chosen =
         after(initial_state(), {GoToStage{Stage::q}, SelectCell{{Stage::q, 2, 3}}});
     const AppState narrow = after(chosen, {SetKeyWidth{2}});
-    CHECK(narrow.step.selected == CellRef{Stage::q, 0, 0});  // where one looks first, not beside it
-    CHECK(after(narrow, {Undo{}}).step.selected == CellRef{Stage::q, 2, 3});
-    CHECK(after(narrow, {SetKeyWidth{8}}).step.selected == CellRef{Stage::q, 2, 3});
+    CHECK(narrow.selected == CellRef{Stage::q, 0, 0});  // where one looks first, not beside it
+    CHECK(after(narrow, {Undo{}}).selected == CellRef{Stage::q, 2, 3});
+    CHECK(after(narrow, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
     const auto opened = session_from_json(session_to_json(narrow), "session");
     REQUIRE(opened);
     CHECK(session_to_json(*opened) == session_to_json(narrow));
-    CHECK(after(*opened, {SetKeyWidth{8}}).step.selected == CellRef{Stage::q, 2, 3});
+    CHECK(after(*opened, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
     const AppState word = after(
         initial_state(),
         {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 3}}, SetSentence{"The cat"}});
-    CHECK(word.step.selected->row == 0);
-    CHECK(after(word, {Undo{}}).step.selected == CellRef{Stage::weights, 3, 3});
+    CHECK(word.selected->row == 0);
+    CHECK(after(word, {Undo{}}).selected == CellRef{Stage::weights, 3, 3});
     const AppState weight =
         after(initial_state(), {SelectCell{{Param::w_q, 3, 3}}, SetKeyWidth{2}});
-    CHECK(after(weight, {Undo{}}).step.selected == CellRef{Param::w_q, 3, 3});
+    CHECK(after(weight, {Undo{}}).selected == CellRef{Param::w_q, 3, 3});
 }
 
 TEST_CASE("another document and Escape go back to where one looks first") {
     const AppState chosen =
         after(initial_state(), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
-    CHECK(after(chosen, {ClearSelection{}}).step.selected->row == 0);
-    CHECK(after(chosen, {LoadPreset{"river-bank"}}).step.selected->row == 0);
-    CHECK(after(chosen, {LoadPreset{"no such preset"}}).step.selected == chosen.step.selected);
+    CHECK(after(chosen, {ClearSelection{}}).selected->row == 0);
+    CHECK(after(chosen, {LoadPreset{"river-bank"}}).selected->row == 0);
+    CHECK(after(chosen, {LoadPreset{"no such preset"}}).selected == chosen.selected);
 }
 
 TEST_CASE("a cell that was edited shows old and new for a moment") {

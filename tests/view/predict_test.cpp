@@ -1,14 +1,14 @@
 // Predict, then reveal: a row is guessed before its stage is shown.
 
-#include "app/view/step/predict.h"
+#include "app/workspaces/step/predict.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "app/view/session.h"
-#include "app/view/step/view.h"
-#include "app/view/workspaces.h"
+#include "app/common/workspace.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/view.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -119,7 +119,7 @@ TEST_CASE("predict: another stage or row is a guess of its own; an edit keeps it
 
 TEST_CASE("predict: the mode is kept in a session") {
     const AppState again = session_from_json(session_to_json(predicting()), "test", {}).value();
-    CHECK(again.step.predicts);
+    CHECK(step_look(again).predicts);
 }
 
 TEST_CASE(
@@ -130,15 +130,16 @@ TEST_CASE(
         const std::string text = session_to_json(state);
         const AppState again = session_from_json(text, "test", {}).value();
         CHECK(session_to_json(again) == text);
-        REQUIRE(again.step.prediction);
-        CHECK(again.step.prediction->guess == std::vector<double>{0.7, 0.25, 0.25, 0.1});
-        CHECK(again.step.prediction->column == 3);
-        CHECK(again.step.prediction->revealed == (shown > 0));
+        REQUIRE(step_look(again).prediction);
+        CHECK(step_look(again).prediction->guess == std::vector<double>{0.7, 0.25, 0.25, 0.1});
+        CHECK(step_look(again).prediction->column == 3);
+        CHECK(step_look(again).prediction->revealed == (shown > 0));
         CHECK(is_guessing(again) == (shown < 2));
         AppState other = initial_state();
         restore(other, again);
         CHECK(is_guessing(other) == (shown < 2));
-        if (shown < 2) CHECK(build_predict_view(other)->guess == again.step.prediction->guess);
+        if (shown < 2)
+            CHECK(build_predict_view(other)->guess == step_look(again).prediction->guess);
         apply(state, RevealGuess{});
     }
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
-#include "app/view/session.h"
-#include "app/view/window/commands.h"
-#include "app/view/workspaces.h"
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/actions.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -56,9 +58,9 @@ TEST_CASE(
     CHECK(state.presenter);
     state = pressed(state, plain(Key::escape));
     CHECK(!state.presenter);
-    CHECK(state.step.selected == cell);
+    CHECK(state.selected == cell);
     state = pressed(state, plain(Key::escape));
-    CHECK(state.step.selected == CellRef{Stage::x, 0, 0});
+    CHECK(state.selected == CellRef{Stage::x, 0, 0});
 }
 
 TEST_CASE("a session and a journal keep that it presents") {

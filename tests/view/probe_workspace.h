@@ -5,15 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "app/view/common/fields.h"
-#include "app/view/workspaces.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/fields.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/saturation/actions.h"
 
 namespace attn::test {
 
 // A workspace that only a test knows: whatever lists the workspaces must list it too.
 
 inline constexpr view::WorkspaceInfo kProbeWorkspace{
-    .id = static_cast<view::Workspace>(view::kWorkspaceCount),
     .key = "probe",
     .title = "Probe",
     .tip = "A workspace of a test.",
@@ -62,9 +64,9 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
 /// The program's workspaces, and the probe behind them.
 inline view::WorkspaceList workspaces_with_probe() {
     static const auto list = [] {
-        std::array<const view::WorkspaceInfo*, view::kWorkspaceCount + 1> all{};
-        std::ranges::copy(view::workspaces(), all.begin());
-        all.back() = &kProbeWorkspace;
+        std::vector<const view::WorkspaceInfo*> all(view::workspaces().begin(),
+                                                    view::workspaces().end());
+        all.push_back(&kProbeWorkspace);
         return all;
     }();
     return list;

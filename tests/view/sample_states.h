@@ -5,7 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "app/view/actions.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/controls.h"
 #include "tests/support/random.h"
 
 namespace attn::view {

@@ -1,11 +1,11 @@
-#include "app/view/saturation/view.h"
+#include "app/workspaces/saturation/view.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "app/view/saturation/requests.h"
-#include "app/view/saturation/words.h"
+#include "app/workspaces/saturation/requests.h"
+#include "app/workspaces/saturation/words.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -18,18 +18,20 @@ constexpr Index kFewDraws = 21;
 AppState saturation_state(SaturationModel model, Index d_k) {
     AppState state;
     Edit edit;
-    edit.saturation.settings.model = model;
-    edit.saturation.settings.trials = kFewDraws;
-    edit.saturation.d_k = d_k;
-    edit.saturation.draw = 0;
+    edit.controls.edit<SaturationControls>().settings.model = model;
+    edit.controls.edit<SaturationControls>().settings.trials = kFewDraws;
+    edit.controls.edit<SaturationControls>().d_k = d_k;
+    edit.controls.edit<SaturationControls>().draw = 0;
     state.history = {edit};
     return state;
 }
 
 AppState with_sweep(AppState state) {
-    state.curves.settings = state.saturation().settings;
-    state.curves.sweep = std::make_shared<const std::vector<SaturationPoint>>(
-        saturation_sweep(state.curves.settings, wanted_widths(state.saturation())).value());
+    saturation_curves(state).settings = saturation_controls(state).settings;
+    saturation_curves(state).sweep = std::make_shared<const std::vector<SaturationPoint>>(
+        saturation_sweep(saturation_curves(state).settings,
+                         wanted_widths(saturation_controls(state)))
+            .value());
     return state;
 }
 
@@ -64,7 +66,7 @@ TEST_CASE("fixed logits at d_k = 64: five bars, and a note that they add to 100.
 
 TEST_CASE("the main table has three numbers of both sides, the details name the variable") {
     AppState state = with_sweep(saturation_state(SaturationModel::fixed_logits, 64));
-    state.saturation_look.details = true;
+    saturation_look(state).details = true;
     const SaturationView view = build_saturation_view(state);
     REQUIRE(view.table.rows.size() == 3);
     CHECK(number_of(view.table.rows, "p_max").scaled == "32.4 %");
@@ -99,7 +101,7 @@ TEST_CASE("verdicts follow the evenness, at the thresholds that are shown") {
 TEST_CASE("table and verdict are of the medians: another draw changes the bars alone") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     const SaturationView first = build_saturation_view(state);
-    state.history[0].saturation.draw = 1;
+    state.history[0].controls.edit<SaturationControls>().draw = 1;
     const SaturationView second = build_saturation_view(state);
     CHECK(first.unscaled.bars[0].value != second.unscaled.bars[0].value);
     CHECK(first.sentence == second.sentence);
@@ -129,7 +131,7 @@ TEST_CASE("both Jacobians are drawn on one scale, which the larger one fills") {
 
 TEST_CASE("every plot has its curves, and its points are the curves at the handle") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
-    state.saturation_look.details = true;
+    saturation_look(state).details = true;
     const SaturationView view = build_saturation_view(state);
     REQUIRE(view.plots.size() == 3);
     std::vector<const PlotView*> plots{&view.hero.plot, &view.details.raw};
@@ -153,7 +155,7 @@ TEST_CASE("every plot has its curves, and its points are the curves at the handl
 TEST_CASE("the shaded gap lies between the curves, where the scaled one is the upper one") {
     for (const Index keys : {2, 5, 16, 64}) {
         AppState state = saturation_state(SaturationModel::sampled, 64);
-        state.history[0].saturation.settings.keys = keys;
+        state.history[0].controls.edit<SaturationControls>().settings.keys = keys;
         const HeroView hero = build_saturation_view(with_sweep(state)).hero;
         REQUIRE_FALSE(hero.gaps.empty());
         CHECK(hero.gap_label == "gradient lost");
@@ -182,7 +184,7 @@ TEST_CASE("the shaded gap lies between the curves, where the scaled one is the u
 
 TEST_CASE("equal logits lose no gradient: nothing is shaded") {
     AppState state = saturation_state(SaturationModel::fixed_logits, 64);
-    state.history[0].saturation.settings.logits = {1.0, 1.0, 1.0};
+    state.history[0].controls.edit<SaturationControls>().settings.logits = {1.0, 1.0, 1.0};
     const HeroView hero = build_saturation_view(with_sweep(state)).hero;
     CHECK(hero.gaps.empty());
     CHECK(hero.gap_label.empty());
@@ -192,7 +194,7 @@ TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
     for (const Index pin : {1, 4, 64, 100})
         for (const Index d_k : {4, 100, 512}) {
             AppState state = saturation_state(SaturationModel::sampled, d_k);
-            state.history[0].saturation.pin = pin;
+            state.history[0].controls.edit<SaturationControls>().pin = pin;
             const HeroView hero = build_saturation_view(with_sweep(state)).hero;
             if (pin == d_k) {
                 CHECK(hero.headline.find("is pinned") != std::string::npos);
@@ -237,9 +239,9 @@ TEST_CASE("without a sweep the curves are empty, and sentence and status say why
 
 TEST_CASE("a d_k between the powers of two is asked for, and then stands on the curves") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
-    state.workspace = Workspace::saturation;
+    state.workspace = "saturation";
     CHECK_FALSE(requested_sweep(state));
-    state.history[0].saturation.d_k = 100;
+    state.history[0].controls.edit<SaturationControls>().d_k = 100;
     const auto request = requested_sweep(state);
     REQUIRE(request);
     CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
@@ -248,7 +250,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     const SaturationView view = build_saturation_view(state);
     CHECK(view.sentence.starts_with("Without ÷√d_k, scores spread like √100 = 10"));
     CHECK(view.hero.plot.curves[0].x.size() == sweep_widths().size() + 1);
-    state.history[0].saturation.d_k = 64;
+    state.history[0].controls.edit<SaturationControls>().d_k = 64;
     CHECK_FALSE(requested_sweep(state));
     CHECK(build_saturation_view(state).hero.plot.curves[0].x.size() == sweep_widths().size());
 }
@@ -256,7 +258,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
 TEST_CASE("curves of older settings are marked stale, and the note names those settings") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     CHECK_FALSE(build_saturation_view(state).stale);
-    state.history[0].saturation.settings.keys = 32;
+    state.history[0].controls.edit<SaturationControls>().settings.keys = 32;
     const SaturationView view = build_saturation_view(state);
     CHECK(view.stale);
     CHECK(view.note.find("16 keys") != std::string::npos);
@@ -264,7 +266,7 @@ TEST_CASE("curves of older settings are marked stale, and the note names those s
 
 TEST_CASE("scores that overflow show NaN") {
     AppState state = saturation_state(SaturationModel::fixed_logits, 4096);
-    state.history[0].saturation.settings.logits = {1e308, 0.0};
+    state.history[0].controls.edit<SaturationControls>().settings.logits = {1e308, 0.0};
     const SaturationView view = build_saturation_view(with_sweep(state));
     CHECK(view.unscaled.bars[0].text == "NaN");
     CHECK(number_of(view.table.rows, "evenness").unscaled == "NaN");
@@ -275,7 +277,7 @@ TEST_CASE("scores that overflow show NaN") {
 
 TEST_CASE("256 keys: a Jacobian without numbers in its cells") {
     AppState state = saturation_state(SaturationModel::sampled, 64);
-    state.history[0].saturation.settings.keys = 256;
+    state.history[0].controls.edit<SaturationControls>().settings.keys = 256;
     const SaturationView view = build_saturation_view(state);
     CHECK(view.scaled.jacobian.rows == 256);
     CHECK(view.scaled.jacobian.cells.size() == 256u * 256u);
@@ -298,8 +300,8 @@ TEST_CASE("the handle stops at powers of two within 1 … 4096") {
 
 TEST_CASE("it opens on the sampled model, and the five bars are one action away") {
     AppState state = initial_state();
-    CHECK(state.saturation().settings.model == SaturationModel::sampled);
-    CHECK(state.saturation().pin == 4);
+    CHECK(saturation_controls(state).settings.model == SaturationModel::sampled);
+    CHECK(saturation_controls(state).pin == 4);
     apply(state, SetSaturationLogits{{1.0, 2.0}});
     apply(state, SetSaturationWidth{8});
     apply(state, ShowFiveBars{});
@@ -308,5 +310,5 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     CHECK(view.scaled.bars[3].text == "32.4 %");
     CHECK(view.unscaled.bars[3].text == "90.7 %");
     apply(state, Undo{});
-    CHECK(state.saturation().settings.logits.size() == 2);
+    CHECK(saturation_controls(state).settings.logits.size() == 2);
 }

@@ -1,4 +1,4 @@
-#include "app/view/saturation/words.h"
+#include "app/workspaces/saturation/words.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <regex>
 
-#include "app/view/saturation/requests.h"
+#include "app/workspaces/saturation/requests.h"
 
 using namespace attn;
 using namespace attn::view;

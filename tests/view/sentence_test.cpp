@@ -1,6 +1,7 @@
 // The sentence above the canvas: chips, and what a query looks at in words.
 
-#include "app/view/step/sentence.h"
+#include "app/workspaces/step/sentence.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +9,9 @@
 #include <cmath>
 #include <limits>
 
-#include "app/view/common/sheet.h"
-#include "app/view/step/attention_words.h"
-#include "app/view/step/grids.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/attention_words.h"
+#include "app/workspaces/step/grids.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

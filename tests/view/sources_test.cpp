@@ -1,8 +1,9 @@
-#include "app/view/step/sources.h"
+#include "app/workspaces/step/sources.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
-#include "app/view/common/sheet.h"
+#include "app/common/sheet.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -42,8 +43,8 @@ TEST_CASE("what the mask decides is made from no input") {
 
 TEST_CASE("a double click on a computed number begins no edit and selects it") {
     const AppState state = after(initial_state(), {ExplainSource{{Stage::scores, 1, 2}}});
-    CHECK_FALSE(state.step.editing);
-    CHECK(state.step.selected == CellRef{Stage::scores, 1, 2});
+    CHECK_FALSE(step_look(state).editing);
+    CHECK(state.selected == CellRef{Stage::scores, 1, 2});
 }
 
 TEST_CASE("every source exists, can be changed, and stands at a stage of the ribbon") {

@@ -3,11 +3,13 @@
 
 #include <cmath>
 
-#include "app/view/common/format.h"
-#include "app/view/large/pictures.h"
-#include "app/view/step/view.h"
-#include "app/view/step/workspace.h"
-#include "app/view/step_map.h"
+#include "app/common/format.h"
+#include "app/common/map/pictures.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/map.h"
+#include "app/workspaces/step/view.h"
+#include "app/workspaces/step/workspace.h"
 #include "core/engine.h"
 #include "tests/view/waves.h"
 
@@ -45,7 +47,7 @@ TEST_CASE("64 tokens are cells, 65 a map at the stages of the scores' shape") {
             const StepView view = build_step_view(state);
             const bool pairs = std::ranges::count(kMapped, stage) > 0;
             CHECK(view.map == (pairs && tokens == 65));
-            CHECK((state.large.form != MapForm::own) == view.map);
+            CHECK((map_look(state).form != MapForm::own) == view.map);
             CHECK(view.result.cells.empty() == view.map);
             CHECK(view.unavailable.empty());
         }
@@ -63,7 +65,7 @@ TEST_CASE("the map shows each stage's own numbers, and its legend says which") {
         CHECK((view.legend.masked == "masked") == masks);
         for (const large::Cell cell : {large::Cell{50, 47}, {51, 51}, {49, 52}}) {
             CAPTURE(cell.column);
-            const auto drawn = drawn_weight(state.large, cell);
+            const auto drawn = drawn_weight(map_look(state), cell);
             REQUIRE(drawn);
             const bool forbidden = masks && cell.column > cell.row;
             CHECK(drawn->masked == forbidden);
@@ -84,28 +86,28 @@ TEST_CASE("where Step has the numbers the inspector is Step's, a row for each ke
     AppState state =
         after(state_with(100), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 70, 71}}});
     CHECK_FALSE(is_map_alone(state));
-    REQUIRE(state.large.selected);
-    CHECK(*state.large.selected == large::Cell{70, 71});
+    REQUIRE(map_look(state).selected);
+    CHECK(*map_look(state).selected == large::Cell{70, 71});
     const InspectorView view = inspector_of(state);
     CHECK(view.value == number(*value_at(state, {Stage::weights, 70, 71})));
     REQUIRE(view.table);
     CHECK(view.table->rows.size() == 100);
     state = after(std::move(state), {MoveSelection{1, 0}});
-    CHECK(*state.large.selected == large::Cell{71, 71});
+    CHECK(*map_look(state).selected == large::Cell{71, 71});
 }
 
 TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's") {
     const AttentionSpec spec = causal_spec();
     AppState state = after(state_with(300, spec), {SetWorkspace{"step"}});
     CHECK((*state.trace)[Stage::scores].empty());
-    CHECK(state.step.stage == Stage::weights);
+    CHECK(step_look(state).stage == Stage::weights);
     const Trace reference = attend(*state.document().inputs, spec).value();
     for (const Stage stage : kMapped) {
         CAPTURE(info(stage).key);
         state = mapped(std::move(state), {GoToStage{stage}});
         CHECK(is_map_alone(state));
         CHECK(build_step_view(state).map);
-        REQUIRE(state.large.selected);  // the inspector is never empty
+        REQUIRE(map_look(state).selected);  // the inspector is never empty
         state = mapped(std::move(state), {SelectMapCell{{280, 270}}});
         const InspectorView view = inspector_of(state);
         const double expected = reference[stage](0, 0, 280, 270);
@@ -144,33 +146,33 @@ TEST_CASE("5,000 tokens in Step keep no matrix of pairs") {
 
 TEST_CASE("Large keeps its own picture beside Step's map") {
     AppState state = mapped(state_with(100), {GoToStage{Stage::scores}});
-    CHECK(state.large.picture == MapPictureOf::weights);
+    CHECK(map_look(state).picture == MapPictureOf::weights);
     state = mapped(std::move(state), {SetWorkspace{"large"}});
-    CHECK(state.large.form == MapForm::own);
+    CHECK(map_look(state).form == MapForm::own);
     CHECK(build_large_view(state).legend.title.find("weight") != std::string::npos);
     state = mapped(std::move(state), {SetMapPicture{MapPictureOf::scores}});
     state = mapped(std::move(state), {SetWorkspace{"step"}, GoToStage{Stage::weights}});
     CHECK(build_large_view(state).legend.title.find("weight") != std::string::npos);
-    CHECK(state.large.picture == MapPictureOf::scores);
+    CHECK(map_look(state).picture == MapPictureOf::scores);
 }
 
 TEST_CASE("dropout: Step's map has the weights before it, and the dropped ones are cells") {
     AttentionSpec spec;
     spec.dropout = 0.25;
     AppState state = mapped(state_with(100, spec), {GoToStage{Stage::weights}});
-    CHECK(state.large.fault.empty());
+    CHECK(map_look(state).fault.empty());
     CHECK_FALSE(build_large_view(state).pictures.empty());
     CHECK_FALSE(build_step_view(after(state, {GoToStage{Stage::dropped}})).map);
     state = after(std::move(state), {SetWorkspace{"large"}});
     state = after(std::move(state), {run(requested_map_input(state).value(), {})});
-    CHECK(state.large.fault.find("dropout") != std::string::npos);
-    CHECK(mapped(std::move(state), {SetWorkspace{"step"}}).large.fault.empty());
+    CHECK(map_look(state).fault.find("dropout") != std::string::npos);
+    CHECK(map_look(mapped(std::move(state), {SetWorkspace{"step"}})).fault.empty());
 }
 
 TEST_CASE("an answer for another stage's map is not taken") {
     AppState state = after(state_with(100), {GoToStage{Stage::scores}});
     const Action late = run(requested_map_input(state).value(), {});
     state = after(std::move(state), {GoToStage{Stage::weights}, late});
-    CHECK_FALSE(state.large.input);
+    CHECK_FALSE(map_look(state).input);
     CHECK(requested_map_input(state));
 }

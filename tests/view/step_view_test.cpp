@@ -1,13 +1,14 @@
-#include "app/view/step/view.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/view.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/view/common/inspector.h"
-#include "app/view/common/sheet.h"
-#include "app/view/step/workspace.h"
+#include "app/common/inspector.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -172,7 +173,7 @@ TEST_CASE("a cell of joined heads belongs to the head that made it") {
     CHECK(joined.columns == 2 * width);
     apply(state, SelectCell{joined.ref(1, width + 1)});
     CHECK(state.head == 1);
-    CHECK(state.step.selected == CellRef{Stage::context, 1, 1});
+    CHECK(state.selected == CellRef{Stage::context, 1, 1});
     const auto selected = build_step_view(state).operands[0].selected;
     CHECK(selected == std::pair<Index, Index>{1, width + 1});
 }
@@ -224,7 +225,7 @@ TEST_CASE("the bottom line says of a stage what the canvas says") {
         const AppState state = after(preset_state(preset), {GoToEnd{true}});
         for (const Stage stage : ribbon_stages(state.document())) {
             const AppState there = after(state, {GoToStage{stage}});
-            if (stage != state.step.stage)
+            if (stage != step_look(state).stage)
                 CHECK(there.message.words == build_step_view(there).words);
         }
     }

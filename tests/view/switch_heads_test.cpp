@@ -3,15 +3,16 @@
 
 #include <algorithm>
 
-#include "app/view/document/interventions.h"
-#include "app/view/document/model_text.h"
-#include "app/view/heads/compute.h"
-#include "app/view/heads/view.h"
-#include "app/view/heads/words.h"
-#include "app/view/heads/workspace.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
-#include "app/view/step/explain.h"
+#include "app/common/document/interventions.h"
+#include "app/common/document/model_text.h"
+#include "app/window/journal.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/workspace.h"
+#include "app/workspaces/step/explain.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -291,7 +292,7 @@ TEST_CASE(
     CHECK(
         heads_point(state).starts_with("Without layer 0 head 0, with row 2 of layer 0 head 1 "
                                        "replaced the next token stays “the”"));
-    const auto weights = state.heads.result->weights({0, 1});
+    const auto weights = heads_look(state).result->weights({0, 1});
     CHECK(weights(2, 1) == 1.0F);
     CHECK(weights(2, 0) == 0.0F);
     CHECK(weights(2, 2) == 0.0F);
@@ -375,16 +376,16 @@ TEST_CASE(
     CHECK(std::ranges::none_of(heads_measures(state.document()), [](const HeadMeasureInfo& each) {
         return each.measure == HeadMeasure::change;
     }));
-    CHECK_FALSE(holds(heads_csv(*state.heads.result, ""), ",change"));
+    CHECK_FALSE(holds(heads_csv(*heads_look(state).result, ""), ",change"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, SortHeads{"change"}});
-    const auto order = heads_in_order(*state.heads.result, "change");
+    const auto order = heads_in_order(*heads_look(state).result, "change");
     REQUIRE(order.size() == 4);
     CHECK(order[0] == HeadPlace{1, 0});  // 0.25 nats
     CHECK(order[1] == HeadPlace{1, 1});  // 0.1
     CHECK(order[2] == HeadPlace{0, 0});  // 0
-    CHECK(state.heads.result->find({1, 0})->measures[HeadMeasure::change] == 0.25);
-    CHECK(state.heads.result->find({0, 0})->measures[HeadMeasure::change] == 0.0);
-    CHECK(holds(heads_csv(*state.heads.result, ""), "norm_share,change\n"));
+    CHECK(heads_look(state).result->find({1, 0})->measures[HeadMeasure::change] == 0.25);
+    CHECK(heads_look(state).result->find({0, 0})->measures[HeadMeasure::change] == 0.0);
+    CHECK(holds(heads_csv(*heads_look(state).result, ""), "norm_share,change\n"));
     state = after(state, {FilterHeadsByMeasure{"change", 0.2}});
     CHECK(build_all_heads_view(state).controls.count == "1 of 4 shown");
 }

@@ -3,11 +3,11 @@
 
 #include <limits>
 
-#include "app/view/requests.h"
-#include "app/view/tensors/measure.h"
-#include "app/view/tensors/requests.h"
-#include "app/view/tensors/roles.h"
-#include "app/view/tensors/view.h"
+#include "app/window/requests.h"
+#include "app/workspaces/tensors/measure.h"
+#include "app/workspaces/tensors/requests.h"
+#include "app/workspaces/tensors/roles.h"
+#include "app/workspaces/tensors/view.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -128,6 +128,6 @@ TEST_CASE("filter, order and selection") {
 TEST_CASE("a toy's roles cannot be changed, and it is said why") {
     const AppState state = shown({SetTensorRole{"X", "Q"}});
     CHECK(state.message.words.find("is no file of tensors") != std::string::npos);
-    CHECK(state.tensors.roles.empty());
+    CHECK(tensors_look(state).roles.empty());
     CHECK(roles_text({{"a", "Q"}, {"b", "K"}}) == "a=Q,b=K");
 }

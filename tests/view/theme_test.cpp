@@ -1,4 +1,5 @@
-#include "app/view/common/theme.h"
+#include "app/common/theme.h"
+#include "app/workspaces/masks/state.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/view/common/colormap.h"
+#include "app/common/colormap.h"
 #include "tests/support/color_vision.h"
 
 using namespace attn::view;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
-#include "app/view/actions.h"
-#include "app/view/requests.h"
-#include "app/view/session.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/window/tour.h"
+#include "app/workspaces/step/actions.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,4 +1,5 @@
-#include "app/view/document/toy.h"
+#include "app/common/document/toy.h"
+#include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
@@ -6,10 +7,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "app/view/common/sheet.h"
-#include "app/view/session.h"
-#include "app/view/step/heads.h"
-#include "app/view/step/view.h"
+#include "app/common/sheet.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/heads.h"
+#include "app/workspaces/step/view.h"
 #include "core/rng.h"
 #include "tests/view/sample_states.h"
 

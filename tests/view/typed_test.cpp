@@ -1,10 +1,11 @@
-#include "app/view/common/typed.h"
+#include "app/common/typed.h"
+#include "app/window/journal.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "app/view/actions.h"
+#include "app/common/actions.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;

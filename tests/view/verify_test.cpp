@@ -1,13 +1,17 @@
-#include "app/view/verify/view.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/state.h"
+#include "app/workspaces/verify/actions.h"
+#include "app/workspaces/verify/requests.h"
+#include "app/workspaces/verify/view.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "app/view/requests.h"
-#include "app/view/session.h"
-#include "app/view/verify/workspace.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/verify/workspace.h"
 #include "core/cast.h"
 #include "tests/view/sample_states.h"
 
@@ -83,7 +87,7 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
             continue;
         }
         ++planted;
-        const auto& outcomes = state.verify_look.result->report.examined.front().diagnosis;
+        const auto& outcomes = verify_look(state).result->report.examined.front().diagnosis;
         REQUIRE(outcomes);
         CHECK(outcomes->explained);
         CHECK(std::ranges::any_of(outcomes->named, [&](std::size_t n) {
@@ -96,9 +100,9 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
     CHECK(planted >= 6);
     play(state, {PlantFault{""}});
     CHECK_FALSE(build_verify_view(state).bad);
-    const std::string before = state.verify_look.fault;
+    const std::string before = verify_look(state).fault;
     view::apply(state, PlantFault{"no such fault"});
-    CHECK(state.verify_look.fault == before);
+    CHECK(verify_look(state).fault == before);
     CHECK(has(state.message.words, "no such fault"));
 }
 
@@ -133,9 +137,9 @@ TEST_CASE("verify: a file of weights; its worst number stands in the panel in fo
 
     REQUIRE(checked_in_step(state));
     const AppState step = after(state, {*checked_in_step(state)});
-    CHECK(step.workspace == Workspace::step);
-    REQUIRE(step.step.selected);
-    CHECK(*step.step.selected == CellRef{Stage::weights, 2, 1});
+    CHECK(step.workspace == "step");
+    REQUIRE(step.selected);
+    CHECK(*step.selected == CellRef{Stage::weights, 2, 1});
 }
 
 TEST_CASE("verify: NaN on one side alone comes before every number, and is no number") {
@@ -210,8 +214,8 @@ TEST_CASE("verify: a session brings back what is checked") {
     auto read =
         session_from_json(session_to_json(state), "s.json", {state.backends, state.workspaces});
     REQUIRE(read);
-    CHECK(read->verify_look.fault == "softmax_axis");
-    CHECK(read->verify_look.array == "context");
-    CHECK(read->verify_look.scale == ErrorScale::relative);
-    CHECK(read->workspace == Workspace::verify);
+    CHECK(verify_look(*read).fault == "softmax_axis");
+    CHECK(verify_look(*read).array == "context");
+    CHECK(verify_look(*read).scale == ErrorScale::relative);
+    CHECK(read->workspace == "verify");
 }

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
-#include "app/view/session.h"
-#include "app/view/window/about.h"
-#include "app/view/window/commands.h"
+#include "app/window/about.h"
+#include "app/window/commands.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/state.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -74,23 +77,23 @@ TEST_CASE("Escape closes what is open on top and nothing else") {
     state = escaped(state);
     CHECK_FALSE(state.show_about);
     state = escaped(after(state, {BeginCellEdit{cell}}));
-    CHECK_FALSE(state.step.editing);
-    REQUIRE(state.step.model_open);
+    CHECK_FALSE(step_look(state).editing);
+    REQUIRE(step_look(state).model_open);
     state = escaped(state);
-    CHECK_FALSE(state.step.model_open);
+    CHECK_FALSE(step_look(state).model_open);
     REQUIRE(state.is_inspector_shown());
     state = escaped(state);
     CHECK_FALSE(state.is_inspector_shown());
-    REQUIRE(state.step.selected);
+    REQUIRE(state.selected);
     state = escaped(state);
-    CHECK(state.step.selected == CellRef{Stage::x, 0, 0});
+    CHECK(state.selected == CellRef{Stage::x, 0, 0});
 }
 
 TEST_CASE("Escape leaves an inspector beside the canvas alone") {
     const AppState state =
         escaped(after(initial_state(), {SelectCell{{Stage::x, 1, 1}}, ShowInspector{true}}));
     CHECK(state.is_inspector_shown());
-    CHECK(state.step.selected == CellRef{Stage::x, 0, 0});
+    CHECK(state.selected == CellRef{Stage::x, 0, 0});
 }
 
 TEST_CASE("the UI scale is said on the bottom line, but for the one of the start") {
@@ -117,11 +120,11 @@ TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
 
 TEST_CASE("the popover of the model is opened, closed and kept") {
     const AppState open = after(initial_state(), {ShowModel{true}});
-    CHECK(open.step.model_open);
+    CHECK(step_look(open).model_open);
     const auto read = session_from_json(session_to_json(open), "s", {});
     REQUIRE(read);
-    CHECK(read->step.model_open);
-    CHECK_FALSE(after(open, {ShowModel{false}}).step.model_open);
+    CHECK(step_look(*read).model_open);
+    CHECK_FALSE(step_look(after(open, {ShowModel{false}})).model_open);
 }
 
 TEST_CASE(
@@ -130,15 +133,15 @@ TEST_CASE(
     const AppState typed = after(initial_state(), {BeginCellEdit{cell}, DraftCell{"1.2.3"}});
     for (const Action& entered : Actions{CommitCellEdit{}, CommitAndMove{1}}) {
         const AppState state = after(typed, {entered});
-        REQUIRE(state.step.editing);
-        CHECK(state.step.editing->cell == cell);
-        CHECK(state.step.editing->draft == "1.2.3");
+        REQUIRE(step_look(state).editing);
+        CHECK(step_look(state).editing->cell == cell);
+        CHECK(step_look(state).editing->draft == "1.2.3");
         CHECK(state.message.severity == Severity::error);
         CHECK(state.message.words ==
               "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is.");
     }
     const AppState left = after(typed, {LeaveCellEdit{}});
-    CHECK_FALSE(left.step.editing);
+    CHECK_FALSE(step_look(left).editing);
     CHECK(left.now == 0);
     CHECK(left.message.words == "'1.2.3' is not a number; X[cat, 1] stays 0.51.");
     CHECK(after(typed, {DraftCell{"2.5"}, LeaveCellEdit{}}).document().inputs->x(0, 0, 1, 1) ==
@@ -151,14 +154,14 @@ TEST_CASE("Tab takes the number and goes on to the next cell, row after row, unt
     };
     const AppState next = moved({Stage::x, 1, 1}, 1);
     CHECK(next.document().inputs->x(0, 0, 1, 1) == 7.0F);
-    REQUIRE(next.step.editing);
-    CHECK(next.step.editing->cell == CellRef{Stage::x, 1, 2});
-    CHECK(next.step.selected == CellRef{Stage::x, 1, 2});
-    CHECK(moved({Stage::x, 1, 1}, -1).step.editing->cell == CellRef{Stage::x, 1, 0});
-    CHECK(moved({Stage::x, 1, 3}, 1).step.editing->cell == CellRef{Stage::x, 2, 0});
-    CHECK(moved({Stage::x, 1, 0}, -1).step.editing->cell == CellRef{Stage::x, 0, 3});
-    CHECK_FALSE(moved({Stage::x, 3, 3}, 1).step.editing);
-    CHECK_FALSE(moved({Stage::x, 0, 0}, -1).step.editing);
+    REQUIRE(step_look(next).editing);
+    CHECK(step_look(next).editing->cell == CellRef{Stage::x, 1, 2});
+    CHECK(next.selected == CellRef{Stage::x, 1, 2});
+    CHECK(step_look(moved({Stage::x, 1, 1}, -1)).editing->cell == CellRef{Stage::x, 1, 0});
+    CHECK(step_look(moved({Stage::x, 1, 3}, 1)).editing->cell == CellRef{Stage::x, 2, 0});
+    CHECK(step_look(moved({Stage::x, 1, 0}, -1)).editing->cell == CellRef{Stage::x, 0, 3});
+    CHECK_FALSE(step_look(moved({Stage::x, 3, 3}, 1)).editing);
+    CHECK_FALSE(step_look(moved({Stage::x, 0, 0}, -1)).editing);
 }
 
 TEST_CASE("About says what the program is made with, and which fonts are here") {

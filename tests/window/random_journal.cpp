@@ -1,6 +1,7 @@
 // Prints the random journal of a seed:   random_journal SEED
 
 #include "tests/support/random_journal.h"
+#include "app/window/journal.h"
 
 #include <cstdlib>
 #include <iostream>

@@ -1,0 +1,49 @@
+#include "app/common/assets.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "attn_tree.h"
+
+namespace attn::view {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder of the running program; empty where the system does not tell.
+fs::path program_folder() {
+    std::error_code failed;
+    const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+    return failed ? fs::path() : program.parent_path();
+}
+
+std::vector<fs::path> json_files(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code failed;
+    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
+         entry.increment(failed))
+        if (entry->path().extension() == ".json") files.push_back(entry->path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
+
+std::vector<fs::path> asset_folders(std::string_view kind) {
+    std::vector<fs::path> folders;
+    if (const char* named = std::getenv("ATTNSCOPE_ASSETS"); named != nullptr && *named != '\0')
+        folders.emplace_back(fs::path(named) / kind);
+    if (const fs::path folder = program_folder(); !folder.empty())
+        folders.push_back((folder / ATTN_INSTALL_ASSETS / kind).lexically_normal());
+    folders.emplace_back(fs::path(ATTN_SOURCE_ASSETS) / kind);
+    return folders;
+}
+
+std::vector<fs::path> asset_files(std::string_view kind) {
+    for (const fs::path& folder : asset_folders(kind))
+        if (auto files = json_files(folder); !files.empty()) return files;
+    return {};
+}
+
+}  // namespace attn::view

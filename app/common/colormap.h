@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "app/common/theme.h"
+
+namespace attn::view {
+
+/// How fast colours grow with a number's size, of the range's largest. usual: √ of the unit scale, so that small weights
+/// differ from 0, else linear. log: from kLogFloor up; what is smaller is as 0.
+enum class ColorCurve : std::uint8_t { usual, linear, root, log };
+inline constexpr double kLogFloor = 1e-4;
+
+/// How the numbers of one grid become colours.
+struct ColorRange {
+    ColorScale scale = ColorScale::diverging;
+    double low = 0.0;   // diverging: −high
+    double high = 1.0;  // unit: 0…1 or more
+    ColorCurve curve = ColorCurve::usual;
+};
+
+/// Where a value stands between the ends of the colour bar, 0…1: from low to high as the curve has it, of the diverging
+/// scale on both sides of the middle. Clamped. NaN and an empty range give the middle.
+double position_of(const ColorRange& range, double value);
+/// The colour at such a place. The unit scale's lightness (OKLab) grows evenly along the bar.
+Color color_at(ColorScale scale, double position, ThemeName name);
+
+/// The range of a grid: diverging ±max|finite value| (1 when all are 0), unit 0…1, or to the largest
+/// where that is more, as after dropout.
+ColorRange range_of(ColorScale scale, std::span<const float> values);
+
+/// Perceptually uniform, safe for colour-blind eyes. Values outside the range are clamped; not
+/// finite: theme.masked / theme.nan are the caller's choice.
+Color color_of(const ColorRange& range, double value, ThemeName name);
+/// Black or white ink, whichever is easier to read on `fill`.
+Color ink_on(Color fill, ThemeName name);
+
+}  // namespace attn::view

@@ -1,0 +1,180 @@
+#include "app/common/describe.h"
+
+#include <fmt/format.h>
+
+#include "app/common/describe_json.h"
+#include "app/common/fields.h"
+#include "core/stages.h"
+
+namespace attn::view {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+/// Longest list that a session or a journal may hold.
+constexpr std::size_t kLongestList = 100000;
+
+std::vector<std::string_view> stage_keys() {
+    std::vector<std::string_view> keys;
+    for (const StageInfo& row : stage_table()) keys.push_back(row.key);
+    return keys;
+}
+
+template <class T>
+bool is_inside(const T& value, const About& about) {
+    const auto number = static_cast<double>(value);
+    return !(number < about.low) && !(number > about.high);
+}
+
+}  // namespace
+
+void Visitor::operator()(std::string_view name, Stage& value, const About& about) {
+    (*this)(name, value, Names(stage_keys()), about);
+}
+
+// ---- reading
+
+void JsonReader::complain(std::string_view sentence) { fields_.complain(sentence); }
+
+bool JsonReader::has(std::string_view name, const About& about) {
+    if (fields_.find(name) != nullptr) return true;
+    if (about.needed || missing_ == Missing::complains)
+        fields_.complain(fmt::format("has no '{}'", name));
+    return false;
+}
+
+template <class T>
+void JsonReader::read(std::string_view name, T& value, const About& about) {
+    if (!has(name, about)) return;
+    T given = value;
+    fields_.read(name, given);
+    if constexpr (std::is_arithmetic_v<T>)
+        if (!is_inside(given, about))
+            return fields_.complain(fmt::format("has '{}' = {}: expected {} to {}", name, given,
+                                                about.low, about.high));
+    value = std::move(given);
+}
+
+void JsonReader::flag(std::string_view name, bool& value, const About& about) {
+    read(name, value, about);
+}
+void JsonReader::number(std::string_view name, int& value, const About& about) {
+    read(name, value, about);
+}
+void JsonReader::number(std::string_view name, Index& value, const About& about) {
+    read(name, value, about);
+}
+void JsonReader::number(std::string_view name, std::uint64_t& value, const About& about) {
+    read(name, value, about);
+}
+void JsonReader::number(std::string_view name, double& value, const About& about) {
+    read(name, value, about);
+}
+void JsonReader::text(std::string_view name, std::string& value, const About& about) {
+    read(name, value, about);
+}
+void JsonReader::numbers(std::string_view name, std::vector<double>& value, const About& about) {
+    read(name, value, about);
+}
+
+void JsonReader::texts(std::string_view name, std::map<std::string, std::string>& value,
+                       const About& about) {
+    if (!has(name, about)) return;
+    const json& found = *fields_.find(name);
+    if (!found.is_object())
+        return fields_.complain(
+            fmt::format("has '{}' = {}: expected an object of texts", name, quoted(found)));
+    value.clear();
+    for (const auto& [key, text] : found.items()) {
+        if (!text.is_string())
+            return fields_.complain(
+                fmt::format("has '{}' with '{}' = {}: expected a text", name, key, quoted(text)));
+        value[key] = text.get<std::string>();
+    }
+}
+
+void JsonReader::choice(std::string_view name, std::size_t& n, Names names, const About& about) {
+    if (has(name, about)) fields_.read_name(name, n, names);
+}
+
+void JsonReader::object(std::string_view name, const About& about, const Inside& inside) {
+    if (!has(name, about)) return;
+    read_object(fields_, name, [&](Fields& fields) {
+        JsonReader reader(fields);
+        inside(reader);
+    });
+}
+
+bool JsonReader::maybe(std::string_view name, bool) { return fields_.find(name) != nullptr; }
+
+void JsonReader::list(std::string_view name, std::size_t& count, const About& about,
+                      const Each& each) {
+    if (!has(name, about)) return;
+    const json& found = *fields_.find(name);
+    if (!found.is_array() || found.size() > kLongestList)
+        return fields_.complain(fmt::format("has '{}' = {}: expected a list", name, quoted(found)));
+    count = found.size();
+    for (std::size_t n = 0; n < count; ++n) {
+        Fields fields(found[n], fmt::format("{} '{}' {}", fields_.where(), name, n));
+        JsonReader reader(fields);
+        each(reader, n);
+        if (auto fine = fields.finish(); !fine) fields_.complain(fine.error());
+    }
+}
+
+// ---- writing
+
+void JsonWriter::flag(std::string_view name, bool& value, const About&) {
+    object_[std::string(name)] = value;
+}
+void JsonWriter::number(std::string_view name, int& value, const About&) {
+    object_[std::string(name)] = value;
+}
+void JsonWriter::number(std::string_view name, Index& value, const About&) {
+    object_[std::string(name)] = value;
+}
+void JsonWriter::number(std::string_view name, std::uint64_t& value, const About&) {
+    object_[std::string(name)] = value;
+}
+void JsonWriter::number(std::string_view name, double& value, const About&) {
+    object_[std::string(name)] = number_to(value);
+}
+void JsonWriter::text(std::string_view name, std::string& value, const About&) {
+    object_[std::string(name)] = value;
+}
+void JsonWriter::numbers(std::string_view name, std::vector<double>& value, const About&) {
+    object_[std::string(name)] = numbers_to(value);
+}
+void JsonWriter::texts(std::string_view name, std::map<std::string, std::string>& value,
+                       const About&) {
+    object_[std::string(name)] = value;
+}
+void JsonWriter::choice(std::string_view name, std::size_t& n, Names names, const About&) {
+    object_[std::string(name)] = names[n];
+}
+
+void JsonWriter::object(std::string_view name, const About&, const Inside& inside) {
+    ordered_json& object = object_[std::string(name)] = ordered_json::object();
+    JsonWriter writer(object);
+    inside(writer);
+}
+
+bool JsonWriter::maybe(std::string_view name, bool there) {
+    if (!there && none_ == None::null) object_[std::string(name)] = nullptr;
+    return there;
+}
+
+void JsonWriter::list(std::string_view name, std::size_t& count, const About&, const Each& each) {
+    auto elements = ordered_json::array();
+    for (std::size_t n = 0; n < count; ++n) {
+        ordered_json element = ordered_json::object();
+        JsonWriter writer(element);
+        each(writer, n);
+        elements.push_back(std::move(element));
+    }
+    object_[std::string(name)] = std::move(elements);
+}
+
+}  // namespace attn::view

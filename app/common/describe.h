@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace attn {
+enum class Stage : std::uint8_t;
+}
+
+namespace attn::view {
+
+// Described values. What a session, a journal, undo or a control needs to know of a value stands in one function beside it:
+//
+//   inline void describe(Visitor& visit, SaturationLook& look) {
+//       visit("details", look.details, {.words = "details"});
+//   }
+//
+// Whoever reads, writes, sets or shows such a value is a Visitor.
+
+/// Of one field, beside its name.
+struct About {
+    std::string_view words =
+        {};                     // what it is called on screen and in undo's sentence; "": its name
+    std::string_view tip = {};  // what it is for, one sentence
+    double low = -std::numeric_limits<double>::infinity();  // of a number, both ends included
+    double high = std::numeric_limits<double>::infinity();
+    bool needed = false;  // a reader complains where it is missing
+};
+
+class Visitor;
+template <class T>
+concept Described = requires(Visitor& visit, T& value) {
+    describe(visit, value);
+};
+
+class Visitor {
+  public:
+    using Names = std::span<const std::string_view>;
+    using Inside = std::function<void(Visitor&)>;
+    using Each = std::function<void(Visitor&, std::size_t)>;
+
+    virtual ~Visitor() = default;
+
+    void operator()(std::string_view name, bool& value, const About& about = {}) {
+        flag(name, value, about);
+    }
+    void operator()(std::string_view name, int& value, const About& about = {}) {
+        number(name, value, about);
+    }
+    void operator()(std::string_view name, Index& value, const About& about = {}) {
+        number(name, value, about);
+    }
+    void operator()(std::string_view name, std::uint64_t& value, const About& about = {}) {
+        number(name, value, about);
+    }
+    void operator()(std::string_view name, double& value, const About& about = {}) {
+        number(name, value, about);
+    }
+    void operator()(std::string_view name, std::string& value, const About& about = {}) {
+        text(name, value, about);
+    }
+    void operator()(std::string_view name, std::vector<double>& value, const About& about = {}) {
+        numbers(name, value, about);
+    }
+    void operator()(std::string_view name, Stage& value, const About& about = {});
+    /// An enum by its names, in the order of its values.
+    template <class Enum>
+    requires std::is_enum_v<Enum>
+    void operator()(std::string_view name, Enum& value, Names names, const About& about = {}) {
+        auto n = static_cast<std::size_t>(value);
+        choice(name, n, names, about);
+        value = static_cast<Enum>(n);
+    }
+    /// A described struct: an object of its own.
+    template <Described T>
+    void operator()(std::string_view name, T& value, const About& about = {}) {
+        object(name, about, [&value](Visitor& inside) { describe(inside, value); });
+    }
+    /// None: the name is missing.
+    template <class T, class... More>
+    void operator()(std::string_view name, std::optional<T>& value, const More&... more) {
+        bool there = value.has_value();
+        if (!maybe(name, there)) return value.reset();
+        if (!value) value.emplace();
+        (*this)(name, *value, more...);
+    }
+    template <Described T>
+    void operator()(std::string_view name, std::vector<T>& value, const About& about = {}) {
+        std::size_t count = value.size();
+        list(name, count, about, [&value](Visitor& inside, std::size_t n) {
+            if (n >= value.size()) value.resize(n + 1);
+            describe(inside, value[n]);
+        });
+        value.resize(count);
+    }
+    void operator()(std::string_view name, std::map<std::string, std::string>& value,
+                    const About& about = {}) {
+        texts(name, value, about);
+    }
+
+    /// What is read is wrong: "has 'd_k' = 0: expected …", or ": …" after the name of what is read.
+    virtual void complain(std::string_view) {}
+    /// Whether a value comes from outside, so that it is worth checking.
+    virtual bool reads() const { return false; }
+
+  protected:
+    virtual void flag(std::string_view name, bool& value, const About& about) = 0;
+    virtual void number(std::string_view name, int& value, const About& about) = 0;
+    virtual void number(std::string_view name, Index& value, const About& about) = 0;
+    virtual void number(std::string_view name, std::uint64_t& value, const About& about) = 0;
+    virtual void number(std::string_view name, double& value, const About& about) = 0;
+    virtual void text(std::string_view name, std::string& value, const About& about) = 0;
+    virtual void numbers(std::string_view name, std::vector<double>& value, const About& about) = 0;
+    virtual void texts(std::string_view name, std::map<std::string, std::string>& value,
+                       const About& about) = 0;
+    virtual void choice(std::string_view name, std::size_t& n, Names names, const About& about) = 0;
+    virtual void object(std::string_view name, const About& about, const Inside& inside) = 0;
+    /// Whether an optional has a value from now on; `there`: it has one.
+    virtual bool maybe(std::string_view name, bool there) = 0;
+    /// Calls `each` for every element; `count` is how many there are from now on.
+    virtual void list(std::string_view name, std::size_t& count, const About& about,
+                      const Each& each) = 0;
+};
+
+/// A Visitor for whom most fields are nothing: override what is asked for.
+class IdleVisitor : public Visitor {
+  protected:
+    void flag(std::string_view, bool&, const About&) override {}
+    void number(std::string_view, int&, const About&) override {}
+    void number(std::string_view, Index&, const About&) override {}
+    void number(std::string_view, std::uint64_t&, const About&) override {}
+    void number(std::string_view, double&, const About&) override {}
+    void text(std::string_view, std::string&, const About&) override {}
+    void numbers(std::string_view, std::vector<double>&, const About&) override {}
+    void texts(std::string_view, std::map<std::string, std::string>&, const About&) override {}
+    void choice(std::string_view, std::size_t&, Names, const About&) override {}
+    void object(std::string_view, const About&, const Inside& inside) override { inside(*this); }
+    bool maybe(std::string_view, bool there) override { return there; }
+    void list(std::string_view, std::size_t& count, const About&, const Each& each) override {
+        for (std::size_t n = 0; n < count; ++n) each(*this, n);
+    }
+};
+
+}  // namespace attn::view

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/common/describe.h"
+
+namespace attn::view {
+
+class Fields;
+
+// Described values as JSON. For whoever includes this: link attn::json too.
+
+/// What a reader makes of a name that is missing: the value stays as it is, or that is a fault.
+enum class Missing : std::uint8_t { keeps, complains };
+
+/// Fills the described fields from the object of `fields`.
+class JsonReader : public Visitor {
+  public:
+    explicit JsonReader(Fields& fields, Missing missing = Missing::keeps)
+        : fields_(fields), missing_(missing) {}
+    void complain(std::string_view sentence) override;
+    bool reads() const override { return true; }
+
+  protected:
+    void flag(std::string_view name, bool& value, const About& about) override;
+    void number(std::string_view name, int& value, const About& about) override;
+    void number(std::string_view name, Index& value, const About& about) override;
+    void number(std::string_view name, std::uint64_t& value, const About& about) override;
+    void number(std::string_view name, double& value, const About& about) override;
+    void text(std::string_view name, std::string& value, const About& about) override;
+    void numbers(std::string_view name, std::vector<double>& value, const About& about) override;
+    void texts(std::string_view name, std::map<std::string, std::string>& value,
+               const About& about) override;
+    void choice(std::string_view name, std::size_t& n, Names names, const About& about) override;
+    void object(std::string_view name, const About& about, const Inside& inside) override;
+    bool maybe(std::string_view name, bool there) override;
+    void list(std::string_view name, std::size_t& count, const About& about,
+              const Each& each) override;
+
+  private:
+    bool has(std::string_view name, const About& about);
+    template <class T>
+    void read(std::string_view name, T& value, const About& about);
+
+    Fields& fields_;
+    Missing missing_;
+};
+
+/// How an optional that is none is written.
+enum class None : std::uint8_t { left_out, null };
+
+/// Appends the described fields to an object.
+class JsonWriter : public Visitor {
+  public:
+    explicit JsonWriter(nlohmann::ordered_json& object, None none = None::left_out)
+        : object_(object), none_(none) {}
+
+  protected:
+    void flag(std::string_view name, bool& value, const About& about) override;
+    void number(std::string_view name, int& value, const About& about) override;
+    void number(std::string_view name, Index& value, const About& about) override;
+    void number(std::string_view name, std::uint64_t& value, const About& about) override;
+    void number(std::string_view name, double& value, const About& about) override;
+    void text(std::string_view name, std::string& value, const About& about) override;
+    void numbers(std::string_view name, std::vector<double>& value, const About& about) override;
+    void texts(std::string_view name, std::map<std::string, std::string>& value,
+               const About& about) override;
+    void choice(std::string_view name, std::size_t& n, Names names, const About& about) override;
+    void object(std::string_view name, const About& about, const Inside& inside) override;
+    bool maybe(std::string_view name, bool there) override;
+    void list(std::string_view name, std::size_t& count, const About& about,
+              const Each& each) override;
+
+  private:
+    nlohmann::ordered_json& object_;
+    None none_;
+};
+
+}  // namespace attn::view

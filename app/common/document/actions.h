@@ -1,0 +1,182 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/common/action.h"
+#include "app/common/document/opened.h"
+#include "app/common/sheet.h"
+
+namespace attn::view {
+
+// The document, which every workspace views: opened, edited (undone), looked at by head and layer.
+
+struct LoadPreset {
+    std::string key;
+    static constexpr Meta kMeta{"load_preset", Kind::edit};
+    friend void describe(Visitor& visit, LoadPreset& action) { visit("key", action.key); }
+    friend void carry_out(AppState& state, const LoadPreset& action);
+};
+/// Typing.
+struct DraftSentence {
+    std::string text;
+    static constexpr Meta kMeta{"draft_sentence", Kind::plain};
+    friend void describe(Visitor& visit, DraftSentence& action) { visit("text", action.text); }
+    friend void carry_out(AppState& state, const DraftSentence& action);
+};
+struct SetSentence {
+    std::string text;
+    static constexpr Meta kMeta{"set_sentence", Kind::edit};
+    friend void describe(Visitor& visit, SetSentence& action) { visit("text", action.text); }
+    friend void carry_out(AppState& state, const SetSentence& action);
+};
+/// What the open model reads, as it is typed; DocumentReady follows where it is another text.
+struct TypeText {
+    std::string text;
+    static constexpr Meta kMeta{"type_text", Kind::drag};
+    friend void describe(Visitor& visit, TypeText& action) { visit("text", action.text); }
+    friend void carry_out(AppState& state, const TypeText& action);
+};
+/// The image that the open model reads; DocumentReady follows where it is another one.
+struct ReadImage {
+    std::string path;  // of a PNG
+    static constexpr Meta kMeta{"read_image", Kind::plain};
+    friend void describe(Visitor& visit, ReadImage& action) { visit("path", action.path); }
+    friend void carry_out(AppState& state, const ReadImage& action);
+};
+/// Tensors, a session, a preset or a model; where a model of images is open, an image for it. DocumentReady follows.
+struct OpenFile {
+    std::string path;
+    std::optional<std::string> text = {};     // for the model to read
+    std::optional<std::string> options = {};  // how its arrays are read, see FileOrigin
+    std::optional<std::string> image = {};    // for the model to read: a PNG
+    static constexpr Meta kMeta{"open_file", Kind::plain};
+    friend void describe(Visitor& visit, OpenFile& action) {
+        visit("path", action.path);
+        visit("text", action.text);
+        visit("options", action.options);
+        visit("image", action.image);
+    }
+    friend void carry_out(AppState& state, const OpenFile& action);
+};
+/// A generated matrix; DocumentReady follows.
+struct OpenPlanted {
+    large::PlantedSpec spec;
+    static constexpr Meta kMeta{"open_planted", Kind::plain};
+    friend void describe(Visitor& visit, OpenPlanted& action) { visit("spec", action.spec); }
+    friend void carry_out(AppState& state, const OpenPlanted& action);
+};
+/// Of the last OpenFile, OpenPlanted, TypeText or ReadImage.
+struct DocumentReady {
+    std::string what;
+    std::string fault;  // why there is none; "": there is one
+    std::shared_ptr<const Opened> opened{};
+    static constexpr Meta kMeta{"document_ready", Kind::answer};
+    friend void describe(Visitor& visit, DocumentReady& action) { visit("what", action.what); }
+    friend void carry_out(AppState& state, const DocumentReady& action);
+};
+struct SetModelWidth {
+    Index d_model;
+    static constexpr Meta kMeta{"set_model_width", Kind::drag};
+    friend void describe(Visitor& visit, SetModelWidth& action) {
+        visit("d_model", action.d_model);
+    }
+    friend void carry_out(AppState& state, const SetModelWidth& action);
+};
+struct SetKeyWidth {
+    Index d_k;
+    static constexpr Meta kMeta{"set_key_width", Kind::drag};
+    friend void describe(Visitor& visit, SetKeyWidth& action) { visit("d_k", action.d_k); }
+    friend void carry_out(AppState& state, const SetKeyWidth& action);
+};
+struct SetHeads {
+    Index heads;
+    static constexpr Meta kMeta{"set_heads", Kind::drag};
+    friend void describe(Visitor& visit, SetHeads& action) { visit("heads", action.heads); }
+    friend void carry_out(AppState& state, const SetHeads& action);
+};
+struct SetScaling {
+    bool on;
+    static constexpr Meta kMeta{"set_scaling", Kind::edit};
+    friend void describe(Visitor& visit, SetScaling& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const SetScaling& action);
+};
+struct SetTemperature {
+    double temperature;
+    static constexpr Meta kMeta{"set_temperature", Kind::drag};
+    friend void describe(Visitor& visit, SetTemperature& action) {
+        visit("temperature", action.temperature);
+    }
+    friend void carry_out(AppState& state, const SetTemperature& action);
+};
+struct SetCausal {
+    bool on;
+    static constexpr Meta kMeta{"set_causal", Kind::edit};
+    friend void describe(Visitor& visit, SetCausal& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const SetCausal& action);
+};
+/// |i − j| ≤ reach; nullopt: no window.
+struct SetWindow {
+    std::optional<Index> reach;
+    static constexpr Meta kMeta{"set_window", Kind::drag};
+    friend void describe(Visitor& visit, SetWindow& action) { visit("reach", action.reach); }
+    friend void carry_out(AppState& state, const SetWindow& action);
+};
+struct SetSeed {
+    std::uint64_t seed;
+    static constexpr Meta kMeta{"set_seed", Kind::drag};
+    friend void describe(Visitor& visit, SetSeed& action) { visit("seed", action.seed); }
+    friend void carry_out(AppState& state, const SetSeed& action);
+};
+struct SetCell {
+    CellRef cell;
+    double value;
+    static constexpr Meta kMeta{"set_cell", Kind::edit};
+    friend void describe(Visitor& visit, SetCell& action) {
+        visit("cell", action.cell);
+        visit("value", action.value);
+    }
+    friend void carry_out(AppState& state, const SetCell& action);
+};
+/// In every workspace.
+struct ShowHead {
+    Index head;
+    Index batch{};
+    static constexpr Meta kMeta{"show_head", Kind::plain};
+    friend void describe(Visitor& visit, ShowHead& action) {
+        visit("head", action.head);
+        visit("batch", action.batch);
+    }
+    friend void carry_out(AppState& state, const ShowHead& action);
+};
+struct ShowLayer {
+    Index layer;
+    static constexpr Meta kMeta{"show_layer", Kind::plain};
+    friend void describe(Visitor& visit, ShowLayer& action) { visit("layer", action.layer); }
+    friend void carry_out(AppState& state, const ShowLayer& action);
+};
+struct SetBackend {
+    std::string name;
+    static constexpr Meta kMeta{"set_backend", Kind::plain};
+    friend void describe(Visitor& visit, SetBackend& action) { visit("name", action.name); }
+    friend void carry_out(AppState& state, const SetBackend& action);
+};
+/// By a backend with a device.
+struct TraceReady {
+    std::string backend;
+    std::shared_ptr<const Document> document{};  // null: only `unavailable` was asked
+    std::shared_ptr<const Trace> trace{};        // null: `failure` says why
+    double elapsed_ms = 0.0;
+    std::string failure{};
+    std::string unavailable{};  // why the backend cannot run here at all; "": it can
+    static constexpr Meta kMeta{"trace_ready", Kind::answer};
+    friend void describe(Visitor& visit, TraceReady& action) { visit("backend", action.backend); }
+    friend void carry_out(AppState& state, const TraceReady& action);
+};
+
+using DocumentActions =
+    ActionList<LoadPreset, DraftSentence, SetSentence, TypeText, ReadImage, OpenFile, OpenPlanted,
+               DocumentReady, SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature,
+               SetCausal, SetWindow, SetSeed, SetCell, ShowHead, ShowLayer, SetBackend, TraceReady>;
+
+}  // namespace attn::view

@@ -1,0 +1,397 @@
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/document/model_text.h"
+#include "app/common/document/note.h"
+#include "app/common/document/toy.h"
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/common/workspace.h"
+#include "app/window/session.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+/// A copy of the present document to change.
+Document draft(const AppState& state) { return state.document(); }
+
+/// Other sizes of a toy. What its heads were built to do holds only for heads whose numbers are as they were.
+void resize(Document& document, Index d_model, Index d_k, Index heads) {
+    const bool same_width = d_model == document.d_model && d_k == document.d_k;
+    Inputs inputs = resized(document, d_model, d_k, heads);
+    document.d_model = d_model;
+    document.d_k = d_k;
+    document.heads = document.spec.heads = document.spec.kv_heads = heads;
+    set_inputs(document, std::move(inputs));
+    document.name = "custom";
+    document.note = toy_note(document);
+    if (!same_width) document.head_names.clear();
+    if (!document.head_names.empty())
+        document.head_names.resize(static_cast<std::size_t>(heads), "seeded");
+}
+
+/// "every number that was there stays, new entries of W come from seed 1": what another size does to the weights.
+std::string resized_words(const Document& before, Index was, Index is, std::string_view grown) {
+    std::string words =
+        is > was ? fmt::format("every number that was there stays, {} seed {}", grown, before.seed)
+                 : std::string("the numbers beyond it are dropped, the others stay");
+    if (!before.hand_set.empty())
+        words += fmt::format("; what the hand-set weights of “{}” were made for need not hold now",
+                             before.hand_set);
+    return words;
+}
+
+/// Says whose sizes these are where they cannot be set.
+bool refuse_file(AppState& state, std::string_view what) {
+    if (is_toy(state.document())) return false;
+    say(state,
+        fmt::format("{} belongs to the tensors of {}: it can be set for a toy sentence.", what,
+                    state.document().title),
+        Severity::warning);
+    return true;
+}
+
+/// Whether a toy may take these sizes; says why not.
+bool sizes_fit(AppState& state, Index d_model, Index d_k, Index heads) {
+    const std::string wrong = check_sizes(d_model, d_k, heads);
+    if (!wrong.empty()) say(state, wrong, Severity::error);
+    return wrong.empty();
+}
+
+/// "divided by √4 = 2", "multiplied by 0.3".
+std::string factor_words(const Document& document) {
+    if (document.spec.scale == ScaleKind::value)
+        return "multiplied by " + significant(document.spec.scale_value, 4);
+    return fmt::format("divided by √{} = {}", document.size.d_k,
+                       significant(std::sqrt(static_cast<double>(document.size.d_k)), 4));
+}
+
+/// ", the padding mask stays": the masks besides the causal one; "" without any.
+std::string other_masks_words(const Document& document) {
+    const MaskSpec& mask = document.spec.mask;
+    std::vector<std::string_view> others;
+    if (mask.windowed()) others.emplace_back("window");
+    if (mask.block) others.emplace_back("block");
+    if (!mask.padding.empty()) others.emplace_back("padding");
+    if (mask.custom) others.emplace_back(document.painted ? "painted" : "given");
+    if (others.empty()) return ", no other mask is set: every query may see every key";
+    return fmt::format(", the {} mask{} stay{}", fmt::join(others, " and "),
+                       others.size() == 1 ? "" : "s", others.size() == 1 ? "s" : "");
+}
+
+/// What a document says of itself: "The cat sat down. Toy weights, hand-set: sat looks at cat."
+std::string opened_words(const Document& document) {
+    if (is_toy(document)) return fmt::format("{}. {}", document.title, sentence(document.note));
+    return fmt::format("{}: {}.", document.title, document.note);
+}
+
+void edit_spec(AppState& state, Document document, const std::string& words) {
+    if (is_toy(document)) settle_note(state, document);
+    edit_document(state, std::move(document), words);
+}
+
+/// "; what is shown is still of “The cat”": where a text that was typed cannot be read.
+std::string kept_words(const AppState& state, const ModelText* text) {
+    if (text == nullptr || !text->typed) return {};
+    if (text_of(state.document()).empty()) return "; what is shown stays";
+    return fmt::format("; what is shown is still of “{}”",
+                       shortened(text_of(state.document()), kMostShown));
+}
+
+/// "; the hand-set weights of “The cat sat down” are given up: they were made for that sentence"; "" where none are.
+std::string given_up_words(const Document& before, const Document& after, std::string_view why) {
+    if (before.hand_set.empty() || before.hand_set == after.hand_set) return {};
+    return fmt::format("; the hand-set weights of “{}” are given up: {}", before.hand_set, why);
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const LoadPreset& action) {
+    auto document = load_preset(action.key);
+    if (!document) return say(state, document.error());
+    const std::string words = opened_words(*document);
+    const std::string typed = document->sentence;
+    const std::string title = fmt::format("“{}”", document->title);
+    if (!edit_document(state, *std::move(document), title)) return;
+    opened_another(state);
+    state.sentence_draft = typed;
+    say(state, words);
+}
+
+void carry_out(AppState& state, const OpenFile& action) {
+    const auto ending = std::filesystem::path(action.path).extension();
+    if (reads_image(state.document()) && (ending == ".png" || ending == ".PNG"))
+        return carry_out(state, ReadImage{action.path});
+    state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
+    if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
+    if (action.image) state.opening->what = ModelText{{action.path, *action.image, {}, {}, true}};
+    state.opening_done = 0.0;
+    say(state, fmt::format("Opening {}.", action.path));
+}
+
+void carry_out(AppState& state, const OpenPlanted& action) {
+    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
+    state.opening = OpenRequest{action.spec, ++state.opened};
+    state.opening_done = 0.0;
+    say(state, fmt::format("Making a {}.", words_of(*state.opening)));
+}
+
+/// What cannot be opened changes nothing but the message.
+void carry_out(AppState& state, const DocumentReady& action) {
+    if (!state.opening) return;
+    const OpenRequest request = *std::exchange(state.opening, std::nullopt);
+    const auto* text = std::get_if<ModelText>(&request.what);
+    if (!action.opened) return say(state, action.fault + kept_words(state, text), Severity::error);
+    const Opened& opened = *action.opened;
+    if (text != nullptr && text->typed) return take_typed(state, *opened.document);
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->opened(state, opened);
+    if (opened.run) return;
+    const std::string words = opened_words(*opened.document);
+    const AppState& settings = opened.session ? *opened.session : state;
+    const std::string title = fmt::format("“{}”", opened.document->title);
+    if (!edit_document(state, *opened.document, title, settings.history[settings.now])) return;
+    opened_another(state);
+    forget(state);
+    state.sentence_draft = text_of(state.document());
+    if (opened.session) restore(state, *opened.session);
+    if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
+        state.head = std::min(trained->head, opened.document->size.heads - 1);
+    const bool session = opened.session != nullptr;
+    const auto* path = std::get_if<std::string>(&request.what);
+    const bool recovered = state.recovery && path && state.recovery->path == *path;
+    state.session_file = session && path && !recovered ? *path : "";
+    if (recovered) state.recovery.reset();
+    if (session && !opened.notes.empty())
+        state.notice = {sentence(opened.notes), Severity::warning};
+    if (!session) state.kept.clear();
+    if (!session) say(state, opened.notes.empty() ? words : words + " " + sentence(opened.notes));
+    if (!session) leave_lacking_workspace(state);
+}
+
+void carry_out(AppState& state, const DraftSentence& action) { state.sentence_draft = action.text; }
+
+void carry_out(AppState& state, const SetSentence& action) {
+    const Document& before = state.document();
+    auto document = is_toy(before) ? retyped(before, action.text)
+                                   : make_document(action.text, 4, 4, 1, 1, AttentionSpec{});
+    if (!document) return say(state, document.error());
+    const std::size_t tokens = document->tokens.size();
+    const std::string words =
+        fmt::format("“{}”: {} token{}, {}{}", shortened(document->sentence, kMostTip), tokens,
+                    tokens == 1 ? "" : "s", document->note,
+                    given_up_words(before, *document, "they were made for that sentence"));
+    const bool opens = !is_toy(before);
+    if (!edit_document(state, *std::move(document), words)) return;
+    if (opens) opened_another(state);
+    state.sentence_draft = state.document().sentence;
+    if (opens) say(state, words + ".");
+}
+
+void carry_out(AppState& state, const SetModelWidth& action) {
+    if (refuse_file(state, "d_model")) return;
+    Document document = draft(state);
+    const Index was = document.d_model;
+    if (action.d_model == was) return;
+    if (!sizes_fit(state, action.d_model, document.d_k, document.heads)) return;
+    const std::string words = resized_words(
+        document, was, action.d_model, "new columns of X come from the words, new rows of W from");
+    resize(document, action.d_model, document.d_k, document.heads);
+    edit_document(state, std::move(document),
+                  fmt::format("d_model {} → {}: {}", was, action.d_model, words));
+}
+
+void carry_out(AppState& state, const SetKeyWidth& action) {
+    if (refuse_file(state, "d_k")) return;
+    Document document = draft(state);
+    const Index was = document.d_k;
+    if (action.d_k == was) return;
+    if (!sizes_fit(state, document.d_model, action.d_k, document.heads)) return;
+    const std::string words =
+        resized_words(document, was, action.d_k, "new columns of each head come from");
+    resize(document, document.d_model, action.d_k, document.heads);
+    edit_document(state, std::move(document),
+                  fmt::format("d_k {} → {}: {}", was, action.d_k, words));
+}
+
+/// A toy's heads are added or dropped; a file's W keeps its numbers, and their columns are split anew.
+void carry_out(AppState& state, const SetHeads& action) {
+    Document document = draft(state);
+    const Index was = document.heads;
+    if (action.heads == was) return;
+    if (!is_toy(document) && !document.inputs->projects())
+        return say(state,
+                   fmt::format("Q of {} brings {} heads: their number cannot be set.",
+                               document.title, document.size.heads),
+                   Severity::warning);
+    std::string words = "the columns of W are split anew";
+    if (is_toy(document)) {
+        if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
+        words = resized_words(document, was, action.heads, "new heads come from");
+        resize(document, document.d_model, document.d_k, action.heads);
+    } else {
+        const bool own_keys = document.spec.kv_heads == document.spec.heads;
+        document.heads = document.spec.heads = action.heads;
+        if (own_keys) document.spec.kv_heads = action.heads;
+    }
+    edit_document(state, std::move(document),
+                  fmt::format("{} head{}: {}", action.heads, action.heads == 1 ? "" : "s", words));
+}
+
+void carry_out(AppState& state, const SetScaling& action) {
+    Document document = draft(state);
+    if (action.on == (document.spec.scale != ScaleKind::none)) return;
+    const std::string before = factor_words(document);
+    document.spec.scale = action.on ? ScaleKind::sqrt_dk : ScaleKind::none;
+    const std::string words = action.on
+                                  ? fmt::format("Scaling on: scores are {}", factor_words(document))
+                                  : fmt::format("Scaling off: scores are no longer {}", before);
+    edit_spec(state, std::move(document), words);
+}
+
+void carry_out(AppState& state, const SetTemperature& action) {
+    Document document = draft(state);
+    if (action.temperature == document.spec.temperature) return;
+    document.spec.temperature = action.temperature;
+    edit_spec(state, std::move(document),
+              fmt::format("Temperature {}: scores are divided by it", number(action.temperature)));
+}
+
+void carry_out(AppState& state, const SetCausal& action) {
+    Document document = draft(state);
+    if (action.on == document.spec.mask.causal.has_value()) return;
+    document.spec.mask.causal.reset();
+    if (action.on) document.spec.mask.causal = CausalAlign::top_left;
+    edit_spec(state, std::move(document),
+              action.on ? "Causal mask on: no query sees a key after its own place"
+                        : "Causal mask off" + other_masks_words(state.document()));
+}
+
+void carry_out(AppState& state, const SetWindow& action) {
+    Document document = draft(state);
+    MaskSpec& mask = document.spec.mask;
+    const bool by_sides = mask.window_left || mask.window_right;
+    if (action.reach == mask.window && !by_sides) return;
+    if (action.reach && *action.reach < 0)
+        return say(
+            state,
+            fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach),
+            Severity::error);
+    mask.window = action.reach;
+    mask.window_left.reset();
+    mask.window_right.reset();
+    if (!mask.windowed()) mask.global_tokens = 0;
+    edit_spec(state, std::move(document),
+              action.reach
+                  ? fmt::format("Window {0}: no query sees a key more than {0} places away",
+                                *action.reach)
+                  : std::string("Window mask off"));
+}
+
+/// W anew from another seed; X stays. No W_O stays none.
+void carry_out(AppState& state, const SetSeed& action) {
+    if (refuse_file(state, "The seed")) return;
+    Document document = draft(state);
+    if (action.seed == document.seed) return;
+    document.seed = action.seed;
+    Inputs inputs = *document.inputs;
+    const bool mixes = !inputs.params[Param::w_o].empty();
+    inputs.params = toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+    if (!mixes) inputs.params[Param::w_o] = {};
+    set_inputs(document, std::move(inputs));
+    document.name = "custom";
+    document.hand_set.clear();
+    document.head_names.clear();
+    document.note = toy_note(document);
+    const std::string words =
+        fmt::format("Seed {}: every entry of W is drawn anew, X stays{}", action.seed,
+                    given_up_words(state.document(), document, "all of W comes from the seed"));
+    edit_document(state, std::move(document), words);
+}
+
+void carry_out(AppState& state, const ShowHead& action) {
+    const Dimensions& size = state.document().size;
+    const bool there = action.head >= 0 && action.head < size.heads && action.batch >= 0 &&
+                       action.batch < size.batch;
+    if (!there)
+        return say(
+            state,
+            fmt::format("There is no head {} of sequence {}: the document has {} of each of {}, "
+                        "counted from 0.",
+                        action.head, action.batch, size.heads, size.batch),
+            Severity::warning);
+    state.head = action.head;
+    state.batch = action.batch;
+    settle(state);
+    say(state, size.batch == 1 ? fmt::format("Head {} of 0 … {}.", action.head, size.heads - 1)
+                               : fmt::format("Sequence {}, head {}.", action.batch, action.head));
+}
+
+/// A look at another part of the document: no step of undo.
+void carry_out(AppState& state, const ShowLayer& action) {
+    const Document& present = state.document();
+    const Index layers = static_cast<Index>(present.layers.size());
+    if (action.layer < 0 || action.layer >= layers)
+        return say(state,
+                   fmt::format("There is no layer {}: the document has {}, counted from 0.",
+                               action.layer, layers),
+                   Severity::warning);
+    if (action.layer == present.layer) return;
+    Document document = draft(state);
+    document.layer = action.layer;
+    document.inputs = document.layers[static_cast<std::size_t>(action.layer)];
+    auto sized = with_size(std::move(document));  // layers may differ in their widths
+    if (!sized) return say(state, sized.error());
+    const Edit before = state.history[state.now];
+    state.history[state.now].document = std::make_shared<const Document>(*std::move(sized));
+    if (auto done = compute(state); !done) {
+        state.history[state.now] = before;
+        return say(state, done.error());
+    }
+    state.effect.reset();
+    settle(state);
+    say(state, fmt::format("Layer {} of 0 … {}.", action.layer, layers - 1));
+}
+
+void carry_out(AppState& state, const SetBackend& action) {
+    if (action.name != kAuto && find_backend(action.name, state.backends) == nullptr &&
+        !stages_lack(state.document()).empty())
+        return say(state, fmt::format("there is no backend {} here", shortened(action.name)),
+                   Severity::error);
+    const std::string before = std::exchange(state.backend, action.name);
+    if (auto done = compute(state); !done) {
+        state.backend = before;
+        return say(state, done.error());
+    }
+    settle(state);  // it may keep other stages
+    say(state,
+        state.backend == kAuto || state.backend == state.backend_used
+            ? fmt::format("Computed by the backend {}.", state.backend_used)
+            : fmt::format(
+                  "From now on the backend {} computes; until it is done, {}'s numbers are shown.",
+                  state.backend, state.backend_used));
+}
+
+/// Late answers, for a document that was left or a backend that is not chosen any more, change no numbers.
+void carry_out(AppState& state, const TraceReady& action) {
+    state.device_reasons[action.backend] = action.unavailable;
+    const auto& document = state.shared_document();
+    if (action.document != document || action.backend != state.backend) return;
+    if (!action.trace) {
+        state.backend = kAuto;
+        state.backend_failure = action.failure;
+        return;
+    }
+    state.trace = action.trace;
+    state.trace_ms = action.elapsed_ms;
+    state.backend_used = action.backend;
+    state.device_document = document;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/window/commands.h"
+
+namespace attn::view {
+
+/// What every workspace that shows the document offers: scaling, masks, heads, layers, backends.
+void add_document_commands(std::vector<Command>& list, const AppState& state);
+/// What a sentence with toy weights offers besides: presets, other weights, gradients.
+void add_model_commands(std::vector<Command>& list, const AppState& state);
+
+}  // namespace attn::view

@@ -1,0 +1,174 @@
+#include "app/common/document/document.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/opened.h"
+#include "app/common/document/targets.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "core/scores/score.h"
+
+namespace attn::view {
+namespace {
+
+/// The tensor of `inputs` that an operand names; as const as they are.
+template <class AnyInputs>
+auto& tensor_of(AnyInputs& inputs, const OperandId& id) {
+    if (const Param* param = std::get_if<Param>(&id)) return inputs.params[*param];
+    switch (std::get<Stage>(id)) {
+        case Stage::x_kv:
+            return inputs.x_kv;
+        case Stage::q:
+            return inputs.q;
+        case Stage::k:
+            return inputs.k;
+        case Stage::v:
+            return inputs.v;
+        default:
+            return inputs.x;
+    }
+}
+
+}  // namespace
+
+bool is_toy(const Document& document) { return std::holds_alternative<ToyOrigin>(document.origin); }
+
+const ModelOrigin* model_of(const Document& document) {
+    return std::get_if<ModelOrigin>(&document.origin);
+}
+
+bool reads_image(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr && model->image;
+}
+
+const std::string& text_of(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr ? model->text : document.sentence;
+}
+
+bool is_empty(const Document& document) {
+    return document.inputs->x.empty() && document.inputs->q.empty();
+}
+
+bool is_without_values(const Document& document) {
+    const Inputs& in = *document.inputs;
+    return !in.projects() && !in.q.empty() && in.v.empty();
+}
+
+std::string empty_words(const Document& document) {
+    if (!document.no_attention.empty())
+        return fmt::format("No attention can be made of {}: Tensors says why (key 9).",
+                           document.title);
+    if (!document.given.empty())
+        return fmt::format(
+            "{} holds {} without the queries and keys that make them: Heads shows them (key 8).",
+            document.title, document.given.front()->stage == Stage::weights ? "weights" : "scores");
+    return "There is no sentence yet: type one in Step (key 1).";
+}
+
+double bytes_of(const Document& document) {
+    double floats = 0.0;
+    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
+    for (const auto& inputs : document.layers) {
+        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
+            add(*tensor);
+        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
+    }
+    for (const auto& given : document.given) add(given->values);
+    return 4.0 * floats;
+}
+
+void set_inputs(Document& document, Inputs inputs) {
+    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
+    document.layers.resize(static_cast<std::size_t>(
+        std::max<Index>(document.layer + 1, static_cast<Index>(document.layers.size()))));
+    document.layers[static_cast<std::size_t>(document.layer)] = document.inputs;
+}
+
+void set_input(Document& document, const InputEdit& edit) {
+    Inputs inputs = *document.layers[static_cast<std::size_t>(edit.layer)];
+    tensor_of(inputs, edit.tensor)(edit.batch, edit.head, edit.row, edit.column) = edit.value;
+    const auto changed = std::make_shared<const Inputs>(std::move(inputs));
+    document.layers[static_cast<std::size_t>(edit.layer)] = changed;
+    if (edit.layer == document.layer) document.inputs = changed;
+}
+
+Result<void> check_input(const Document& document, const InputEdit& edit) {
+    const Index layers = static_cast<Index>(document.layers.size());
+    Shape shape;
+    if (edit.layer >= 0 && edit.layer < layers)
+        shape =
+            tensor_of(*document.layers[static_cast<std::size_t>(edit.layer)], edit.tensor).shape();
+    const bool there = edit.batch >= 0 && edit.batch < shape.b && edit.head >= 0 &&
+                       edit.head < shape.h && edit.row >= 0 && edit.row < shape.t &&
+                       edit.column >= 0 && edit.column < shape.d;
+    if (there) return {};
+    return bad_input(fmt::format("layer {} has no {}[{}, {}, {}, {}] to edit", edit.layer,
+                                 key_of(edit.tensor), edit.batch, edit.head, edit.row,
+                                 edit.column));
+}
+
+Result<Document> with_size(Document document) {
+    if (is_empty(document)) {
+        if (document.given.empty()) document.size = {};
+        return document;
+    }
+    const bool whole = document.inputs->projects() || !document.inputs->v.empty();
+    if (!whole) return document;  // queries and keys alone: their sizes do not change with the spec
+    const auto call = validate(*document.inputs, document.spec);
+    if (!call) return tl::unexpected(call.error());
+    const Dimensions& size = call->size();
+    document.size = size;
+    document.heads = size.heads;
+    document.d_k = size.d_k;
+    if (size.d_model > 0) document.d_model = size.d_model;
+    keep_targets_inside(document);
+    return document;
+}
+
+std::string words_of(const OpenRequest& request) {
+    if (const auto* path = std::get_if<std::string>(&request.what)) return *path;
+    if (const auto* text = std::get_if<ModelText>(&request.what)) return text->model.path;
+    if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
+        return fmt::format("{} after {} training steps", train::info(trained->spec.task).key,
+                           trained->step);
+    if (const auto* results = std::get_if<ResultsOf>(&request.what)) return results->path;
+    const auto& spec = std::get<large::PlantedSpec>(request.what);
+    return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
+}
+
+namespace {
+
+/// Step and the map explain dot-product attention; the command line computes the other kinds too.
+std::string kind_without_words(const Document& document) {
+    const auto others = features(document.spec, document.inputs->params,
+                                 {"global-tokens", "window-left", "window-right"});
+    if (!others.empty())
+        return fmt::format(
+            "{}: its stages are not explained here yet; attnscope trace computes all of them.",
+            others.front().title);
+    return {};
+}
+
+}  // namespace
+
+std::string stages_lack(const Document& document) {
+    if (is_empty(document) && !is_toy(document)) return empty_words(document);
+    if (is_empty(document)) return "Type a sentence and press Enter.";
+    if (std::string kind = kind_without_words(document); !kind.empty()) return kind;
+    const Dimensions& size = document.size;
+    if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
+        return fmt::format(
+            "{} × {} scores are too many to compute every stage: those from QKᵀ to softmax are a "
+            "map, without gradients.",
+            grouped(size.tq), grouped(size.tk));
+    if (is_without_values(document))
+        return "These are queries and keys without values: Large shows their weights (key 3), and "
+               "Heads those of every head (key 8).";
+    return {};
+}
+
+}  // namespace attn::view

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/common/cell.h"
+#include "core/engine.h"
+#include "core/io/png_image.h"
+#include "core/large/planted.h"
+#include "core/models/interventions.h"
+#include "core/result.h"
+#include "core/train/course.h"
+
+namespace attn::view {
+
+// Where a document comes from.
+/// A sentence with toy weights: everything is in the document itself.
+struct ToyOrigin {
+    bool operator==(const ToyOrigin&) const = default;
+};
+/// Tensors of a file that `trace` reads.
+struct FileOrigin {
+    std::string path;
+    std::string options = {};  // how it is read beside the options that it holds: their JSON; ""
+    bool operator==(const FileOrigin&) const = default;
+};
+/// q, k or v of one head from another text of as many tokens, position by position. Of k and v it is a key head.
+struct TextPatch {
+    ModelHead at;
+    Stage part = Stage::v;
+    std::string text;
+    bool operator==(const TextPatch&) const = default;
+};
+/// Interventions in a trained model, as a person sets them.
+struct ModelChanges {
+    std::vector<ModelHead> off = {};         // heads that are switched off, in order
+    std::vector<RowIntervention> rows = {};  // by head and query, one each
+    std::vector<TextPatch> patches = {};     // by head and part, one each
+    bool empty() const { return off.empty() && rows.empty() && patches.empty(); }
+    bool operator==(const ModelChanges&) const = default;
+};
+/// A text, or an image, as a trained model read it.
+struct ModelOrigin {
+    std::string path;         // of its folder
+    std::string text;         // or the image's file; "": an image whose pixels are all the mean
+    std::string before = {};  // the text whose vector is compared; "": none
+    ModelChanges changes = {};
+    bool image = false;  // `text` is a file
+    bool operator==(const ModelOrigin&) const = default;
+};
+/// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
+struct TrainedOrigin {
+    train::Spec spec;
+    std::vector<train::Switch> switches;
+    Index step = 0;
+    std::string sentence;       // what it reads; "": the sequence that is the same at every step
+    Index layer = 0, head = 0;  // that are looked at first
+    train::Moment moment = {};  // where it is there already; null: it is trained again
+    bool operator==(const TrainedOrigin& other) const {
+        return spec == other.spec && switches == other.switches && step == other.step &&
+               sentence == other.sentence && layer == other.layer && head == other.head;
+    }
+};
+using DocumentOrigin =
+    std::variant<ToyOrigin, FileOrigin, large::PlantedSpec, ModelOrigin, TrainedOrigin>;
+
+/// A token that may follow the text, or a class that the image may be of.
+struct NextToken {
+    std::string text;
+    double probability = 0.0;
+};
+/// What a model says in the end.
+struct ReadOut {
+    std::vector<NextToken> next;       // the likeliest, best first; empty: the model gives none
+    bool has_vector = false;           // it gives one vector for the whole text
+    std::optional<double> similarity;  // cosine of the vectors of the text and of the one before
+};
+
+/// What interventions did, in the model's own run of the text with its own options.
+struct InterventionEffects {
+    RunEffects run;             // from the untouched run to this one
+    std::string before, after;  // the likeliest next token of each, where there is one
+};
+
+/// What is known of a long document besides its tensors.
+struct Landmarks {
+    std::vector<std::uint32_t> token_ids;  // of queries and keys; empty: unknown
+    std::vector<Index> document_starts;    // ascending, first 0; empty: unknown
+    std::optional<large::Cell> needle;
+};
+
+/// One number of a file's tensors that a person changed.
+struct InputEdit {
+    Index layer = 0;
+    Index batch = 0;
+    Index head = 0;  // of a tensor with heads; 0 for the others
+    OperandId tensor = Stage::x;
+    Index row = 0;
+    Index column = 0;  // of the whole tensor
+    float value = 0.0F;
+    bool operator==(const InputEdit&) const = default;
+};
+
+/// Scores or weights [B,H,Tq,Tk] that a file gives without the queries and keys that make them.
+struct GivenPairs {
+    Stage stage = Stage::weights;  // weights; or scaled, biased or masked, whose softmax they are
+    Tensor values;
+};
+
+/// What a file leaves open and nothing is computed without: asked of whoever opened it.
+struct FileQuestion {
+    struct Answer {
+        std::string title;          // "bottom-right"
+        std::string meaning;        // one sentence
+        std::string option, value;  // what it adds to the file's options
+        bool operator==(const Answer&) const = default;
+    };
+    std::string words;  // "Where does the causal mask start?"
+    std::vector<Answer> answers;
+    bool operator==(const FileQuestion&) const = default;
+};
+
+/// What one output should be, for the squared error; 0 where nothing else is said.
+struct Target {
+    OutputCell cell;
+    float value = 0.0F;
+    bool operator==(const Target&) const = default;
+};
+
+/// What is open: all that determines every number on screen. Every workspace is a view of it. Immutable values; undo
+/// keeps old ones. A preset file holds a toy as JSON, a session any document: a file's by its path and edits.
+struct Document {
+    DocumentOrigin origin;
+    std::string name;      // of the preset it came from, or "custom"
+    std::string title;     // "The cat sat down", "heads.npz"
+    std::string note;      // one line on where the numbers come from: "toy weights, hand-set"
+    std::string sentence;  // a toy's
+    std::vector<std::string> tokens;     // queries; empty: known by their number
+    std::vector<std::string> tokens_kv;  // keys, where they are others; empty: the same
+    std::uint64_t seed = 1;              // a toy's
+    std::string
+        hand_set;  // a toy's: title of the preset whose W it has; "": W from the seed, or edited
+    std::vector<std::string> head_names;  // what each head was built to do; empty: nothing is known
+    // sizes as a person sets them; `size` has all of them as validated
+    Index d_model = 4;
+    Index d_k = 4;  // of each head
+    Index heads = 1;
+    AttentionSpec spec;
+    bool painted = false;  // spec.mask.custom was set here, not in the file
+    std::vector<std::shared_ptr<const Inputs>> layers;  // never empty; widths may differ
+    Index layer = 0;                                    // the one that is looked at
+    std::shared_ptr<const Inputs> inputs;               // layers[layer]; never null
+    std::vector<std::shared_ptr<const GivenPairs>>
+        given;                 // of each layer; empty: all is computed from `layers`
+    std::string no_attention;  // why no attention can be made of the file's arrays; "": it can
+    std::optional<FileQuestion> question;      // whose answer would make attention of them
+    std::map<std::string, std::string> roles;  // of a file's arrays: name -> what it was read as
+    Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
+    std::vector<InputEdit> edits;  // of a file's tensors, oldest first
+    std::vector<Target> targets;   // of outputs, one each
+    // Of each layer: ∂L/∂output [B,1,Tq,d_out] as the file gives it, see given_gradient(); null, or the list empty: it gives none.
+    std::vector<std::shared_ptr<const Tensor>> d_output;
+    std::shared_ptr<const Landmarks> landmarks;          // null: none are known
+    ReadOut read_out;                                    // of a model
+    Index own_heads = 0, own_kv_heads = 0;               // of each layer of a model; 0: it is none
+    std::shared_ptr<const InterventionEffects> effects;  // null: nothing is changed
+    std::shared_ptr<const RgbImage> image;  // that a model read: what its patches cover; null: none
+};
+
+bool is_toy(const Document& document);
+/// nullptr: it is not a model's.
+const ModelOrigin* model_of(const Document& document);
+/// A model reads an image there: its tokens are a class token and patches, row by row.
+bool reads_image(const Document& document);
+/// What a person can type anew: a toy's sentence, what a model read; "" of others.
+const std::string& text_of(const Document& document);
+/// Nothing is there to be computed: a toy without a sentence.
+/// Or neither Q and K nor X are known: a file gives weights, or arrays that are no attention.
+bool is_empty(const Document& document);
+/// Queries and keys are there, values are not: nothing after the weights is computed.
+bool is_without_values(const Document& document);
+/// What is missing in an empty document, and which workspace helps: for whoever shows none.
+std::string empty_words(const Document& document);
+/// Up to so many cells of one matrix are computed and drawn one by one.
+inline constexpr Index kMostCells = Index{1} << 16;
+/// Why it has no trace: nothing typed, too many scores, no values; "": it has one.
+std::string stages_lack(const Document& document);
+/// Bytes of its tensors.
+double bytes_of(const Document& document);
+/// Replaces the layer that is looked at.
+void set_inputs(Document& document, Inputs inputs);
+/// Carries out one edit; check_input() says whether it can be.
+void set_input(Document& document, const InputEdit& edit);
+Result<void> check_input(const Document& document, const InputEdit& edit);
+/// With `size` worked out from inputs and spec. An error names what does not fit.
+Result<Document> with_size(Document document);
+
+// Limits of the toy model; the sentence of an error names them.
+inline constexpr Index kMaxTokens = 64;
+inline constexpr Index kMaxModelWidth = 128;
+inline constexpr Index kMaxKeyWidth = 128;
+inline constexpr Index kMaxHeads = 16;
+
+/// Deterministic toy vectors and weights for any sentence, see toy.h.
+/// Errors: no token, more than kMaxTokens, a size out of its limits.
+Result<Document> make_document(std::string_view sentence, Index d_model, Index d_k, Index heads,
+                               std::uint64_t seed, const AttentionSpec& spec);
+
+/// JSON <-> document. An error names the key or the row that is wrong and what was expected.
+Result<Document> document_from_json(std::string_view text, std::string_view file_name);
+/// `folder`: of the file that the JSON goes to; it then names a file of tensors relative to it, and absolutely.
+std::string document_to_json(const Document& document, const std::filesystem::path& folder = {});
+
+/// One preset of assets/presets; see asset_files().
+struct Preset {
+    std::string key;  // file name without .json
+    std::string title;
+    std::filesystem::path path;
+};
+std::vector<Preset> list_presets();
+Result<Document> load_preset(std::string_view key);
+
+}  // namespace attn::view

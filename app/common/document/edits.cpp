@@ -1,0 +1,170 @@
+#include "app/common/document/edits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/document/effect.h"
+#include "app/common/words.h"
+#include "app/common/workspace.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+/// Drops the oldest steps where there are too many, or where their tensors take too much.
+void trim(AppState& state) {
+    double bytes = 0.0;
+    const Document* last = nullptr;
+    std::size_t kept = 0;
+    for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit, ++kept) {
+        const bool same = last != nullptr && last->layers == edit->document->layers;
+        bytes += same ? 0.0 : bytes_of(*edit->document);
+        last = edit->document.get();
+        if (kept > 0 && (kept >= kMaxHistory || bytes > kMaxHistoryBytes)) break;
+    }
+    state.history.erase(state.history.begin(),
+                        state.history.end() - static_cast<std::ptrdiff_t>(kept));
+    state.now = state.history.size() - 1;
+}
+
+void push(AppState& state, Edit edit) {
+    ++state.edits;
+    if (state.gesture && state.gesture->joins) {
+        state.history[state.now] = std::move(edit);
+        return;
+    }
+    state.history.resize(state.now + 1);
+    state.history.push_back(std::move(edit));
+    trim(state);
+}
+
+/// A step of undo that changes what `settings` has beside the present.
+Edit step_of(Edit settings, const std::string& words) {
+    settings.words = words;
+    settings.opens = settings.typed = false;
+    return settings;
+}
+
+/// What the present document is compared with: the step before; while a drag goes on, what was there when it began.
+Moment moment_before(const AppState& state) {
+    if (state.gesture && state.gesture->joins && state.effect) return state.effect->before;
+    return {state.shared_document(), state.trace};
+}
+
+/// Of two documents that are the same model but for an edit.
+void note_effect(AppState& state, Moment before) {
+    state.effect = std::make_shared<const EditEffect>(
+        compare(std::move(before), {state.shared_document(), state.trace}));
+}
+
+}  // namespace
+
+bool edit_document(AppState& state, Document document, const std::string& words) {
+    return edit_document(state, std::move(document), words, state.history[state.now]);
+}
+
+bool edit_document(AppState& state, Document document, const std::string& words, Edit settings) {
+    auto sized = with_size(std::move(document));
+    if (!sized) {
+        say(state, sized.error());
+        return false;
+    }
+    const Moment before = moment_before(state);
+    settings.document = std::make_shared<const Document>(*std::move(sized));
+    std::swap(state.history[state.now], settings);  // until it is computed
+    const auto done = compute(state);
+    std::swap(state.history[state.now], settings);
+    if (!done) {
+        say(state, done.error());
+        return false;
+    }
+    push(state, step_of(std::move(settings), words));
+    settle(state);
+    note_effect(state, before);
+    say(state, with_effect(state, words));
+    return true;
+}
+
+void edit_controls(AppState& state, Slots controls, const std::string& words) {
+    if (controls == state.history[state.now].controls) return;
+    Edit next = state.history[state.now];
+    next.controls = std::move(controls);
+    push(state, step_of(std::move(next), words));
+    say(state, sentence(words));
+}
+
+void travel(AppState& state, std::size_t to, const std::string& words) {
+    const std::size_t from = state.now;
+    const Moment before{state.shared_document(), state.trace};
+    const bool other = state.history[std::max(from, to)].opens;
+    const bool same = state.history[from].document == state.history[to].document;
+    leave_typed_text(state);
+    state.now = to;
+    ++state.edits;
+    if (auto done = same ? Result<void>{} : compute(state); !done) {
+        state.now = from;
+        return say(state, done.error());
+    }
+    if (!same) state.sentence_draft = text_of(state.document());
+    settle(state);
+    if (same) return say(state, words);
+    state.effect.reset();
+    if (other) return say(state, words);
+    note_effect(state, before);
+    say(state, with_effect(state, words));
+}
+
+std::string with_effect(const AppState& state, std::string words) {
+    if (words.ends_with('.')) words.pop_back();
+    const std::string effect = effect_words(state);
+    if (effect.empty()) return sentence(words);
+    const bool has_colon = words.find(':') != std::string::npos;
+    return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
+}
+
+void leave_typed_text(AppState& state) {
+    if (!state.opening) return;
+    const auto* text = std::get_if<ModelText>(&state.opening->what);
+    if (text != nullptr && text->typed) state.opening.reset();
+}
+
+void opened_another(AppState& state) {
+    leave_typed_text(state);
+    state.history[state.now].opens = true;
+    state.effect.reset();
+    state.places = {};
+    state.chosen.reset();
+    settle(state);
+}
+
+void settle(AppState& state) {
+    const Dimensions& size = state.document().size;
+    state.head = std::clamp(state.head, Index{0}, std::max<Index>(size.heads, 1) - 1);
+    state.batch = std::clamp(state.batch, Index{0}, std::max<Index>(size.batch, 1) - 1);
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->settle(state);
+}
+
+void forget(AppState& state) {
+    state.batch = state.head = 0;
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->forget(state);
+    settle(state);
+}
+
+void say(AppState& state, std::string words, Severity severity) {
+    if (severity != Severity::info) words = sentence(std::move(words));
+    state.message = {shortened(words, kMostMessage), severity};
+}
+
+void say(AppState& state, const Error& error) { say(state, error.sentence, Severity::error); }
+
+void warn_of_backend(AppState& state) {
+    if (state.backend_failure.empty()) return;
+    say(state,
+        fmt::format("{}; computed by {} instead", std::exchange(state.backend_failure, {}),
+                    state.backend_used),
+        Severity::warning);
+}
+
+}  // namespace attn::view

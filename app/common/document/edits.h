@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/state.h"
+
+namespace attn::view {
+
+// The history: what an action does to the document or to the settings of a workspace.
+
+/// Most steps that undo remembers.
+inline constexpr std::size_t kMaxHistory = 500;
+/// Bytes of tensors that it keeps; the present document is kept whatever it takes.
+inline constexpr double kMaxHistoryBytes = 1024.0 * 1024.0 * 1024.0;
+
+/// Makes `document` the present one and computes it. When that fails nothing changes but the message.
+/// True when it was done.
+bool edit_document(AppState& state, Document document, const std::string& words);
+/// The same together with the settings of the workspaces in `settings`: one step.
+bool edit_document(AppState& state, Document document, const std::string& words, Edit settings);
+/// Other settings of workspaces, from those of the present Edit: one step, unless they are the same.
+void edit_controls(AppState& state, Slots controls, const std::string& words);
+/// The same of one workspace.
+template <class T>
+void edit_controls(AppState& state, T controls, const std::string& words) {
+    Slots all = state.history[state.now].controls;
+    all.edit<T>() = std::move(controls);
+    edit_controls(state, std::move(all), words);
+}
+
+/// Goes to history[to] and computes it.
+void travel(AppState& state, std::size_t to, const std::string& words);
+
+/// Brings head, stages, selections and searches of every workspace back inside what the present document has.
+void settle(AppState& state);
+/// Another document was opened: nothing of the last one is left, neither where it was looked at nor what was found.
+void forget(AppState& state);
+
+/// Tells the person; warnings and errors as sentences.
+void say(AppState& state, std::string words, Severity severity = Severity::info);
+/// The same for an error.
+void say(AppState& state, const Error& error);
+/// A chosen backend that failed was left for another: nothing is lost, but the person is told.
+void warn_of_backend(AppState& state);
+
+/// The words of an edit with what it did (effect_words()), as a sentence.
+std::string with_effect(const AppState& state, std::string words);
+/// What was typed for a model and is not computed yet is not wanted any more.
+void leave_typed_text(AppState& state);
+/// The last edit opened another document: nothing of it is compared with the one before, and no place is kept.
+void opened_another(AppState& state);
+
+}  // namespace attn::view

@@ -1,0 +1,139 @@
+#include "app/common/document/interventions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/heads/actions.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostWeights = 8;   // of a row in a sentence
+constexpr std::size_t kMostOfPatch = 24;  // code points of its text in a sentence
+constexpr std::size_t kMostInList = 8;    // interventions of one sort in a sentence
+
+std::string short_name(ModelHead at) { return fmt::format("{}·{}", at.layer, at.head); }
+std::string long_name(ModelHead at) { return fmt::format("layer {} head {}", at.layer, at.head); }
+/// Of k and v it is a head of K and V, which several heads may share.
+std::string patched_head(const TextPatch& patch) {
+    return fmt::format("layer {} {} {}", patch.at.layer,
+                       patch.part == Stage::q ? "head" : "key head", patch.at.head);
+}
+std::string from_words(const TextPatch& patch) {
+    return fmt::format("“{}”", shortened(patch.text, kMostOfPatch));
+}
+
+/// "a, b and c", of many the first and how many more.
+std::string listed(const std::vector<std::string>& names) {
+    std::string words;
+    const std::size_t shown = std::min(names.size(), kMostInList);
+    for (std::size_t n = 0; n < shown; ++n)
+        words += fmt::format("{}{}",
+                             n == 0                  ? ""
+                             : n + 1 == names.size() ? " and "
+                                                     : ", ",
+                             names[n]);
+    if (names.size() > shown) words += fmt::format(" and {} more", names.size() - shown);
+    return words;
+}
+
+std::string rows_words(const std::vector<RowIntervention>& rows) {
+    if (rows.size() == 1)
+        return fmt::format("with row {} of {} replaced", rows[0].query, long_name(rows[0].at));
+    std::vector<std::string> names;
+    for (const RowIntervention& row : rows)
+        names.push_back(fmt::format("{} of {}", row.query, short_name(row.at)));
+    return fmt::format("with rows {} replaced", listed(names));
+}
+
+std::string patches_words(const std::vector<TextPatch>& patches) {
+    std::vector<std::string> names;
+    for (const TextPatch& patch : patches)
+        names.push_back(fmt::format(
+            "{} of {} from {}", info(patch.part).key,
+            patches.size() == 1 ? patched_head(patch) : short_name(patch.at), from_words(patch)));
+    return fmt::format("with {}", listed(names));
+}
+
+/// Replaces the one with the same key, or stands before the first with a larger one.
+template <class Each, class KeyOf>
+void put_in_order(std::vector<Each>& list, Each value, KeyOf key_of) {
+    const auto at = std::ranges::lower_bound(list, key_of(value), {}, key_of);
+    if (at != list.end() && key_of(*at) == key_of(value))
+        *at = std::move(value);
+    else
+        list.insert(at, std::move(value));
+}
+
+}  // namespace
+
+void set_row(ModelChanges& changes, RowIntervention row) {
+    put_in_order(changes.rows, std::move(row),
+                 [](const RowIntervention& each) { return std::pair(each.at, each.query); });
+}
+
+void set_patch(ModelChanges& changes, TextPatch patch) {
+    put_in_order(changes.patches, std::move(patch),
+                 [](const TextPatch& each) { return std::pair(each.at, each.part); });
+}
+
+std::string off_words(const std::vector<ModelHead>& off) {
+    if (off.size() == 1) return long_name(off[0]);
+    std::vector<std::string> names;
+    for (const ModelHead at : off) names.push_back(short_name(at));
+    return "heads " + listed(names);
+}
+
+std::string changes_words(const ModelChanges& changes) {
+    std::vector<std::string> words;
+    if (!changes.off.empty()) words.push_back(fmt::format("without {}", off_words(changes.off)));
+    if (!changes.rows.empty()) words.push_back(rows_words(changes.rows));
+    if (!changes.patches.empty()) words.push_back(patches_words(changes.patches));
+    if (words.empty()) return "without interventions";
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string row_words(const std::vector<double>& weights) {
+    std::vector<std::size_t> keys;
+    for (std::size_t j = 0; j < weights.size(); ++j)
+        if (weights[j] != 0.0) keys.push_back(j);
+    const bool even =
+        std::ranges::all_of(keys, [&](std::size_t j) { return weights[j] == weights[keys[0]]; });
+    if (keys.size() == 1) return fmt::format("all on key {}", keys[0]);
+    if (even && keys.size() > 1) return fmt::format("even over {} keys", keys.size());
+    std::vector<std::string> numbers;
+    for (std::size_t j = 0; j < std::min(weights.size(), kMostWeights); ++j)
+        numbers.push_back(number(weights[j]));
+    if (weights.size() > kMostWeights)
+        numbers.push_back(fmt::format("and {} more", weights.size() - kMostWeights));
+    return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+std::vector<Intervention> interventions_of(const ModelChanges& changes) {
+    std::vector<Intervention> list;
+    for (const TextPatch& patch : changes.patches)
+        list.push_back({fmt::format("{} {}", short_name(patch.at), info(patch.part).key),
+                        fmt::format("{} of {} from {}", info(patch.part).key, patched_head(patch),
+                                    from_words(patch)),
+                        RemovePatch{patch.at.layer, patch.at.head, patch.part}});
+    for (const RowIntervention& row : changes.rows)
+        list.push_back(
+            {fmt::format("{} row {}", short_name(row.at), row.query),
+             fmt::format("row {} of {}: {}", row.query, long_name(row.at), row_words(row.weights)),
+             RestoreRow{row.at.layer, row.at.head, row.query}});
+    for (const ModelHead at : changes.off)
+        list.push_back({fmt::format("{} off", short_name(at)),
+                        fmt::format("{} is switched off", long_name(at)),
+                        SwitchHead{at.layer, at.head, true}});
+    return list;
+}
+
+}  // namespace attn::view

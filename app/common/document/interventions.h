@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/common/actions.h"
+#include "app/common/document/document.h"
+
+namespace attn::view {
+
+// Interventions in the model that is open: switched off heads, replaced rows of weights, q, k or v of another text.
+
+/// In their order; in place of the row of this query, or the part of this head, where there is one.
+void set_row(ModelChanges& changes, RowIntervention row);
+void set_patch(ModelChanges& changes, TextPatch patch);
+
+/// "layer 0 head 1", "heads 0·1 and 1·2"; of many the first eight and how many more.
+std::string off_words(const std::vector<ModelHead>& off);
+/// "without layer 0 head 1, with row 3 of layer 0 head 2 replaced, with v of layer 1 key head 0 from “A dog”"; of none "without
+/// interventions".
+std::string changes_words(const ModelChanges& changes);
+/// "all on key 2", "even over 3 keys", "0.5, 0.25, 0.25".
+std::string row_words(const std::vector<double>& weights);
+
+/// One entry of the list of interventions.
+struct Intervention {
+    std::string name;   // "0·1 off", "0·2 row 3", "1·0 v"
+    std::string words;  // what it is
+    Action remove;
+};
+/// In the order in which the model carries them out: patches, rows, heads off.
+std::vector<Intervention> interventions_of(const ModelChanges& changes);
+
+}  // namespace attn::view

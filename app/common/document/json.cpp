@@ -1,0 +1,499 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/document/input_edits.h"
+#include "app/common/document/paint.h"
+#include "app/common/document/reference.h"
+#include "app/common/document/targets.h"
+#include "app/common/document/toy.h"
+#include "app/common/document/trained.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/common/sheet.h"
+#include "app/common/tokens.h"
+#include "core/io/json.h"
+#include "core/io/paths.h"
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 2> kEmptyRowsNames{"zero", "nan"};  // in the enum's order
+
+/// What a matrix must be, and the words for it: "d_k·heads".
+struct Expected {
+    Index rows = 0;  // 0: any
+    std::string rows_words;
+    Index columns = 0;  // 0: any
+    std::string columns_words;
+};
+
+std::string expected_size(Index count, const std::string& words) {
+    return words.empty() ? fmt::format("{}", count) : fmt::format("{} = {}", words, count);
+}
+
+void read_row(Fields& fields, std::string_view key, const json& row, std::size_t n,
+              const Expected& expected, std::vector<float>& values) {
+    if (!row.is_array())
+        return fields.complain(fmt::format("{} row {}: expected a list of numbers", key, n));
+    const Index count = static_cast<Index>(row.size());
+    if (count != expected.columns)
+        return fields.complain(
+            fmt::format("{} row {} has {} numbers, expected {}", key, n, count,
+                        expected_size(expected.columns, expected.columns_words)));
+    for (std::size_t c = 0; c < row.size(); ++c) {
+        double value = 0.0;
+        if (!number_from(row[c], value))
+            return fields.complain(fmt::format("{} row {} has {} in column {}: expected a number",
+                                               key, n, quoted(row[c]), c));
+        if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+            return fields.complain(
+                fmt::format("{} row {} has {} in column {}: a float holds at most 3.4e38", key, n,
+                            quoted(row[c]), c));
+        values.push_back(static_cast<float>(value));
+    }
+}
+
+Tensor identity(const Expected& expected) {
+    Tensor w({1, 1, expected.rows, expected.columns});
+    for (Index n = 0; n < std::min(expected.rows, expected.columns); ++n) w(0, 0, n, n) = 1.0F;
+    return w;
+}
+
+/// A list of rows, or "identity". Empty when the key is missing or wrong.
+Tensor read_matrix(Fields& fields, std::string_view key, Expected expected) {
+    const json* found = fields.find(key);
+    if (found == nullptr) return {};
+    if (*found == "identity") return identity(expected);
+    if (!found->is_array() || found->empty()) {
+        fields.complain(fmt::format("{}: expected a list of rows, or \"identity\"", key));
+        return {};
+    }
+    const Index rows = static_cast<Index>(found->size());
+    if (rows != expected.rows)
+        fields.complain(fmt::format("{} has {} rows, expected {}", key, rows,
+                                    expected_size(expected.rows, expected.rows_words)));
+    std::vector<float> values;
+    for (std::size_t n = 0; n < found->size() && fields.fine(); ++n)
+        read_row(fields, key, (*found)[n], n, expected, values);
+    if (!fields.fine()) return {};
+    return Tensor({1, 1, rows, expected.columns}, std::move(values));
+}
+
+/// Numbers in the first row of X, where it is given: that is d_model.
+Index width_of_rows(Fields& fields, std::string_view key, Index otherwise) {
+    const json* found = fields.find(key);
+    if (found == nullptr || !found->is_array() || found->empty()) return otherwise;
+    const json& row = found->front();
+    return row.is_array() && !row.empty() ? static_cast<Index>(row.size()) : otherwise;
+}
+
+void read_scale(Fields& fields, AttentionSpec& spec) {
+    const json* found = fields.find("scale");
+    if (found == nullptr) return;
+    if (found->is_number()) {
+        spec.scale = ScaleKind::value;
+        spec.scale_value = found->get<double>();
+        return;
+    }
+    if (*found == "sqrt_dk" || *found == "none") {
+        spec.scale = *found == "none" ? ScaleKind::none : ScaleKind::sqrt_dk;
+        return;
+    }
+    fields.complain(fmt::format("has 'scale' = {}: expected \"sqrt_dk\", \"none\" or a number",
+                                quoted(*found)));
+}
+
+void read_causal(Fields& fields, MaskSpec& mask) {
+    const json* found = fields.find("causal");
+    if (found == nullptr || *found == false) return;
+    if (*found == true || *found == "top-left")
+        mask.causal = CausalAlign::top_left;
+    else if (*found == "bottom-right")
+        mask.causal = CausalAlign::bottom_right;
+    else
+        fields.complain(
+            fmt::format("has 'causal' = {}: expected true, false, \"top-left\" or \"bottom-right\"",
+                        quoted(*found)));
+}
+
+void read_count(Fields& fields, std::string_view key, std::optional<Index>& count) {
+    Index value = 0;
+    if (fields.find(key) == nullptr) return;
+    fields.read(key, value);
+    count = value;
+}
+
+/// Valid keys: one number, or a list with one for each batch entry.
+void read_padding(Fields& fields, MaskSpec& mask) {
+    const json* found = fields.find("padding");
+    if (found == nullptr) return;
+    mask.padding.clear();
+    if (!found->is_array()) return fields.read("padding", mask.padding.emplace_back());
+    for (const json& each : *found) {
+        if (!each.is_number_integer())
+            return fields.complain("has a 'padding' that is no list of whole numbers");
+        mask.padding.push_back(each.get<Index>());
+    }
+}
+
+void read_spec(Fields& fields, AttentionSpec& spec) {
+    read_scale(fields, spec);
+    read_causal(fields, spec.mask);
+    fields.read("temperature", spec.temperature);
+    read_count(fields, "window", spec.mask.window);
+    read_count(fields, "window_left", spec.mask.window_left);
+    read_count(fields, "window_right", spec.mask.window_right);
+    fields.read("global_tokens", spec.mask.global_tokens);
+    read_count(fields, "block", spec.mask.block);
+    read_padding(fields, spec.mask);
+    fields.read("dropout", spec.dropout);
+    fields.read("dropout_seed", spec.seed);
+    fields.read("training", spec.training);
+    fields.read_name("empty_rows", spec.empty_rows, kEmptyRowsNames);
+}
+
+void read_sizes(Fields& fields, Document& document) {
+    std::string source;
+    fields.need("sentence", document.sentence);
+    fields.read("source", source);
+    document.tokens = tokenize(document.sentence);
+    document.tokens_kv = tokenize(source);
+    document.d_model = 4;
+    fields.read("d_model", document.d_model);
+    document.d_model = width_of_rows(fields, "X", document.d_model);
+    document.d_k = document.d_model;
+    fields.read("d_k", document.d_k);
+    fields.read("heads", document.heads);
+    for (std::string wrong : {check_tokens("the sentence", document.tokens),
+                              check_tokens("the source", document.tokens_kv),
+                              check_sizes(document.d_model, document.d_k, document.heads)})
+        if (!wrong.empty()) fields.complain(": " + wrong);
+}
+
+/// What each head was built to do: a name for every head, or none.
+void read_head_names(Fields& fields, Document& document) {
+    const json* found = fields.find("head_names");
+    if (found == nullptr) return;
+    if (!found->is_array() || static_cast<Index>(found->size()) != document.heads)
+        return fields.complain(fmt::format("has 'head_names' = {}: expected a list of {} texts",
+                                           quoted(*found), document.heads));
+    for (const json& name : *found) {
+        if (!name.is_string()) return fields.complain("has 'head_names' that are no texts");
+        document.head_names.push_back(name.get<std::string>());
+    }
+}
+
+Tensor read_vectors(Fields& fields, std::string_view key, const std::vector<std::string>& tokens,
+                    Index d_model) {
+    if (tokens.empty() && fields.find(key) != nullptr)
+        fields.complain(fmt::format("has {} but no words for it: give '{}'", key,
+                                    key == "X" ? "sentence" : "source"));
+    if (!fields.fine() || tokens.empty()) return {};
+    const Index count = static_cast<Index>(tokens.size());
+    Tensor given = read_matrix(fields, key, {count, "one for each token", d_model, "d_model"});
+    return given.empty() ? toy_vectors(tokens, d_model) : given;
+}
+
+/// Given, "identity", or from the seed; W_O only when given, or when everything is seeded. Given ones are hand-set
+/// unless "hand_set" says otherwise: a session holds the seeded ones, too.
+void read_weights(Fields& fields, Document& document, Params& params) {
+    const Index joined = document.d_k * document.heads;
+    const Params seeded =
+        toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+    bool all_seeded = true;
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v}) {
+        params[param] = read_matrix(fields, info(param).npz,
+                                    {document.d_model, "d_model", joined, "d_k·heads"});
+        all_seeded = all_seeded && params[param].empty();
+        if (params[param].empty()) params[param] = seeded[param];
+    }
+    if (!all_seeded) document.hand_set = document.title;
+    fields.read("hand_set", document.hand_set);
+    if (const json* w_o = fields.find("W_O"); w_o != nullptr && *w_o == "none") return;
+    params[Param::w_o] =
+        read_matrix(fields, "W_O", {joined, "d_k·heads", document.d_model, "d_model"});
+    if (params[Param::w_o].empty() && all_seeded) params[Param::w_o] = seeded[Param::w_o];
+}
+
+Result<Document> read_document(const json& value, std::string_view file_name) {
+    Fields fields(value, std::string(file_name));
+    Document document;
+    document.name = "custom";
+    fields.read("name", document.name);
+    fields.need("title", document.title);
+    fields.need("note", document.note);
+    read_sizes(fields, document);
+    fields.read("seed", document.seed);
+    read_head_names(fields, document);
+    read_spec(fields, document.spec);
+    document.painted = read_paint(fields, document.spec.mask.custom);
+    read_targets(fields, document.targets);
+    document.spec.heads = document.spec.kv_heads = document.heads;
+    Inputs inputs;
+    if (fields.fine()) {
+        inputs.x = read_vectors(fields, "X", document.tokens, document.d_model);
+        inputs.x_kv = read_vectors(fields, "X_kv", document.tokens_kv, document.d_model);
+        read_weights(fields, document, inputs.params);
+    }
+    if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+    set_inputs(document, std::move(inputs));
+    return with_size(std::move(document)).map_error([&](const Error& error) {
+        return Error{fmt::format("{}: {}", file_name, error.sentence), error.kind};
+    });
+}
+
+// ---- writing: rows on single lines, for people
+
+std::string join_words(const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string text_json(const std::string& text) {
+    return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string entry_json(float value) {
+    if (value == 0.0F && std::signbit(value))
+        return "-0.0";  // "-0" would read back as the integer 0
+    return std::isfinite(value) ? exact(value) : number_to(value).dump();
+}
+
+std::string matrix_json(const Tensor& tensor) {
+    std::string text = "[\n";
+    const auto matrix = tensor.matrix(0, 0);
+    for (Index i = 0; i < matrix.rows; ++i) {
+        text += "    [";
+        for (Index c = 0; c < matrix.columns; ++c)
+            text += (c == 0 ? "" : ", ") + entry_json(matrix(i, c));
+        text += i + 1 < matrix.rows ? "],\n" : "]\n";
+    }
+    return text + "  ]";
+}
+
+/// Key and JSON text of everything in the spec that is not as by default.
+void add_spec(std::vector<std::pair<std::string, std::string>>& rows, const AttentionSpec& spec) {
+    if (spec.scale == ScaleKind::none) rows.emplace_back("scale", "\"none\"");
+    if (spec.scale == ScaleKind::value) rows.emplace_back("scale", json(spec.scale_value).dump());
+    if (spec.temperature != 1.0) rows.emplace_back("temperature", json(spec.temperature).dump());
+    if (spec.mask.causal)
+        rows.emplace_back("causal",
+                          *spec.mask.causal == CausalAlign::top_left ? "true" : "\"bottom-right\"");
+    if (spec.mask.window) rows.emplace_back("window", fmt::format("{}", *spec.mask.window));
+    if (spec.mask.window_left)
+        rows.emplace_back("window_left", fmt::format("{}", *spec.mask.window_left));
+    if (spec.mask.window_right)
+        rows.emplace_back("window_right", fmt::format("{}", *spec.mask.window_right));
+    if (spec.mask.block) rows.emplace_back("block", fmt::format("{}", *spec.mask.block));
+    if (!spec.mask.padding.empty())
+        rows.emplace_back("padding", fmt::format("[{}]", fmt::join(spec.mask.padding, ", ")));
+    if (spec.dropout != 0.0) rows.emplace_back("dropout", json(spec.dropout).dump());
+    if (spec.seed != 0) rows.emplace_back("dropout_seed", fmt::format("{}", spec.seed));
+    if (!spec.training) rows.emplace_back("training", "false");
+    if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
+}
+
+void add_tensors(std::vector<std::pair<std::string, std::string>>& rows, const Inputs& inputs) {
+    if (!inputs.x.empty()) rows.emplace_back("X", matrix_json(inputs.x));
+    if (!inputs.x_kv.empty()) rows.emplace_back("X_kv", matrix_json(inputs.x_kv));
+    for (const ParamInfo& param : param_table())
+        if (!inputs.params[param.param].empty())
+            rows.emplace_back(param.npz, matrix_json(inputs.params[param.param]));
+    if (inputs.params[Param::w_o].empty()) rows.emplace_back("W_O", "\"none\"");
+}
+
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+std::string object_json(const Rows& rows) {
+    std::string text = "{\n";
+    for (std::size_t n = 0; n < rows.size(); ++n)
+        text += fmt::format("  \"{}\": {}{}\n", rows[n].first, rows[n].second,
+                            n + 1 < rows.size() ? "," : "");
+    return text + "}\n";
+}
+
+void add_targets(Rows& rows, const Document& document) {
+    if (!document.targets.empty())
+        rows.emplace_back("targets", targets_to(document.targets).dump());
+}
+
+void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
+    rows.emplace_back("model", text_json(path_from(folder, model.path)));
+    if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
+    if (model.image) {
+        rows.emplace_back("image",
+                          text_json(model.text.empty() ? "" : path_from(folder, model.text)));
+        if (!folder.empty() && !model.text.empty())
+            rows.emplace_back("absolute_image", text_json(absolute_path(model.text)));
+    } else {
+        rows.emplace_back("text", text_json(model.text));
+    }
+    if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
+    json off = json::array();
+    for (const ModelHead& at : model.changes.off) off.push_back({at.layer, at.head});
+    if (!off.empty()) rows.emplace_back("off", off.dump());
+    if (!model.changes.rows.empty()) rows.emplace_back("rows", rows_to(model.changes.rows).dump());
+    if (!model.changes.patches.empty())
+        rows.emplace_back("patches", patches_to(model.changes.patches).dump());
+}
+
+/// A document that is not a toy: where its tensors come from, and what was changed since.
+std::string reference_to_json(const Document& document, const std::filesystem::path& folder) {
+    Rows rows;
+    if (const auto* file = std::get_if<FileOrigin>(&document.origin)) {
+        rows.emplace_back("file", text_json(path_from(folder, file->path)));
+        if (!file->options.empty()) rows.emplace_back("options", text_json(file->options));
+        if (!folder.empty() && file->path != "-")
+            rows.emplace_back("absolute", text_json(absolute_path(file->path)));
+    }
+    if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
+    if (const auto* trained = std::get_if<TrainedOrigin>(&document.origin))
+        rows.emplace_back("trained", trained_to(*trained).dump());
+    if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
+        rows.emplace_back("planted", map_to(*spec).dump());
+    rows.emplace_back("layer", fmt::format("{}", document.layer));
+    rows.emplace_back("heads", fmt::format("{}", document.spec.heads));
+    rows.emplace_back("kv_heads", fmt::format("{}", document.spec.kv_heads));
+    add_spec(rows, document.spec);
+    rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+    if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
+    if (!document.edits.empty()) rows.emplace_back("edits", edits_to(document.edits).dump());
+    add_targets(rows, document);
+    return object_json(rows);
+}
+
+}  // namespace
+
+namespace {
+
+decltype(DocumentReference::what) named_in(Fields& fields) {
+    if (fields.find("trained") != nullptr) {
+        TrainedOrigin trained;
+        read_trained(fields, trained);
+        return trained;
+    }
+    std::string path;
+    fields.read("file", path);
+    if (!path.empty()) return path;
+    ModelOrigin model;
+    fields.read("model", model.path);
+    fields.read("before", model.before);
+    if (!model.path.empty()) {
+        model.image = fields.find("image") != nullptr;
+        fields.need(model.image ? "image" : "text", model.text);
+        model.changes = changes_in(fields);
+        return ModelText{std::move(model)};
+    }
+    large::PlantedSpec planted;
+    map_from(fields, "planted", planted);
+    return planted;
+}
+
+}  // namespace
+
+bool is_reference(const json& document) {
+    if (!document.is_object()) return false;
+    return document.contains("file") || document.contains("planted") ||
+           document.contains("model") || document.contains("trained");
+}
+
+Result<DocumentReference> reference_from_json(const json& value, std::string_view file_name) {
+    Fields fields(value, std::string(file_name));
+    DocumentReference reference;
+    reference.what = named_in(fields);
+    if (std::holds_alternative<std::string>(reference.what))
+        fields.read("options", reference.options);
+    fields.read("absolute", reference.absolute);
+    if (const auto* text = std::get_if<ModelText>(&reference.what); text && text->model.image)
+        fields.read("absolute_image", reference.absolute_image);
+    fields.read("layer", reference.layer);
+    fields.read("heads", reference.spec.heads);
+    reference.spec.kv_heads = reference.spec.heads;
+    fields.read("kv_heads", reference.spec.kv_heads);
+    reference.has_rules = fields.find("global_tokens") != nullptr;
+    read_spec(fields, reference.spec);
+    reference.painted = read_paint(fields, reference.spec.mask.custom);
+    read_targets(fields, reference.targets);
+    read_edits(fields, reference.edits);
+    return fields.finish().map([&] { return reference; });
+}
+
+namespace {
+
+/// A session's options over those of its file. It holds what the window can change; the kind of attention, and the
+/// mask's own array where nothing was painted, stay as the file says.
+AttentionSpec with_kind_of(const AttentionSpec& file, const DocumentReference& reference) {
+    AttentionSpec session = reference.spec;
+    session.score = file.score;
+    session.rope = file.rope;
+    session.softcap = file.softcap;
+    session.alibi = file.alibi;
+    session.query_offset = file.query_offset;
+    if (!reference.painted) session.mask.custom = file.mask.custom;
+    if (reference.has_rules) return session;
+    session.mask.window_left = file.mask.window_left;
+    session.mask.window_right = file.mask.window_right;
+    session.mask.global_tokens = file.mask.global_tokens;
+    return session;
+}
+
+}  // namespace
+
+Result<Document> resolved(Document document, const DocumentReference& reference) {
+    const Index layers = static_cast<Index>(document.layers.size());
+    if (reference.layer < 0 || reference.layer >= layers)
+        return bad_input(fmt::format("{} has no layer {}: it has {}, counted from 0",
+                                     document.title, reference.layer, layers));
+    document.spec = with_kind_of(document.spec, reference);
+    document.painted = reference.painted;
+    document.layer = reference.layer;
+    document.inputs = document.layers[static_cast<std::size_t>(reference.layer)];
+    for (const InputEdit& edit : reference.edits) {
+        if (auto fine = check_input(document, edit); !fine)
+            return bad_input(fmt::format("{}: {}", document.title, fine.error().sentence));
+        set_input(document, edit);
+        document.edits.push_back(edit);
+    }
+    document.targets = reference.targets;
+    if (!document.edits.empty()) document.note += ", edited";
+    return with_size(std::move(document));
+}
+
+Result<Document> document_from_json(std::string_view text, std::string_view file_name) {
+    return parse_json(text, file_name).and_then([&](const json& value) {
+        return read_document(value, file_name);
+    });
+}
+
+std::string document_to_json(const Document& document, const std::filesystem::path& folder) {
+    if (!is_toy(document)) return reference_to_json(document, folder);
+    Rows rows{{"name", text_json(document.name)},
+              {"title", text_json(document.title)},
+              {"note", text_json(document.note)},
+              {"sentence", text_json(document.sentence)}};
+    if (!document.tokens_kv.empty())
+        rows.emplace_back("source", text_json(join_words(document.tokens_kv)));
+    rows.emplace_back("d_model", fmt::format("{}", document.d_model));
+    rows.emplace_back("d_k", fmt::format("{}", document.d_k));
+    rows.emplace_back("heads", fmt::format("{}", document.heads));
+    rows.emplace_back("seed", fmt::format("{}", document.seed));
+    rows.emplace_back("hand_set", text_json(document.hand_set));
+    if (!document.head_names.empty())
+        rows.emplace_back("head_names", json(document.head_names).dump());
+    add_spec(rows, document.spec);
+    if (document.spec.mask.global_tokens > 0)
+        rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+    if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
+    add_tensors(rows, *document.inputs);
+    add_targets(rows, document);
+    return object_json(rows);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/state.h"
+
+namespace attn::view {
+
+/// A model's document over the text that was typed takes the place of the one over the text before: an edit. Layer, head,
+/// options and targets stay where the new one has them; changed numbers do not. One step while typing goes on.
+void take_typed(AppState& state, const Document& read);
+
+/// What the model is to read next: what was asked for and is not there yet, or what is open. nullptr: no model is open.
+const ModelOrigin* wanted_model(const AppState& state);
+/// Asks for the model's document over it, as an edit of the one that is open.
+void ask_model(AppState& state, ModelOrigin wanted);
+
+/// What the model says under its interventions, with the numbers of both runs; "" where there are none.
+std::string without_words(const Document& document);
+
+/// "the model's next token: ▁mat 12.3 %, ▁floor 8.1 %", "the model's cosine similarity to “The cat”: 0.831"; "" where it
+/// gives neither.
+std::string read_out_words(const Document& document);
+
+}  // namespace attn::view

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/common/state.h"
+
+namespace attn::view {
+
+/// What a toy's note and its heads' names say of weights holds for the scaling, temperature and masks that they were
+/// said of: under others the note says where the numbers come from, and no name stays. Back at the former ones, both
+/// are said again.
+void settle_note(const AppState& state, Document& document);
+
+}  // namespace attn::view

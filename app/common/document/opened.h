@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "app/common/document/document.h"
+
+namespace attn::verify {
+struct Side;
+}
+
+namespace attn::view {
+
+struct AppState;
+
+/// A text for a trained model to read.
+struct ModelText {
+    ModelOrigin model;
+    bool typed = false;  // over the model's document that is open: an edit of it
+    bool operator==(const ModelText&) const = default;
+};
+
+/// A file's results under the names of stages, to be checked.
+struct ResultsOf {
+    std::string path;
+    std::optional<Index> layer = {};  // of names like l3.weights; nullopt: the only one
+    bool operator==(const ResultsOf&) const = default;
+};
+
+/// What is to be opened: a file or a model's folder by its path, a matrix to generate, a model's reading of a text.
+struct OpenRequest {
+    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin, ResultsOf> what;
+    std::uint64_t number = 0;  // parts one request from the next, also for the same file
+    std::string options = {};  // of a file, see FileOrigin
+    bool operator==(const OpenRequest&) const = default;
+};
+/// "in.npz", or "131,072 generated tokens".
+std::string words_of(const OpenRequest& request);
+
+/// What came of it: a document, or a whole session.
+struct Opened {
+    std::shared_ptr<const Document> document;
+    std::shared_ptr<const AppState> session;     // null: a document alone
+    std::string notes;                           // what the reader wants to be known; "": nothing
+    std::shared_ptr<const train::Run> run = {};  // of a folder that a training was saved in
+    std::shared_ptr<const verify::Side> side = {};  // results to be checked: they alone
+};
+
+}  // namespace attn::view

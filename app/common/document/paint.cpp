@@ -1,0 +1,126 @@
+#include "app/common/document/paint.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/masks.h"
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+
+/// One row of texts of a mask whose rows are all as long.
+void read_row(Fields& fields, const json& row, std::size_t width, std::vector<std::uint8_t>& out) {
+    const auto* text = row.get_ptr<const json::string_t*>();
+    const bool fine = text != nullptr && text->size() == width &&
+                      text->find_first_not_of("01") == std::string::npos;
+    if (!fine)
+        return fields.complain(fmt::format(
+            "has the row {} in 'mask': expected a text of {} digits, 0 or 1", quoted(row), width));
+    for (const char digit : *text) out.push_back(digit == '1' ? 1 : 0);
+}
+
+std::shared_ptr<const Mask> read_rows(Fields& fields, const json& rows, Index batch, Index heads) {
+    const auto parts = static_cast<std::size_t>(batch * heads);
+    const bool fine = rows.is_array() && !rows.empty() && rows.size() % parts == 0 &&
+                      rows.front().is_string() &&
+                      !rows.front().get_ref<const json::string_t&>().empty();
+    if (!fine) {
+        fields.complain("has a 'mask' that is no list of texts: expected one a query, \"1011\"");
+        return nullptr;
+    }
+    const std::size_t width = rows.front().get_ref<const json::string_t&>().size();
+    std::vector<std::uint8_t> values;
+    for (const json& row : rows) read_row(fields, row, width, values);
+    if (!fields.fine()) return nullptr;
+    const Shape shape{batch, heads, static_cast<Index>(rows.size() / parts),
+                      static_cast<Index>(width)};
+    return std::make_shared<const Mask>(shape, values);
+}
+
+}  // namespace
+
+bool paint_allows(const Document& document, Index batch, Index head, Index query, Index key) {
+    if (!document.spec.mask.custom) return true;
+    const auto row = broadcast_row(*document.spec.mask.custom, batch, head, query);
+    return row[row.size() == 1 ? 0 : static_cast<std::size_t>(key)] != 0;
+}
+
+Mask paintable_mask(const Document& document) {
+    const auto& given = document.spec.mask.custom;
+    const Index batch = given ? given->shape().b : 1;
+    const Index heads = given ? given->shape().h : 1;
+    Mask mask(Shape{batch, heads, document.size.tq, document.size.tk}, 1);
+    for (Index b = 0; b < batch; ++b)
+        for (Index h = 0; h < heads; ++h)
+            for (Index i = 0; i < document.size.tq; ++i)
+                for (Index j = 0; j < document.size.tk; ++j)
+                    mask(b, h, i, j) = paint_allows(document, b, h, i, j) ? 1 : 0;
+    return mask;
+}
+
+void set_paint(Document& document, Mask mask) {
+    const bool all =
+        std::ranges::all_of(mask.values(), [](std::uint8_t each) { return each != 0; });
+    document.spec.mask.custom = all ? nullptr : std::make_shared<const Mask>(std::move(mask));
+    document.painted = true;
+}
+
+std::shared_ptr<const Mask> resized_paint(const std::shared_ptr<const Mask>& mask, Index queries,
+                                          Index keys) {
+    if (!mask) return mask;
+    const Shape was = mask->shape();
+    Mask resized(Shape{was.b, was.h, queries, keys}, 1);
+    for (Index b = 0; b < was.b; ++b)
+        for (Index h = 0; h < was.h; ++h)
+            for (Index i = 0; i < std::min(queries, was.t); ++i)
+                for (Index j = 0; j < std::min(keys, was.d); ++j)
+                    resized(b, h, i, j) = (*mask)(b, h, i, j);
+    const auto values = resized.values();
+    if (std::ranges::count(values, std::uint8_t{0}) == 0) return nullptr;
+    return std::make_shared<const Mask>(std::move(resized));
+}
+
+std::string paint_json(const std::shared_ptr<const Mask>& mask) {
+    if (!mask) return "\"none\"";
+    const Shape& shape = mask->shape();
+    json rows = json::array();
+    const auto values = mask->values();
+    const auto width = static_cast<std::size_t>(shape.d);
+    for (std::size_t at = 0; at < values.size(); at += width) {
+        std::string row;
+        for (const std::uint8_t each : values.subspan(at, width)) row += each != 0 ? '1' : '0';
+        rows.push_back(row);
+    }
+    if (shape.b == 1 && shape.h == 1) return rows.dump();
+    return json{{"batch", shape.b}, {"heads", shape.h}, {"rows", rows}}.dump();
+}
+
+bool read_paint(Fields& fields, std::shared_ptr<const Mask>& mask) {
+    const json* found = fields.find("mask");
+    if (found == nullptr) return false;
+    if (*found == "none") {
+        mask.reset();
+        return true;
+    }
+    if (!found->is_object()) {
+        mask = read_rows(fields, *found, 1, 1);
+        return true;
+    }
+    Fields inner(*found, fields.where() + " 'mask'");
+    Index batch = 1;
+    Index heads = 1;
+    inner.read_index("batch", batch, 1);
+    inner.read_index("heads", heads, 1);
+    const json* rows = inner.find("rows");
+    if (rows != nullptr && inner.fine() && batch <= kMostCells && heads <= kMostCells)
+        mask = read_rows(inner, *rows, batch, heads);
+    else
+        inner.complain("has no 'rows'");
+    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    return true;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,81 @@
+#include "app/common/document/requests.h"
+#include "app/common/document/actions.h"
+
+#include <chrono>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "core/engine.h"
+
+namespace attn::view {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+std::optional<OpenRequest> requested_document(const AppState& state) { return state.opening; }
+
+Action run(const OpenRequest& request, const Opener& open, const RunControl& control) try {
+    auto opened = open(request, control);
+    if (!opened) return DocumentReady{words_of(request), opened.error().sentence, nullptr};
+    return DocumentReady{words_of(request), "", std::make_shared<const Opened>(*std::move(opened))};
+} catch (const std::bad_alloc&) {
+    return DocumentReady{words_of(request),
+                         words_of(request) + ": there is not enough memory for it", nullptr};
+}
+
+std::optional<TraceRequest> requested_trace(const AppState& state) {
+    const auto& document = state.shared_document();
+    const Backend* const chosen = find_backend(state.backend, state.backends);
+    const bool has_trace = state.device_document == document || !stages_lack(*document).empty();
+    if (chosen != nullptr && chosen->has_device() && !has_trace)
+        return TraceRequest{chosen, document};
+    if (!state.show_palette) return std::nullopt;
+    for (const Backend* backend : state.backends)
+        if (backend->has_device() && !state.device_reasons.contains(std::string(backend->name())))
+            return TraceRequest{backend, nullptr};
+    return std::nullopt;
+}
+
+Action run(const TraceRequest& request, const RunControl& control) {
+    TraceReady ready{std::string(request.backend->name()), request.document, {}, 0.0, {}, {}};
+    if (const auto reason = request.backend->unavailable()) {
+        ready.unavailable = *reason;
+        ready.failure = fmt::format("the backend {} cannot run here: {}", ready.backend, *reason);
+        return ready;
+    }
+    if (!request.document) return ready;
+    const auto start = Clock::now();
+    auto trace = attend(*request.document->inputs, request.document->spec, *request.backend,
+                        all_stages(), control);
+    ready.elapsed_ms = ms_since(start);
+    if (trace) {
+        ready.trace = std::make_shared<const Trace>(*std::move(trace));
+    } else {
+        ready.failure = trace.error().sentence;
+        ready.unavailable = request.backend->unavailable().value_or("");
+    }
+    return ready;
+}
+
+std::string computed_words(const AppState& state) {
+    if (state.opening && state.opening_done > 0.0)
+        return fmt::format("{}: {:.0f} %", words_of(*state.opening), 100.0 * state.opening_done);
+    if (state.backend_used.empty()) return {};
+    std::string words = state.backend_used;
+    words += state.backend_used == "reference" ? " · float64" : " · float32";
+    if (state.trace_ms > 0.0) words += fmt::format(" · {:.2f} ms", state.trace_ms);
+    if (state.gradients_by != state.backend_used)
+        words += fmt::format(" · gradients by {}", state.gradients_by);
+    if (const auto request = requested_trace(state); request && request->document)
+        words += fmt::format(" · {} is computing", request->backend->name());
+    return words;
+}
+
+}  // namespace attn::view

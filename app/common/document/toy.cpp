@@ -1,0 +1,261 @@
+#include "app/common/document/toy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/paint.h"
+#include "app/common/format.h"
+#include "app/common/tokens.h"
+#include "core/rng.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostTitle = 80;  // code points
+
+/// Two decimals: a person reads these numbers.
+double rounded(double value) { return std::round(100.0 * value) / 100.0 + 0.0; }  // never −0
+
+std::string check_size(std::string_view name, Index value, Index most) {
+    if (value >= 1 && value <= most) return {};
+    return fmt::format("{} is {}: it must be 1 to {}", name, value, most);
+}
+
+/// One entry of X.
+float vector_value(std::uint64_t word_hash, Index position, Index column) {
+    return static_cast<float>(word_value(word_hash, column) + position_value(position, column));
+}
+
+/// How large the parameters of a toy are.
+struct Sizes {
+    Index d_model = 0, d_k = 0, heads = 0;
+};
+
+/// `make(head, row, column)` for every entry of W_Q, W_K or W_V.
+template <class Make>
+Tensor projection(const Sizes& size, Make make) {
+    Tensor w({1, 1, size.d_model, size.heads * size.d_k});
+    for (Index r = 0; r < size.d_model; ++r)
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index c = 0; c < size.d_k; ++c) w(0, 0, r, h * size.d_k + c) = make(h, r, c);
+    return w;
+}
+
+/// The same for W_O, whose rows are the joined heads.
+template <class Make>
+Tensor mixing(const Sizes& size, Make make) {
+    Tensor w({1, 1, size.heads * size.d_k, size.d_model});
+    for (Index h = 0; h < size.heads; ++h)
+        for (Index r = 0; r < size.d_k; ++r)
+            for (Index c = 0; c < size.d_model; ++c) w(0, 0, h * size.d_k + r, c) = make(h, r, c);
+    return w;
+}
+
+template <class Make>
+Tensor param_of(Param param, const Sizes& size, Make make) {
+    return param == Param::w_o ? mixing(size, make) : projection(size, make);
+}
+
+/// A parameter in other sizes.
+Tensor resized_param(const Document& document, Param param, const Sizes& to) {
+    const Tensor& old = document.inputs->params[param];
+    const bool joins = param == Param::w_o;
+    const Index rows = joins ? document.d_k : document.d_model;
+    const Index columns = joins ? document.d_model : document.d_k;
+    return param_of(param, to, [&](Index h, Index r, Index c) {
+        if (h < document.heads && r < rows && c < columns)
+            return joins ? old(0, 0, h * rows + r, c) : old(0, 0, r, h * columns + c);
+        return static_cast<float>(weight_value(document.seed, param, h, r, c));
+    });
+}
+
+Tensor resized_vectors(const Tensor& old, const std::vector<std::string>& tokens, Index d_model) {
+    if (old.empty()) return {};
+    Tensor x = toy_vectors(tokens, d_model);
+    for (Index i = 0; i < x.shape().t; ++i)
+        for (Index c = 0; c < std::min(d_model, old.shape().d); ++c)
+            x(0, 0, i, c) = old(0, 0, i, c);
+    return x;
+}
+
+/// The row of the old X that a word of the new sentence keeps; −1: none.
+Index kept_row(const Document& old, const std::vector<std::string>& tokens, Index i) {
+    const std::string& word = tokens[static_cast<std::size_t>(i)];
+    if (i < std::ssize(old.tokens) && old.tokens[static_cast<std::size_t>(i)] == word) return i;
+    const auto found = std::ranges::find(old.tokens, word);
+    if (found == old.tokens.end()) return -1;
+    const Index row = found - old.tokens.begin();
+    return is_computed(old.inputs->x, old.tokens, row) ? -1 : row;
+}
+
+Tensor retyped_vectors(const Document& old, const std::vector<std::string>& tokens) {
+    Tensor x = toy_vectors(tokens, old.d_model);
+    for (Index i = 0; i < x.shape().t; ++i) {
+        const Index row = kept_row(old, tokens, i);
+        for (Index c = 0; row >= 0 && c < old.d_model; ++c)
+            x(0, 0, i, c) = old.inputs->x(0, 0, row, c);
+    }
+    return x;
+}
+
+/// Whether the old sentence begins the new one.
+bool is_grown(const std::vector<std::string>& old, const std::vector<std::string>& tokens) {
+    return old.size() <= tokens.size() && std::equal(old.begin(), old.end(), tokens.begin());
+}
+
+/// "X from the words and their positions", "X given in 3 of 4 rows, …".
+std::string vectors_note(const Document& document) {
+    const Tensor& x = document.inputs->x;
+    Index given = 0;
+    for (Index i = 0; i < x.shape().t; ++i) given += !is_computed(x, document.tokens, i);
+    if (given == 0) return "X from the words and their positions";
+    if (given == x.shape().t) return "X given";
+    return fmt::format("X given in {} of {} rows, else from the words and their positions", given,
+                       x.shape().t);
+}
+
+std::string weights_note(const Document& document) {
+    if (!document.hand_set.empty())
+        return fmt::format("the hand-set W of “{}”, any further entries from seed {}",
+                           document.hand_set, document.seed);
+    const Params seeded =
+        toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+    bool edited = false;
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o}) {
+        const Tensor& w = document.inputs->params[param];
+        edited = edited || (!w.empty() && !(w == seeded[param]));
+    }
+    return fmt::format("W from seed {}{}", document.seed, edited ? ", edited" : "");
+}
+
+}  // namespace
+
+double word_value(std::uint64_t word_hash, Index column) {
+    return rounded(normal(word_hash, static_cast<std::uint64_t>(column)));
+}
+
+double position_value(Index position, Index column) {
+    const double pair = static_cast<double>(column - column % 2);
+    const double angle =
+        static_cast<double>(position) / std::pow(10000.0, pair / static_cast<double>(kWaveWidth));
+    return column % 2 == 0 ? std::sin(angle) : std::cos(angle);
+}
+
+Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model) {
+    const Index count = static_cast<Index>(tokens.size());
+    Tensor x({1, 1, count, d_model});
+    for (Index i = 0; i < count; ++i) {
+        const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(i)]);
+        for (Index c = 0; c < d_model; ++c) x(0, 0, i, c) = vector_value(word, i, c);
+    }
+    return x;
+}
+
+bool is_computed(const Tensor& x, const std::vector<std::string>& tokens, Index row) {
+    const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(row)]);
+    for (Index c = 0; c < x.shape().d; ++c)
+        if (x(0, 0, row, c) != vector_value(word, row, c)) return false;
+    return true;
+}
+
+double weight_value(std::uint64_t seed, Param param, Index head, Index row, Index column) {
+    const auto counter = [](Index n) { return static_cast<std::uint64_t>(n); };
+    const double deviation = 1.0 / std::sqrt(2.0 * static_cast<double>(row) + 4.0);
+    const std::uint64_t stream = mix(mix(mix(seed, index_of(param)), counter(head)), counter(row));
+    return rounded(deviation * normal(stream, counter(column)));
+}
+
+Params toy_weights(std::uint64_t seed, Index d_model, Index d_k, Index heads) {
+    Params params;
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
+        params[param] = param_of(param, {d_model, d_k, heads}, [&](Index h, Index r, Index c) {
+            return static_cast<float>(weight_value(seed, param, h, r, c));
+        });
+    return params;
+}
+
+Inputs resized(const Document& document, Index d_model, Index d_k, Index heads) {
+    const Sizes to{d_model, d_k, heads};
+    Inputs inputs = *document.inputs;
+    inputs.x = resized_vectors(document.inputs->x, document.tokens, d_model);
+    inputs.x_kv = resized_vectors(document.inputs->x_kv, document.tokens_kv, d_model);
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
+        if (!document.inputs->params[param].empty())
+            inputs.params[param] = resized_param(document, param, to);
+    return inputs;
+}
+
+Result<Document> retyped(const Document& old, std::string_view sentence) {
+    AttentionSpec spec = old.spec;
+    spec.mask.padding.clear();  // it counted the old words
+    spec.mask.custom.reset();
+    return make_document(sentence, old.d_model, old.d_k, old.heads, old.seed, spec)
+        .map([&](Document made) {
+            Inputs inputs = *made.inputs;
+            inputs.x = retyped_vectors(old, made.tokens);
+            inputs.x_kv = old.inputs->x_kv;
+            made.tokens_kv = old.tokens_kv;
+            if (old.hand_set.empty() || is_grown(old.tokens, made.tokens)) {
+                inputs.params = old.inputs->params;
+                made.hand_set = old.hand_set;
+            }
+            const Index queries = std::ssize(made.tokens);
+            const Index keys = made.tokens_kv.empty() ? queries : std::ssize(made.tokens_kv);
+            made.spec.mask.custom = resized_paint(old.spec.mask.custom, queries, keys);
+            made.painted = made.spec.mask.custom != nullptr;
+            set_inputs(made, std::move(inputs));
+            made.note = toy_note(made);
+            return made;
+        });
+}
+
+std::string toy_note(const Document& document) {
+    return fmt::format("toy weights, not trained: {}, {}", vectors_note(document),
+                       weights_note(document));
+}
+
+std::string check_tokens(std::string_view name, const std::vector<std::string>& tokens) {
+    if (static_cast<Index>(tokens.size()) <= kMaxTokens) return {};
+    return fmt::format("{} has {} tokens: at most {} can be shown", name, tokens.size(),
+                       kMaxTokens);
+}
+
+std::string check_sizes(Index d_model, Index d_k, Index heads) {
+    for (std::string wrong :
+         {check_size("d_model", d_model, kMaxModelWidth), check_size("d_k", d_k, kMaxKeyWidth),
+          check_size("heads", heads, kMaxHeads)})
+        if (!wrong.empty()) return wrong;
+    return {};
+}
+
+Result<Document> make_document(std::string_view sentence, Index d_model, Index d_k, Index heads,
+                               std::uint64_t seed, const AttentionSpec& spec) {
+    Document document;
+    document.sentence = valid_utf8(sentence);
+    document.tokens = tokenize(document.sentence);
+    if (document.tokens.empty())
+        return bad_input("the sentence is empty: type at least one word and press Enter");
+    std::string wrong = check_tokens("the sentence", document.tokens);
+    if (wrong.empty()) wrong = check_sizes(d_model, d_k, heads);
+    if (!wrong.empty()) return bad_input(std::move(wrong));
+
+    document.name = "custom";
+    document.title = shortened(document.sentence, kMostTitle);
+    document.d_model = d_model;
+    document.d_k = d_k;
+    document.heads = heads;
+    document.seed = seed;
+    document.spec = spec;
+    document.spec.heads = document.spec.kv_heads = heads;
+    Inputs inputs;
+    inputs.x = toy_vectors(document.tokens, d_model);
+    inputs.params = toy_weights(seed, d_model, d_k, heads);
+    set_inputs(document, std::move(inputs));
+    document.note = toy_note(document);
+    return with_size(std::move(document));
+}
+
+}  // namespace attn::view

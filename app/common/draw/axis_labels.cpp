@@ -1,0 +1,186 @@
+#include "app/common/draw/axis_labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "app/common/draw/draw.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kGap = 8.0F;
+constexpr float kFlatHeight = 20.0F;
+constexpr float kRoomyPitch = 26.0F;
+constexpr float kBetween = 0.5F;         // two lines of words
+constexpr float kTightly = -0.6F;        // of the smallest: their line has air of its own
+constexpr float kSmallestWords = 11.0F;  // no text is smaller
+
+constexpr float kLeastTurn = 45.0F;  // degrees
+constexpr float kMostTurn = 90.0F;
+constexpr Index kStaggered = 2;  // columns of row labels where rows are lower than a line
+constexpr Index kSparse = 3;  // of so many columns one has room: none but the marked ones is named
+constexpr std::size_t kLongestTight = 11;
+
+view::Font font_of(const AxisLabels& labels, const Frame& frame) {
+    if (labels.pitch >= frame.px(kRoomyPitch)) return frame.fonts.body;
+    const bool tight = labels.pitch < frame.fonts.small.px + frame.px(kBetween);
+    return tight ? view::Font{view::Face::sans, frame.px(kSmallestWords)}
+                 : view::Font(frame.fonts.small);
+}
+
+bool is_tight(const AxisLabels& labels, const Frame& frame) {
+    return font_of(labels, frame).px <= frame.px(kSmallestWords);
+}
+
+std::string shown(const AxisLabels& labels, const Frame& frame, Index n) {
+    return middle_ellipsis(labels.words[static_cast<std::size_t>(n)],
+                           is_tight(labels, frame) ? kLongestTight : kLongestLabel);
+}
+
+float widest(const AxisLabels& labels, const Frame& frame) {
+    const view::Font font = font_of(labels, frame);
+    float width = 0.0F;
+    for (Index n = 0; n < std::ssize(labels.words); ++n)
+        width = std::max(width, frame.text_width(font, shown(labels, frame, n)));
+    return width;
+}
+
+bool are_numbers(const std::vector<std::string>& words) {
+    return std::ranges::all_of(words, [](const std::string& word) {
+        return std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    });
+}
+
+/// The line of one label, across its direction.
+float line_of(const AxisLabels& labels, const Frame& frame) {
+    return font_of(labels, frame).px + frame.px(is_tight(labels, frame) ? kTightly : kBetween);
+}
+
+/// Every how many places a label has room.
+Index stride_of(float pitch, float needed) {
+    return std::max<Index>(1, static_cast<Index>(std::ceil(needed / std::max(pitch, 0.01F))));
+}
+
+view::Color color_of(const AxisLabels& labels, const Frame& frame, Index n) {
+    if (labels.selected == n) return frame.theme.accent;
+    return labels.focus == n ? frame.theme.text : frame.theme.role(labels.role);
+}
+
+/// Every `stride`-th place, and the marked ones always: what is too near to those has none.
+template <class Draw>
+void draw_each(const AxisLabels& labels, Index stride, Draw draw) {
+    const Index count = std::ssize(labels.words);
+    const auto near = [&](std::optional<Index> mark, Index n) {
+        return mark && std::abs(n - *mark) < stride;
+    };
+    for (Index n = 0; n < count; n += stride)
+        if (!near(labels.selected, n) && !near(labels.focus, n)) draw(n);
+    const auto marked = [&](std::optional<Index> n) {
+        if (n && *n >= 0 && *n < count) draw(*n);
+    };
+    if (labels.focus != labels.selected &&
+        !(labels.selected && near(labels.focus, *labels.selected)))
+        marked(labels.selected);
+    marked(labels.focus ? labels.focus : labels.selected);
+}
+
+bool is_turned(const AxisLabels& labels, const Frame& frame) {
+    return !are_numbers(labels.words) && widest(labels, frame) > labels.pitch - frame.px(4);
+}
+
+/// Degrees up from the horizontal: as little as keeps the lines apart.
+float turn_of(const AxisLabels& labels, const Frame& frame) {
+    const float sine = std::min(line_of(labels, frame) / std::max(labels.pitch, 0.01F), 1.0F);
+    const float degrees = std::asin(sine) * 180.0F / std::numbers::pi_v<float>;
+    return std::clamp(degrees, kLeastTurn, kMostTurn);
+}
+
+bool is_staggered(const AxisLabels& labels, const Frame& frame) {
+    return labels.pitch < line_of(labels, frame) && std::ssize(labels.words) > 1;
+}
+
+/// Turned words where even upright lines have no room beside each other.
+bool is_sparse(const AxisLabels& labels, const Frame& frame) {
+    return is_turned(labels, frame) && stride_of(labels.pitch, line_of(labels, frame)) >= kSparse;
+}
+
+/// The marked columns alone, level; of two that lie near each other the focused one.
+void draw_marked_columns(const AxisLabels& labels, const Frame& frame, float left, float foot) {
+    const auto draw = [&](Index n) {
+        const float low = left + static_cast<float>(n) * labels.pitch;
+        draw_text_in(frame, font_of(labels, frame), {low, foot - frame.px(kFlatHeight)},
+                     {low + labels.pitch, foot}, Align::center, color_of(labels, frame, n),
+                     shown(labels, frame, n));
+    };
+    const auto index = [&](std::optional<Index> n) {
+        return n && *n >= 0 && *n < std::ssize(labels.words) ? n : std::nullopt;
+    };
+    const auto focus = index(labels.focus);
+    const auto selected = index(labels.selected);
+    if (focus) draw(*focus);
+    const float apart = widest(labels, frame) + frame.px(kGap);
+    const bool near = focus && selected &&
+                      static_cast<float>(std::abs(*focus - *selected)) * labels.pitch < apart;
+    if (selected && !near) draw(*selected);
+}
+
+void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, float top, Index n,
+                    bool aside) {
+    const view::Font font = font_of(labels, frame);
+    const float middle = top + (static_cast<float>(n) + 0.5F) * labels.pitch;
+    const view::Color color = color_of(labels, frame, n);
+    const float end = right - frame.px(kGap) - (aside ? widest(labels, frame) + frame.px(kGap) : 0);
+    draw_text_in(frame, font, {end, middle - font.px / 2}, {end, middle + font.px / 2},
+                 Align::right, color, shown(labels, frame, n));
+    if (aside)
+        frame.painter.line({end + frame.px(3), middle}, {right - frame.px(2), middle},
+                           view::translucent(frame.theme.muted, 0.5), frame.px(0.75F));
+}
+
+}  // namespace
+
+float row_labels_width(const AxisLabels& labels, const Frame& frame) {
+    const float one = widest(labels, frame) + frame.px(kGap);
+    return is_staggered(labels, frame) ? one * static_cast<float>(kStaggered) : one;
+}
+
+void draw_row_labels(const AxisLabels& labels, const Frame& frame, float right, float top) {
+    const bool staggered = is_staggered(labels, frame);
+    const float room = labels.pitch * static_cast<float>(staggered ? kStaggered : 1);
+    const Index stride = stride_of(room, line_of(labels, frame));
+    draw_each(labels, stride, [&](Index n) {
+        const bool aside = staggered && (n / stride) % kStaggered == 1;
+        draw_row_label(labels, frame, right, top, n, aside);
+    });
+}
+
+float column_labels_height(const AxisLabels& labels, const Frame& frame) {
+    if (!is_turned(labels, frame) || is_sparse(labels, frame)) return frame.px(kFlatHeight);
+    const float turn = turn_of(labels, frame) * std::numbers::pi_v<float> / 180.0F;
+    const float line = font_of(labels, frame).px;
+    return widest(labels, frame) * std::sin(turn) + line / 2 * std::cos(turn) + frame.px(kGap);
+}
+
+void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
+    const view::Font font = font_of(labels, frame);
+    if (is_sparse(labels, frame)) return draw_marked_columns(labels, frame, left, foot);
+    if (is_turned(labels, frame)) {
+        const float turn = turn_of(labels, frame);
+        draw_each(labels, stride_of(labels.pitch, line_of(labels, frame)), [&](Index n) {
+            const float middle = left + (static_cast<float>(n) + 0.5F) * labels.pitch;
+            draw_rotated_text(frame, font, {middle, foot - frame.px(kGap / 2)}, -turn,
+                              color_of(labels, frame, n), shown(labels, frame, n));
+        });
+        return;
+    }
+    const Index stride = stride_of(labels.pitch, widest(labels, frame) + frame.px(2));
+    draw_each(labels, stride, [&](Index n) {
+        const float low = left + static_cast<float>(n) * labels.pitch;
+        draw_text_in(frame, font, {low, foot - frame.px(kFlatHeight)}, {low + labels.pitch, foot},
+                     Align::center, color_of(labels, frame, n), shown(labels, frame, n));
+    });
+}
+
+}  // namespace attn::ui

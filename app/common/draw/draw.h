@@ -1,0 +1,68 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <string_view>
+
+#include "app/common/draw/frame.h"
+#include "app/common/painter.h"
+
+namespace attn::ui {
+
+// Drawing words and rectangles at exact places, in pixels.
+
+ImU32 to_u32(view::Color color, double alpha = 1.0);
+ImVec4 to_vec4(view::Color color);
+
+enum class Align { left, center, right };
+/// One line inside a box: vertically in the middle.
+void draw_text_in(const Frame& frame, const view::Font& font, view::Point low, view::Point high,
+                  Align align, view::Color color, std::string_view text);
+
+/// `text`, or as much of it as fits in `width` followed by "…".
+std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width);
+
+/// As many characters of `text` as fit in `width`.
+std::string_view cut_text(const Frame& frame, const view::Font& font, std::string_view text,
+                          float width);
+
+/// `text`, or its beginning and end around a "…" when it has more than `most` characters.
+std::string middle_ellipsis(std::string_view text, std::size_t most);
+
+/// Text turned about its left middle, which stands at `at`; up is negative.
+void draw_rotated_text(const Frame& frame, const view::Font& font, view::Point at, float degrees,
+                       view::Color color, std::string_view text);
+
+/// An arrow "→" with a thin shaft.
+void draw_arrow(const Frame& frame, view::Point from, view::Point to, view::Color color,
+                float thickness);
+
+/// Around low … high: a line in the colour of text between two in that of the background, so that
+/// one of them stands out (>= 3:1) from any cell.
+void draw_ring(view::Painter& painter, view::Point low, view::Point high, const view::Theme& theme,
+               float scale);
+
+/// What a control stands in: a fill, and an edge that stands out (>= 3:1) from what it lies on.
+void draw_box(const Frame& frame, view::Point low, view::Point high, view::Color fill);
+
+/// One line of text as an item.
+void words(const Frame& frame, const view::Font& font, view::Color color, std::string_view text);
+/// The same, wrapped at the window's edge; "" is no item.
+void wrapped_words(const Frame& frame, const view::Font& font, view::Color color,
+                   std::string_view text);
+
+// A tooltip is a heading and, beneath it, muted lines; either may be empty. There is none while a
+// list is open or something is typed.
+
+enum class Beside { below, right };  // where it stands when there is room
+/// On the last item, clear of `low` … `high`.
+void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
+                    const std::string& heading, const std::string& words = {});
+/// Of what is drawn under the pointer and is no item.
+void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& words);
+/// On the last item: beneath a control, beside the pointer on something larger.
+void tooltip(const Frame& frame, const std::string& heading, const std::string& words = {});
+
+}  // namespace attn::ui

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string_view>
+
+#include "app/common/draw/fonts.h"
+#include "app/common/painter.h"
+#include "app/common/theme.h"
+
+namespace attn::ui {
+
+class FocusRing;
+
+/// What every panel is given besides its view. Lives as long as one frame.
+struct Frame {
+    const Fonts& fonts;
+    const view::Theme& theme;
+    float scale = 1.0F;  // px of one design unit
+    view::Painter& painter;
+    view::Painter& around;  // of what stands around the canvas: another one in a figure of it alone
+    /// A figure: what ImGui draws of its own is not in it, so that widgets draw themselves.
+    bool still = false;
+
+    FocusRing* focus = nullptr;  // the controls that the keyboard reaches; null: none
+    bool quiet = false;          // no tooltips: a list is open or something is typed
+
+    /// Design units (8-px grid) to pixels.
+    float px(float units) const { return units * scale; }
+    float text_width(const view::Font& font, std::string_view text) const {
+        return painter.text_size(font, text).x;
+    }
+    /// A figure of the canvas alone: nothing around it is drawn, and nothing in it is scrolled.
+    bool is_canvas_alone() const { return still && &around != &painter; }
+};
+
+/// The frame for what stands around the canvas.
+inline Frame around(const Frame& frame) {
+    return {frame.fonts,  frame.theme, frame.scale, frame.around,
+            frame.around, frame.still, frame.focus, frame.quiet};
+}
+
+}  // namespace attn::ui

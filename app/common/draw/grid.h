@@ -1,0 +1,59 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+
+#include "app/common/actions.h"
+#include "app/common/draw/frame.h"
+#include "app/common/grid.h"
+
+namespace attn::ui {
+
+/// Where one matrix stands, in pixels on screen: the cells alone.
+struct GridPlace {
+    ImVec2 origin;  // top left of cell (0, 0)
+    ImVec2 cell;    // size of one cell
+};
+
+/// The room a matrix takes around its cells: row labels, title and column labels, side vectors,
+/// colour bar. `width` is what title and colour bar need at least, cells included.
+struct GridMargins {
+    float left = 0.0F;
+    float top = 0.0F;
+    float right = 0.0F;
+    float bottom = 0.0F;
+    float width = 0.0F;
+};
+GridMargins grid_margins(const view::GridView& grid, const Frame& frame, ImVec2 cell);
+inline GridMargins grid_margins(const view::GridView& grid, const Frame& frame, float cell) {
+    return grid_margins(grid, frame, ImVec2{cell, cell});
+}
+/// What the colours of a grid come from; numbers change at once. `previous` may be null. fade: 0 just left … 1 arrived.
+struct Fade {
+    const view::GridView* previous = nullptr;
+    double fade = 1.0;
+};
+
+/// What is drawn around the cells.
+struct Dress {
+    bool labels = true;     // title, shape, the words along both axes
+    bool color_bar = true;  // or the legend
+    bool sides = true;
+};
+
+/// A matrix with its title, labels, cells, colour bar and side vectors. Appends SelectCell and
+/// BeginCellEdit; returns the cell under the pointer.
+std::optional<view::CellRef> draw_grid(const view::GridView& grid, const Fade& fade,
+                                       const GridPlace& place, const Frame& frame,
+                                       view::Actions& out, const Dress& dress = {});
+
+/// Whether each cell of that size shows its number. Where not, the focused row and column do and the three largest
+/// of each row, as far as one fits.
+bool shows_numbers(const view::GridView& grid, const GridPlace& place, const Frame& frame);
+
+/// The look of what is masked: lines x + y = n · step over a box, which go on from box to box.
+void draw_hatch(view::Painter& painter, ImVec2 low, ImVec2 size, float step, view::Color color,
+                float thickness);
+
+}  // namespace attn::ui

@@ -1,0 +1,351 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/draw/grid_parts.h"
+#include "app/common/format.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CellLook;
+using view::CellView;
+using view::Color;
+using view::GridView;
+
+constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
+constexpr float kFewDecimals = 44.0F;  // narrower cells show two decimals, ".58" rather than "0.58"
+constexpr Index kLargestOfRow = 3;     // shown where not all numbers are
+constexpr int kUsualChars = 6;         // "−0.603": large figures are of one size in all matrices
+constexpr double kUnlit = 0.6;         // how far cells that are no source fade into the background
+
+constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
+constexpr double kHatchAlone = 0.4;    // how strong they are
+constexpr double kHatchBehind = 0.18;  // behind a number, which they must not strike through
+
+int code_points(std::string_view text) {
+    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    }));
+}
+
+int chars_before_point(std::string_view text) {
+    return code_points(text.substr(0, text.find('.')));
+}
+
+/// ".58" for "0.58", where the zero takes room that the digits need.
+std::string without_zero(std::string text) {
+    const std::size_t zero = text.find("0.");
+    const bool leads =
+        zero == 0 || (zero != text.npos && (text[zero - 1] < '0' || text[zero - 1] > '9') &&
+                      text[zero - 1] != '.');
+    if (leads && text.size() > zero + 2) text.erase(zero, 1);
+    return text;
+}
+
+/// How a number is written: decimals at most, and whether the zero before the point stands.
+struct Spelling {
+    int decimals = 0;
+    bool zero = true;
+};
+
+std::string text_of(const GridView& grid, const CellView& cell, const Spelling& spelling) {
+    if (cell.look != CellLook::number) return cell.text;
+    std::string text = spelling.decimals >= grid.decimals
+                           ? cell.text
+                           : view::cell_number(cell.value, spelling.decimals);
+    return spelling.zero ? text : without_zero(std::move(text));
+}
+
+/// How the numbers of one grid are set: all on one decimal point.
+struct NumberSetting {
+    view::Font font;
+    float char_width = 0.0F;
+    int before = 0;  // characters before the point, at most
+    int after = 0;   // from the point on, at most
+    int words = 0;   // characters of "NaN", "−∞", at most
+    Spelling spelling;
+    bool fits = false;
+};
+
+NumberSetting measure(const GridView& grid, const Spelling& spelling) {
+    NumberSetting setting;
+    setting.spelling = spelling;
+    for (const CellView& cell : grid.cells) {
+        if (cell.look == CellLook::masked) continue;
+        if (cell.look != CellLook::number) {
+            setting.words = std::max(setting.words, code_points(cell.text));
+            continue;
+        }
+        const std::string text = text_of(grid, cell, spelling);
+        const int before = chars_before_point(text);
+        setting.before = std::max(setting.before, before);
+        setting.after = std::max(setting.after, code_points(text) - before);
+    }
+    if (setting.before + setting.after == 0 && !grid.cells.empty()) setting.before = 3;  // "NaN"
+    return setting;
+}
+
+view::Font smallest_digits(const Frame& frame) {
+    return {view::Face::mono, frame.px(kSmallestDigits)};
+}
+
+bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font, ImVec2 cell,
+              float gap, int least_chars) {
+    setting.font = font;
+    setting.char_width = frame.text_width(font, "0");
+    const int chars = std::max({setting.before + setting.after, setting.words, least_chars});
+    const float width = setting.char_width * static_cast<float>(chars);
+    // a character of air: "1.5" beside "−1.5" must not read as a difference
+    const float air = std::max(gap, setting.char_width);
+    setting.fits = chars > 0 && width + air <= cell.x && font.px + 2.0F <= cell.y;
+    return setting.fits;
+}
+
+/// As large and as exact as fits. One decimal says something only of numbers that pass 2; below, a colour without
+/// a number says more than "0.0".
+NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
+    const Fonts& fonts = frame.fonts;
+    const float gap = frame.px(4);
+    const int full = grid.decimals;
+    const int two = std::min(full, 2);
+    const int one = grid.range.high >= 2.0 ? std::min(full, 1) : two;
+    NumberSetting setting;
+    const view::Font least =
+        smallest_digits(frame);  // two of them at least: no cell is asked where they do not fit
+    if (place.cell.y < least.px + 2.0F || place.cell.x < 2.5F * frame.text_width(least, "0"))
+        return setting;
+    const auto fits = [&](const view::Font& font, Spelling spelling, float room, int chars = 0) {
+        setting = measure(grid, spelling);
+        return try_font(setting, frame, font, place.cell, room, chars);
+    };
+    const bool roomy = place.cell.x >= frame.px(kFewDecimals);
+    if (roomy &&
+        (fits(fonts.digits_large, {full}, gap * 2, kUsualChars) ||
+         fits(fonts.digits_medium, {full}, gap * 2, kUsualChars) ||
+         fits(fonts.digits, {full}, gap * 2, kUsualChars) || fits(fonts.digits_small, {full}, gap)))
+        return setting;
+    for (const view::Font& font : {view::Font(fonts.digits_small), smallest_digits(frame)})
+        for (const Spelling spelling : {Spelling{two}, {two, false}, {one}, {one, false}})
+            if (fits(font, spelling, gap / 2)) return setting;
+    return setting;
+}
+
+bool is_lit(const GridView& grid, std::size_t n) { return grid.lit.empty() || grid.lit[n]; }
+
+/// The colour of a cell on its way from the previous stage, dimmed when it is no source.
+Color fill_of(const GridCanvas& canvas, const Fade& fade, std::size_t n) {
+    const Color base = canvas.frame.theme.background;
+    const Color to = canvas.grid.cells[n].fill;
+    const Color from = fade.previous ? fade.previous->cells[n].fill : base;
+    const Color now = fade.fade < 1.0 ? blend(from, to, fade.fade) : to;
+    return is_lit(canvas.grid, n) ? now : blend(now, base, kUnlit);
+}
+
+void fill_rectangles(const GridCanvas& canvas, const Fade& fade) {
+    const float gap = canvas.place.cell.x >= canvas.frame.px(14) ? canvas.frame.px(1) : 0.0F;
+    for (Index row = 0; row < canvas.grid.rows; ++row)
+        for (Index column = 0; column < canvas.grid.columns; ++column) {
+            const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
+            const ImVec2 low = canvas.corner(row, column);
+            const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
+            canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
+        }
+}
+
+view::Image picture(const GridCanvas& canvas, const Fade& fade) {
+    view::Image image{
+        static_cast<int>(canvas.grid.columns), static_cast<int>(canvas.grid.rows), {}};
+    image.rgba.reserve(canvas.grid.cells.size() * 4);
+    for (std::size_t n = 0; n < canvas.grid.cells.size(); ++n) {
+        const Color c = fill_of(canvas, fade, n);
+        image.rgba.insert(image.rgba.end(), {c.r, c.g, c.b, c.a});
+    }
+    return image;
+}
+
+/// FNV-1a: names the pixels for the texture cache.
+std::uint64_t content_key(const view::Image& image) {
+    std::uint64_t key = 14695981039346656037ULL ^ static_cast<std::uint64_t>(image.width);
+    for (const std::uint8_t byte : image.rgba) key = (key ^ byte) * 1099511628211ULL;
+    return key;
+}
+
+void fill_picture(const GridCanvas& canvas, const Fade& fade) {
+    const view::Image image = picture(canvas, fade);
+    canvas.frame.painter.image({content_key(image), [&] { return image; }}, canvas.place.origin,
+                               canvas.end());
+}
+
+}  // namespace
+
+void draw_hatch(view::Painter& painter, ImVec2 low, ImVec2 size, float step, view::Color color,
+                float thickness) {
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    for (float sum = std::ceil((low.x + low.y) / step) * step; sum < high.x + high.y; sum += step)
+        painter.line({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
+                     {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
+                     thickness);
+}
+
+namespace {
+
+void draw_cross(view::Painter& painter, ImVec2 low, ImVec2 size, view::Color color,
+                float thickness) {
+    painter.line(low, {low.x + size.x, low.y + size.y}, color, thickness);
+    painter.line({low.x + size.x, low.y}, {low.x, low.y + size.y}, color, thickness);
+}
+
+/// Masked: hatched. NaN: crossed in its own colour. −∞: a frame. 0 is a plain cell.
+void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool numbers) {
+    const view::Theme& theme = canvas.frame.theme;
+    const float thin = canvas.frame.px(1);
+    const ImVec2 size{canvas.place.cell.x - thin, canvas.place.cell.y - thin};
+    if (cell.look == CellLook::masked)
+        draw_hatch(canvas.frame.painter, low, size, canvas.frame.px(kHatch),
+                   view::translucent(theme.muted, numbers ? kHatchBehind : kHatchAlone), thin);
+    if (cell.look == CellLook::not_a_number && !numbers)
+        draw_cross(canvas.frame.painter, low, size, cell.ink, thin);
+    if (cell.look == CellLook::infinite)
+        canvas.frame.painter.outline({low.x + thin, low.y + thin},
+                                     {low.x + size.x - thin, low.y + size.y - thin}, cell.ink,
+                                     thin);
+}
+
+/// The colour that a cell's number stands on.
+Color ink_of(const GridCanvas& canvas, std::size_t n) {
+    if (is_lit(canvas.grid, n)) return canvas.grid.cells[n].ink;
+    const Color dimmed = blend(canvas.grid.cells[n].fill, canvas.frame.theme.background, kUnlit);
+    return ink_on(dimmed, canvas.frame.theme.name);
+}
+
+/// All points of a grid stand under each other within their columns.
+void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::size_t n,
+                 ImVec2 low) {
+    const CellView& cell = canvas.grid.cells[n];
+    const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
+    const std::string text = text_of(canvas.grid, cell, setting.spelling);
+    if (cell.look != CellLook::number)
+        return draw_text_in(canvas.frame, setting.font, low, high, Align::center, ink_of(canvas, n),
+                            text);
+    const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
+    const int indent = setting.before - chars_before_point(text);
+    const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
+    canvas.frame.painter.text(setting.font, {x, (low.y + high.y - setting.font.px) / 2},
+                              ink_of(canvas, n), text);
+}
+
+/// One number by itself, where it fits at all.
+void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low) {
+    const CellView& cell = canvas.grid.cells[n];
+    const view::Font font = smallest_digits(canvas.frame);
+    const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
+    if (cell.look == CellLook::masked || font.px > canvas.place.cell.y) return;
+    for (const Spelling spelling : {Spelling{2, false}, {1, false}, {0}}) {
+        const std::string text = text_of(canvas.grid, cell, spelling);
+        const bool few = spelling.decimals == 0 && std::abs(cell.value) < 10.0;
+        const bool zero = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
+        if (cell.look == CellLook::number && (few || zero)) return;
+        if (canvas.frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
+        return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n), text);
+    }
+}
+
+/// The least value among the largest of a row; the first of equals count.
+std::vector<bool> largest_of_row(const GridView& grid, Index row) {
+    std::vector<Index> order;
+    for (Index column = 0; column < grid.columns; ++column)
+        if (grid.at(row, column).look == CellLook::number) order.push_back(column);
+    const auto most = std::min<std::ptrdiff_t>(kLargestOfRow, std::ssize(order));
+    std::partial_sort(order.begin(), order.begin() + most, order.end(), [&](Index a, Index b) {
+        const double x = grid.at(row, a).value;
+        const double y = grid.at(row, b).value;
+        return x != y ? x > y : a < b;
+    });
+    std::vector<bool> largest(static_cast<std::size_t>(grid.columns), false);
+    for (std::ptrdiff_t n = 0; n < most; ++n)
+        largest[static_cast<std::size_t>(order[static_cast<std::size_t>(n)])] = true;
+    return largest;
+}
+
+/// Of the focused row and column, and the largest of each row of a matrix of query by key. In a single row some
+/// numbers among cells without one would look like all there are: that of the focused column alone.
+void draw_some_numbers(const GridCanvas& canvas) {
+    const GridView& grid = canvas.grid;
+    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return;
+    const bool pairs =
+        grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
+    for (Index row = 0; row < grid.rows; ++row) {
+        const bool focused = grid.focus_row == row && grid.rows > 1;
+        std::vector<bool> shown(static_cast<std::size_t>(grid.columns), focused);
+        if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
+        for (Index column = 0; column < grid.columns; ++column)
+            if (shown[static_cast<std::size_t>(column)] || grid.focus_column == column)
+                draw_lone_number(canvas, static_cast<std::size_t>(row * grid.columns + column),
+                                 canvas.corner(row, column));
+    }
+}
+
+double largest_number(const GridView& grid) {
+    double largest = 0.0;
+    for (const CellView& cell : grid.cells)
+        if (cell.look == CellLook::number) largest = std::max(largest, cell.value);
+    return largest;
+}
+
+/// Each cell's share of the largest, from its foot; the number stands above it where it fits. They grow as the stage
+/// arrives.
+void draw_bars(const GridCanvas& canvas, double arrived) {
+    const Frame& frame = canvas.frame;
+    const double largest = largest_number(canvas.grid);
+    const float gap = canvas.place.cell.x >= frame.px(14) ? frame.px(2) : 0.0F;
+    for (Index column = 0; column < canvas.grid.columns; ++column) {
+        const CellView& cell = canvas.grid.at(0, column);
+        if (cell.look != CellLook::number) continue;
+        const ImVec2 low = canvas.corner(0, column);
+        const float foot = low.y + canvas.place.cell.y;
+        const float room = canvas.place.cell.y - frame.px(kSmallestDigits + 4);
+        const auto share = largest > 0.0
+                               ? static_cast<float>(std::max(cell.value, 0.0) / largest * arrived)
+                               : 0.0F;
+        const float top = foot - std::max(room * share, cell.value > 0.0 ? 1.0F : 0.0F);
+        frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, foot},
+                           frame.theme.role(canvas.grid.role));
+        const std::string text = without_zero(view::cell_number(cell.value, 2));
+        const view::Font font = smallest_digits(frame);
+        if (frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
+        draw_text_in(frame, font, {low.x, top - font.px - frame.px(2)},
+                     {low.x + canvas.place.cell.x, top - frame.px(2)}, Align::center,
+                     frame.theme.text, text);
+    }
+    frame.painter.line({canvas.place.origin.x, canvas.end().y}, canvas.end(), frame.theme.muted,
+                       frame.px(1));
+}
+
+bool same_size(const GridView& a, const GridView* b) {
+    return b && a.rows == b->rows && a.columns == b->columns && b->cells.size() == a.cells.size();
+}
+
+}  // namespace
+
+bool shows_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
+    return set_numbers(grid, place, frame).fits;
+}
+
+void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
+    if (canvas.grid.as_bars) return draw_bars(canvas, wanted.fade);
+    const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
+                    wanted.fade};
+    const bool many = canvas.grid.rows * canvas.grid.columns > canvas.frame.painter.most_cells();
+    many ? fill_picture(canvas, fade) : fill_rectangles(canvas, fade);
+    const NumberSetting setting = set_numbers(canvas.grid, canvas.place, canvas.frame);
+    for (Index row = 0; row < canvas.grid.rows; ++row)
+        for (Index column = 0; column < canvas.grid.columns; ++column) {
+            const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
+            const ImVec2 low = canvas.corner(row, column);
+            draw_look(canvas, canvas.grid.cells[n], low, setting.fits);
+            if (setting.fits) draw_number(canvas, setting, n, low);
+        }
+    if (!setting.fits) draw_some_numbers(canvas);
+}
+
+}  // namespace attn::ui

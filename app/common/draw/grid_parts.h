@@ -1,0 +1,44 @@
+#pragma once
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/grid.h"
+
+namespace attn::ui {
+
+// The layers of a grid, each drawn over the one before.
+
+struct GridCanvas {
+    const view::GridView& grid;
+    const GridPlace& place;
+    const Frame& frame;
+
+    ImVec2 corner(Index row, Index column) const {
+        return {place.origin.x + static_cast<float>(column) * place.cell.x,
+                place.origin.y + static_cast<float>(row) * place.cell.y};
+    }
+    ImVec2 end() const { return corner(grid.rows, grid.columns); }
+};
+
+void draw_cells(const GridCanvas& canvas, const Fade& fade);  // fills, numbers, special looks
+void draw_marks(const GridCanvas& canvas);                    // lit sources, the selected cell
+void draw_labels(const GridCanvas& canvas);                   // title, shape, tokens
+/// Borders of joined heads over the cells, and their names above `foot`, in the place of column labels.
+void draw_group_borders(const GridCanvas& canvas);
+void draw_group_labels(const GridCanvas& canvas, float foot);
+/// The scale of its colours, or its legend, from `low` on.
+void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width, view::Actions& out);
+/// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.
+void draw_sides(const GridCanvas& canvas, float room);
+/// The words of the rows end at `right`; those of the columns stand above `foot`.
+void draw_row_labels(const GridCanvas& canvas, float right);
+void draw_column_labels(const GridCanvas& canvas, float foot);
+float side_width(const view::SideVector& side, const Frame& frame, float cell_height);
+
+// Design units.
+inline constexpr float kTitleHeight = 24.0F;
+inline constexpr float kLabelHeight = 20.0F;
+inline constexpr float kRoomyCell = 56.0F;
+inline constexpr float kBarHeight = 6.0F;
+inline constexpr float kBarGap = 8.0F;
+
+}  // namespace attn::ui

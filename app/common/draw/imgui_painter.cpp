@@ -1,0 +1,151 @@
+#include "app/common/draw/imgui_painter.h"
+
+#include <imgui.h>
+
+#include <cfloat>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/imgui_compat.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Color;
+using view::Part;
+using view::Picture;
+using view::Point;
+
+// Rectangles up to here, one texture above: 65 k rectangles take 56 ms a frame.
+constexpr Index kMostCells = 1024;
+
+ImDrawList& list() { return *ImGui::GetWindowDrawList(); }
+ImVec2 vec(Point p) { return {p.x, p.y}; }
+
+/// A thin edge between two pixels would be half as strong on both.
+ImVec2 on_pixel(Point p) { return {std::round(p.x), std::round(p.y)}; }
+
+std::vector<ImVec2> vecs(std::span<const Point> points) {
+    std::vector<ImVec2> out;
+    out.reserve(points.size());
+    for (const Point& point : points) out.push_back(vec(point));
+    return out;
+}
+
+/// A symbol stands on its baseline to the pixel, at any size; words begin at a pixel.
+ImVec2 top_left(ImFont& face, const view::Font& font, Point at) {
+    const bool symbol = font.face == view::Face::italic || font.face == view::Face::roman;
+    if (!symbol) return {std::round(at.x), std::round(at.y)};
+    return {std::round(at.x), std::round(at.y + font.ascent()) - drawn_ascent(face, font.px)};
+}
+
+/// Turns the vertices from `first` on.
+void rotate_vertices(ImDrawList& list, int first, Point about, float degrees) {
+    const float radians = degrees * std::numbers::pi_v<float> / 180.0F;
+    const float c = std::cos(radians);
+    const float s = std::sin(radians);
+    for (int v = first; v < list.VtxBuffer.Size; ++v) {
+        ImVec2& p = list.VtxBuffer[v].pos;
+        const ImVec2 d{p.x - about.x, p.y - about.y};
+        p = {about.x + d.x * c - d.y * s, about.y + d.x * s + d.y * c};
+    }
+}
+
+}  // namespace
+
+Point ImguiPainter::text_size(const view::Font& font, std::string_view text) {
+    return loaded(fonts_, font)
+        .CalcTextSizeA(font.px, FLT_MAX, 0.0F, text.data(), text.data() + text.size());
+}
+
+/// Turned glyphs are culled by no clip rectangle: they are elsewhere in the end.
+void ImguiPainter::text(const view::Font& font, Point at, Color color, std::string_view text) {
+    ImFont& face = loaded(fonts_, font);
+    const char* const end = text.data() + text.size();
+    if (turn_.first_vertex < 0)
+        return list().AddText(&face, font.px, top_left(face, font, at), to_u32(color), text.data(),
+                              end);
+    const ImVec4 everywhere{-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX};
+    face.RenderText(&list(), font.px, vec(at), to_u32(color), everywhere, text.data(), end);
+}
+
+void ImguiPainter::rect(Point low, Point high, Color fill, float radius) {
+    list().AddRectFilled(vec(low), vec(high), to_u32(fill), radius);
+}
+
+void ImguiPainter::outline(Point low, Point high, Color color, float thickness, float radius) {
+    list().AddRect(on_pixel(low), on_pixel(high), to_u32(color), radius, 0, thickness);
+}
+
+void ImguiPainter::gradient(Point low, Point high, std::span<const Color> colors) {
+    const auto steps = static_cast<float>(colors.size() - 1);
+    const auto x = [&](std::size_t n) {
+        return low.x + (high.x - low.x) * static_cast<float>(n) / steps;
+    };
+    for (std::size_t n = 1; n < colors.size(); ++n) {
+        const ImU32 from = to_u32(colors[n - 1]);
+        const ImU32 to = to_u32(colors[n]);
+        list().AddRectFilledMultiColor({x(n - 1), low.y}, {x(n), high.y}, from, to, to, from);
+    }
+}
+
+void ImguiPainter::line(Point from, Point to, Color color, float thickness) {
+    const bool upright = from.x == to.x || from.y == to.y;
+    list().AddLine(upright ? on_pixel(from) : vec(from), upright ? on_pixel(to) : vec(to),
+                   to_u32(color), thickness);
+}
+
+void ImguiPainter::polyline(std::span<const Point> points, Color color, float thickness) {
+    const std::vector<ImVec2> path = vecs(points);
+    list().AddPolyline(path.data(), static_cast<int>(path.size()), to_u32(color), 0, thickness);
+}
+
+void ImguiPainter::polygon(std::span<const Point> corners, Color fill) {
+    const std::vector<ImVec2> path = vecs(corners);
+    list().AddConvexPolyFilled(path.data(), static_cast<int>(path.size()), to_u32(fill));
+}
+
+/// One convex quad for each step, without the soft edges that would show as seams.
+void ImguiPainter::band(std::span<const Point> upper, std::span<const Point> lower, Color fill) {
+    ImDrawList& to = list();
+    const ImDrawListFlags flags = to.Flags;
+    to.Flags &= ~ImDrawListFlags_AntiAliasedFill;
+    for (std::size_t n = 1; n < upper.size(); ++n)
+        to.AddQuadFilled(vec(upper[n - 1]), vec(upper[n]), vec(lower[n]), vec(lower[n - 1]),
+                         to_u32(fill));
+    to.Flags = flags;
+}
+
+void ImguiPainter::circle(Point middle, float radius, Color fill) {
+    list().AddCircleFilled(vec(middle), radius, to_u32(fill));
+}
+
+void ImguiPainter::ring(Point middle, float radius, Color color, float thickness) {
+    list().AddCircle(vec(middle), radius, to_u32(color), 0, thickness);
+}
+
+void ImguiPainter::image(const Picture& picture, Point low, Point high, const Part& part) {
+    list().AddImage(texture_id(texture_(picture)), vec(low), vec(high), vec(part.low),
+                    vec(part.high));
+}
+
+void ImguiPainter::push_clip(Point low, Point high) {
+    list().PushClipRect(vec(low), vec(high), true);
+}
+
+void ImguiPainter::pop_clip() { list().PopClipRect(); }
+
+void ImguiPainter::push_rotation(Point about, float degrees) {
+    turn_ = {about, degrees, list().VtxBuffer.Size};
+}
+
+void ImguiPainter::pop_rotation() {
+    rotate_vertices(list(), turn_.first_vertex, turn_.about, turn_.degrees);
+    turn_ = {};
+}
+
+Index ImguiPainter::most_cells() const { return kMostCells; }
+
+}  // namespace attn::ui

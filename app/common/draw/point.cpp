@@ -1,0 +1,33 @@
+#include "app/common/draw/point.h"
+
+#include "app/common/draw/draw.h"
+
+namespace attn::ui {
+
+constexpr float kNote = 20.0F;  // design units
+
+float draw_point(const std::string& text, const Box& box, const Frame& frame) {
+    const bool fits = frame.text_width(frame.fonts.title, text) <= box.size().x;
+    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
+    const float height = font.px * (fits ? 1.4F : 2.6F);
+    panel("point", {box.low, {box.high.x, box.low.y + height}},
+          [&] { wrapped_words(frame, font, frame.theme.text, text); });
+    return box.low.y + height;
+}
+
+float draw_notes(const std::vector<std::string>& notes, const Box& box, const Frame& frame) {
+    float y = box.low.y;
+    for (const std::string& note : notes) {
+        if (note.empty()) continue;
+        ImGui::SetCursorScreenPos({box.low.x, y});
+        ImGui::Dummy({box.size().x, frame.px(kNote)});
+        const std::string shown = fit_text(frame, frame.fonts.body, note, box.size().x);
+        if (shown != note) tooltip(frame, {}, note);
+        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
+                     Align::left, frame.theme.muted, shown);
+        y += frame.px(kNote);
+    }
+    return y;
+}
+
+}  // namespace attn::ui

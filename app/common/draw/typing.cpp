@@ -1,0 +1,171 @@
+#include "app/common/draw/typing.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/still.h"
+#include "app/common/typed.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Key;
+using view::Typing;
+
+bool starts_a_number(ImWchar c) {
+    return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '+';
+}
+
+bool belongs_to_a_cell(ImWchar c) { return starts_a_number(c) || c == ',' || c == ' '; }
+
+/// What came from the keyboard in this frame, as far as it belongs to a number, or to "12, 7".
+std::string typed(bool (*belongs)(ImWchar)) {
+    std::string text;
+    for (const ImWchar c : ImGui::GetIO().InputQueueCharacters)
+        if (belongs(c)) text += static_cast<char>(c);
+    return text;
+}
+
+/// Keys that write a number are no commands.
+void claim_digits(FocusRing& ring) {
+    for (int n = 0; n < 10; ++n) ring.claim(static_cast<Key>(static_cast<int>(Key::zero) + n));
+    ring.claim(Key::minus);
+    ring.claim(Key::plus);
+    ring.claim(Key::period);
+}
+
+/// The field alone; the text follows what is typed.
+void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
+    std::string& text = typing.text;
+    const float pad = std::max(0.0F, (size.y - frame.fonts.digits.px) / 2);
+    push_font(frame.fonts.digits);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {frame.px(6), pad});
+    ImGui::PushStyleColor(ImGuiCol_FrameBg, to_vec4(frame.theme.background));
+    ImGui::SetNextItemWidth(size.x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_no_tab_stop();
+    if (typing.selected)
+        ImGui::InputText("##typed", &text, ImGuiInputTextFlags_AutoSelectAll);
+    else
+        ImGui::InputText("##typed", &text, ImGuiInputTextFlags_CallbackAlways, keep_early);
+    pop_no_tab_stop();
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar();
+    pop_font();
+    still_field(frame, frame.fonts.digits, text);
+    frame.painter.outline(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), frame.theme.accent,
+                          frame.px(2), frame.px(4));
+}
+
+/// Letters that come before the field has the keyboard replace what would be selected.
+void add_early_letters(Typing& typing) {
+    if (ImGui::IsItemActive() || ImGui::IsItemDeactivated()) return;
+    const std::string early = typed(starts_a_number);
+    if (early.empty()) return;
+    typing.text = typing.selected ? early : typing.text + early;
+    typing.selected = false;
+}
+
+enum class End { none, committed, cancelled };
+
+/// What the keyboard or a click elsewhere made of the field, which is the last item.
+End end_of_typing(const Frame& frame, ImGuiID control) {
+    const bool cancelled = is_pressed(Key::escape);
+    const bool done = ImGui::IsItemDeactivated() || is_pressed(Key::tab) || is_pressed(Key::enter);
+    if (ImGui::IsItemActive()) frame.focus->typed_into(control);
+    if ((cancelled || done) && ImGui::IsItemActive()) release_item();
+    if (cancelled) return End::cancelled;
+    return done ? End::committed : End::none;
+}
+
+}  // namespace
+
+/// The toolkit selects everything as the field opens: not the letter that was typed before.
+int keep_early(ImGuiInputTextCallbackData* data) {
+    const bool all = data->BufTextLen > 0 && data->SelectionStart != data->SelectionEnd &&
+                     std::abs(data->SelectionEnd - data->SelectionStart) == data->BufTextLen;
+    if (all) data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;
+    return 0;
+}
+
+std::string early_cell(const Frame& frame) {
+    if (frame.focus == nullptr) return {};
+    claim_digits(*frame.focus);
+    frame.focus->claim(Key::space);
+    return ImGui::IsItemActive() ? "" : typed(belongs_to_a_cell);
+}
+
+std::string early_cell_after(char opener) {
+    std::string text;
+    bool opened = false;
+    for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
+        if (opened && belongs_to_a_cell(c)) text += static_cast<char>(c);
+        opened = opened || c == static_cast<ImWchar>(opener);
+    }
+    return text;
+}
+
+bool opens_typing() {
+    if (!ImGui::IsItemHovered()) return false;
+    return ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) ||
+           (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ImGui::GetIO().KeyCtrl);
+}
+
+void say_gesture(bool opened, view::Actions& out) {
+    if (ImGui::IsItemActivated() && !opened) out.push_back(view::BeginGesture{});
+    if (ImGui::IsItemDeactivated()) out.push_back(view::EndGesture{});
+}
+
+void refuse(const std::string& text, std::string_view wanted, const std::string& name,
+            const std::string& stays, view::Actions& out) {
+    out.push_back(
+        view::Notify{{view::not_typed(text, wanted, name, stays), view::Severity::error}});
+}
+
+bool is_typed_into(const Frame& frame, ImGuiID control) {
+    return frame.focus != nullptr && frame.focus->focus().typing &&
+           frame.focus->focus().typing->control == control;
+}
+
+void begin_typing(ImGuiID control, const std::string& text, view::Actions& out) {
+    release_item();  // the mouse that opened the field holds nothing any more
+    out.push_back(view::TypeInto{Typing{control, text, true}});
+}
+
+void begin_typing_by_key(const Frame& frame, ImGuiID control, const std::string& text,
+                         view::Actions& out) {
+    if (take_key(frame, Key::enter) || take_key(frame, Key::space))
+        return begin_typing(control, text, out);
+    if (ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return;
+    claim_digits(*frame.focus);
+    const std::string digits = typed(starts_a_number);
+    if (!digits.empty()) out.push_back(view::TypeInto{Typing{control, digits, false}});
+}
+
+std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, ImVec2 low,
+                                         ImVec2 high, view::Actions& out) {
+    const Typing before = *frame.focus->focus().typing;
+    Typing typing = before;
+    const float room = frame.text_width(frame.fonts.digits, typing.text + "00") + frame.px(12);
+    const ImVec2 size{std::max(high.x - low.x, room), high.y - low.y};
+    ImGui::SetCursorScreenPos(low);
+    // a window of its own: it may cover what stands to the right
+    ImGui::BeginChild("typing", size, false, ImGuiWindowFlags_NoScrollbar);
+    draw_field(frame, typing, size);
+    add_early_letters(typing);
+    const End end = end_of_typing(frame, control);
+    ImGui::EndChild();
+    ImGui::SetCursorScreenPos(low);
+    ImGui::Dummy({high.x - low.x, high.y - low.y});
+    if (end != End::none) {
+        out.push_back(view::TypeInto{std::nullopt});
+        return end == End::cancelled ? std::nullopt : std::optional(typing.text);
+    }
+    if (!(typing == before)) out.push_back(view::TypeInto{typing});
+    return std::nullopt;
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,126 @@
+#include "app/common/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace attn::view {
+namespace {
+
+constexpr double kScientificAbove = 1e5;   // wider than a cell
+constexpr double kScientificBelow = 1e-3;  // four decimals would leave too few digits
+
+/// NaN, ∞ and −∞ in words; "" for a finite value.
+std::string not_finite(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+    return {};
+}
+
+/// The minus sign as typeset, and none before a zero.
+std::string typeset(std::string text) {
+    if (text.empty() || text.front() != '-') return text;
+    const bool zero = text.find_first_of("123456789") == text.npos;
+    return (zero ? "" : "−") + text.substr(1);
+}
+
+/// "0.7100" -> "0.71", "1.0000" -> "1.00": still a correct rounding, to fewer decimals.
+std::string trimmed(std::string text) {
+    const std::size_t shortest = text.find('.') + 3;
+    while (text.size() > shortest && text.back() == '0') text.pop_back();
+    return text;
+}
+
+/// 1.23e-04 -> 1.23·10⁻⁴, 1.2e+05 -> 1.2·10⁵; without an exponent as it is.
+std::string tidy_exponent(const std::string& text) {
+    const std::size_t e = text.find('e');
+    if (e == text.npos) return text;
+    return text.substr(0, e) + "·" + power_of_ten(std::stoi(text.substr(e + 1)));
+}
+
+std::string scientific(double value, int decimals) {
+    return tidy_exponent(typeset(fmt::format("{:.{}e}", value, decimals)));
+}
+
+}  // namespace
+
+std::string cell_number(double value, int decimals) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::abs(value) >= kScientificAbove) return scientific(value, 1);
+    return typeset(fmt::format("{:.{}f}", value, decimals));
+}
+
+std::string number(double value) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    const double size = std::abs(value);
+    if (size != 0.0 && (size >= kScientificAbove || size < kScientificBelow))
+        return scientific(value, 2);
+    return typeset(trimmed(fmt::format("{:.4f}", value)));
+}
+
+std::string tick(double value) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::abs(value) >= 1e3 && std::abs(value) < kScientificAbove)
+        return typeset(fmt::format("{:.0f}", value));
+    return significant(value, 3);
+}
+
+std::string significant(double value, int digits) {
+    if (std::string words = not_finite(value); !words.empty()) return words;
+    return tidy_exponent(typeset(fmt::format("{:.{}g}", value, digits)));
+}
+
+std::string factor(const std::string& number) {
+    const bool guarded = number.starts_with("−") || number.find("·10") != number.npos;
+    return guarded ? fmt::format("({})", number) : number;
+}
+
+std::string power_of_ten(int exponent) {
+    constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    if (exponent == 0) return "1";
+    std::string text = exponent < 0 ? "10⁻" : "10";
+    for (const char digit : std::to_string(std::abs(exponent)))
+        text += kDigits[static_cast<std::size_t>(digit - '0')];
+    return text;
+}
+
+std::string percent(double fraction) {
+    if (std::string words = not_finite(fraction); !words.empty()) return words;
+    return typeset(fmt::format("{:.1f}", 100.0 * fraction)) + " %";
+}
+
+std::string exact(float value) { return fmt::format("{}", value); }
+std::string exact(double value) { return fmt::format("{}", value); }
+
+std::string size(Index rows, Index columns) { return fmt::format("{} × {}", rows, columns); }
+
+std::string grouped(Index number) {
+    const std::string text = fmt::format("{}", number);
+    std::string words = number < 0 ? "−" : "";
+    for (std::size_t n = number < 0 ? 1 : 0; n < text.size(); ++n) {
+        words += text[n];
+        const std::size_t left = text.size() - n - 1;
+        if (left > 0 && left % 3 == 0) words += ',';
+    }
+    return words;
+}
+
+std::string duration(double seconds) {
+    const auto whole = static_cast<Index>(std::lround(std::max(seconds, 0.0)));
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 600 && whole % 60 != 0) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    if (whole < 3600) return fmt::format("{} min", (whole + 30) / 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string bytes_words(double bytes) {
+    constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
+    return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,104 @@
+#include "app/common/glossary.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/assets.h"
+#include "app/common/fields.h"
+#include "app/common/search.h"
+#include "app/common/sheet.h"
+#include "core/io/file.h"
+#include "core/io/json.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+
+Result<GlossaryTerm> term_from(const json& value, const std::string& where) {
+    if (!value.is_object()) return bad_input(where + ": expected an object");
+    Fields fields(value, where);
+    GlossaryTerm term;
+    std::string operand;
+    fields.need("term", term.term);
+    fields.read("symbol", term.symbol);
+    fields.need("definition", term.definition);
+    fields.read("formula", term.tex);
+    fields.need("workspace", term.workspace);
+    fields.read("operand", operand);
+    if (const auto parsed = tex::parse(term.tex); fields.fine() && !parsed)
+        fields.complain("has 'formula': " + parsed.error().sentence);
+    if (!operand.empty() && !(term.operand = find_operand(operand)))
+        fields.complain(
+            fmt::format("has 'operand' = \"{}\", which is no stage or matrix", operand));
+    if (auto fine = fields.finish(); !fine) return tl::unexpected(std::move(fine.error()));
+    return term;
+}
+
+Result<std::vector<GlossaryTerm>> read_glossary() {
+    const auto files = asset_files("glossary");
+    if (files.empty()) return bad_input("there is no glossary among the program's files");
+    return read_text_file(files.front()).and_then([&](const std::string& text) {
+        return glossary_from_json(text, files.front().string());
+    });
+}
+
+/// 2: of the operand, 1: of the workspace, 0: of another.
+int nearness(const GlossaryTerm& term, std::string_view workspace,
+             const std::optional<OperandId>& operand) {
+    if (operand && term.operand == operand) return 2;
+    return term.workspace == workspace ? 1 : 0;
+}
+
+}  // namespace
+
+Result<std::vector<GlossaryTerm>> glossary_from_json(std::string_view text,
+                                                     std::string_view where) {
+    const auto value = parse_json(text, where);
+    if (!value) return tl::unexpected(value.error());
+    if (!value->is_array()) return bad_input(fmt::format("{}: expected a list of terms", where));
+    std::vector<GlossaryTerm> list;
+    for (std::size_t n = 0; n < value->size(); ++n) {
+        auto term = term_from((*value)[n], fmt::format("{}, term {}", where, n));
+        if (!term) return tl::unexpected(std::move(term.error()));
+        list.push_back(*std::move(term));
+    }
+    return list;
+}
+
+const Result<std::vector<GlossaryTerm>>& glossary() {
+    static const Result<std::vector<GlossaryTerm>> once = read_glossary();
+    return once;
+}
+
+std::string plain_formula_of(const GlossaryTerm& term) { return tex::plain_text(term.tex); }
+
+const GlossaryTerm* term_of(const OperandId& operand) {
+    if (!glossary()) return nullptr;
+    const auto found = std::ranges::find(*glossary(), operand, &GlossaryTerm::operand);
+    return found == glossary()->end() ? nullptr : &*found;
+}
+
+std::vector<const GlossaryTerm*> find_terms(std::string_view query, std::string_view workspace,
+                                            const std::optional<OperandId>& operand) {
+    if (!glossary()) return {};
+    const std::vector<std::string> words = search_words(query);
+    std::vector<std::pair<int, const GlossaryTerm*>> scored;
+    for (const GlossaryTerm& term : *glossary()) {
+        const std::string name = term.term + " " + term.symbol;
+        const int points = match(name + " " + term.definition, words);
+        if (points == 0) continue;
+        scored.emplace_back(
+            words.empty() ? nearness(term, workspace, operand) : 1000 * match(name, words) + points,
+            &term);
+    }
+    std::ranges::stable_sort(scored,
+                             [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<const GlossaryTerm*> found;
+    for (const auto& [points, term] : scored) found.push_back(term);
+    return found;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,201 @@
+#include "app/common/grid.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/row_range.h"
+#include "app/common/state.h"
+
+namespace attn::view {
+namespace {
+
+constexpr Index kRoomyColumns = 5;  // up to here a third decimal fits
+
+bool all_exact(std::span<const float> values, double steps) {
+    return std::all_of(values.begin(), values.end(), [&](float value) {
+        return !std::isfinite(value) ||
+               static_cast<float>(std::round(value * steps) / steps) == value;
+    });
+}
+
+/// None for whole numbers, two where two are exact or room is short, else three; fewer as they grow.
+int decimals_for(std::span<const float> values, Index columns) {
+    float largest = 0.0F;
+    for (const float value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    if (all_exact(values, 1.0)) return 0;
+    if (largest >= 1000.0F) return 0;
+    if (largest >= 100.0F) return 1;
+    return all_exact(values, 100.0) || columns > kRoomyColumns || largest >= 10.0F ? 2 : 3;
+}
+
+CellLook look_of(float value, bool masked) {
+    if (masked) return CellLook::masked;
+    if (std::isnan(value)) return CellLook::not_a_number;
+    return std::isinf(value) ? CellLook::infinite : CellLook::number;
+}
+
+Color fill_of(const CellView& cell, const ColorRange& range, ThemeName name) {
+    if (cell.look == CellLook::masked) return theme(name).masked;
+    if (cell.look == CellLook::not_a_number) return theme(name).nan;
+    return color_of(range, cell.value, name);
+}
+
+CellView make_cell(float value, bool masked, const ColorRange& range, int decimals,
+                   ThemeName name) {
+    CellView cell;
+    cell.value = value;
+    cell.look = look_of(value, masked);
+    cell.fill = fill_of(cell, range, name);
+    cell.ink = ink_on(cell.fill, name);
+    cell.text = cell_number(value, decimals);
+    return cell;
+}
+
+std::vector<float> entries_of(const MatrixView<const float>& matrix) {
+    std::vector<float> values;
+    values.reserve(static_cast<std::size_t>(matrix.rows * matrix.columns));
+    for (Index i = 0; i < matrix.rows; ++i)
+        values.insert(values.end(), matrix.row(i).begin(), matrix.row(i).end());
+    return values;
+}
+
+void transpose_labels(GridView& grid) {
+    std::swap(grid.rows, grid.columns);
+    std::swap(grid.row_labels, grid.column_labels);
+    std::swap(grid.row_role, grid.column_role);
+}
+
+void select(const AppState& state, GridView& grid) {
+    const auto& selected = state.selected;
+    if (!selected || selected->tensor != grid.id) return;
+    const Index row = grid.transposed ? selected->column : selected->row;
+    const Index column = grid.transposed ? selected->row : selected->column - grid.first_column;
+    if (row >= grid.rows || column < 0 || column >= grid.columns) return;
+    grid.selected = {row, column};
+}
+
+/// One a row of the tensor.
+std::vector<ColorRange> ranges_of_rows(const ColorRange& whole, std::span<const float> values,
+                                       Index columns, bool by_row) {
+    std::vector<ColorRange> ranges;
+    const auto width = static_cast<std::size_t>(columns);
+    for (std::size_t at = 0; at + width <= values.size() && width > 0; at += width)
+        ranges.push_back(by_row ? range_of_row(whole, values.subspan(at, width)) : whole);
+    return ranges;
+}
+
+void add_cells(const AppState& state, GridView& grid, std::span<const float> values,
+               const GridStyle& style) {
+    const Index tensor_columns = grid.transposed ? grid.rows : grid.columns;
+    const IsMasked& masked = style.masked;
+    const auto ranges = ranges_of_rows(grid.range, values, tensor_columns, style.by_row);
+    grid.decimals = decimals_for(values, grid.columns);
+    grid.cells.reserve(values.size());
+    for (Index row = 0; row < grid.rows; ++row)
+        for (Index column = 0; column < grid.columns; ++column) {
+            const auto n = static_cast<std::size_t>(
+                grid.transposed ? column * tensor_columns + row : row * tensor_columns + column);
+            const bool hidden = !masked.empty() && masked[n] != 0;
+            const auto tensor_row = static_cast<std::size_t>(grid.transposed ? column : row);
+            grid.cells.push_back(
+                make_cell(values[n], hidden, ranges[tensor_row], grid.decimals, state.theme));
+        }
+}
+
+/// The colour bar in words. By row its numbers are shares of the row's largest.
+void label_scale(GridView& grid, bool by_row) {
+    const ColorRange& range = grid.range;
+    grid.low_label = tick(range.low);
+    grid.high_label = by_row ? "the row's largest" : tick(range.high);
+    if (range.scale == ColorScale::diverging) return grid.ticks.push_back({0.5, "0"});
+    const auto add = [&](double value, std::string label) {
+        grid.ticks.push_back({position_of(range, value), std::move(label)});
+    };
+    const Index keys = grid.transposed ? grid.rows : grid.columns;
+    if (!by_row && keys > 1)
+        add(1.0 / static_cast<double>(keys), fmt::format("1/{}", keys));  // spread evenly
+    for (const double share : {0.1, 0.5, 0.01})
+        add(share, by_row ? fmt::format("{:g} %", 100.0 * share) : fmt::format("{:g}", share));
+    if (range.high > 1.0) add(1.0, "1");
+}
+
+}  // namespace
+
+GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& style) {
+    GridView grid;
+    grid.id = sheet.id;
+    grid.title = name_of(sheet.id);
+    grid.role = sheet.role;
+    grid.editable = is_editable(state, sheet.id);
+    grid.transposed = style.transposed;
+    grid.rows = sheet.values.rows;
+    grid.columns = sheet.values.columns;
+    grid.row_labels = sheet.row_labels;
+    grid.column_labels = sheet.column_labels;
+    grid.row_role = sheet.row_role;
+    grid.column_role = sheet.column_role;
+    if (style.transposed) transpose_labels(grid);
+    grid.shape = size(grid.rows, grid.columns);
+    const std::vector<float> values = entries_of(sheet.values);
+    grid.range = range_of(style.colors, values);
+    label_scale(grid, style.by_row);
+    add_cells(state, grid, values, style);
+    select(state, grid);
+    return grid;
+}
+
+void light(GridView& grid, const CellRef& cell) {
+    if (grid.lit.empty()) grid.lit.assign(grid.cells.size(), false);
+    const Index row = grid.transposed ? cell.column : cell.row;
+    const Index column = grid.transposed ? cell.row : cell.column - grid.first_column;
+    if (row < 0 || row >= grid.rows || column < 0 || column >= grid.columns) return;
+    grid.lit[static_cast<std::size_t>(row * grid.columns + column)] = true;
+}
+
+void light_row(GridView& grid, Index row) {
+    const Index columns = grid.transposed ? grid.rows : grid.columns;
+    for (Index column = 0; column < columns; ++column)
+        light(grid, {grid.id, row, column + grid.first_column});
+}
+
+void light_column(GridView& grid, Index column) {
+    const Index rows = grid.transposed ? grid.columns : grid.rows;
+    for (Index row = 0; row < rows; ++row) light(grid, {grid.id, row, column});
+}
+
+GridView row_grid(const GridView& grid, Index row) {
+    GridView one = grid;
+    const auto slice = [&](auto& values) {
+        if (values.empty()) return;
+        const auto first = values.begin() + row * grid.columns;
+        values = {first, first + grid.columns};
+    };
+    slice(one.cells);
+    slice(one.lit);
+    one.rows = 1;
+    one.first_row = grid.first_row + row;
+    one.row_labels = {grid.row_labels[static_cast<std::size_t>(row)]};
+    one.title += "[" + one.row_labels.front() + ", ·]";
+    one.shape = size(1, one.columns);
+    one.sides.clear();
+    one.focus_row = 0;
+    if (one.selected && one.selected->first == row)
+        one.selected->first = 0;
+    else
+        one.selected.reset();
+    return one;
+}
+
+void focus_on(GridView& grid, const CellRef& cell) {
+    if (cell.tensor != grid.id) return;
+    const Index row = (grid.transposed ? cell.column : cell.row) - grid.first_row;
+    const Index column = grid.transposed ? cell.row : cell.column - grid.first_column;
+    if (row >= 0 && row < grid.rows) grid.focus_row = row;
+    if (column >= 0 && column < grid.columns) grid.focus_column = column;
+}
+
+}  // namespace attn::view

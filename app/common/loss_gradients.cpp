@@ -1,0 +1,202 @@
+#include "app/common/loss_gradients.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/targets.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/gradient_view.h"
+#include "app/workspaces/step/loss.h"
+#include "core/cast.h"
+#include "core/engine.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+constexpr int kEntries = 4;  // of each tensor: the largest gradient, and others spread over it
+
+/// ∂L/∂output; empty: ones.
+TensorD upstream_gradient(const Document& document, const Loss& loss, const TensorD& output) {
+    if (loss.kind == LossKind::sum || output.empty()) return {};
+    if (loss.kind == LossKind::squared) {
+        TensorD errors = output;
+        for (const Target& target : document.targets) {
+            const OutputCell& cell = target.cell;
+            const Shape shape = output.shape();
+            if (cell.batch < shape.b && cell.row < shape.t && cell.column < shape.d)
+                errors(cell.batch, 0, cell.row, cell.column) -= static_cast<double>(target.value);
+        }
+        return errors;
+    }
+    if (loss.kind == LossKind::file) return cast<double>(*given_gradient(document));
+    TensorD one(output.shape());
+    if (loss.kind == LossKind::cross_entropy) {
+        const auto logits = output.matrix(loss.cell.batch, 0).row(loss.cell.row);
+        std::ranges::copy(cross_entropy_of(logits, loss.cell.column).gradient,
+                          one.matrix(loss.cell.batch, 0).row(loss.cell.row).begin());
+        return one;
+    }
+    one(loss.cell.batch, 0, loss.cell.row, loss.cell.column) = 1.0;
+    return one;
+}
+
+double loss_at(const Document& document, const Loss& loss, const TensorD& output) {
+    if (loss.kind == LossKind::cross_entropy && !output.empty())
+        return cross_entropy_of(output.matrix(loss.cell.batch, 0).row(loss.cell.row),
+                                loss.cell.column)
+            .loss;
+    const TensorD gradient = upstream_gradient(document, loss, output);
+    double sum = 0.0;
+    const auto values = output.values();
+    for (std::size_t n = 0; n < values.size(); ++n) {
+        if (loss.kind == LossKind::sum) sum += values[n];
+        if (loss.kind == LossKind::cell || loss.kind == LossKind::file)
+            sum += values[n] * gradient.values()[n];
+        if (loss.kind == LossKind::squared)
+            sum += gradient.values()[n] * gradient.values()[n] / 2.0;
+    }
+    return sum;
+}
+
+std::string scale_words(const AttentionSpec& spec) {
+    if (spec.scale == ScaleKind::sqrt_dk) return "÷√d_k";
+    if (spec.scale == ScaleKind::none) return "not divided";
+    return fmt::format("× {}", significant(spec.scale_value, 4));
+}
+
+Result<LossSide> side_of(const Document& document, const InputsD& inputs, const Loss& loss,
+                         const AttentionSpec& spec) {
+    LossSide side;
+    side.scale = spec.scale;
+    side.words = scale_words(spec);
+    auto trace = attend_exact(inputs, spec);
+    if (!trace) return tl::unexpected(trace.error());
+    side.trace = *std::move(trace);
+    const TensorD& output = side.trace[Stage::output];
+    UpstreamD upstream{Stage::output, upstream_gradient(document, loss, output)};
+    auto gradients = attend_exact_backward(inputs, spec, side.trace, upstream);
+    if (!gradients) return tl::unexpected(gradients.error());
+    side.gradients = *std::move(gradients);
+    side.loss = loss_at(document, loss, output);
+    return side;
+}
+
+/// The worst of a few entries of one tensor.
+class Differences {
+  public:
+    Differences(const Document& document, const Loss& loss, InputsD& inputs, DifferenceCheck& check,
+                const RunControl& control)
+        : document_(document), loss_(loss), inputs_(inputs), check_(check), control_(control) {}
+
+    void of(TensorD& tensor, const TensorD& gradient, std::string_view name) {
+        if (tensor.empty() || gradient.empty()) return;
+        const auto values = gradient.values();
+        std::size_t largest = 0;
+        for (std::size_t n = 0; n < values.size(); ++n)
+            if (std::abs(values[n]) > std::abs(values[largest])) largest = n;
+        const double scale = std::abs(values[largest]);
+        for (int n = 0; n < kEntries && !control_.stop.stop_requested(); ++n) {
+            const std::size_t at =
+                n == 0 ? largest
+                       : values.size() * static_cast<std::size_t>(2 * n - 1) / (2 * kEntries - 2);
+            const double difference = central(tensor, at);
+            ++check_.entries;
+            // Below rounding of L itself nothing can be told apart.
+            const double apart = std::abs(difference - values[at]) / std::max(scale, 1e-6);
+            if (!(apart <= check_.worst)) {
+                check_.worst = apart;
+                const auto columns = static_cast<std::size_t>(tensor.shape().d);
+                check_.where = fmt::format("{}[{}, {}]", name, at / columns, at % columns);
+            }
+        }
+    }
+
+  private:
+    double central(TensorD& tensor, std::size_t at) {
+        double& entry = tensor.values()[at];
+        const double before = entry;
+        const double h = check_.h * std::max(1.0, std::abs(before));
+        entry = before + h;
+        const double above = loss_now();
+        entry = before - h;
+        const double below = loss_now();
+        entry = before;
+        return (above - below) / (2.0 * h);
+    }
+    double loss_now() {
+        const auto trace = attend_exact(inputs_, document_.spec);
+        return trace ? loss_at(document_, loss_, (*trace)[Stage::output]) : std::nan("");
+    }
+
+    const Document& document_;
+    const Loss& loss_;
+    InputsD& inputs_;
+    DifferenceCheck& check_;
+    const RunControl& control_;
+};
+
+DifferenceCheck check_differences(const Document& document, const Loss& loss, InputsD inputs,
+                                  const TraceD& gradients, const RunControl& control) {
+    DifferenceCheck check;
+    Differences differences(document, loss, inputs, check, control);
+    if (inputs.projects()) {
+        differences.of(inputs.x, gradients[Stage::x], "X");
+        differences.of(inputs.x_kv, gradients[Stage::x_kv], "X_kv");
+    } else {
+        differences.of(inputs.q, gradients[Stage::q], "Q");
+        differences.of(inputs.k, gradients[Stage::k], "K");
+        differences.of(inputs.v, gradients[Stage::v], "V");
+    }
+    for (const ParamInfo& param : param_table())
+        differences.of(inputs.params[param.param], gradients.params[param.param], param.symbol);
+    return check;
+}
+
+}  // namespace
+
+LossGradientsRequest loss_gradients_of(const AppState& state) {
+    return {state.shared_document(), loss_of(state), state.batch};
+}
+
+std::string chain_rule_words(const AppState& state, const OperandId& id) {
+    const std::string rule = tex::plain_text(gradient_formula(state, id));
+    if (id == OperandId(Stage::output)) return rule + ", of L = " + loss_words(state) + ".";
+    for (const Stage stage : ribbon_stages(state.document()))
+        for (const auto& operand : info(stage).operands)
+            if (operand && operand_of(state.document(), stage, operand->id) == id)
+                return fmt::format("{}, of the forward line {}.", rule, plain_formula(info(stage)));
+    return rule + ".";
+}
+
+std::string present_loss_words(const AppState& state) { return loss_words(state); }
+Loss present_loss(const AppState& state) { return loss_of(state); }
+int present_loss_count(const AppState& state) { return loss_count(state); }
+
+std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
+                                                            const RunControl& control) {
+    auto made = std::make_shared<LossGradients>();
+    made->document = request.document;
+    made->loss = request.loss;
+    const Document& document = *request.document;
+    const InputsD inputs = cast<double>(*document.inputs);
+    AttentionSpec other = document.spec;
+    other.scale = other.scale == ScaleKind::sqrt_dk ? ScaleKind::none : ScaleKind::sqrt_dk;
+    const AttentionSpec* const specs[] = {&document.spec, &other};
+    for (std::size_t n = 0; n < 2; ++n) {
+        auto side = side_of(document, inputs, request.loss, *specs[n]);
+        if (!side) {
+            made->fault = side.error().sentence;
+            return made;
+        }
+        made->sides[n] = *std::move(side);
+    }
+    made->check =
+        check_differences(document, request.loss, inputs, made->sides[0].gradients, control);
+    return made;
+}
+
+}  // namespace attn::view

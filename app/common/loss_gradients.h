@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/cell.h"
+#include "app/common/state.h"
+
+namespace attn::view {
+
+// Gradients of the loss that Step chooses, in double precision, for the present document and for the same one scaled
+// otherwise. A room knows no other: what Gradients takes of Step's loss stands here.
+
+/// One way of scaling.
+struct LossSide {
+    ScaleKind scale = ScaleKind::sqrt_dk;
+    std::string words;  // "÷√d_k", "not divided", "× 0.3"
+    double loss = 0.0;
+    TraceD trace, gradients;
+};
+
+/// How far the gradients are from central differences of the forward pass: (L(x + h) − L(x − h)) / 2h for some entries of every
+/// input and parameter, beside the largest entry of that tensor's gradient.
+struct DifferenceCheck {
+    double worst = 0.0;
+    std::string where;  // "W_Q[1, 3]"
+    int entries = 0;
+    double h = 1e-5;
+};
+
+/// Of one document and loss. Immutable.
+struct LossGradients {
+    std::shared_ptr<const Document> document;
+    Loss loss;
+    std::array<LossSide, 2> sides;  // as the document is, and otherwise
+    DifferenceCheck check;
+    std::string fault;  // why there are none
+};
+
+/// What they are of: the same gives the same.
+struct LossGradientsRequest {
+    std::shared_ptr<const Document> document;
+    Loss loss;
+    Index batch = 0;
+    bool operator==(const LossGradientsRequest&) const = default;
+};
+LossGradientsRequest loss_gradients_of(const AppState& state);
+std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
+                                                            const RunControl& control);
+/// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."
+std::string chain_rule_words(const AppState& state, const OperandId& id);
+/// The loss that holds, and how many kinds the document has.
+Loss present_loss(const AppState& state);
+int present_loss_count(const AppState& state);
+/// "Σ output".
+std::string present_loss_words(const AppState& state);
+
+}  // namespace attn::view

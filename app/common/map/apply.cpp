@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/format.h"
+#include "app/common/map/actions.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/requests.h"
+#include "app/common/map/words.h"
+#include "app/workspaces/large/workspace.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kMovingSeconds = 0.25;  // after the last step of a pan or zoom
+
+std::string size_words(const MapLook& look) {
+    return fmt::format("{} × {}", grouped(look.size.rows), grouped(look.size.columns));
+}
+
+bool refuse_outside(AppState& state, large::Cell cell) {
+    if (has_map_cell(map_look(state), cell)) return false;
+    say(state,
+        fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
+                    grouped(cell.row), grouped(cell.column), size_words(map_look(state))),
+        Severity::warning);
+    return true;
+}
+
+void go_to(AppState& state, large::Cell cell) {
+    MapLook& look = map_look(state);
+    look.go_to_open = false;
+    look.go_to_draft.clear();
+    look.selected = cell;
+    look.camera = camera_at(cell);
+    look.fitted = false;
+    look.moving_s = kMovingSeconds;
+    say(state, fmt::format("Query {} → key {}.", grouped(cell.row), grouped(cell.column)));
+}
+
+}  // namespace
+
+void settle_large(AppState& state) {
+    MapLook& look = map_look(state);
+    const Dimensions& size = state.document().size;
+    const MapSize before = std::exchange(look.size, {size.tq, size.tk});
+    if (look.size != before) {  // pictures of another matrix
+        look.input.reset();
+        look.operands.reset();
+        look.snapshot.reset();
+        look.inspected.reset();
+    }
+    if (look.snapshot && !(look.snapshot->request.head == shown_head(state))) look.snapshot.reset();
+    if (look.mapped != state.shared_document()) look.fault.clear();
+    if (look.selected && !has_map_cell(look, *look.selected)) look.selected.reset();
+    if (look.search && !has_search(look, *look.search)) look.search.reset();
+    look.hovered.reset();
+}
+
+void show_form(AppState& state, MapForm form) {
+    MapLook& look = map_look(state);
+    if (form == look.form) return;
+    look.form = form;
+    look.hovered.reset();
+    const bool same = look.mapped == state.shared_document() &&
+                      look.mapped_form == source_form(form, state.document().spec);
+    if (same) return;
+    look.fault.clear();
+    look.input.reset();  // other numbers
+    look.snapshot.reset();
+    look.inspected.reset();
+}
+
+void forget_large(AppState& state) {
+    MapLook fresh;
+    fresh.draft = map_look(state).draft;
+    fresh.canvas = map_look(state).canvas;
+    fresh.form = map_look(state).form;
+    fresh.colors = map_look(state).colors;
+    fresh.picture = map_look(state).picture;
+    fresh.top = map_look(state).top;
+    fresh.inputs = map_look(state).inputs;
+    fresh.probes = map_look(state).probes;
+    fresh.peak_gflops = map_look(state).peak_gflops;
+    fresh.stream_gbytes = map_look(state).stream_gbytes;
+    map_look(state) = std::move(fresh);
+}
+
+void carry_out(AppState& state, const DraftPlanted& action) {
+    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
+    map_look(state).draft = action.spec;
+}
+
+void carry_out(AppState& state, const MapInputReady& action) {
+    MapLook& look = map_look(state);
+    const bool wanted = action.document == state.shared_document() &&
+                        action.form == source_form(look.form, state.document().spec);
+    if (!wanted) return;  // no longer requested
+    look.mapped = action.document;
+    look.mapped_form = action.form;
+    look.input = look.operands = action.input;
+    look.inputs += 1;
+    look.fault = action.fault;
+    look.snapshot.reset();
+    look.inspected.reset();
+    if (!look.input) return say(state, look.fault, Severity::error);
+}
+
+void carry_out(AppState& state, const MapReady& action) {
+    MapLook& look = map_look(state);
+    const bool requested = action.snapshot && action.input == look.input &&
+                           action.snapshot->request.head == shown_head(state);
+    if (!requested) return;
+    look.snapshot = action.snapshot;
+    if (look.snapshot->fault.empty()) return;
+    look.fault = look.snapshot->fault;
+    say(state, look.fault, Severity::error);
+}
+
+void carry_out(AppState& state, const MapCellReady& action) {
+    if (action.input == map_look(state).input) map_look(state).inspected = action.cell;
+}
+
+void carry_out(AppState& state, const MachineProbed& action) {
+    map_look(state).peak_gflops = action.peak_gflops;
+    map_look(state).stream_gbytes = action.stream_gbytes;
+    map_look(state).probes = false;
+}
+
+void carry_out(AppState& state, const SetMapCanvas& action) {
+    map_look(state).canvas = action.canvas;
+}
+
+void carry_out(AppState& state, const SetMapCamera& action) {
+    const MapCamera& camera = action.camera;
+    const bool valid = std::isfinite(camera.row) && std::isfinite(camera.column) &&
+                       std::isfinite(camera.cells_per_unit) && camera.cells_per_unit > 0.0;
+    if (!valid) return;
+    map_look(state).camera = camera;
+    map_look(state).fitted = false;
+    map_look(state).moving_s = kMovingSeconds;
+}
+
+void carry_out(AppState& state, const FitMap&) {
+    map_look(state).fitted = true;
+    map_look(state).moving_s = kMovingSeconds;
+}
+
+void carry_out(AppState& state, const ShowGoTo& action) {
+    map_look(state).go_to_open = action.on;
+    map_look(state).go_to_draft.clear();
+}
+
+void carry_out(AppState& state, const DraftGoTo& action) {
+    map_look(state).go_to_draft = action.text;
+}
+
+void carry_out(AppState& state, const GoToCell& action) {
+    if (!refuse_outside(state, action.cell)) go_to(state, action.cell);
+}
+
+void carry_out(AppState& state, const GoToNeedle&) {
+    const auto& landmarks = state.document().landmarks;
+    if (!landmarks || !landmarks->needle)
+        return say(state, no_needle_words(state.document()), Severity::warning);
+    go_to(state, *landmarks->needle);
+}
+
+void carry_out(AppState& state, const SelectMapCell& action) {
+    if (refuse_outside(state, action.cell)) return;
+    map_look(state).selected = action.cell;
+    say(state,
+        fmt::format("Query {} → key {}.", grouped(action.cell.row), grouped(action.cell.column)));
+}
+
+void carry_out(AppState& state, const HoverMapCell& action) {
+    const bool there = action.cell && has_map_cell(map_look(state), *action.cell);
+    map_look(state).hovered = there ? action.cell : std::nullopt;
+}
+
+void carry_out(AppState& state, const SetMapColors& action) {
+    MapColors colors = action.colors;
+    colors.low_percentile = std::clamp(colors.low_percentile, 0.0, 100.0);
+    colors.high_percentile = std::clamp(colors.high_percentile, colors.low_percentile, 100.0);
+    const bool pooling = colors.pooling != map_look(state).colors.pooling;
+    map_look(state).colors = colors;
+    if (pooling)
+        say(state, fmt::format("A texel shows {}.", pooling_words(colors.pooling)));
+    else
+        say(state,
+            colors.log_scale ? "Colours on a logarithmic scale." : "Colours on a linear scale.");
+}
+
+void carry_out(AppState& state, const SetMapPicture& action) {
+    map_look(state).picture = action.picture;
+    const std::string scores = score_words(state.document().spec, 1);
+    say(state, shows_scores(map_look(state)) ? fmt::format("The map shows the {}.", scores)
+                                             : std::string("The map shows the weights."));
+}
+
+void carry_out(AppState& state, const SetTopCells& action) {
+    map_look(state).top = action.top;
+    say(state, top_words(action.top) + ".");
+}
+
+void carry_out(AppState& state, const SetFullPass& action) {
+    map_look(state).full_pass = action.on;
+    say(state,
+        action.on ? "The exact pass is resumed." : "The exact pass is paused: nothing is lost.");
+}
+
+void carry_out(AppState& state, const SearchMap& action) {
+    MapLook& look = map_look(state);
+    const bool key = action.search && action.search->of == large::Search::Of::key;
+    if (action.search && !has_search(look, *action.search))
+        return say(
+            state,
+            fmt::format("There is no {} {}: the matrix is {}, counted from 0.",
+                        key ? "key" : "query", grouped(action.search->index), size_words(look)),
+            Severity::warning);
+    look.search = action.search;
+    if (!look.search) return;
+    const std::string index = grouped(look.search->index);
+    say(state, key ? fmt::format("What attends to key {}.", index)
+                   : fmt::format("What query {} attends to.", index));
+}
+
+}  // namespace attn::view

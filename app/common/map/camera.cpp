@@ -1,0 +1,163 @@
+#include "app/common/map/camera.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace attn::view {
+namespace {
+
+constexpr MapCanvas kUsualCanvas{1000.0, 800.0};
+constexpr double kReadableCell = 48.0;  // of camera_at(), design units
+constexpr double kFitSlack = 1.0 - 1e-9;
+
+double fitting_cells_per_unit(const MapLook& look) {
+    const MapCanvas canvas = canvas_of(look);
+    return canvas.scale * std::max(static_cast<double>(look.size.columns) / canvas.width,
+                                   static_cast<double>(look.size.rows) / canvas.height);
+}
+
+/// The parts of a text between any of `separators`.
+std::vector<std::string> parts_of(std::string_view text, std::string_view separators) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t end = text.find_first_of(separators);
+        if (end != 0) parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    }
+    return parts;
+}
+
+std::optional<Index> whole_number(std::string text) {
+    std::erase(text, ',');
+    Index number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, fault] = std::from_chars(text.data(), end, number);
+    if (text.empty() || fault != std::errc{} || stop != end || number < 0) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+MapSize map_size(const MapLook& look) { return look.size; }
+
+MapCanvas canvas_of(const MapLook& look) {
+    return look.canvas.width >= 1.0 && look.canvas.height >= 1.0 ? look.canvas : kUsualCanvas;
+}
+
+MapCamera shown_camera(const MapLook& look) {
+    return look.fitted ? fitted_camera(look) : clamped(look, look.camera);
+}
+
+double cells_per_pixel(const MapLook& look) {
+    return shown_camera(look).cells_per_unit / canvas_of(look).scale;
+}
+
+MapCamera fitted_camera(const MapLook& look) {
+    if (look.size == MapSize{}) return look.camera;
+    return {static_cast<double>(look.size.rows) / 2.0, static_cast<double>(look.size.columns) / 2.0,
+            fitting_cells_per_unit(look)};
+}
+
+MapCamera clamped(const MapLook& look, MapCamera camera) {
+    const MapCamera fit = fitted_camera(look);
+    const bool finite = std::isfinite(camera.row) && std::isfinite(camera.column) &&
+                        std::isfinite(camera.cells_per_unit) && camera.cells_per_unit > 0.0;
+    if (!finite) return fit;
+    if (look.size == MapSize{}) return camera;
+    if (is_fit(look, camera)) return fit;
+    const double closest = std::min(1.0 / kLargestCell, fit.cells_per_unit);
+    return {std::clamp(camera.row, 0.0, static_cast<double>(look.size.rows)),
+            std::clamp(camera.column, 0.0, static_cast<double>(look.size.columns)),
+            std::max(camera.cells_per_unit, closest)};
+}
+
+MapCamera zoomed_about(const MapLook& look, double x, double y, double factor) {
+    const MapCanvas canvas = canvas_of(look);
+    MapCamera camera = shown_camera(look);
+    camera.cells_per_unit /= factor;
+    camera.cells_per_unit = clamped(look, camera).cells_per_unit;
+    const double cells = camera.cells_per_unit / canvas.scale;
+    camera.row = row_at(look, y) - (y - canvas.height / 2.0) * cells;
+    camera.column = column_at(look, x) - (x - canvas.width / 2.0) * cells;
+    return clamped(look, camera);
+}
+
+MapCamera zoomed(const MapLook& look, double factor) {
+    const MapCanvas canvas = canvas_of(look);
+    return zoomed_about(look, canvas.width / 2.0, canvas.height / 2.0, factor);
+}
+
+MapCamera panned(const MapLook& look, double dx, double dy) {
+    MapCamera camera = shown_camera(look);
+    camera.row -= dy * cells_per_pixel(look);
+    camera.column -= dx * cells_per_pixel(look);
+    return clamped(look, camera);
+}
+
+MapCamera centred_at(const MapLook& look, double across, double down) {
+    return clamped(
+        look, {down * static_cast<double>(look.size.rows),
+               across * static_cast<double>(look.size.columns), shown_camera(look).cells_per_unit});
+}
+
+MapCamera camera_at(large::Cell cell) {
+    return {static_cast<double>(cell.row) + 0.5, static_cast<double>(cell.column) + 0.5,
+            1.0 / kReadableCell};
+}
+
+bool is_fit(const MapLook& look, const MapCamera& camera) {
+    return look.size != MapSize{} &&
+           camera.cells_per_unit >= kFitSlack * fitting_cells_per_unit(look);
+}
+
+double x_of(const MapLook& look, double column) {
+    return canvas_of(look).width / 2.0 +
+           (column - shown_camera(look).column) / cells_per_pixel(look);
+}
+
+double y_of(const MapLook& look, double row) {
+    return canvas_of(look).height / 2.0 + (row - shown_camera(look).row) / cells_per_pixel(look);
+}
+
+double column_at(const MapLook& look, double x) {
+    return shown_camera(look).column + (x - canvas_of(look).width / 2.0) * cells_per_pixel(look);
+}
+
+double row_at(const MapLook& look, double y) {
+    return shown_camera(look).row + (y - canvas_of(look).height / 2.0) * cells_per_pixel(look);
+}
+
+int tile_level(const MapLook& look) {
+    if (!look.input) return 0;
+    // log2 of a power of two that went through a division may end just above the whole number
+    const double level = std::ceil(std::log2(cells_per_pixel(look)) - 1e-6);
+    return static_cast<int>(
+        std::clamp(level, 0.0, large::level_count(look.input->source.size) - 1.0));
+}
+
+bool has_map_cell(const MapLook& look, large::Cell cell) {
+    const MapSize size = map_size(look);
+    return cell.row >= 0 && cell.row < size.rows && cell.column >= 0 && cell.column < size.columns;
+}
+
+bool has_search(const MapLook& look, const large::Search& search) {
+    const bool key = search.of == large::Search::Of::key;
+    return search.index >= 0 && search.index < (key ? look.size.columns : look.size.rows);
+}
+
+std::optional<large::Cell> parse_map_cell(std::string_view text) {
+    // the bytes of → are separators too, each by itself
+    std::vector<std::string> parts = parts_of(text, " ;→");
+    std::erase(parts, ",");
+    if (parts.size() == 1) parts = parts_of(parts[0], ",");
+    if (parts.empty() || parts.size() > 2) return std::nullopt;
+    const auto row = whole_number(parts.front());
+    const auto column = whole_number(parts.back());
+    if (!row || !column) return std::nullopt;
+    return large::Cell{*row, *column};
+}
+
+}  // namespace attn::view

@@ -1,0 +1,162 @@
+#include "app/common/map/colors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "app/common/colormap.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kMostDecades = 8.0;
+constexpr int kRampColors = 256;
+constexpr double kGrey = 0.45;  // how far the colour of an estimate goes towards its grey
+
+// A float without its sign is exponent and mantissa: its upper 14 bits are 64 steps an octave.
+constexpr int kDroppedBits = 17;
+constexpr std::size_t kEntries = std::size_t{1} << 14;
+constexpr std::size_t kInfinity = 0x7F800000U >> kDroppedBits;
+
+std::size_t entry_of(float weight) {
+    return (std::bit_cast<std::uint32_t>(weight) & 0x7FFFFFFFU) >> kDroppedBits;
+}
+
+/// The middle of the weights of an entry.
+double weight_of(std::size_t entry) {
+    const auto bits = static_cast<std::uint32_t>(entry) << kDroppedBits;
+    return std::bit_cast<float>(bits | (1U << (kDroppedBits - 1)));
+}
+
+/// Where a weight lies in the range, 0…1 and beyond.
+double position(const WeightRange& range, double weight) {
+    if (!range.log_scale) return (weight - range.low) / (range.high - range.low);
+    return std::log(weight / range.low) / std::log(range.high / range.low);
+}
+
+Color greyed(Color color) {
+    const auto grey = static_cast<std::uint8_t>(
+        std::lround(0.2126 * color.r + 0.7152 * color.g + 0.0722 * color.b));
+    return blend(color, {grey, grey, grey, 255}, kGrey);
+}
+
+double half_decade_below(double weight) {
+    return std::pow(10.0, std::floor(2.0 * std::log10(weight) + 1e-9) / 2.0);
+}
+double half_decade_above(double weight) {
+    return std::pow(10.0, std::ceil(2.0 * std::log10(weight) - 1e-9) / 2.0);
+}
+
+/// The next of 1, 2, 5 · 10^n.
+double round_above(double weight) {
+    const double decade = std::pow(10.0, std::floor(std::log10(weight) + 1e-9));
+    for (const double step : {1.0, 2.0, 5.0})
+        if (weight <= step * decade * (1.0 + 1e-9)) return step * decade;
+    return 10.0 * decade;
+}
+
+const std::vector<float>& pooled(const large::Texels& texels, large::Pooling pooling) {
+    if (pooling == large::Pooling::mean) return texels.mean;
+    return pooling == large::Pooling::max ? texels.max : texels.log_mean;
+}
+
+}  // namespace
+
+WeightRange weight_range(double low, double high, bool log_scale) {
+    if (!(high > 0.0) || !std::isfinite(high)) return {log_scale ? 1e-4 : 0.0, 1.0, log_scale};
+    if (!log_scale) return {0.0, round_above(high), false};
+    const double top = half_decade_above(high);
+    const double least = top * std::pow(10.0, -kMostDecades);
+    const double bottom = std::isfinite(low) && low > least ? half_decade_below(low) : least;
+    return {std::min(bottom, top / 10.0), top, true};
+}
+
+std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count) {
+    std::vector<Color> ramp;
+    for (int n = 0; n < count; ++n) {
+        const Color color = color_at(ColorScale::unit, static_cast<double>(n) / (count - 1), name);
+        ramp.push_back(estimated ? greyed(color) : color);
+    }
+    return ramp;
+}
+
+WeightPalette::WeightPalette(const WeightRange& range, ThemeName name, bool estimated)
+    : by_bits_(kEntries, theme(name).nan) {
+    const std::vector<Color> ramp = weight_ramp(name, estimated, kRampColors);
+    const std::size_t first = entry_of(static_cast<float>(range.low));
+    const std::size_t last = entry_of(static_cast<float>(range.high));
+    for (std::size_t n = 0; n <= kInfinity; ++n) {
+        double t = n < first ? 0.0 : 1.0;
+        if (n >= first && n <= last) t = std::clamp(position(range, weight_of(n)), 0.0, 1.0);
+        by_bits_[n] = ramp[static_cast<std::size_t>(std::lround(t * (kRampColors - 1)))];
+    }
+}
+
+Color WeightPalette::color(float weight) const { return by_bits_[entry_of(weight)]; }
+
+Image paint_tile(const large::Tile& tile, large::Pooling pooling, const WeightRange& range,
+                 ThemeName name) {
+    const large::Texels& texels = tile.texels;
+    const WeightPalette palette(range, name, tile.origin != large::TileOrigin::exact);
+    const std::vector<float>& weights = pooled(texels, pooling);
+    const bool logarithms = pooling == large::Pooling::log_mean;
+    const Color masked = theme(name).masked;
+    Image image{static_cast<int>(texels.columns), static_cast<int>(texels.rows), {}};
+    image.rgba.resize(4 * weights.size());
+    for (std::size_t n = 0; n < weights.size(); ++n) {
+        const float weight = logarithms ? std::exp(weights[n]) : weights[n];
+        const bool forbidden =
+            !texels.allowed.empty() && texels.allowed[n] == 0 && !std::isnan(texels.mean[n]);
+        const Color color = forbidden ? masked : palette.color(weight);
+        std::memcpy(&image.rgba[4 * n], &color, sizeof color);
+    }
+    return image;
+}
+
+double score_range(double low, double high) {
+    const double most = std::max(std::abs(low), std::abs(high));
+    return most > 0.0 && std::isfinite(most) ? round_above(most) : 1.0;
+}
+
+Color infinite_color(ThemeName name) { return theme(name).warning; }
+
+Image paint_scores(const large::Tile& tile, double high, ThemeName name) {
+    const large::Texels& texels = tile.texels;
+    std::vector<Color> ramp;
+    for (int n = 0; n < kRampColors; ++n)
+        ramp.push_back(
+            color_of({ColorScale::diverging, -1.0, 1.0}, 2.0 * n / (kRampColors - 1) - 1.0, name));
+    const auto color = [&](float score) {
+        if (std::isnan(score)) return theme(name).nan;
+        if (std::isinf(score)) return infinite_color(name);
+        const double t = std::clamp(0.5 + 0.5 * static_cast<double>(score) / high, 0.0, 1.0);
+        return ramp[static_cast<std::size_t>(std::lround(t * (kRampColors - 1)))];
+    };
+    Image image{static_cast<int>(texels.columns), static_cast<int>(texels.rows), {}};
+    image.rgba.resize(4 * texels.mean.size());
+    for (std::size_t n = 0; n < texels.mean.size(); ++n) {
+        const bool forbidden = !texels.allowed.empty() && texels.allowed[n] == 0;
+        const Color pixel = forbidden ? theme(name).masked : color(texels.mean[n]);
+        std::memcpy(&image.rgba[4 * n], &pixel, sizeof pixel);
+    }
+    return image;
+}
+
+Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName name) {
+    std::vector<float> weights = pooled(tile.texels, colors.pooling);
+    std::erase_if(weights, [](float weight) { return !std::isfinite(weight); });
+    const auto percentile = [&](double percent) {
+        if (weights.empty()) return 0.0;
+        const auto n =
+            static_cast<std::ptrdiff_t>(percent / 100.0 * static_cast<double>(weights.size() - 1));
+        std::nth_element(weights.begin(), weights.begin() + n, weights.end());
+        const double weight = weights[static_cast<std::size_t>(n)];
+        return colors.pooling == large::Pooling::log_mean ? std::exp(weight) : weight;
+    };
+    const double low = percentile(colors.low_percentile);
+    const double high = percentile(colors.high_percentile);
+    return paint_tile(tile, colors.pooling, weight_range(low, high, colors.log_scale), name);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "app/common/draw/draw.h"
+#include "app/common/map/draw/parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::RulerMark;
+
+// Design units.
+constexpr float kTick = 4.0F;
+constexpr float kStrongTick = 7.0F;
+constexpr float kLabelGap = 8.0F;  // between two labels
+
+/// Labels along a line that do not touch each other: those that come first have their place.
+class Places {
+  public:
+    explicit Places(float gap) : gap_(gap) {}
+    bool take(float from, float to) {
+        for (const auto& [low, high] : taken_)
+            if (from < high + gap_ && to > low - gap_) return false;
+        taken_.emplace_back(from, to);
+        return true;
+    }
+
+  private:
+    float gap_;
+    std::vector<std::pair<float, float>> taken_;
+};
+
+/// Strong marks first: where labels are dropped, they stay.
+std::vector<const RulerMark*> by_strength(const std::vector<RulerMark>& marks) {
+    std::vector<const RulerMark*> ordered;
+    for (const bool strong : {true, false})
+        for (const RulerMark& mark : marks)
+            if (mark.strong == strong) ordered.push_back(&mark);
+    return ordered;
+}
+
+struct Ruler {
+    const Area& area;
+    const Frame& frame;
+    view::Color role;
+
+    view::Color ink(const RulerMark& mark) const { return mark.strong ? role : frame.theme.muted; }
+    float tick(const RulerMark& mark) const { return frame.px(mark.strong ? kStrongTick : kTick); }
+};
+
+/// `at` on the canvas, `low` … `high` on screen.
+bool is_inside(float at, float low, float high) { return at >= low - 1.0F && at <= high + 1.0F; }
+
+/// A word belongs to one column: beside the edge it would be read as its neighbour's.
+bool is_number(const std::string& label) {
+    return label.find_first_not_of("0123456789,") == label.npos;
+}
+
+void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks, Places& places) {
+    const Font& font = ruler.frame.fonts.digits_small;
+    const Area& area = ruler.area;
+    for (const RulerMark* mark : by_strength(marks)) {
+        const float x = std::round(area.low.x + static_cast<float>(mark->at));
+        if (!is_inside(x, area.low.x, area.high.x)) continue;
+        ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
+                                 ruler.ink(*mark), ruler.frame.px(1));
+        if (mark->label.empty()) continue;
+        const float room = static_cast<float>(mark->room) - ruler.frame.px(kLabelGap);
+        const std::string label =
+            mark->room > 0.0 ? fit_text(ruler.frame, font, mark->label, room) : mark->label;
+        const float width = ruler.frame.text_width(font, label);
+        const float left =
+            std::clamp(x - width / 2, area.low.x, std::max(area.low.x, area.high.x - width));
+        if (left != x - width / 2 && !is_number(label)) continue;
+        if (!places.take(left, left + width)) continue;
+        ruler.frame.painter.text(font,
+                                 {left, area.high.y - font.px - ruler.frame.px(kStrongTick + 2)},
+                                 ruler.ink(*mark), label);
+    }
+}
+
+void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
+    const Font& font = ruler.frame.fonts.digits_small;
+    const Area& area = ruler.area;
+    const float right = area.high.x - ruler.frame.px(kStrongTick + 3);
+    Places places(0.0F);
+    for (const RulerMark* mark : by_strength(marks)) {
+        const float y = std::round(area.low.y + static_cast<float>(mark->at));
+        if (!is_inside(y, area.low.y, area.high.y)) continue;
+        ruler.frame.painter.line({area.high.x - ruler.tick(*mark), y}, {area.high.x - 1.0F, y},
+                                 ruler.ink(*mark), ruler.frame.px(1));
+        if (mark->label.empty()) continue;
+        const float half = font.px * 0.6F;
+        const float middle =
+            std::clamp(y, area.low.y + half, std::max(area.low.y + half, area.high.y - half));
+        if (!places.take(middle - half, middle + half)) continue;
+        draw_text_in(ruler.frame, font, {area.low.x, middle - half}, {right, middle + half},
+                     Align::right, ruler.ink(*mark),
+                     fit_text(ruler.frame, font, mark->label, right - area.low.x));
+    }
+}
+
+/// Where the pointer's cell is, on both rulers.
+void draw_pointer(const LargeScene& scene, const Rulers& at) {
+    if (!scene.view.hovered) return;
+    const view::PixelRect& cell = *scene.view.hovered;
+    const view::Color color = scene.frame.theme.accent;
+    const float thick = scene.frame.px(2);
+    const auto span = [thick](float origin, double from, double to, float low, float high) {
+        const float a = std::round(origin + static_cast<float>(from));
+        const float b = std::max(a + thick, std::round(origin + static_cast<float>(to)));
+        return std::pair{std::clamp(a, low, high), std::clamp(b, low, high)};
+    };
+    const auto [left, right] =
+        span(at.canvas.low.x, cell.left, cell.right, at.canvas.low.x, at.canvas.high.x);
+    const auto [top, bottom] =
+        span(at.canvas.low.y, cell.top, cell.bottom, at.canvas.low.y, at.canvas.high.y);
+    scene.frame.painter.rect({left, at.columns.high.y - 1.0F - thick},
+                             {right, at.columns.high.y - 1.0F}, color);
+    scene.frame.painter.rect({at.rows.high.x - 1.0F - thick, top}, {at.rows.high.x - 1.0F, bottom},
+                             color);
+}
+
+/// "query i" left of the column ruler.
+void draw_row_title(const LargeScene& scene, const Rulers& at) {
+    const Font& font = scene.frame.fonts.small;
+    const float foot = at.columns.high.y - scene.frame.px(kStrongTick);
+    const ImVec2 high{at.rows.high.x - scene.frame.px(kStrongTick + 3), foot};
+    draw_text_in(scene.frame, font, {at.rows.low.x, at.columns.low.y}, high, Align::right,
+                 scene.frame.theme.query,
+                 fit_text(scene.frame, font, scene.view.row_title, high.x - at.rows.low.x));
+}
+
+/// "key j" at the right end of the column ruler; labels keep clear of it.
+void draw_column_title(const LargeScene& scene, const Area& columns, Places& places) {
+    const Font& font = scene.frame.fonts.small;
+    const std::string title = fit_text(scene.frame, font, scene.view.column_title, columns.width());
+    places.take(columns.high.x - scene.frame.text_width(font, title), columns.high.x);
+    draw_text_in(scene.frame, font, columns.low,
+                 {columns.high.x, columns.high.y - scene.frame.px(kStrongTick)}, Align::right,
+                 scene.frame.theme.key, title);
+}
+
+// --- profiles
+
+constexpr double kBarInk = 0.55;  // a profile that is full everywhere must not outshine the matrix
+
+void explain(const LargeScene& scene, const char* id, const Area& area,
+             const view::MapProfile& profile) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton(id, area.size());
+    tooltip(scene.frame, profile.title, profile.tooltip);
+}
+
+/// Bars from the canvas outwards as one shape, without seams between them, and in whole pixels so that
+/// all painters draw the same. `corners` makes the corners of one of them; `down`: they stand below
+/// each other.
+template <class Corners>
+void draw_band(const LargeScene& scene, const std::vector<view::PixelRect>& bars, view::Color color,
+               bool down, Corners corners) {
+    std::vector<view::Point> foot, head;
+    const auto add = [&](float along, float from, float to) {
+        foot.push_back(down ? view::Point{from, along} : view::Point{along, from});
+        head.push_back(down ? view::Point{to, along} : view::Point{along, to});
+    };
+    for (const view::PixelRect& bar : bars) {
+        const Area area = corners(bar);
+        const ImVec2 low{std::round(area.low.x), std::round(area.low.y)};
+        const ImVec2 high{std::round(area.high.x), std::round(area.high.y)};
+        const float from = down ? low.x : low.y;
+        const float to = down ? high.x : high.y;
+        add(down ? low.y : low.x, from, to);
+        add(down ? high.y : high.x, from, to);
+    }
+    if (foot.empty()) return;
+    scene.frame.painter.band(head, foot, color);
+}
+
+/// What is NaN in full length and its own colour, each by itself: a band would bridge what lies between.
+template <class Corners>
+void draw_bars(const LargeScene& scene, const view::MapProfile& profile, bool down,
+               Corners corners) {
+    const view::Theme& theme = scene.frame.theme;
+    draw_band(scene, profile.bars, view::translucent(theme.weight, kBarInk), down, corners);
+    for (const view::PixelRect& bar : profile.nans)
+        draw_band(scene, {bar}, theme.nan, down, corners);
+}
+
+/// A bar that is not nothing is to be seen.
+float bar_length(double part, float most) {
+    return part > 0.0 ? std::max(1.0F, most * static_cast<float>(std::min(part, 1.0))) : 0.0F;
+}
+
+}  // namespace
+
+void draw_rulers(const LargeScene& scene, const Rulers& at) {
+    const view::Theme& theme = scene.frame.theme;
+    Places places(scene.frame.px(kLabelGap));
+    draw_column_title(scene, at.columns, places);
+    draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler, places);
+    draw_row_marks({at.rows, scene.frame, theme.query}, scene.view.row_ruler);
+    draw_pointer(scene, at);
+    draw_row_title(scene, at);
+}
+
+void draw_profiles(const LargeScene& scene, const Profiles& at) {
+    const float gap = scene.frame.px(3);  // from the canvas
+    if (const auto& profile = scene.view.row_profile) {
+        scene.frame.painter.push_clip(at.rows.low, at.rows.high);
+        const float length = at.rows.width() - gap;
+        draw_bars(scene, *profile, true, [&](const view::PixelRect& bar) {
+            const float x = at.rows.low.x + gap;
+            return Area{{x, at.rows.low.y + static_cast<float>(bar.top)},
+                        {x + bar_length(bar.right, length),
+                         at.rows.low.y + static_cast<float>(bar.bottom)}};
+        });
+        scene.frame.painter.pop_clip();
+        explain(scene, "row profile", at.rows, *profile);
+    }
+    if (const auto& profile = scene.view.column_profile) {
+        scene.frame.painter.push_clip(at.columns.low, at.columns.high);
+        const float length = at.columns.height() - gap;
+        draw_bars(scene, *profile, false, [&](const view::PixelRect& bar) {
+            const float y = at.columns.low.y + gap;
+            return Area{{at.columns.low.x + static_cast<float>(bar.left), y},
+                        {at.columns.low.x + static_cast<float>(bar.right),
+                         y + bar_length(bar.bottom, length)}};
+        });
+        scene.frame.painter.pop_clip();
+        explain(scene, "column profile", at.columns, *profile);
+    }
+}
+
+void draw_profile_captions(const LargeScene& scene, const Area& line) {
+    const Font& font = scene.frame.fonts.small;
+    const float half = line.width() / 2 - scene.frame.px(8);
+    const auto put = [&](const std::optional<view::MapProfile>& profile, Align align,
+                         const std::string& where) {
+        if (!profile) return;
+        const std::string figure = "up to " + profile->largest;
+        const std::string whole = where + profile->title + ", " + figure;
+        const bool fits = scene.frame.text_width(font, whole) <= half;
+        draw_text_in(scene.frame, font, line.low, line.high, align, scene.frame.theme.muted,
+                     fits ? whole : fit_text(scene.frame, font, where + figure, half));
+    };
+    put(scene.view.column_profile, Align::left, "below: ");
+    put(scene.view.row_profile, Align::right, "right: ");
+}
+
+}  // namespace attn::ui

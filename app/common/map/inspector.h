@@ -1,0 +1,11 @@
+#pragma once
+
+#include "app/common/inspector.h"
+#include "app/common/map/state.h"
+
+namespace attn::view {
+
+/// The selected cell's whole arithmetic: q·k with its largest terms, × factor, − logsumexp, exp.
+InspectorView large_inspector(const AppState& state);
+
+}  // namespace attn::view

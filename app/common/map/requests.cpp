@@ -1,0 +1,136 @@
+#include "app/common/map/requests.h"
+
+#include <new>
+
+#include "app/common/map/camera.h"
+#include "app/common/map/words.h"
+#include "app/workspaces/large/workspace.h"
+#include "core/kernels/peak.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kProbeMs = 40.0;
+
+/// Large shows the map, or Step does.
+bool is_shown(const AppState& state) {
+    const bool shows = state.workspace == "large" || map_look(state).form != MapForm::own;
+    return shows && !is_empty(state.document());
+}
+
+MapForm wanted_form(const AppState& state) {
+    return source_form(map_look(state).form, state.document().spec);
+}
+
+/// `input` or `fault` is of the present document, in the form that is shown.
+bool is_settled(const AppState& state) {
+    const MapLook& look = map_look(state);
+    return (look.input || !look.fault.empty()) && look.mapped == state.shared_document() &&
+           look.mapped_form == wanted_form(state);
+}
+
+/// What a stage of that form has.
+AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
+    if (form == MapForm::own) return spec;
+    spec.dropout = 0.0;
+    if (form == MapForm::scores || form == MapForm::scaled) spec.mask = {};
+    if (form != MapForm::scores) return spec;
+    spec.scale = ScaleKind::none;
+    spec.temperature = 1.0;
+    return spec;
+}
+
+}  // namespace
+
+MapForm source_form(MapForm form, const AttentionSpec& spec) {
+    if (form == MapForm::own && spec.drops()) return form;
+    if (form == MapForm::scores) return form;
+    return form == MapForm::scaled && spec.mask.any() ? form : MapForm::weights;
+}
+
+/// For the roofline, which Large alone shows.
+std::optional<ProbeRequest> requested_probe(const AppState& state) {
+    const bool asks = state.workspace == "large" && is_shown(state) && map_look(state).probes;
+    return asks ? std::optional(ProbeRequest{}) : std::nullopt;
+}
+
+Action run(const ProbeRequest&, const RunControl&) {
+    const double peak = fma_peak_gflops(thread_count(), kProbeMs);
+    return MachineProbed{peak, stream_gbytes(thread_count(), kProbeMs)};
+}
+
+std::optional<MapInputRequest> requested_map_input(const AppState& state) {
+    if (!is_shown(state) || is_settled(state) || requested_probe(state)) return std::nullopt;
+    const MapLook& look = map_look(state);
+    const bool same = look.mapped == state.shared_document();
+    return MapInputRequest{state.shared_document(), wanted_form(state),
+                           same ? look.operands : nullptr};
+}
+
+Action run(const MapInputRequest& request, const RunControl&) try {
+    const Document& document = *request.document;
+    const AttentionSpec spec = spec_of(document.spec, request.form);
+    if (request.operands && !spec.drops()) {
+        large::MapInput input = *request.operands;
+        input.source.spec = spec;
+        return MapInputReady{request.document,
+                             std::make_shared<const large::MapInput>(std::move(input)), "",
+                             request.form};
+    }
+    auto source = large::weight_source(document.inputs, spec, document.size);
+    if (!source)
+        return MapInputReady{request.document, nullptr, source.error().sentence, request.form};
+    large::MapInput input;
+    input.source = *std::move(source);
+    if (document.landmarks) {
+        input.token_ids = document.landmarks->token_ids;
+        input.document_starts = document.landmarks->document_starts;
+        input.needle = document.landmarks->needle;
+    }
+    return MapInputReady{request.document,
+                         std::make_shared<const large::MapInput>(std::move(input)), "",
+                         request.form};
+} catch (const std::bad_alloc&) {
+    return MapInputReady{request.document, nullptr, "out of memory: a map of weights keeps Q and K",
+                         request.form};
+}
+
+std::optional<MapCellRequest> requested_map_cell(const AppState& state) {
+    const MapLook& look = map_look(state);
+    if (!is_shown(state) || !is_settled(state) || !look.input || !look.selected)
+        return std::nullopt;
+    const MapCellRequest request{look.input, shown_head(state), *look.selected};
+    const bool answered = look.inspected && look.inspected->head == request.head &&
+                          look.inspected->cell == request.cell;
+    return answered ? std::nullopt : std::optional(request);
+}
+
+Action run(const MapCellRequest& request, const RunControl&) {
+    return MapCellReady{
+        request.input,
+        std::make_shared<const MapCell>(
+            MapCell{request.head, request.cell,
+                    large::cell_arithmetic(request.input->source, request.head, request.cell)})};
+}
+
+std::optional<MapRequest> requested_map(const AppState& state) {
+    const MapLook& look = map_look(state);
+    if (!look.input || !is_settled(state)) return std::nullopt;
+    const MapCanvas canvas = canvas_of(look);
+    MapRequest request{look.input, {}};
+    large::ViewRequest& view = request.view;
+    view.head = shown_head(state);
+    view.view = {row_at(look, 0.0), column_at(look, 0.0), canvas.height * cells_per_pixel(look),
+                 canvas.width * cells_per_pixel(look), tile_level(look)};
+    view.full_pass = wants_full_pass(look);
+    view.moving = look.moving_s > 0.0;
+    view.search = look.search;
+    view.top = look.top;
+    view.scores = shows_scores(look);
+    view.pooling = look.colors.pooling;
+    view.low_percentile = look.colors.low_percentile;
+    view.high_percentile = look.colors.high_percentile;
+    return request;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,185 @@
+#include "app/common/map/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/colors.h"
+#include "app/common/map/inspector.h"
+#include "app/common/map/pass.h"
+#include "app/common/map/pictures.h"
+#include "app/common/map/ruler.h"
+#include "app/common/map/words.h"
+#include "app/workspaces/large/side.h"
+
+namespace attn::view {
+namespace {
+
+std::string title(const AppState& state) {
+    const MapSize size = map_size(map_look(state));
+    if (size == MapSize{}) return "No matrix yet";
+    const Document& document = state.document();
+    return fmt::format("{} × {}, d_k {}, {}", grouped(size.rows), grouped(size.columns),
+                       document.size.d_k, document.title);
+}
+
+std::string hint(const AppState& state) {
+    if (is_empty(state.document()) && !is_toy(state.document()))
+        return empty_words(state.document());
+    if (is_empty(state.document()))
+        return "Open a file of queries and keys (Ctrl+O) or generate them: nothing comes by "
+               "itself.";
+    return map_look(state).fault.empty() ? "Preparing queries and keys." : "";
+}
+
+/// Scores are sums, never samples.
+std::string score_quality(const large::ScorePicture& scores) {
+    if (scores.tiles.empty()) return "computing";
+    std::string words = scores.complete ? "exact" : "exact, sharpening";
+    if (scores.nans > 0) words += fmt::format(", {} texels NaN", grouped(scores.nans));
+    if (scores.infinities > 0) words += fmt::format(", {} texels ±∞", grouped(scores.infinities));
+    return words;
+}
+
+/// What no picture may hide.
+std::string nan_remark(const MapLook& look) {
+    if (!look.snapshot || shows_scores(look)) return {};
+    const large::NotFinite& found = look.snapshot->not_finite;
+    if (found.in_view.first) return fmt::format(", {} NaN", grouped(found.in_view.cells));
+    return found.all.first ? ", NaN outside the view" : "";
+}
+
+/// "exact" only when every texel in view is.
+std::string quality(const MapLook& look, bool estimated) {
+    if (look.snapshot && shows_scores(look)) return score_quality(look.snapshot->scores);
+    if (!look.snapshot || look.snapshot->tiles.empty()) return "computing";
+    if (estimated) {
+        const auto exact = [](const auto& tile) {
+            return tile->origin != large::TileOrigin::sampled;
+        };
+        return std::ranges::any_of(look.snapshot->tiles, exact) ? "partly sampled"
+                                                                : "sampled preview";
+    }
+    return look.snapshot->complete ? "exact" : "exact, sharpening";
+}
+
+std::string zoom_words(const MapLook& look) {
+    const double cells = cells_per_pixel(look);
+    if (cells < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / cells));
+    return fmt::format("1 px = {0} × {0} cells", tick(cells));
+}
+
+std::string hover_words(const MapLook& look, large::Cell cell) {
+    const auto token = [&](const char* kind, bool key, Index n) {
+        const std::string document = document_of(*look.input, n);
+        const std::string word = has_own_tokens(look, key) ? token_text(look, key, n) : "";
+        return fmt::format("{} {}{}{}", kind, grouped(n),
+                           word.empty() ? "" : fmt::format(" “{}”", word),
+                           document.empty() ? "" : fmt::format(" (doc {})", document));
+    };
+    std::string words = token("query", false, cell.row) + " → " + token("key", true, cell.column);
+    const auto drawn = drawn_weight(look, cell);
+    if (!drawn) return words;
+    if (drawn->masked) return words + ": masked";
+    if (shows_scores(look))
+        return fmt::format("{}: {} = {}", words, score_words(look.input->source.spec, drawn->side),
+                           number(drawn->weight));
+    const bool bound = look.colors.pooling == large::Pooling::max;  // the largest of some rows
+    const std::string_view estimate = drawn->exact ? "" : bound ? "at least " : "about ";
+    const std::string weight = fmt::format("{}{}", estimate, number(drawn->weight));
+    if (drawn->side == 1) return words + ": " + weight;
+    return fmt::format("{}; {}: {}", words, texel_words(look.colors.pooling, drawn->side), weight);
+}
+
+MapLegend legend(const AppState& state, Index side) {
+    const MapLook& look = map_look(state);
+    const AttentionSpec& spec = look.input->source.spec;
+    const bool masks = spec.mask.any();
+    MapLegend legend = shows_scores(look)
+                           ? score_legend(score_range_in_view(look), spec, side, masks, state.theme)
+                           : map_legend(range_in_view(look), look.colors, side, masks, state.theme);
+    if (!look.snapshot) return legend;
+    const large::ScorePicture& scores = look.snapshot->scores;
+    const large::NanWeights& nan = look.snapshot->not_finite.in_view;
+    if (!shows_scores(look) && nan.first) legend.nan = nan_words(nan);
+    if (shows_scores(look) && scores.nans > 0) legend.nan = "NaN";
+    if (shows_scores(look) && scores.infinities > 0) legend.infinite = "±∞";
+    if (!legend.nan.empty() || !legend.infinite.empty())
+        legend.note += "; what is not finite left out";
+    return legend;
+}
+
+void add_canvas(LargeView& view, const AppState& state) {
+    const MapLook& look = map_look(state);
+    const MapSize size = map_size(look);
+    view.matrix = cells_on_canvas(look, {}, size.rows, size.columns);
+    view.pictures = map_pictures(state);
+    view.figures = map_figures(state);
+    view.row_ruler = row_ruler(look);
+    view.column_ruler = column_ruler(look);
+    view.row_title = "query i";
+    view.column_title = "key j";
+    view.row_profile = row_profile(look);
+    view.column_profile = column_profile(look);
+    view.minimap = minimap(state);
+    view.zoom_words = zoom_words(look);
+    const Index side = Index{1} << drawn_level(look);
+    view.legend = legend(state, side);
+    if (view.sampled) view.legend.title += ", some rows only";
+}
+
+void add_marks(LargeView& view, const MapLook& look) {
+    if (look.input->needle) {
+        const PixelRect at = cells_on_canvas(look, *look.input->needle, 1, 1);
+        const MapCanvas canvas = canvas_of(look);
+        const bool inside =
+            at.right > 0.0 && at.left < canvas.width && at.bottom > 0.0 && at.top < canvas.height;
+        if (inside)
+            view.marks.push_back(
+                {(at.left + at.right) / 2.0, (at.top + at.bottom) / 2.0, "needle"});
+    }
+    if (look.selected) view.selected = cells_on_canvas(look, *look.selected, 1, 1);
+    if (!look.hovered) return;
+    view.hovered = cells_on_canvas(look, *look.hovered, 1, 1);
+    view.hover_words = hover_words(look, *look.hovered);
+}
+
+}  // namespace
+
+LargeView build_large_view(const AppState& state) {
+    const MapLook& look = map_look(state);
+    LargeView view;
+    view.title = title(state);
+    view.hint = hint(state);
+    view.fault = look.fault;
+    view.empty = is_empty(state.document()) || !look.fault.empty();
+    view.loading = !view.empty && !look.input;
+    add_side(view, state);
+    if (!look.input) return view;
+    view.sampled = !shows_scores(look) && is_estimated(look);
+    const std::string remark = nan_remark(look);
+    view.quality = quality(look, view.sampled) + remark;
+    add_canvas(view, state);
+    view.flawed = !remark.empty() || !view.legend.nan.empty() || !view.legend.infinite.empty();
+    add_marks(view, look);
+    view.pass = pass_view(look);
+    view.roofline = roofline_view(look);
+    view.inspector = large_inspector(state);
+    view.bottom_line = memory_words(look);
+    return view;
+}
+
+std::optional<large::Cell> cell_at(const MapLook& look, double x, double y) {
+    const double row = std::floor(row_at(look, y));
+    const double column = std::floor(column_at(look, x));
+    const auto fits = [](double at) { return std::abs(at) < 0x1p62; };  // what an Index holds
+    if (!fits(row) || !fits(column)) return std::nullopt;
+    const large::Cell cell{static_cast<Index>(row), static_cast<Index>(column)};
+    if (!has_map_cell(look, cell)) return std::nullopt;
+    return cell;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,183 @@
+#include "app/common/map/words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kQuickFlops = 1e13;  // a minute of a small laptop
+
+double pairs_of(const large::WeightSource& source) {
+    const double all = static_cast<double>(source.size.tq) * static_cast<double>(source.size.tk);
+    const bool square = source.size.tq == source.size.tk;
+    if (!source.spec.mask.causal || !square) return all;
+    return (all + static_cast<double>(source.size.tq)) / 2.0;
+}
+
+}  // namespace
+
+std::string pooling_words(large::Pooling pooling) {
+    switch (pooling) {
+        case large::Pooling::mean:
+            return "the mean weight";
+        case large::Pooling::max:
+            return "the largest weight";
+        case large::Pooling::log_mean:
+            break;
+    }
+    return "the geometric mean of the weights";
+}
+
+std::string texel_words(large::Pooling pooling, Index side) {
+    if (side == 1) return "weight";
+    constexpr std::string_view kNames[] = {"mean weight", "largest weight",
+                                           "geometric mean of the weights"};
+    return fmt::format("{} of {} × {} cells", kNames[static_cast<std::size_t>(pooling)],
+                       grouped(side), grouped(side));
+}
+
+bool shows_scores(const MapLook& look) {
+    if (look.form == MapForm::own) return look.picture == MapPictureOf::scores;
+    return look.form != MapForm::weights;
+}
+
+std::string factor_words(const AttentionSpec& spec) {
+    const std::string temperature =
+        spec.temperature == 1.0 ? "" : fmt::format(" ÷ {}", number(spec.temperature));
+    if (spec.scale == ScaleKind::sqrt_dk) return "÷ √d_k" + temperature;
+    if (spec.scale == ScaleKind::none) return temperature.empty() ? "× 1" : temperature.substr(1);
+    return fmt::format("× {}", number(spec.scale_value)) + temperature;
+}
+
+std::string score_words(const AttentionSpec& spec, Index side) {
+    const bool raw = spec.scale == ScaleKind::none && spec.temperature == 1.0;
+    const std::string name = raw ? "score" : "scaled score";
+    const std::string formula = raw ? "q·k" : "S = q·k " + factor_words(spec);
+    if (side == 1) return name + " " + formula;
+    return fmt::format("mean {1} of {0} × {0} cells, {2}", grouped(side), name, formula);
+}
+
+std::string cell_words(large::Cell cell) {
+    return fmt::format("{} → {}", grouped(cell.row), grouped(cell.column));
+}
+
+std::string top_words(const large::TopChoice& top) {
+    return fmt::format("Strongest cells in view{}{}", top.skip_first_key ? " without key 0" : "",
+                       top.one_per_query ? ", one per query" : "");
+}
+
+std::string nan_words(const large::NanWeights& nan) {
+    if (!nan.first) return "no NaN";
+    return fmt::format("{} NaN, first {}", grouped(nan.cells), cell_words(*nan.first));
+}
+
+namespace {
+
+/// "Q holds 1 NaN and 2 ±∞: the first is Q[12, 3] = NaN."
+void add_operand(const char* name, const large::OperandFaults& faults,
+                 std::vector<std::string>& lines) {
+    if (!faults.first) return;
+    const std::string nans = faults.nans > 0 ? fmt::format("{} NaN", grouped(faults.nans)) : "";
+    const std::string infinities =
+        faults.infinities > 0 ? fmt::format("{} ±∞", grouped(faults.infinities)) : "";
+    const char* both = nans.empty() || infinities.empty() ? "" : " and ";
+    lines.push_back(fmt::format("{0} holds {1}{2}{3}: the first is {0}[{4}, {5}] = {6}.", name,
+                                nans, both, infinities, grouped(faults.first->row),
+                                faults.first->column,
+                                number(static_cast<double>(faults.first_value))));
+}
+
+}  // namespace
+
+std::vector<std::string> not_finite_words(const large::NotFinite& found) {
+    std::vector<std::string> lines;
+    if (!found.known) return lines;
+    add_operand("Q", found.q, lines);
+    add_operand("K", found.k, lines);
+    const std::string queries =
+        found.all.rows == 1 ? "1 query" : grouped(found.all.rows) + " queries";
+    if (found.all.first)
+        lines.push_back(fmt::format("{} weights of {} are NaN, the first {}.",
+                                    grouped(found.all.cells), queries,
+                                    cell_words(*found.all.first)));
+    else if (!lines.empty())
+        lines.emplace_back("No weight is NaN for it.");
+    if (found.rows_unknown > 0)
+        lines.push_back(
+            fmt::format("{} queries may have scores beyond a float: the exact pass tells.",
+                        grouped(found.rows_unknown)));
+    return lines;
+}
+
+std::string token_word(std::uint32_t id) {
+    constexpr std::string_view kConsonants = "bdfghjklmnprstvz";
+    constexpr std::string_view kVowels = "aeiou";
+    constexpr std::uint32_t kSyllables = 80;
+    std::string word;
+    for (int syllable = 0; syllable == 0 || id > 0; ++syllable, id /= kSyllables) {
+        const std::uint32_t n = id % kSyllables;
+        word = kVowels[n % kVowels.size()] + word;
+        word = kConsonants[n / kVowels.size()] + word;
+    }
+    return word;
+}
+
+namespace {
+
+/// Empty where they are unknown.
+std::span<const std::string> tokens_of(const MapLook& look, bool key) {
+    if (!look.mapped) return {};
+    const Document& document = *look.mapped;
+    return key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
+}
+
+}  // namespace
+
+bool has_own_tokens(const MapLook& look, bool key) { return !tokens_of(look, key).empty(); }
+
+std::string token_text(const MapLook& look, bool key, Index token) {
+    const auto n = static_cast<std::size_t>(token);
+    const auto tokens = tokens_of(look, key);
+    if (token >= 0 && n < tokens.size()) return shown_token(tokens[n]);
+    if (!look.input || token < 0 || n >= look.input->token_ids.size()) return {};
+    return token_word(look.input->token_ids[n]);
+}
+
+std::string document_of(const large::MapInput& input, Index token) {
+    const auto& starts = input.document_starts;
+    if (starts.empty()) return {};
+    const auto next = std::upper_bound(starts.begin(), starts.end(), token);
+    return grouped(next - starts.begin() - 1);
+}
+
+std::string short_weight(double weight) {
+    if (weight == 0.0) return "0";
+    if (!(std::abs(weight) < 0.01)) return cell_number(weight, weight < 1.0 ? 3 : 2);
+    if (std::abs(weight) >= 0.00095) return cell_number(weight, 4);
+    return significant(weight, 1);
+}
+
+std::string no_needle_words(const Document& document) {
+    if (document.landmarks && document.landmarks->needle) return {};
+    if (!std::holds_alternative<large::PlantedSpec>(document.origin))
+        return "Only generated matrices have a needle.";
+    return "This matrix was generated without a needle.";
+}
+
+double pass_flops(const large::WeightSource& source) {
+    return 2.0 * pairs_of(source) * static_cast<double>(source.size.d_k);
+}
+
+bool wants_full_pass(const MapLook& look) {
+    const bool quick = look.input && pass_flops(look.input->source) <= kQuickFlops;
+    return look.full_pass.value_or(quick);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "app/common/cell.h"
+
+namespace attn::view {
+
+/// A place in the result of a stage.
+struct Place {
+    Index row = 0;
+    Index column = 0;
+    bool operator==(const Place&) const = default;
+};
+/// Where each kind of stage was looked at, by kind_of_place(): scores, scaled, masked and weights are one kind.
+inline constexpr std::size_t kPlaceKinds = 12;  // rows (query, key) × columns (six axes)
+using Places = std::array<std::optional<Place>, kPlaceKinds>;
+
+/// What gradients are of. sum: Σ of all outputs; cell: one output; squared: ½ Σ (output − target)²; cross_entropy: −ln softmax(y)[c] of
+/// one output row y as logits; file: Σ dY ∘ output, with dY a file's array.
+enum class LossKind : std::uint8_t { sum, cell, squared, cross_entropy, file };
+inline constexpr std::string_view kLossNames[] = {"sum", "cell", "squared", "cross_entropy",
+                                                  "file"};
+struct Loss {
+    LossKind kind = LossKind::sum;
+    OutputCell cell;  // of `cell`; of `cross_entropy` the row and the class c
+    bool operator==(const Loss&) const = default;
+};
+
+}  // namespace attn::view

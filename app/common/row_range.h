@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cmath>
+
+#include "app/common/colormap.h"
+
+namespace attn::view {
+
+/// The range of one row of its own: from 0 up to its largest entry, where there is one above 0.
+inline ColorRange range_of_row(const ColorRange& whole, std::span<const float> row) {
+    float largest = 0.0F;
+    for (const float value : row)
+        if (std::isfinite(value) && value > largest) largest = value;
+    return largest > 0.0F ? ColorRange{whole.scale, 0.0, largest} : whole;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,248 @@
+#include "app/common/sheet.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "app/common/state.h"
+#include "app/common/words.h"
+
+namespace attn::view {
+namespace {
+
+std::string subscript(std::size_t n) {
+    constexpr std::string_view kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+    std::string text;
+    for (const char digit : std::to_string(n)) text += kDigits[digit - '0'];
+    return text;
+}
+
+/// The words along an axis; none where it counts numbers.
+std::span<const std::string> tokens_along(const Document& document, Axis axis) {
+    if (axis == Axis::query) return document.tokens;
+    if (axis != Axis::key) return {};
+    return document.tokens_kv.empty() ? document.tokens : document.tokens_kv;
+}
+
+/// "the", and "the₂" where the same token stands `before` times before it.
+std::string labelled(const std::string& token, std::size_t before, std::size_t most = kMostShown) {
+    const std::string shown = shown_token(token, most);
+    return before == 0 ? shown : shown + subscript(before + 1);
+}
+
+Role role_of(Axis axis) {
+    if (axis == Axis::query) return Role::query;
+    if (axis == Axis::key) return Role::key;
+    return Role::input;
+}
+
+/// The batch entry and head shown of one stage.
+MatrixView<const float> part_of(const AppState& state, Stage stage, const Tensor& tensor) {
+    if (tensor.empty()) return {};
+    const Shape& shape = tensor.shape();
+    const Index head = state.head_in(info(stage).heads);
+    return tensor.matrix(std::min(state.batch, shape.b - 1), std::min(head, shape.h - 1));
+}
+
+/// The part of a parameter that the head shown uses.
+MatrixView<const float> part_of(const AppState& state, Param param, const Tensor& tensor) {
+    if (tensor.empty()) return {};
+    const MatrixView<const float> whole = tensor.matrix(0, 0);
+    const HeadColumns part = head_columns(state, param);
+    return part.count == 0 ? whole : whole.column_block(part.first, part.count);
+}
+
+MatrixView<const float> matrix_in(const AppState& state, const OperandId& id, const Trace& trace,
+                                  const Params& params) {
+    if (const Stage* stage = std::get_if<Stage>(&id)) return part_of(state, *stage, trace[*stage]);
+    return part_of(state, std::get<Param>(id), params[std::get<Param>(id)]);
+}
+
+Axis rows_of(const OperandId& id) {
+    return std::visit([](auto key) { return info(key).rows; }, id);
+}
+Axis columns_of(const OperandId& id) {
+    return std::visit([](auto key) { return info(key).columns; }, id);
+}
+
+/// A context cell of another head, as joined heads count it.
+bool is_joined(const AppState& state, const CellRef& cell) {
+    return cell.tensor == OperandId(Stage::context) && !(*state.trace)[Stage::context].empty() &&
+           (cell.column < 0 || cell.column >= state.document().size.d_v);
+}
+
+/// A context cell of any head, as joined heads count it.
+float joined_value(const AppState& state, const Tensor& context, const CellRef& cell) {
+    const Index width = state.document().size.d_v;
+    const Index column = state.head * width + cell.column;
+    return context(std::min(state.batch, context.shape().b - 1), column / width, cell.row,
+                   column % width);
+}
+
+Sheet sheet_with(const AppState& state, const OperandId& id, MatrixView<const float> values) {
+    Sheet sheet;
+    sheet.id = id;
+    sheet.values = values;
+    sheet.row_labels = axis_labels(state.document(), rows_of(id), sheet.values.rows);
+    sheet.column_labels = axis_labels(state.document(), columns_of(id), sheet.values.columns);
+    sheet.role = std::visit([](auto key) { return info(key).role; }, id);
+    sheet.row_role = role_of(rows_of(id));
+    sheet.column_role = role_of(columns_of(id));
+    return sheet;
+}
+
+}  // namespace
+
+HeadColumns head_columns(const AppState& state, Param param) {
+    const Dimensions& size = state.document().size;
+    const Axis columns = info(param).columns;
+    if (columns != Axis::d_k && columns != Axis::d_v) return {};
+    const bool query = param == Param::w_q || param == Param::b_q;
+    const Index width = columns == Axis::d_k ? size.d_k : size.d_v;
+    return {state.head_in(query ? HeadAxis::query : HeadAxis::key_value) * width, width};
+}
+
+std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count) {
+    std::vector<std::string> labels;
+    const auto tokens = tokens_along(document, axis);
+    if (tokens.empty() || std::ssize(tokens) < count) {  // not every file names its tokens
+        for (Index n = 0; n < count; ++n) labels.push_back(std::to_string(n));
+        return labels;
+    }
+    std::unordered_map<std::string_view, std::size_t> before;
+    for (const std::string& token : tokens) labels.push_back(labelled(token, before[token]++));
+    return labels;
+}
+
+std::string axis_label(const Document& document, Axis axis, Index n) {
+    const auto tokens = tokens_along(document, axis);
+    if (n < 0 || n >= std::ssize(tokens)) return std::to_string(n);
+    const auto end = tokens.begin() + n;
+    return labelled(*end, static_cast<std::size_t>(std::count(tokens.begin(), end, *end)),
+                    kMostNamed);
+}
+
+Sheet sheet_of(const AppState& state, const OperandId& id) {
+    return sheet_with(state, id,
+                      matrix_in(state, id, *state.trace, state.document().inputs->params));
+}
+
+Sheet gradient_sheet_of(const AppState& state, const OperandId& id) {
+    return sheet_with(state, id, gradient_of(state, id));
+}
+
+MatrixView<const float> gradient_of(const AppState& state, const OperandId& id) {
+    return matrix_in(state, id, *state.gradients, state.gradients->params);
+}
+
+std::vector<float> joined_context(const AppState& state) {
+    const Tensor& context = (*state.trace)[Stage::context];
+    const Shape shape = context.shape();
+    std::vector<float> joined;
+    for (Index i = 0; i < shape.t; ++i)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index c = 0; c < shape.d; ++c)
+                joined.push_back(context(std::min(state.batch, shape.b - 1), h, i, c));
+    return joined;
+}
+
+bool has_targets(const AppState& state) {
+    return state.show_gradients && state.loss.kind == LossKind::squared;
+}
+
+bool is_editable(const AppState& state, const OperandId& id) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    if (stage == nullptr || *stage == Stage::x || *stage == Stage::x_kv) return true;
+    if (*stage == Stage::output) return has_targets(state);
+    const bool given = !state.document().inputs->projects();
+    return given && (*stage == Stage::q || *stage == Stage::k || *stage == Stage::v);
+}
+
+bool has_cell(const AppState& state, const CellRef& cell) {
+    const MatrixView<const float> sheet =
+        matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params);
+    if (cell.row < 0 || cell.row >= sheet.rows) return false;
+    if (!is_joined(state, cell)) return cell.column >= 0 && cell.column < sheet.columns;
+    const Index first = -state.head * sheet.columns;
+    return cell.column >= first &&
+           cell.column < first + state.document().size.heads * sheet.columns;
+}
+
+std::optional<float> value_at(const AppState& state, const CellRef& cell) {
+    if (!has_cell(state, cell)) return std::nullopt;
+    if (is_joined(state, cell)) return joined_value(state, (*state.trace)[Stage::context], cell);
+    return matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params)(
+        cell.row, cell.column);
+}
+
+std::optional<float> gradient_at(const AppState& state, const CellRef& cell) {
+    if (!has_cell(state, cell)) return std::nullopt;
+    const Tensor& context = (*state.gradients)[Stage::context];
+    if (is_joined(state, cell))
+        return context.empty() ? std::nullopt : std::optional(joined_value(state, context, cell));
+    const MatrixView<const float> gradient = gradient_of(state, cell.tensor);
+    if (cell.row >= gradient.rows || cell.column >= gradient.columns) return std::nullopt;
+    return gradient(cell.row, cell.column);
+}
+
+std::string name_of(const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    if (stage == nullptr) return std::string(info(std::get<Param>(id)).symbol);
+    const bool product = *stage == Stage::scores || *stage == Stage::context;
+    return std::string(product ? info(*stage).key : info(*stage).symbol);
+}
+
+std::string_view key_of(const OperandId& id) {
+    return std::visit([](auto key) { return info(key).key; }, id);
+}
+
+std::optional<OperandId> find_operand(std::string_view key) {
+    if (const auto stage = find_stage(key)) return *stage;
+    for (const ParamInfo& param : param_table())
+        if (param.key == key) return param.param;
+    return std::nullopt;
+}
+
+std::string head_words(Index head, Index heads) {
+    return fmt::format("head {} of 0…{}", head, heads - 1);
+}
+
+std::string cell_name(const AppState& state, const CellRef& cell) {
+    const auto label = [&](Axis axis, Index n) { return axis_label(state.document(), axis, n); };
+    std::string head;
+    CellRef shown = cell;
+    if (is_joined(state, cell)) {
+        const Index width = state.document().size.d_v;
+        const Index column = state.head * width + cell.column;
+        head = fmt::format("head {}, ", column / width);
+        shown.column = column % width;
+    }
+    return fmt::format("{}[{}{}, {}]", name_of(cell.tensor), head,
+                       label(rows_of(cell.tensor), cell.row),
+                       label(columns_of(cell.tensor), shown.column));
+}
+
+Stage key_stage(const Document& document) {
+    return document.tokens_kv.empty() ? Stage::x : Stage::x_kv;
+}
+
+Stage weight_stage(const Document& document) {
+    return document.spec.drops() ? Stage::dropped : Stage::weights;
+}
+
+OperandId operand_of(const Document& document, Stage result, const OperandId& id) {
+    const bool projects_source = result == Stage::k || result == Stage::v;
+    if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
+    if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
+    return id;
+}
+
+bool is_kept(const AppState& state, const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    return stage == nullptr || !(*state.trace)[*stage].empty();
+}
+
+}  // namespace attn::view

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/cell.h"
+#include "app/common/theme.h"
+#include "core/tensor.h"
+
+namespace attn::view {
+
+struct AppState;
+struct Document;
+
+// A "sheet" is one tensor as the Step workspace shows it: the matrix of the head shown, with names
+// for its rows and columns. Of W_Q, W_K and W_V it is the head's own columns; W_O and the joined
+// context are whole.
+struct Sheet {
+    OperandId id = Stage::x;
+    MatrixView<const float> values;  // 0 × 0: not in this trace
+    std::vector<std::string> row_labels;
+    std::vector<std::string> column_labels;
+    Role role = Role::input;
+    Role row_role = Role::query;
+    Role column_role = Role::key;
+};
+
+Sheet sheet_of(const AppState& state, const OperandId& id);
+/// The same with ∂L/∂tensor in place of the values.
+Sheet gradient_sheet_of(const AppState& state, const OperandId& id);
+/// ∂L/∂tensor, the same part of it.
+MatrixView<const float> gradient_of(const AppState& state, const OperandId& id);
+/// The whole joined context [Tq, H·d_v], head after head, which W_O multiplies. A cell of another
+/// head has a column outside 0 … d_v − 1, counted from the head shown.
+std::vector<float> joined_context(const AppState& state);
+
+/// Columns of a parameter that belong to the head shown; count 0: all of them do.
+struct HeadColumns {
+    Index first = 0;
+    Index count = 0;
+};
+HeadColumns head_columns(const AppState& state, Param param);
+
+/// Whether the canvas shows what the outputs should be: an output that is edited is then its target.
+bool has_targets(const AppState& state);
+/// Whether it is an input of the document: X and W, or Q, K and V where they are given; a target too.
+bool is_editable(const AppState& state, const OperandId& id);
+/// Whether the cell exists; a joined context's cells of other heads do.
+bool has_cell(const AppState& state, const CellRef& cell);
+/// nullopt where has_cell() is false: the tensor has no such cell, or the backend does not keep it.
+std::optional<float> value_at(const AppState& state, const CellRef& cell);
+
+/// ∂L/∂cell; nullopt where the cell or its gradient does not exist.
+std::optional<float> gradient_at(const AppState& state, const CellRef& cell);
+
+/// "Q", "scores", "W_O": as in formulas and in the names of cells.
+std::string name_of(const OperandId& id);
+/// "w_q", "scores": npz, journal and session.
+std::string_view key_of(const OperandId& id);
+std::optional<OperandId> find_operand(std::string_view key);
+/// "head 0 of 0…7": indices count from 0 wherever a person meets one.
+std::string head_words(Index head, Index heads);
+/// "scores[cat, sat]".
+std::string cell_name(const AppState& state, const CellRef& cell);
+
+/// Where keys and values come from: X_kv with a source, else X.
+Stage key_stage(const Document& document);
+/// What multiplies V: the weights after dropout when there is dropout.
+Stage weight_stage(const Document& document);
+/// The operand of `result` that the stage table calls `id`, in this document.
+OperandId operand_of(const Document& document, Stage result, const OperandId& id);
+/// Whether the trace holds the tensor. A backend need not keep every stage.
+bool is_kept(const AppState& state, const OperandId& id);
+/// The words along an axis, a repeated one numbered: "the", "the₂". Of widths: "0", "1", ….
+std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count);
+/// The n-th of them, short enough for the name of a cell; of any n.
+std::string axis_label(const Document& document, Axis axis, Index n);
+
+}  // namespace attn::view

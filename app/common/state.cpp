@@ -1,0 +1,165 @@
+#include "app/common/state.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/words.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/step/loss.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::string_view kFirstPreset = "the-cat-sat-down";
+constexpr std::string_view kFirstSentence = "The cat sat down";
+
+Document seeded_first_document() {
+    return make_document(kFirstSentence, 4, 4, 1, 1, AttentionSpec{}).value();
+}
+
+struct Backward {
+    std::string_view backend;
+    Trace gradients;
+};
+
+/// By `backend`, or by "auto" where that one computes none.
+Result<Backward> gradients_by(const AppState& state, const Call& call, const Trace& trace,
+                              const Backend& backend) {
+    const auto backward = backend.has_backward()
+                              ? Result<const Backend*>(&backend)
+                              : choose_backend(kAuto, call, held_stages(trace), state.backends);
+    if (!backward) return tl::unexpected(backward.error());
+    return attend_backward(call, trace, upstream_of(state, trace), **backward)
+        .map([&](Trace gradients) {
+            return Backward{(*backward)->name(), std::move(gradients)};
+        });
+}
+
+struct Computed {
+    std::string_view backend;
+    std::string_view gradients_by;
+    Trace trace;
+    Trace gradients;
+};
+
+Result<Computed> compute_by(const AppState& state, std::string_view name) {
+    const Result<Call> call = validate(*state.document().inputs, state.document().spec);
+    if (!call) return tl::unexpected(call.error());
+    const auto backend = choose_backend(name, *call, all_stages(), state.backends);
+    if (!backend) return tl::unexpected(backend.error());
+    auto trace = attend(*call, **backend);
+    if (!trace) return tl::unexpected(trace.error());
+    auto gradients = gradients_by(state, *call, *trace, **backend);
+    if (!gradients) return tl::unexpected(gradients.error());
+    return Computed{(*backend)->name(), gradients->backend, *std::move(trace),
+                    std::move(gradients->gradients)};
+}
+
+/// Who computes while the window waits.
+std::string_view prompt_backend(const AppState& state) {
+    const Backend* const chosen = find_backend(state.backend, state.backends);
+    return chosen != nullptr && chosen->has_device() ? kAuto : state.backend;
+}
+
+}  // namespace
+
+Result<void> compute(AppState& state) {
+    const Document& document = state.document();
+    state.device_document.reset();
+    if (!stages_lack(document).empty()) {
+        state.trace = state.gradients = std::make_shared<const Trace>();
+        state.trace_ms = 0.0;
+        state.backend_used = state.gradients_by = "";
+        return {};
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    auto computed = compute_by(state, prompt_backend(state));
+    if (!computed && computed.error().kind == ErrorKind::failure) {
+        const std::string why = computed.error().sentence;
+        computed = compute_by(state, kAuto);
+        if (computed) state.backend = kAuto, state.backend_failure = why;
+    }
+    if (!computed) return tl::unexpected(computed.error());
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    state.trace = std::make_shared<const Trace>(std::move(computed->trace));
+    state.gradients = std::make_shared<const Trace>(std::move(computed->gradients));
+    state.trace_ms = elapsed.count();
+    state.backend_used = computed->backend;
+    state.gradients_by = computed->gradients_by;
+    return {};
+}
+
+Result<void> compute_gradients(AppState& state) {
+    const Backend* const backend = find_backend(state.backend_used, state.backends);
+    if (backend == nullptr) return {};  // nothing is computed
+    const Result<Call> call = validate(*state.document().inputs, state.document().spec);
+    if (!call) return tl::unexpected(call.error());
+    auto gradients = gradients_by(state, *call, *state.trace, *backend);
+    if (!gradients) return tl::unexpected(gradients.error());
+    state.gradients = std::make_shared<const Trace>(std::move(gradients->gradients));
+    state.gradients_by = gradients->backend;
+    return {};
+}
+
+Result<AppState> state_of(Document document) {
+    AppState state;
+    state.presets = list_presets();
+    state.tours = list_tours();
+    state.sentence_draft = text_of(document);
+    auto sized = with_size(std::move(document));
+    if (!sized) return tl::unexpected(sized.error());
+    state.history.emplace_back().document = std::make_shared<const Document>(*std::move(sized));
+    return compute(state).map([&] {
+        settle(state);
+        return std::move(state);
+    });
+}
+
+AppState initial_state() {
+    std::string warning;
+    Result<AppState> state = load_preset(kFirstPreset).and_then(state_of);
+    if (!state) {
+        warning = fmt::format("The same sentence with seeded weights is shown: {}",
+                              state.error().sentence);
+        state = state_of(seeded_first_document());
+    }
+    state->message = warning.empty() ? Message{fmt::format("{}. {}", state->document().title,
+                                                           sentence(state->document().note))}
+                                     : Message{warning, Severity::warning};
+    return *std::move(state);
+}
+
+std::vector<Stage> ribbon_stages(const Document& document) {
+    const Inputs& in = *document.inputs;
+    const bool toy = is_toy(document);
+    std::vector<Stage> stages;
+    for (const StageInfo& stage : stage_table()) {
+        if (stage.stage == Stage::x && !toy && !in.projects()) continue;
+        if (stage.stage == Stage::x_kv && in.x_kv.empty()) continue;
+        if (stage_or_source(stage.stage, document.spec) != stage.stage) continue;
+        stages.push_back(stage.stage);
+    }
+    return stages;
+}
+
+Index AppState::head_in(HeadAxis axis) const {
+    if (axis == HeadAxis::none) return 0;
+    const Dimensions& size = document().size;
+    if (axis == HeadAxis::query || size.kv_heads == 0) return head;
+    return head / std::max<Index>(size.heads / size.kv_heads, 1);
+}
+
+double shown_scale(const AppState& state, double height) {
+    constexpr double kPresentedHeight = 540.0;  // design units
+    constexpr double kSteps = 4.0;              // of a unit: fonts are not loaded at every size
+    if (!state.presenter) return state.ui_scale;
+    return std::clamp(std::floor(height / kPresentedHeight * kSteps) / kSteps, 1.0, 2.0);
+}
+
+bool is_animating(const AppState& state) { return shown_workspace(state).is_animating(state); }
+
+}  // namespace attn::view

@@ -1,0 +1,249 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
+#include "app/common/focus.h"
+#include "app/common/place.h"
+#include "app/common/slots.h"
+#include "app/common/theme.h"
+#include "core/backend.h"
+#include "core/trace.h"
+
+namespace attn::view {
+
+/// The backend that computes unless another is chosen.
+inline constexpr std::string_view kAuto = "auto";
+
+struct ActionType;
+class Action;
+struct WorkspaceInfo;
+struct EditEffect;
+using WorkspaceList = std::span<const WorkspaceInfo* const>;
+/// The workspaces of this program.
+WorkspaceList workspaces();
+
+/// What undo covers.
+struct Edit {
+    std::shared_ptr<const Document> document;
+    Slots controls;      // of the workspaces
+    std::string words;   // "scaling off": what the edit did, for the status line and undo's tooltip
+    bool opens = false;  // another document than the step before
+    bool typed = false;  // a model's text; what is typed on, in the same gesture, is the same step
+};
+
+enum class Severity : std::uint8_t { info, warning, error };
+inline constexpr std::string_view kSeverityNames[] = {"info", "warning", "error"};
+/// The bottom line: what just happened, in plain language.
+struct Message {
+    std::string words;
+    Severity severity = Severity::info;
+};
+
+/// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from; the path
+/// of results to check.
+enum class PromptKind : std::uint8_t { open, save, figure, runs, patch, check };
+struct Prompt {
+    PromptKind kind = PromptKind::open;
+    std::string path;        // as typed so far
+    bool confirmed = false;  // the file is there already, and the person was told
+    TextPatch patch = {};    // what the text is for
+};
+
+/// Unsaved work of a program that was ended before it could save.
+struct Recovery {
+    std::string path;   // of what was kept
+    std::string words;  // "The cat sat down, 2026-01-31 14:32"
+    bool operator==(const Recovery&) const = default;
+};
+enum class RecoveryAnswer : std::uint8_t { resume, discard, later };
+/// What is done with changes that are not saved when the program is to end: `keep`: they are offered at the next start.
+enum class QuitAnswer : std::uint8_t { save, discard, keep, stay };
+
+/// Fields of a session's file that this version does not know: the JSON of each by its JSON pointer ("/window/hue").
+using KeptFields = std::map<std::string, std::string>;
+
+/// A file that the world outside is asked to write.
+struct FileRequest {
+    std::string path;
+    bool overwrite = false;  // where there is one already
+    bool chrome = false;     // of a figure: the whole window, not the canvas alone
+};
+/// What apply() asks of the world outside; main does it and clears it.
+struct Effects {
+    bool quit = false;
+    bool screenshot = false;
+    std::optional<FileRequest> session;
+    std::optional<FileRequest> figure;
+    std::optional<std::string> clipboard;  // text to copy
+    std::optional<RecoveryAnswer> recovery;
+    std::optional<FileRequest> runs;        // a folder for what was trained
+    bool ask_quit = false;                  // to end, unless something is not saved
+    std::optional<QuitAnswer> quit_answer;  // discard or keep: to end
+};
+
+struct Tour;
+using TourList = std::vector<std::shared_ptr<const Tour>>;
+/// What can be read of assets/tours.
+TourList list_tours();
+/// Where a person is in a tour.
+struct TourLook {
+    std::shared_ptr<const Tour> tour;  // null: none was started
+    bool on = false;                   // false: put away; starting it again resumes at `page`
+    Index page = 0;
+    std::optional<Index> chosen;  // the prediction on this page
+    bool done = false;            // what this page asks for was done
+    std::string opened = {};  // the screen as the page opened, a session's JSON; "": not known yet
+};
+
+/// The list of terms, over the window.
+struct GlossaryLook {
+    bool shown = false;
+    std::string query;
+    std::size_t row = 0;  // of what the query finds
+};
+
+/// A drag that goes on: what BeginGesture opened.
+struct Gesture {
+    const ActionType* action = nullptr;  // once it edited something
+    bool joins = false;  // the edit that is being carried out joins that action's step
+};
+
+/// One value: everything that decides what is on screen. Only apply() changes it.
+struct AppState {
+    WorkspaceList workspaces = view::workspaces();
+    std::string_view workspace = "step";  // key of the one that is shown
+    ThemeName theme = ThemeName::dark;
+    double ui_scale = 1.0;  // 1.0 … 2.0
+    bool reduced_motion = false;
+    std::optional<bool> inspector;  // shown or hidden by hand; nullopt: as the window has room
+    bool presenter = false;         // P: the canvas alone, large
+    bool show_help = false;         // F1
+    bool show_about = false;        // version and licences
+    bool show_palette = false;      // Ctrl+K
+    std::string palette_query;
+    GlossaryLook glossary;  // G
+    Message message;
+    std::string session_file;  // where this session came from or was last saved; "": nowhere
+    KeptFields kept;           // of that file, written again
+
+    // of the moment: in no session and no journal
+    std::size_t palette_row = 0;
+    std::vector<std::string> recent;   // files that were opened or saved, the last first
+    std::optional<Recovery> recovery;  // offered now
+    bool recovery_shown = false;       // until it is answered
+    bool quit_asked =
+        false;  // whether changes that are not saved are to be saved, until it is answered
+    bool quits_when_saved = false;  // it was answered so
+    std::optional<Prompt> prompt;
+    std::optional<Message>
+        notice;  // what the system says; stands before `message` until the next action
+    std::optional<Gesture> gesture;
+    Focus focus;
+    bool narrow = false;  // the window has no room for an inspector beside the canvas
+    Effects effects;
+
+    std::vector<Edit> history;  // history[now] is the present
+    std::size_t now = 0;
+    std::uint64_t edits = 0;             // how often the history was changed so far
+    std::optional<OpenRequest> opening;  // what comes next
+    double opening_done = 0.0;           // how far that is, 0 … 1
+    std::uint64_t opened = 0;            // requests so far
+
+    // the place that all workspaces share
+    Index batch = 0;
+    Index head = 0;
+    std::optional<CellRef>
+        selected;  // always a cell that exists; none where there is nothing to be looked at
+    std::optional<CellRef>
+        chosen;     // what a person selected: also while the document has no such cell
+    Places places;  // the same of every kind of stage
+
+    // of the document, in every workspace
+    std::string sentence_draft;   // what stands in the sentence field
+    bool show_gradients = false;  // ∂L/∂<stage> is shown in place of the stage
+    Loss loss;                    // L; loss_of() has the one that holds
+
+    Slots looks;  // of the workspaces: what is looked at, not undone
+    TourLook tour;
+
+    BackendList backends = attn::backends();  // what main has to choose from
+    std::string backend{kAuto};
+    std::shared_ptr<const Trace> trace;      // of the present document; never null
+    std::shared_ptr<const Trace> gradients;  // of L, see step/loss.h
+    /// What the last edit, undo or redo did to every stage; null: none since the document was opened.
+    std::shared_ptr<const EditEffect> effect;
+    double trace_ms = 0.0;
+    std::string backend_used;  // for `trace`
+    std::string gradients_by;
+    /// What `trace` is of when a backend with a device computed it (see requests.h); else null.
+    std::shared_ptr<const Document> device_document;
+    /// Of the backends with a device that were asked: "", or why each cannot run here.
+    std::map<std::string, std::string> device_reasons;
+    /// Why the chosen backend was left for "auto" since the last action; apply() tells the person.
+    std::string backend_failure;
+
+    std::vector<Preset> presets;  // as found at the start
+    TourList tours;
+
+    /// Beside the canvas, or over it where the window is narrow.
+    bool is_inspector_shown() const { return inspector.value_or(!narrow); }
+    const Document& document() const { return *history[now].document; }
+    const std::shared_ptr<const Document>& shared_document() const { return history[now].document; }
+    /// Of the batch entry and head shown, in a tensor with that head axis.
+    Index head_in(HeadAxis axis) const;
+};
+
+/// What a workspace looks at, a value of AppState::looks: `inline constexpr Look<StepLook> step_look;` makes
+/// `step_look(state).stage` of it.
+template <class T>
+struct Look {
+    const T& operator()(const AppState& state) const { return state.looks.get<T>(); }
+    T& operator()(AppState& state) const { return state.looks.edit<T>(); }
+};
+/// Settings that undo covers: a value of the present Edit, changed by edit_controls() (document/edits.h).
+template <class T>
+struct Controls {
+    const T& operator()(const AppState& state) const {
+        return state.history[state.now].controls.get<T>();
+    }
+};
+
+/// Pixels of one design unit in a window `height` pixels high, on a screen of one pixel a unit: as set; while
+/// presenting, so many that the window is 540 units high, from 1 to 2 in quarters.
+double shown_scale(const AppState& state, double height);
+
+/// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
+/// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device
+/// "auto" computes until that has answered (requests.h). A document that no workspace shows stage by stage
+/// (stages_lack()) has an empty trace.
+Result<void> compute(AppState& state);
+/// The gradients alone, where L has changed and the trace has not. An error leaves them as they were.
+Result<void> compute_gradients(AppState& state);
+
+/// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset
+/// the same sentence is made from seeded weights, and the message says so.
+AppState initial_state();
+/// A state that looks at `document`, computed; everything else as at a first launch.
+Result<AppState> state_of(Document document);
+
+/// The stages on the ribbon for this document, in order: what is given or computed in it.
+std::vector<Stage> ribbon_stages(const Document& document);
+
+/// Brings along what follows from what changed: after each action, and once a session was read.
+void follow_all(AppState& state);
+/// What the clock has made due (the next step while playing): ordinary, journaled actions, so that a
+/// replay needs no clock.
+std::vector<Action> due_actions(const AppState& state);
+
+/// True while something moves in the workspace that is shown: the frame loop goes on and sends Tick.
+bool is_animating(const AppState& state);
+
+}  // namespace attn::view

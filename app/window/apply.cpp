@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/words.h"
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+/// One page over the window at a time.
+void close_pages(AppState& state) {
+    state.show_help = state.show_about = state.show_palette = state.glossary.shown = false;
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SetWorkspace& action) {
+    const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
+    if (!to)
+        return say(state,
+                   fmt::format("There is no workspace '{}': expected {}.", action.workspace,
+                               workspace_keys(state.workspaces)),
+                   Severity::error);
+    state.workspace = to->key;
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->leave(state);
+    to->enter(state);
+}
+
+void carry_out(AppState& state, const BeginGesture&) {
+    state.gesture = Gesture{};
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->gesture(state);
+}
+void carry_out(AppState& state, const EndGesture&) {
+    state.gesture.reset();
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->gesture(state);
+}
+
+void carry_out(AppState& state, const Undo&) {
+    if (state.now == 0) return say(state, "Nothing to undo.");
+    travel(state, state.now - 1, fmt::format("Undone: {}.", state.history[state.now].words));
+}
+
+void carry_out(AppState& state, const Redo&) {
+    if (state.now + 1 == state.history.size()) return say(state, "Nothing to redo.");
+    travel(state, state.now + 1, fmt::format("Redone: {}.", state.history[state.now + 1].words));
+}
+
+void carry_out(AppState& state, const ClearSelection&) { shown_workspace(state).clear(state); }
+
+void carry_out(AppState& state, const CopyArithmetic& action) {
+    const InspectorView view = shown_workspace(state).inspector(state);
+    if (view.empty) return say(state, "Nothing to copy: select a number first.", Severity::warning);
+    const std::string* texts[] = {&view.as_text, &view.as_latex, &view.as_python};
+    const char* names[] = {"text", "LaTeX", "Python"};
+    const auto n = static_cast<std::size_t>(action.format);
+    state.effects.clipboard = *texts[n];
+    say(state, fmt::format("Copied {} as {}.", view.title, names[n]));
+}
+
+void carry_out(AppState& state, const SetTheme& action) { state.theme = action.theme; }
+
+void carry_out(AppState& state, const SetUiScale& action) {
+    carry_out(state, StartAtScale{action.scale});
+    say(state, fmt::format("UI scale {:.0f} %", 100.0 * state.ui_scale));
+}
+
+void carry_out(AppState& state, const StartAtScale& action) {
+    if (std::isfinite(action.scale)) state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
+}
+
+void carry_out(AppState& state, const ShowInspector& action) { state.inspector = action.on; }
+void carry_out(AppState& state, const SetNarrow& action) { state.narrow = action.narrow; }
+
+void carry_out(AppState& state, const SetReducedMotion& action) {
+    state.reduced_motion = action.on;
+    say(state, action.on ? "Reduced motion: stages change at once." : "Stages cross-fade.");
+}
+
+/// Seen at once. What is typed has no field while presenting.
+void carry_out(AppState& state, const SetPresenter& action) {
+    state.presenter = action.on;
+    state.focus = {};
+    say(state, action.on ? "Presenting: P or Escape goes back." : "The whole window again.");
+}
+
+void carry_out(AppState& state, const ShowHelp& action) {
+    if (action.on) close_pages(state);
+    state.show_help = action.on;
+}
+
+void carry_out(AppState& state, const ShowGlossary& action) {
+    if (action.on) close_pages(state);
+    state.glossary = {action.on, {}, 0};
+}
+
+void carry_out(AppState& state, const SetGlossaryQuery& action) {
+    state.glossary.query = action.query;
+    state.glossary.row = 0;
+}
+
+void carry_out(AppState& state, const ChooseTerm& action) {
+    const Index last = std::max<Index>(std::ssize(found_terms(state)), 1) - 1;
+    state.glossary.row = static_cast<std::size_t>(std::clamp<Index>(action.row, 0, last));
+}
+
+void carry_out(AppState& state, const ShowAbout& action) {
+    if (action.on) close_pages(state);
+    state.show_about = action.on;
+}
+
+void carry_out(AppState& state, const ShowPalette& action) {
+    if (action.on) close_pages(state);
+    state.show_palette = action.on;
+    state.palette_query.clear();
+    state.palette_row = 0;
+}
+
+void carry_out(AppState& state, const SetPaletteQuery& action) {
+    state.palette_query = action.query;
+    state.palette_row = 0;
+}
+
+void carry_out(AppState& state, const MovePalette& action) {
+    const Index rows = static_cast<Index>(find_commands(state, state.palette_query).size());
+    const Index to = static_cast<Index>(state.palette_row) + action.rows;
+    state.palette_row =
+        static_cast<std::size_t>(std::clamp(to, Index{0}, std::max(rows, Index{1}) - 1));
+}
+
+void carry_out(AppState& state, const OfferRecovery& action) {
+    state.recovery = action.recovery;
+    state.recovery_shown = action.recovery.has_value();
+}
+
+void carry_out(AppState& state, const AnswerRecovery& action) {
+    if (!state.recovery_shown) return;
+    state.recovery_shown = false;
+    state.effects.recovery = action.answer;
+}
+
+void carry_out(AppState& state, const SetRecent& action) { state.recent = action.paths; }
+
+void carry_out(AppState& state, const ShowPrompt& action) {
+    state.prompt.reset();
+    if (action.kind != PromptKind::save) state.quits_when_saved = false;
+    if (!action.kind) return;
+    close_pages(state);
+    state.prompt = Prompt{*action.kind, action.path, action.confirmed};
+    if (!action.path.empty()) return;
+    if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;
+    if (*action.kind == PromptKind::runs) state.prompt->path = "attnscope-runs";
+    if (*action.kind == PromptKind::figure)
+        state.prompt->path = figure_name(shown_workspace(state), state) + ".svg";
+}
+
+void carry_out(AppState& state, const DraftPrompt& action) {
+    if (!state.prompt) return;
+    state.prompt->path = action.path;
+    state.prompt->confirmed = false;
+}
+
+void carry_out(AppState& state, const SaveSession& action) {
+    state.prompt.reset();
+    const bool again = action.path.empty() || action.path == state.session_file;
+    const std::string& path = again ? state.session_file : action.path;
+    if (path.empty()) return carry_out(state, ShowPrompt{PromptKind::save});
+    state.effects.session = FileRequest{path, again || action.overwrite};
+}
+
+void carry_out(AppState& state, const SessionSaved& action) {
+    state.session_file = action.path;
+    if (std::exchange(state.quits_when_saved, false))
+        state.effects.quit_answer = QuitAnswer::discard;
+}
+
+void carry_out(AppState& state, const ExportFigure& action) {
+    state.prompt.reset();
+    state.effects.figure = FileRequest{action.path, action.overwrite, action.chrome};
+}
+
+void carry_out(AppState& state, const Notify& action) {
+    state.notice = {shortened(action.message.words, kMostMessage), action.message.severity};
+}
+void carry_out(AppState& state, const JobProgress& action) {
+    if (state.opening && action.job == "opening") state.opening_done = action.done;
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        workspace->progress(state, action.job, action.done);
+}
+
+void carry_out(AppState& state, const TakeScreenshot&) { state.effects.screenshot = true; }
+void carry_out(AppState& state, const AskQuit&) {
+    leave_typed_text(state);
+    if (state.quit_asked) return carry_out(state, AnswerQuit{QuitAnswer::keep});
+    state.effects.ask_quit = true;
+}
+void carry_out(AppState& state, const OfferQuit&) {
+    close_pages(state);
+    state.prompt.reset();
+    state.quit_asked = true;
+}
+void carry_out(AppState& state, const AnswerQuit& action) {
+    state.quit_asked = false;
+    state.quits_when_saved = action.answer == QuitAnswer::save;
+    if (action.answer == QuitAnswer::save) return carry_out(state, SaveSession{""});
+    if (action.answer != QuitAnswer::stay) state.effects.quit_answer = action.answer;
+}
+void carry_out(AppState& state, const Quit&) {
+    leave_typed_text(state);
+    state.effects.quit = true;
+}
+
+void carry_out(AppState& state, const Tick& action) {
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->tick(state, action.seconds);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,188 @@
+#include "app/window/commands.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/window/tour.h"
+#include "app/workspaces/step/actions.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/search.h"
+#include "app/common/workspace.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kScaleStep = 0.1;
+
+using Commands = std::vector<Command>;
+
+bool is_side_shown(const AppState& state) {
+    return shown_workspace(state).has_side(state) && state.is_inspector_shown();
+}
+
+/// What Esc does here: the nearest thing that can be closed.
+Action escape_action(const AppState& state) {
+    if (state.recovery_shown) return AnswerRecovery{RecoveryAnswer::later};
+    if (state.quit_asked) return AnswerQuit{QuitAnswer::stay};
+    if (state.prompt) return ShowPrompt{std::nullopt};
+    if (state.show_palette) return ShowPalette{false};
+    if (state.show_help) return ShowHelp{false};
+    if (state.glossary.shown) return ShowGlossary{false};
+    if (state.show_about) return ShowAbout{false};
+    if (auto inner = shown_workspace(state).escape(state)) return *std::move(inner);
+    if (state.presenter) return SetPresenter{false};
+    if (state.narrow && is_side_shown(state)) return inspector_action(state, false);
+    return ClearSelection{};
+}
+
+void add_workspaces(const CommandAdder& add, const AppState& state) {
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        add(std::string(workspace->title) + " workspace", plain(workspace->digit),
+            go_to(*workspace));
+}
+
+void add_files(const CommandAdder& add, const AppState& state) {
+    add("Open a file", ctrl(Key::o), ShowPrompt{PromptKind::open});
+    add("Save the session", ctrl(Key::s), SaveSession{""});
+    add("Save the session as", {Key::s, true, true}, ShowPrompt{PromptKind::save});
+    add("Export a figure", ctrl(Key::e), ShowPrompt{PromptKind::figure});
+    add("Save screenshot", plain(Key::f12), TakeScreenshot{});
+    for (const std::string& path : state.recent)
+        add(fmt::format("Open recent: {}", path), {}, OpenFile{path});
+}
+
+void add_copies(const CommandAdder& add, const AppState& state) {
+    const bool any = !shown_workspace(state).inspector(state).empty;
+    add("Copy the arithmetic as text", ctrl(Key::c), CopyArithmetic{CopyAs::text}, any);
+    add("Copy the arithmetic as LaTeX", {}, CopyArithmetic{CopyAs::latex}, any);
+    add("Copy the arithmetic as Python", {}, CopyArithmetic{CopyAs::python}, any);
+}
+
+void add_looks(const CommandAdder& add, const AppState& state) {
+    const bool dark = state.theme == ThemeName::dark;
+    add(dark ? "Light theme" : "Dark theme", plain(Key::t),
+        SetTheme{dark ? ThemeName::light : ThemeName::dark});
+    add("Larger", ctrl(Key::plus), SetUiScale{state.ui_scale + kScaleStep}, state.ui_scale < 2.0);
+    add("Smaller", ctrl(Key::minus), SetUiScale{state.ui_scale - kScaleStep}, state.ui_scale > 1.0);
+    add("Normal size", ctrl(Key::zero), SetUiScale{1.0});
+    add(state.is_inspector_shown() ? "Hide the inspector" : "Show the inspector", plain(Key::i),
+        inspector_action(state, !state.is_inspector_shown()),
+        shown_workspace(state).has_side(state));
+    add(state.presenter ? "Stop presenting" : "Present: the canvas alone, filling the window",
+        plain(Key::p), SetPresenter{!state.presenter});
+    add(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
+        SetReducedMotion{!state.reduced_motion});
+}
+
+void add_tours(Commands& list, const AppState& state) {
+    const CommandAdder add{list, "Tour"};
+    const TourLook& look = state.tour;
+    for (std::size_t n = 0; n < state.tours.size(); ++n) {
+        const Tour& tour = *state.tours[n];
+        const bool resumes = look.tour && !look.on && look.tour->key == tour.key;
+        add(fmt::format("{}: {} ({} minutes)", resumes ? "Resume the tour" : "Tour", tour.title,
+                        tour.minutes),
+            n == 0 ? shift(Key::f1) : Chord{}, StartTour{tour.key}, !look.on);
+    }
+    if (!look.on) return;
+    const auto pages = static_cast<Index>(look.tour->pages.size());
+    add("Next page of the tour", ctrl(Key::right), GoToTourPage{look.page + 1},
+        look.page + 1 < pages);
+    add("Previous page of the tour", ctrl(Key::left), GoToTourPage{look.page - 1}, look.page > 0);
+    add("Show what this page asks for", ctrl(Key::enter), ShowTourAction{});
+    add("Put the tour away", {}, EndTour{});
+}
+
+/// By G where the workspace has no use for it; Shift+G everywhere.
+void add_glossary(Commands& list, const AppState& state) {
+    const bool free = std::ranges::none_of(
+        list, [](const Command& command) { return command.chord == plain(Key::g); });
+    const CommandAdder add{list, "Window"};
+    add("Glossary: what a term means", shift(Key::g), ShowGlossary{!state.glossary.shown}, true, {},
+        free ? plain(Key::g) : Chord{});
+}
+
+void add_window(Commands& list, const AppState& state) {
+    const CommandAdder add{list, "Window"};
+    add_workspaces(add, state);
+    add("Undo", ctrl(Key::z), Undo{}, state.now > 0);
+    add("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size(), {},
+        {Key::z, true, true});
+    add_files(add, state);
+    add_copies(add, state);
+    add_looks(add, state);
+    add("Find a command", ctrl(Key::k), ShowPalette{!state.show_palette});
+    add("Keys and commands", plain(Key::f1), ShowHelp{!state.show_help});
+    add("About: version, licences, libraries and fonts", ctrl(Key::f1),
+        ShowAbout{!state.show_about});
+    add("Close, or clear the selection", plain(Key::escape), escape_action(state));
+    add("Quit", ctrl(Key::q), AskQuit{});
+}
+
+}  // namespace
+
+std::string keys_of(const Command& command) {
+    std::string text = to_string(command.chord);
+    if (command.also.key != Key::none) text += ", " + to_string(command.also);
+    return text;
+}
+
+Action inspector_action(const AppState& state, bool shown) {
+    if (shown == !state.narrow) return ShowInspector{std::nullopt};
+    return ShowInspector{shown};
+}
+
+Commands commands(const AppState& state) {
+    Commands list;
+    shown_workspace(state).add_commands(list, state);
+    add_tours(list, state);
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        workspace->add_commands_everywhere(list, state);
+    add_glossary(list, state);
+    add_window(list, state);
+    return list;
+}
+
+Commands find_commands(const AppState& state, std::string_view query) {
+    const std::vector<std::string> words = search_words(query);
+    std::vector<std::pair<int, Command>> scored;
+    for (Command& command : commands(state))
+        if (const int points = match(command.words, words);
+            points > 0 && (command.enabled || !command.why_not.empty()))
+            scored.emplace_back(points, std::move(command));
+    std::stable_sort(scored.begin(), scored.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    Commands found;
+    for (auto& [points, command] : scored) found.push_back(std::move(command));
+    return found;
+}
+
+std::vector<const GlossaryTerm*> found_terms(const AppState& state) {
+    std::optional<OperandId> operand;
+    if (state.workspace == "step") operand = step_look(state).stage;
+    return find_terms(state.glossary.query, shown_workspace(state).key, operand);
+}
+
+std::string place_words(const AppState& state, const GlossaryTerm& term) {
+    const WorkspaceInfo* const workspace = find_workspace(state.workspaces, term.workspace);
+    const std::string title(workspace != nullptr ? workspace->title : term.workspace);
+    const Stage* const stage = term.operand ? std::get_if<Stage>(&*term.operand) : nullptr;
+    return stage != nullptr ? fmt::format("{}, stage {}", title, info(*stage).step) : title;
+}
+
+Actions chosen(const GlossaryTerm& term) {
+    Actions actions{ShowGlossary{false}, SetWorkspace{term.workspace}};
+    const Stage* const stage = term.operand ? std::get_if<Stage>(&*term.operand) : nullptr;
+    if (stage != nullptr) actions.push_back(GoToStage{*stage});
+    return actions;
+}
+
+Actions chosen(const Command& command) {
+    if (command.enabled) return {ShowPalette{false}, command.action};
+    return {ShowPalette{false},
+            Notify{{fmt::format("{}: {}", command.words, command.why_not), Severity::warning}}};
+}
+
+}  // namespace attn::view

@@ -1,0 +1,73 @@
+#include <algorithm>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/overlay.h"
+#include "app/common/draw/widgets.h"
+#include "app/window/draw/panels.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Command;
+
+constexpr float kKeyWidth = 136.0F;  // design units
+
+std::vector<std::string> groups_of(const std::vector<Command>& commands) {
+    std::vector<std::string> groups;
+    for (const Command& command : commands)
+        if (command.chord.key != view::Key::none && std::ranges::count(groups, command.group) == 0)
+            groups.push_back(command.group);
+    return groups;
+}
+
+void draw_group(const std::string& group, const std::vector<Command>& commands,
+                const Frame& frame) {
+    words(frame, frame.fonts.strong, frame.theme.text, group);
+    for (const Command& command : commands) {
+        if (command.group != group || command.chord.key == view::Key::none) continue;
+        const float left = ImGui::GetCursorPosX();
+        words(frame, frame.fonts.digits_small, frame.theme.accent, keys_of(command));
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(left + frame.px(kKeyWidth));  // SameLine counts from the window
+        wrapped_words(frame, frame.fonts.body,
+                      command.enabled ? frame.theme.text : frame.theme.muted, command.words);
+    }
+    ImGui::Dummy({0.0F, frame.px(8)});
+}
+
+void draw_mouse(std::span<const std::string_view> mouse, const Frame& frame) {
+    words(frame, frame.fonts.strong, frame.theme.text, "Mouse");
+    for (const std::string_view line : mouse)
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, line);
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  "Drag a number or a slider; double-click it: type a value.");
+}
+
+}  // namespace
+
+void draw_help(const std::vector<Command>& commands, std::span<const std::string_view> mouse,
+               const Frame& frame, view::Actions& out) {
+    const bool beside = begin_overlay("help", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
+    words(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  "Ctrl+K finds every command that can be used now. Ctrl+F1: version and licences. "
+                  "Escape closes this page.");
+    ImGui::Dummy({0.0F, frame.px(8)});
+    const std::vector<std::string> groups = groups_of(commands);
+    const bool two_columns = ImGui::GetContentRegionAvail().x > frame.px(720);
+    if (ImGui::BeginTable("groups", two_columns ? 2 : 1)) {
+        for (const std::string& group : groups) {
+            ImGui::TableNextColumn();
+            draw_group(group, commands, frame);
+        }
+        ImGui::TableNextColumn();
+        draw_mouse(mouse, frame);
+        ImGui::EndTable();
+    }
+    scroll_by_keys(frame);
+    end_overlay();
+    if (beside || is_pressed(view::Key::escape)) out.push_back(view::ShowHelp{false});
+}
+
+}  // namespace attn::ui

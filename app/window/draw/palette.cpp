@@ -1,0 +1,117 @@
+#include <algorithm>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/overlay.h"
+#include "app/common/draw/still.h"
+#include "app/common/draw/widgets.h"
+#include "app/window/draw/panels.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Command;
+
+constexpr float kRow = 32.0F;       // design units
+constexpr float kAround = 48 + 48;  // above and below the rows
+constexpr float kMostRows = 12;
+
+/// The right side of a row: where the command belongs and its keys, or why it cannot be done.
+std::string remark_of(const Command& command) {
+    if (!command.why_not.empty()) return command.why_not;
+    if (command.chord.key == view::Key::none) return command.group;
+    return command.group + "   " + keys_of(command);
+}
+
+bool draw_row(const Command& command, bool current, const Frame& frame) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
+    const bool clicked = ImGui::InvisibleButton("row", size);
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    if (current || ImGui::IsItemHovered())
+        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    if (current) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
+    const ImVec2 inner_low{low.x + frame.px(12), low.y};
+    const ImVec2 inner_high{high.x - frame.px(12), high.y};
+    const std::string words = fit_text(frame, frame.fonts.body, command.words, size.x * 0.6F);
+    const float room = size.x - frame.text_width(frame.fonts.body, words) - frame.px(48);
+    draw_text_in(frame, frame.fonts.body, inner_low, inner_high, Align::left,
+                 command.enabled ? frame.theme.text : frame.theme.muted, words);
+    draw_text_in(frame, frame.fonts.small, inner_low, inner_high, Align::right, frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, remark_of(command), room));
+    if (!command.why_not.empty()) tooltip(frame, command.words, command.why_not);
+    return clicked;
+}
+
+void choose(const Command& command, view::Actions& out) {
+    const view::Actions actions = chosen(command);
+    out.insert(out.end(), actions.begin(), actions.end());
+}
+
+/// As many as the window has room for.
+std::size_t most_rows(const Frame& frame) {
+    const float room = ImGui::GetIO().DisplaySize.y - frame.px(kAround + 48);
+    return static_cast<std::size_t>(std::clamp(room / frame.px(kRow), 1.0F, kMostRows));
+}
+
+void draw_rows(const view::AppState& state, const std::vector<Command>& found, const Frame& frame,
+               view::Actions& out) {
+    const std::size_t rows = most_rows(frame);
+    const std::size_t first = first_row(state.palette_row, found.size(), rows);
+    const std::size_t last = std::min(first + rows, found.size());
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    for (std::size_t n = first; n < last; ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        if (draw_row(found[n], n == state.palette_row, frame)) choose(found[n], out);
+        ImGui::PopID();
+    }
+    ImGui::PopStyleVar();
+    if (found.empty())
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, "No command has these words.");
+}
+
+void read_keys(const view::AppState& state, const std::vector<Command>& found, view::Actions& out) {
+    if (is_pressed(view::Key::down, true)) out.push_back(view::MovePalette{1});
+    if (is_pressed(view::Key::up, true)) out.push_back(view::MovePalette{-1});
+    const float wheel = ImGui::GetIO().MouseWheel;
+    if (wheel != 0.0F) out.push_back(view::MovePalette{wheel < 0.0F ? 1 : -1});
+    if (is_pressed(view::Key::enter) && state.palette_row < found.size())
+        choose(found[state.palette_row], out);
+    const bool again = ImGui::GetIO().KeyCtrl && is_pressed(view::Key::k);
+    if (again || is_pressed(view::Key::escape)) out.push_back(view::ShowPalette{false});
+}
+
+}  // namespace
+
+std::optional<std::string> query_field(const std::string& now, const char* hint,
+                                       const Frame& frame) {
+    std::string query = now;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint("##query", hint, &query);
+    pop_font();
+    still_field(frame, frame.fonts.body, query, hint);
+    if (query == now) return std::nullopt;
+    return query;
+}
+
+std::size_t first_row(std::size_t current, std::size_t count, std::size_t rows) {
+    if (count <= rows || current < rows / 2) return 0;
+    return std::min(current - rows / 2, count - rows);
+}
+
+void draw_palette(const view::AppState& state, const std::vector<Command>& found,
+                  const Frame& frame, view::Actions& out) {
+    const std::size_t rows = std::min(most_rows(frame), std::max<std::size_t>(found.size(), 1));
+    const float height = frame.px(kAround) + frame.px(kRow) * static_cast<float>(rows);
+    const bool beside = begin_overlay("palette", frame.px(640), height, frame);
+    if (auto query = query_field(state.palette_query, "Find a command", frame))
+        out.push_back(view::SetPaletteQuery{*std::move(query)});
+    draw_rows(state, found, frame, out);
+    end_overlay();
+    read_keys(state, found, out);
+    if (beside) out.push_back(view::ShowPalette{false});
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/overlay.h"
+#include "app/common/draw/still.h"
+#include "app/window/draw/panels.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/learn/actions.h"
+#include "app/workspaces/verify/actions.h"
+
+namespace attn::ui {
+namespace {
+
+using view::PromptKind;
+
+struct PromptWords {
+    std::string title;
+    std::string hint;
+    const char* asked = "A path";
+};
+
+PromptWords words_of(const view::Prompt& prompt) {
+    switch (prompt.kind) {
+        case PromptKind::patch:
+            return {
+                fmt::format("Patch {} of layer {} {} {} from another text or image",
+                            info(prompt.patch.part).key, prompt.patch.at.layer,
+                            prompt.patch.part == Stage::q ? "head" : "key head",
+                            prompt.patch.at.head),
+                "A text of as many tokens as the one that is open, or an image's file where the "
+                "model reads images: what each of its tokens has "
+                "takes the place at the same position. Enter runs the model.",
+                "A text, or a file"};
+        case PromptKind::check:
+            return {"Check a file of results",
+                    "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
+                    "what is open, or with inputs of their own. Enter compares them."};
+        case PromptKind::open:
+            return {"Open a file",
+                    "Tensors (.npz, .npy, .safetensors, a folder), a model's folder, an image for "
+                    "the model that is open (.png), a session or a preset (.json). Enter opens it; "
+                    "a file may be dropped on the window too."};
+        case PromptKind::save:
+            return {"Save the session",
+                    "A session (.json) brings this screen back. Enter saves it."};
+        case PromptKind::runs:
+            return {
+                "Save the runs",
+                "A folder that gets run-a and run-b, as attnscope train saves them. Enter saves; "
+                "Ctrl+O opens one again."};
+        case PromptKind::figure:
+            break;
+    }
+    return {"Export a figure",
+            "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window."};
+}
+
+view::Action action_of(const view::Prompt& prompt, bool ctrl) {
+    switch (prompt.kind) {
+        case PromptKind::patch:
+            return view::PatchHead{prompt.patch.at.layer, prompt.patch.at.head, prompt.patch.part,
+                                   prompt.path};
+        case PromptKind::check:
+            return view::CheckFile{prompt.path};
+        case PromptKind::open:
+            return view::OpenFile{prompt.path};
+        case PromptKind::save:
+            return view::SaveSession{prompt.path, prompt.confirmed};
+        case PromptKind::runs:
+            return view::SaveRuns{prompt.path, prompt.confirmed};
+        case PromptKind::figure:
+            break;
+    }
+    return view::ExportFigure{prompt.path, ctrl, prompt.confirmed};
+}
+
+}  // namespace
+
+void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out) {
+    const PromptWords text = words_of(prompt);
+    const bool beside = begin_overlay("prompt", frame.px(640), frame.px(208), frame);
+    words(frame, frame.fonts.title, frame.theme.text, text.title);
+    std::string path = prompt.path;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint("##path", text.asked, &path, ImGuiInputTextFlags_AutoSelectAll);
+    pop_font();
+    still_field(frame, frame.fonts.body, path, text.asked);
+    const std::string taken = prompt.path + " is there already: Enter overwrites it.";
+    wrapped_words(frame, frame.fonts.body,
+                  prompt.confirmed ? frame.theme.warning : frame.theme.muted,
+                  prompt.confirmed ? taken : text.hint);
+    end_overlay();
+    if (path != prompt.path) out.push_back(view::DraftPrompt{path});
+    if (beside || is_pressed(view::Key::escape))
+        out.push_back(view::ShowPrompt{std::nullopt});
+    else if (is_pressed(view::Key::enter) && !path.empty()) {
+        out.push_back(
+            action_of({prompt.kind, path, prompt.confirmed, prompt.patch}, ImGui::GetIO().KeyCtrl));
+        if (prompt.kind == PromptKind::open) out.push_back(view::ShowPrompt{std::nullopt});
+    }
+}
+
+}  // namespace attn::ui

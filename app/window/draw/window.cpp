@@ -1,0 +1,208 @@
+#include "app/window/draw/window.h"
+#include "app/workspaces/step/state.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/workspace.h"
+#include "app/window/draw/panels.h"
+#include "app/window/requests.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Actions;
+using view::AppState;
+
+// Design units, on the 8-px grid.
+constexpr float kMargin = 24.0F;
+constexpr float kNarrowMargin = 16.0F;
+constexpr float kRail = 64.0F;
+constexpr float kBottom = 32.0F;
+constexpr float kPresentedFoot = 20.0F;
+constexpr float kInspectorMost = 312.0F;  // with the strip of its handle: 328
+constexpr float kInspectorLeast = 240.0F;
+constexpr float kStrip = 16.0F;
+constexpr float kNarrow = 1000.0F;  // a window under this many units gives up some air
+constexpr float kDocks = 1440.0F;   // from here on the inspector stands beside the canvas
+
+constexpr ImGuiWindowFlags kWhole =
+    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoBackground |
+    ImGuiWindowFlags_NoScrollWithMouse;
+
+struct Regions {
+    Box rail, bottom, strip;
+    Box tour;  // above the bottom line; no height: none is on
+    WorkArea area;
+};
+
+bool is_narrow(const Frame& frame) { return ImGui::GetIO().DisplaySize.x < frame.px(kDocks); }
+
+/// Beside the canvas, over it, or folded to the strip of its handle.
+void place_side(const AppState& state, const Frame& frame, Regions& r) {
+    if (!shown_workspace(state).has_side(state)) return;
+    WorkArea& area = r.area;
+    const float strip = std::min(frame.px(kStrip), area.work.size().x / 4);
+    r.strip = {{area.work.high.x - strip, area.work.low.y}, area.work.high};
+    area.work.high.x -= strip;
+    const bool narrow = is_narrow(frame);
+    if (!state.inspector.value_or(!narrow)) return;
+    const float wanted = std::clamp(ImGui::GetIO().DisplaySize.x * 0.24F, frame.px(kInspectorLeast),
+                                    frame.px(kInspectorMost));
+    const float width = std::min(wanted, area.work.size().x * (narrow ? 0.9F : 0.5F));
+    (narrow ? area.drawer : area.inspector) = width;
+}
+
+Regions regions(const AppState& state, const std::optional<view::TourView>& tour,
+                const Frame& frame) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const bool tight = display.x < frame.px(kNarrow);
+    const float margin = frame.px(tight ? kNarrowMargin : kMargin);
+    const float rail = std::min(frame.px(kRail), display.x / 2);
+    const float foot = std::max(display.y - frame.px(kBottom), display.y / 2);
+    Regions r{{{0.0F, 0.0F}, {rail, display.y}},
+              {{rail + margin, foot}, {display.x - margin, display.y}},
+              {},
+              {{rail + margin, foot}, {display.x - margin, foot}},
+              {{{rail, 0.0F}, {display.x, foot}}, margin}};
+    if (tour) {
+        const float height = tour_height(*tour, r.tour.size().x, frame);
+        r.tour.low.y = r.area.work.high.y = std::max(foot - height, foot / 2);
+    }
+    place_side(state, frame, r);
+    return r;
+}
+
+void fill(const Box& box, view::Color color, const Frame& frame) {
+    frame.painter.rect(box.low, box.high, color);
+}
+
+void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
+    frame.painter.line(from, to, frame.theme.line, frame.px(1));
+}
+
+/// The handle: an arrow in the middle of the strip, which shows or hides the inspector.
+void draw_handle(const AppState& state, const Regions& r, const Frame& frame, Actions& out) {
+    if (r.strip.high.x <= r.strip.low.x) return;
+    const bool shown = r.area.has_side();
+    const view::Theme& theme = frame.theme;
+    ImGui::SetCursorScreenPos(r.strip.low);
+    const bool clicked = ImGui::InvisibleButton("handle", r.strip.size());
+    const bool hovered = ImGui::IsItemHovered();
+    const float inset = frame.px(4);
+    const ImVec2 low = r.strip.low;
+    const ImVec2 high = r.strip.high;
+    const bool pressed =
+        pressed_by_key(frame, {low.x + inset, low.y + inset}, {high.x - inset, high.y - inset});
+    tooltip(frame, shown ? "Hide the inspector" : "Show the inspector", "Key: I");
+    fill(r.strip, hovered ? theme.raised : theme.surface, frame);
+    hairline(low, {low.x, high.y}, frame);
+    const float arm = frame.px(4) * (shown ? 1.0F : -1.0F);
+    const ImVec2 tip{(low.x + high.x + arm) / 2, (low.y + high.y) / 2};
+    const view::Point mark[] = {
+        {tip.x - arm, tip.y - frame.px(6)}, tip, {tip.x - arm, tip.y + frame.px(6)}};
+    frame.painter.polyline(mark, hovered ? theme.accent : theme.muted, frame.px(2));
+    if (clicked || pressed) out.push_back(view::inspector_action(state, !shown));
+}
+
+const WorkspacePanel& panel_of(const AppState& state, PanelList panels) {
+    return **std::ranges::find(panels, state.workspace, &WorkspacePanel::key);
+}
+
+void draw_base(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
+    const auto tour = build_tour_view(state);
+    const Regions r = regions(state, tour, frame);
+    const Frame chrome = around(frame);
+    fill(r.rail, frame.theme.surface, chrome);
+    const float line = r.bottom.low.y;
+    hairline({r.area.work.low.x, line}, {r.bottom.high.x, line}, chrome);
+    panel("rail", {{0.0F, frame.px(8)}, r.rail.high},
+          [&] { draw_rail(state, panels, chrome, out); });
+    draw_handle(state, r, chrome, out);
+    const std::string aside = panel_of(state, panels).draw(state, r.area, frame, out);
+    if (tour) {
+        fill({{r.area.work.low.x, r.tour.low.y}, {ImGui::GetIO().DisplaySize.x, line}},
+             frame.theme.surface, chrome);
+        hairline({r.area.work.low.x, r.tour.low.y}, {ImGui::GetIO().DisplaySize.x, r.tour.low.y},
+                 chrome);
+        panel("tour", r.tour, [&] { draw_tour(*tour, state.tour.page, chrome, out); });
+    }
+    panel("bottom line", r.bottom,
+          [&] { draw_bottom_line(state.notice.value_or(state.message), aside, chrome); });
+    if (state.narrow != is_narrow(frame)) out.push_back(view::SetNarrow{is_narrow(frame)});
+}
+
+/// Presenting: the workspace alone. Only what went wrong is said beneath it.
+void draw_presented(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const float margin = frame.px(kNarrowMargin);
+    const float foot = std::max(display.y - frame.px(kPresentedFoot), display.y / 2);
+    const WorkArea area{{{0.0F, 0.0F}, {display.x, foot}}, margin, 0.0F, 0.0F, false};
+    panel_of(state, panels).draw(state, area, frame, out);
+    const view::Message& said = state.notice ? *state.notice : state.message;
+    if (said.severity == view::Severity::info) return;
+    panel("bottom line", {{margin, foot}, {display.x - margin, display.y}},
+          [&] { draw_bottom_line(said, {}, around(frame)); });
+}
+
+void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
+    if (state.show_help) draw_help(commands(state), shown_workspace(state).mouse, frame, out);
+    if (state.show_about) draw_about(frame, out);
+    if (state.show_palette)
+        draw_palette(state, find_commands(state, state.palette_query), frame, out);
+    if (state.glossary.shown) draw_glossary(state, frame, out);
+    if (state.prompt) draw_prompt(*state.prompt, frame, out);
+    if (state.recovery_shown) draw_recovery(*state.recovery, frame, out);
+    if (state.quit_asked) draw_quit(state.session_file, frame, out);
+}
+
+/// Who has the keyboard as the frame begins: what is closed in this frame keeps its keys.
+Hands hands_of(const AppState& state) {
+    const bool edits = view::step_look(state).editing || state.focus.typing;
+    return {.list = is_list_open(),
+            .overlay = state.show_help || state.show_about || state.show_palette ||
+                       state.glossary.shown || state.prompt || state.recovery_shown ||
+                       state.quit_asked,
+            .typing = edits || ImGui::GetIO().WantTextInput};
+}
+
+}  // namespace
+
+void fill_side(const WorkArea& area, float top, const Frame& frame) {
+    const Box box = area.side(top);
+    fill(box, frame.theme.surface, frame);
+    if (area.drawer > 0.0F) hairline(box.low, {box.low.x, box.high.y}, frame);
+}
+
+void draw_window(const AppState& state, const Frame& whole, Actions& out, PanelList panels) {
+    FocusRing ring(state.focus, hands_of(state));
+    Frame frame = whole;
+    frame.focus = &ring;
+    frame.quiet = ring.hands().list || ring.hands().typing;
+    push_font(frame.fonts.body);
+    ImGui::SetNextWindowPos({0.0F, 0.0F});
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
+    ImGui::Begin("attnscope", nullptr, kWhole);
+    ImGui::PopStyleVar();
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    ImGui::PushClipRect({0.0F, 0.0F}, display, false);  // padding is no reason to clip the rail
+    if (state.presenter)
+        draw_presented(state, panels, frame, out);
+    else
+        draw_base(state, panels, frame, out);
+    ImGui::PopClipRect();
+    ImGui::End();
+    draw_overlays(state, around(frame), out);
+    ring.finish(out);
+    read_keyboard(state, ring, out);
+    pop_font();
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/draw/frame.h"
+#include "app/common/draw/workspace.h"
+
+namespace attn::ui {
+
+/// The whole window of one frame, between ImGui::NewFrame() and ImGui::Render(). The caller clears
+/// to theme.background: full-screen windows draw no background of their own.
+void draw_window(const view::AppState& state, const Frame& frame, view::Actions& out,
+                 PanelList panels = workspace_panels());
+
+}  // namespace attn::ui

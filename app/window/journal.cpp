@@ -1,0 +1,66 @@
+#include "app/window/journal.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
+#include "app/common/describe_json.h"
+#include "app/common/document/actions.h"
+#include "app/common/fields.h"
+#include "app/common/workspace.h"
+#include "core/io/json.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+/// nullptr when there is none of that name.
+const ActionType* find_action(std::string_view name) {
+    const auto all = all_actions();
+    const auto found = std::ranges::find(all, name, &ActionType::name);
+    return name.empty() || found == all.end() ? nullptr : *found;
+}
+
+}  // namespace
+
+std::vector<const ActionType*> all_actions() {
+    std::vector<const ActionType*> all;
+    const auto add = [&all](ActionTypes types) {
+        all.insert(all.end(), types.begin(), types.end());
+    };
+    add(WindowActions::kTypes);
+    add(DocumentActions::kTypes);
+    for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);
+    return all;
+}
+
+std::optional<std::string> to_journal(const Action& action) {
+    if (name_of(action).empty()) return std::nullopt;
+    ordered_json line{{"action", name_of(action)}};
+    JsonWriter writer(line, None::null);
+    action.type().describe(writer, action.type().copy(action.get()).get());
+    return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<Action> from_journal(std::string_view line) {
+    return parse_json(line, "the journal line").and_then([](const json& value) -> Result<Action> {
+        Fields fields(value, "the journal line");
+        std::string name;
+        fields.need("action", name);
+        if (!fields.fine()) return tl::unexpected(fields.finish().error());
+        const ActionType* const type = find_action(name);
+        if (type == nullptr)
+            return bad_input(
+                fmt::format("the journal line has the unknown action '{}'", shortened(name)));
+        const std::shared_ptr<void> action = type->make();
+        JsonReader reader(fields, Missing::complains);
+        type->describe(reader, action.get());
+        return fields.finish().map([&] { return Action(*type, action); });
+    });
+}
+
+}  // namespace attn::view

@@ -1,0 +1,410 @@
+#include "app/window/session.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/window/tour.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/describe_json.h"
+#include "app/common/document/edits.h"
+#include "app/common/document/reference.h"
+#include "app/common/fields.h"
+#include "app/common/json.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/step/map.h"
+#include "core/io/json.h"
+#include "core/io/paths.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr int kVersion = 2;
+
+// ---- writing
+
+ordered_json tour_to(const TourLook& look) {
+    ordered_json tour{{"name", look.tour->key}, {"page", look.page}, {"on", look.on}};
+    if (look.chosen) tour["predicted"] = *look.chosen;
+    if (look.done) tour["done"] = true;
+    return tour;
+}
+
+ordered_json window_to(const AppState& state) {
+    ordered_json window{{"workspace", shown_workspace(state).key},
+                        {"theme", kThemeNames[static_cast<std::size_t>(state.theme)]},
+                        {"ui_scale", state.ui_scale},
+                        {"reduced_motion", state.reduced_motion},
+                        {"backend", state.backend},
+                        {"message", state.message.words}};
+    window["severity"] = kSeverityNames[static_cast<std::size_t>(state.message.severity)];
+    if (state.inspector) window["inspector"] = *state.inspector;
+    if (state.presenter) window["presenter"] = true;
+    if (state.show_help) window["help"] = true;
+    if (state.glossary.shown) window["glossary"] = state.glossary.query;
+    if (state.show_about) window["about"] = true;
+    if (state.show_palette) window["palette"] = state.palette_query;
+    if (state.tour.tour) window["tour"] = tour_to(state.tour);
+    return window;
+}
+
+/// With the fields of the file that this version does not know, where the object that holds them is still there.
+ordered_json with_kept(ordered_json part, std::string_view key, const KeptFields& kept) {
+    const std::string start = fmt::format("/{}/", key);
+    for (const auto& [pointer, text] : kept) {
+        if (!pointer.starts_with(start)) continue;
+        const ordered_json::json_pointer at(pointer.substr(start.size() - 1));
+        const auto parent = at.parent_pointer();
+        if (part.contains(parent) && part[parent].is_object())
+            part[at] = ordered_json::parse(text, nullptr, false);
+    }
+    return part;
+}
+
+/// Lines of those that stand beside the parts.
+std::string kept_lines(const KeptFields& kept) {
+    std::string lines;
+    for (const auto& [pointer, text] : kept)
+        if (pointer.find('/', 1) == pointer.npos)
+            lines +=
+                fmt::format("{}: {},\n", json(json::json_pointer(pointer).back()).dump(), text);
+    return lines;
+}
+
+std::string line(const ordered_json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// What is pinned in Compare, each with its own document.
+std::string pins_line(const AppState& state, const std::filesystem::path& folder) {
+    std::string line;
+    for (std::size_t n = 0; n < compare_look(state).pins.size(); ++n) {
+        const ComparePin& pin = compare_look(state).pins[n];
+        std::string document = document_to_json(*pin.document, folder);
+        document.pop_back();  // its last line break
+        line +=
+            fmt::format("{}{{{}\"batch\": {}, \"head\": {}, \"backend\": {}, \"document\": {}}}",
+                        line.empty() ? "" : ",\n",
+                        n == compare_look(state).baseline ? "\"baseline\": true, " : "", pin.batch,
+                        pin.head, json(pin.backend).dump(), document);
+    }
+    return line.empty() ? line : fmt::format("\"pins\": [{}],\n", line);
+}
+
+// ---- reading
+
+void read_shown(Fields& fields, AppState& state) {
+    std::string key(shown_workspace(state).key);
+    fields.read("workspace", key);
+    if (const WorkspaceInfo* found = find_workspace(state.workspaces, key))
+        state.workspace = found->key;
+    else
+        fields.complain(fmt::format("has 'workspace' = \"{}\": expected {}", key,
+                                    workspace_keys(state.workspaces)));
+}
+
+ordered_json write_workspace(const WorkspaceInfo& workspace, const AppState& state) {
+    if (workspace.write != nullptr) return workspace.write(state);
+    auto part = ordered_json::object();
+    JsonWriter writer(part);
+    for (const KeptValue& kept : workspace.values) {
+        Slots values = kept.undone ? state.history[state.now].controls : state.looks;
+        kept.type->describe(writer, values.edit(*kept.type));
+    }
+    return part;
+}
+
+void read_workspace(const WorkspaceInfo& workspace, Fields& fields, AppState& state) {
+    if (workspace.read != nullptr) return workspace.read(fields, state);
+    JsonReader reader(fields);
+    for (const KeptValue& kept : workspace.values) {
+        Slots& values = kept.undone ? state.history[state.now].controls : state.looks;
+        kept.type->describe(reader, values.edit(*kept.type));
+    }
+}
+
+/// A tour that is no longer there, or has fewer pages, is not resumed.
+void read_tour(Fields& fields, AppState& state) {
+    TourLook look;
+    std::string name;
+    Index chosen = -1;
+    fields.need("name", name);
+    fields.read_index("page", look.page);
+    fields.read("on", look.on);
+    fields.read_index("predicted", chosen);
+    fields.read("done", look.done);
+    const auto found =
+        std::ranges::find_if(state.tours, [&](const auto& tour) { return tour->key == name; });
+    if (found == state.tours.end()) return;
+    look.tour = *found;
+    if (look.page >= static_cast<Index>(look.tour->pages.size())) return;
+    const TourPage& page = look.tour->pages[static_cast<std::size_t>(look.page)];
+    if (chosen >= 0 && chosen < static_cast<Index>(page.choices.size())) look.chosen = chosen;
+    state.tour = std::move(look);
+}
+
+void read_window(Fields& fields, AppState& state) {
+    read_shown(fields, state);
+    fields.read_name("theme", state.theme, kThemeNames);
+    fields.read("ui_scale", state.ui_scale);
+    fields.read("reduced_motion", state.reduced_motion);
+    fields.read("backend", state.backend);
+    if (fields.find("inspector") != nullptr) fields.read("inspector", state.inspector.emplace());
+    fields.read("message", state.message.words);
+    fields.read_name("severity", state.message.severity, kSeverityNames);
+    fields.read("presenter", state.presenter);
+    fields.read("help", state.show_help);
+    state.glossary.shown = fields.find("glossary") != nullptr;
+    fields.read("glossary", state.glossary.query);
+    fields.read("about", state.show_about);
+    state.show_palette = fields.find("palette") != nullptr;
+    fields.read("palette", state.palette_query);
+    read_object(fields, "tour", [&](Fields& inner) { read_tour(inner, state); });
+    if (!(state.ui_scale >= 1.0 && state.ui_scale <= 2.0))
+        fields.complain(fmt::format("has 'ui_scale' = {}: expected 1 to 2", state.ui_scale));
+}
+
+void read_place(Fields& fields, AppState& state) {
+    fields.read("batch", state.batch);
+    fields.read("head", state.head);
+    const Dimensions& size = state.document().size;
+    const auto outside = [](Index value, Index count) {
+        return value < 0 || value >= std::max<Index>(count, 1);
+    };
+    if (outside(state.head, size.heads))
+        fields.complain(
+            fmt::format("has 'head' = {}: expected 0 to {}", state.head, size.heads - 1));
+    if (outside(state.batch, size.batch))
+        fields.complain(
+            fmt::format("has 'batch' = {}: expected 0 to {}", state.batch, size.batch - 1));
+}
+
+/// The options of a file that leaves something open: the session says in which corner its causal mask starts.
+std::string with_corner(const DocumentReference& reference) {
+    const auto& causal = reference.spec.mask.causal;
+    if (!causal || !std::holds_alternative<std::string>(reference.what)) return reference.options;
+    json options =
+        reference.options.empty() ? json::object() : json::parse(reference.options, nullptr, false);
+    if (!options.is_object()) return reference.options;
+    options["causal"] = *causal == CausalAlign::top_left ? "top-left" : "bottom-right";
+    return options.dump();
+}
+
+/// A file is looked for beside the session first.
+Result<Document> open_reference(const json& value, const std::string& where,
+                                const SessionContext& context) {
+    auto reference = reference_from_json(value, where);
+    if (!reference) return tl::unexpected(reference.error());
+    if (!context.open)
+        return failed(where + " stands in a file of its own, which cannot be opened here");
+    auto* const text = std::get_if<ModelText>(&reference->what);
+    auto* const named = text ? &text->model.path : std::get_if<std::string>(&reference->what);
+    if (named && !context.folder.empty()) {
+        auto found = find_named(context.folder, *named, reference->absolute);
+        if (!found) return bad_input(where + ": " + found.error().sentence);
+        *named = *std::move(found);
+    }
+    if (text && text->model.image && !text->model.text.empty() && !context.folder.empty()) {
+        auto found = find_named(context.folder, text->model.text, reference->absolute_image);
+        if (!found) return bad_input(where + ": " + found.error().sentence);
+        text->model.text = *std::move(found);
+    }
+    OpenRequest request{{}, 0, reference->options};
+    std::visit([&](const auto& what) { request.what = what; }, reference->what);
+    auto opened = context.open(request, {});
+    if (opened && opened->document->question) {
+        request.options = with_corner(*reference);
+        opened = context.open(request, {});
+    }
+    if (!opened) return tl::unexpected(opened.error());
+    return resolved(*opened->document, *reference);
+}
+
+Result<Document> read_document(Fields& fields, const SessionContext& context) {
+    const json* found = fields.find("document");
+    if (found == nullptr) return bad_input(fields.where() + " has no 'document'");
+    const std::string where = fields.where() + " 'document'";
+    if (is_reference(*found)) return open_reference(*found, where, context);
+    return document_from_json(found->dump(), where);
+}
+
+/// The trace; by "auto" where the session's backend cannot.
+Result<void> compute_session(AppState& state) {
+    const bool known = state.backend == kAuto || find_backend(state.backend, state.backends);
+    if (!known) {
+        state.backend_failure =
+            fmt::format("There is no backend {} here", shortened(state.backend));
+        state.backend = kAuto;
+    }
+    return compute(state);
+}
+
+/// Nothing but a document.
+AppState state_of(Document document, const SessionContext& context) {
+    AppState state;
+    state.backends = context.backends;
+    state.workspaces = context.workspaces;
+    state.history.emplace_back().document = std::make_shared<const Document>(std::move(document));
+    return state;
+}
+
+/// Computed again; from what is open where it is of the same document. `unknown`: its fields of a later version;
+/// `chosen`: whether it is the baseline.
+Result<ComparePin> read_pin(const json& value, const std::string& where, const json& open,
+                            const AppState& read, const SessionContext& context,
+                            KeptFields& unknown, bool& chosen) {
+    Fields fields(value, where);
+    fields.keep_unknown(unknown);
+    fields.read("baseline", chosen);
+    std::string backend(kAuto);
+    fields.read("backend", backend);
+    const json* const document = fields.find("document");
+    if (document != nullptr && *document == open && backend == read.backend) {
+        AppState same = read;
+        read_place(fields, same);
+        return fields.finish().map([&] { return pin_of(same); });
+    }
+    return read_document(fields, context).and_then([&](Document&& found) -> Result<ComparePin> {
+        AppState pinned = state_of(std::move(found), context);
+        pinned.backend = backend;
+        read_place(fields, pinned);
+        if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+        if (auto done = compute_session(pinned); !done)
+            return failed(fmt::format("{}: {}", where, done.error().sentence));
+        ComparePin pin = pin_of(pinned);
+        pin.backend = backend;
+        return pin;
+    });
+}
+
+/// One that cannot be had (a file that is no longer there) is left out, with a warning.
+void read_pins(Fields& fields, AppState& read, const SessionContext& context) {
+    const json* const pins = fields.find("pins");
+    if (pins == nullptr) return;
+    if (!pins->is_array() || pins->size() > kMostPins)
+        return fields.complain(
+            fmt::format("has 'pins' that are no list of at most {} baselines", kMostPins));
+    const json* const open = fields.find("document");
+    std::string words;
+    const auto note = [&](const std::string& each) { words += (words.empty() ? "" : " ") + each; };
+    for (std::size_t n = 0; n < pins->size(); ++n) {
+        const std::string where = fmt::format("{} pin {}", fields.where(), n + 1);
+        KeptFields unknown;
+        bool chosen = false;
+        auto pin = read_pin((*pins)[n], where, *open, read, context, unknown, chosen);
+        if (!pin) note(fmt::format("Left out of what was pinned: {}.", pin.error().sentence));
+        if (pin && chosen) compare_look(read).baseline = compare_look(read).pins.size();
+        if (pin) compare_look(read).pins.push_back(*std::move(pin));
+        for (const auto& [pointer, text] : unknown)
+            note(fmt::format("Not used, and not kept, of {}: '{}'.", where,
+                             shortened(pointer.substr(1))));
+    }
+    if (!words.empty()) read.notice = {words, Severity::warning};
+}
+
+Result<AppState> read_session(const json& value, std::string_view file_name,
+                              const SessionContext& context) {
+    Fields fields(value, std::string(file_name));
+    KeptFields kept;
+    fields.keep_unknown(kept);
+    int version = kVersion;
+    fields.read("attnscope_session", version);
+    if (version != kVersion)
+        return bad_input(fmt::format("{} is a session of version {}: this program reads version {}",
+                                     file_name, version, kVersion));
+    auto document = read_document(fields, context);
+    if (!document) return tl::unexpected(document.error());
+    AppState read = state_of(*std::move(document), context);
+    read.presets = list_presets();
+    read.tours = list_tours();
+    read.sentence_draft = text_of(read.document());
+    read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
+    read_object(fields, "place", [&](Fields& inner) { read_place(inner, read); });
+    if (!fields.fine()) return tl::unexpected(fields.finish().error());
+    if (auto done = compute_session(read); !done)
+        return bad_input(fmt::format("{}: {}", file_name, done.error().sentence));
+    settle(read);
+    read_pins(fields, read, context);
+    for (const WorkspaceInfo* workspace : context.workspaces)
+        read_object(fields, workspace->key,
+                    [&](Fields& inner) { read_workspace(*workspace, inner, read); });
+    if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+    follow_all(read);
+    read.kept = std::move(kept);
+    return read;
+}
+
+}  // namespace
+
+std::string session_to_json(const AppState& state, const std::filesystem::path& folder) {
+    std::string document = document_to_json(state.document(), folder);
+    document.pop_back();  // its last line break
+    const auto part = [&](std::string_view key, ordered_json value) {
+        return fmt::format("\"{}\": {},\n", key,
+                           line(with_kept(std::move(value), key, state.kept)));
+    };
+    std::string text = fmt::format("{{\n\"attnscope_session\": {},\n", kVersion);
+    text += part("window", window_to(state));
+    text += part("place", {{"batch", state.batch}, {"head", state.head}});
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        text += part(workspace->key, write_workspace(*workspace, state));
+    text += pins_line(state, folder);
+    text += kept_lines(state.kept);
+    return text + fmt::format("\"document\": {}\n}}\n", document);
+}
+
+Result<AppState> session_from_json(std::string_view text, std::string_view file_name,
+                                   const SessionContext& context) {
+    return parse_json(text, file_name).and_then([&](const json& value) {
+        return read_session(value, file_name, context);
+    });
+}
+
+void restore(AppState& state, const AppState& session) {
+    const AppState was = std::exchange(state, session);
+    // what is not of the session: the program and its machine, its history, and what was computed of its document
+    state.workspaces = was.workspaces;
+    state.backends = was.backends;
+    state.device_reasons = was.device_reasons;
+    state.presets = was.presets;
+    state.tours = was.tours;
+    state.recent = was.recent;
+    state.session_file = was.session_file;
+    state.recovery = was.recovery;
+    state.recovery_shown = was.recovery_shown;
+    state.quit_asked = was.quit_asked;
+    state.quits_when_saved = was.quits_when_saved;
+    state.prompt = was.prompt;
+    state.notice = was.notice;
+    state.gesture = was.gesture;
+    state.focus = was.focus;
+    state.narrow = was.narrow;
+    state.effects = was.effects;
+    state.history = was.history;
+    state.now = was.now;
+    state.edits = was.edits;
+    state.opened = was.opened;
+    state.trace = was.trace;
+    state.gradients = was.gradients;
+    state.trace_ms = was.trace_ms;
+    state.backend_used = was.backend_used;
+    state.gradients_by = was.gradients_by;
+    state.device_document = was.device_document;
+    state.effect.reset();
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->restored(state, was);
+    if (state.backend != was.backend) {
+        if (auto done = compute(state); !done) say(state, done.error());
+    } else if (!(state.loss == was.loss)) {
+        if (auto done = compute_gradients(state); !done) say(state, done.error());
+    }
+    settle(state);
+    state.message = session.message;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,291 @@
+#include "app/window/tour.h"
+#include "app/common/workspace.h"
+#include "app/window/journal.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
+#include "app/common/assets.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/window/session.h"
+#include "core/io/file.h"
+#include "core/io/json.h"
+
+namespace attn::view {
+namespace {
+
+using nlohmann::json;
+
+// ---- reading
+
+void read_texts(Fields& fields, std::string_view key, std::vector<std::string>& texts) {
+    const json* const found = fields.find(key);
+    if (found == nullptr) return;
+    if (!found->is_array() || !std::ranges::all_of(*found, &json::is_string))
+        return fields.complain(fmt::format("has '{}': expected a list of texts", key));
+    texts = found->get<std::vector<std::string>>();
+}
+
+/// Actions as the journal has them; each must be one.
+void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines) {
+    const json* const found = fields.find(key);
+    if (found == nullptr) return;
+    if (!found->is_array())
+        return fields.complain(fmt::format("has '{}': expected a list of actions", key));
+    for (const json& action : *found) {
+        lines.push_back(action.dump());
+        if (auto known = from_journal(lines.back()); !known)
+            fields.complain(fmt::format("'{}': {}", key, known.error().sentence));
+    }
+}
+
+TourPage::Condition read_condition(Fields& fields) {
+    TourPage::Condition condition;
+    fields.need("at", condition.at);
+    if (const json* const is = fields.find("is")) condition.is = is->dump();
+    const auto read_limit = [&](std::string_view key, std::optional<double>& limit) {
+        if (fields.find(key) != nullptr) fields.read(key, limit.emplace());
+    };
+    read_limit("at_least", condition.at_least);
+    read_limit("at_most", condition.at_most);
+    if (!condition.at.starts_with('/'))
+        fields.complain("has 'at': expected a JSON pointer, as in \"/window/workspace\"");
+    if (fields.find("changed") != nullptr) fields.read("changed", condition.changed.emplace());
+    if (condition.is.empty() && !condition.at_least && !condition.at_most && !condition.changed)
+        fields.complain("has no 'is', 'at_least', 'at_most' or 'changed'");
+    return condition;
+}
+
+void read_conditions(Fields& fields, std::vector<TourPage::Condition>& conditions) {
+    const json* const found = fields.find("done");
+    if (found == nullptr) return;
+    if (!found->is_array()) return fields.complain("has 'done': expected a list of conditions");
+    for (const json& one : *found) {
+        Fields inner(one, fields.where() + " 'done'");
+        conditions.push_back(read_condition(inner));
+        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    }
+}
+
+TourPage read_page(Fields& fields) {
+    TourPage page;
+    fields.need("title", page.title);
+    fields.need("text", page.text);
+    fields.read("question", page.question);
+    read_texts(fields, "choices", page.choices);
+    if (!page.choices.empty())
+        fields.need_index("answer", page.answer, 0, static_cast<Index>(page.choices.size()) - 1);
+    fields.read("ask", page.ask);
+    read_conditions(fields, page.done);
+    fields.read("reveal", page.reveal);
+    read_actions(fields, "start", page.start);
+    read_actions(fields, "show", page.show);
+    if (page.question.empty() != page.choices.empty())
+        fields.complain("has 'question' or 'choices' alone: expected both or none");
+    if (page.ask.empty() != page.done.empty() || page.ask.empty() != page.show.empty())
+        fields.complain("has some of 'ask', 'done' and 'show': expected all or none");
+    return page;
+}
+
+// ---- conditions
+
+bool holds(const json& opened, const json& screen, const TourPage::Condition& condition) {
+    const json::json_pointer at(condition.at);
+    const json value = screen.contains(at) ? screen.at(at) : json();  // null: it is not there
+    if (!condition.is.empty() && value != json::parse(condition.is)) return false;
+    const json before = opened.contains(at) ? opened.at(at) : json();
+    if (condition.changed && *condition.changed == (before == value)) return false;
+    if (!condition.at_least && !condition.at_most) return true;
+    if (!value.is_number()) return false;
+    const double number = value.get<double>();
+    return number >= condition.at_least.value_or(number) &&
+           number <= condition.at_most.value_or(number);
+}
+
+// ---- words
+
+/// `cell`: "weights:2,0".
+std::string quoted_cell(const AppState& state, std::string_view cell) {
+    const std::size_t colon = std::min(cell.find(':'), cell.size());
+    const std::size_t comma = std::min(cell.find(',', colon), cell.size());
+    Index row = -1;
+    Index column = -1;
+    const char* const end = cell.data() + cell.size();
+    std::from_chars(cell.data() + std::min(colon + 1, cell.size()), end, row);
+    std::from_chars(cell.data() + std::min(comma + 1, cell.size()), end, column);
+    const auto operand = find_operand(cell.substr(0, colon));
+    const auto value = operand ? value_at(state, {*operand, row, column}) : std::nullopt;
+    if (!value) return "–";
+    const bool weight = *operand == OperandId(Stage::weights);
+    return weight ? percent(*value) : number(*value);
+}
+
+const TourPage& page_of(const TourLook& look) {
+    return look.tour->pages[static_cast<std::size_t>(look.page)];
+}
+
+std::string verdict_of(const TourLook& look, const TourPage& page) {
+    if (!look.chosen || !(look.done || page.ask.empty())) return "";
+    const auto choice = [&](Index n) { return page.choices[static_cast<std::size_t>(n)]; };
+    if (*look.chosen == page.answer)
+        return fmt::format("As you predicted: {}.", choice(page.answer));
+    return fmt::format("You predicted \"{}\"; it is \"{}\".", choice(*look.chosen),
+                       choice(page.answer));
+}
+
+// ---- carrying out
+
+void carry_out_lines(AppState& state, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+        if (const auto action = from_journal(line)) apply(state, *action);
+}
+
+void open_page(AppState& state, Index page) {
+    TourLook& look = state.tour;
+    look.page = std::clamp<Index>(page, 0, static_cast<Index>(look.tour->pages.size()) - 1);
+    look.chosen.reset();
+    look.done = true;  // nothing is noted while the page is set up
+    carry_out_lines(state, page_of(look).start);
+    look.done = false;
+    look.opened.clear();
+    say(state, fmt::format("Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
+                           page_of(look).title));
+}
+
+}  // namespace
+
+Result<Tour> tour_from_json(std::string_view text, std::string_view file_name) {
+    return parse_json(text, file_name).and_then([&](const json& value) -> Result<Tour> {
+        Fields fields(value, std::string(file_name));
+        Tour tour;
+        fields.need("title", tour.title);
+        fields.need_index("minutes", tour.minutes, 1);
+        const json* const pages = fields.find("pages");
+        if (pages == nullptr || !pages->is_array() || pages->empty())
+            fields.complain("has no 'pages': expected a list of at least one");
+        if (fields.fine())
+            for (const json& page : *pages) {
+                Fields inner(page, fmt::format("{} page {}", file_name, tour.pages.size()));
+                tour.pages.push_back(read_page(inner));
+                if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+            }
+        if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+        return tour;
+    });
+}
+
+TourList list_tours() {
+    TourList tours;
+    for (const auto& path : asset_files("tours")) {
+        auto tour = read_text_file(path).and_then(
+            [&](const std::string& text) { return tour_from_json(text, path.string()); });
+        if (!tour) continue;
+        tour->key = path.stem().string();
+        tours.push_back(std::make_shared<const Tour>(*std::move(tour)));
+    }
+    return tours;
+}
+
+void follow_tour(AppState& state) {
+    TourLook& look = state.tour;
+    if (!look.on || look.done || page_of(look).done.empty()) return;
+    const std::string now = session_to_json(state);
+    if (look.opened.empty()) look.opened = now;
+    const json opened = json::parse(look.opened, nullptr, false);
+    const json screen = json::parse(now, nullptr, false);
+    look.done = std::ranges::all_of(page_of(look).done, [&](const auto& condition) {
+        return holds(opened, screen, condition);
+    });
+}
+
+std::string filled(const AppState& state, std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t open = std::min(text.find('{'), text.size());
+        result += text.substr(0, open);
+        text.remove_prefix(open);
+        const std::size_t close = text.find('}');
+        if (close == text.npos) break;
+        const std::string_view inside = text.substr(1, close - 1);
+        result += quoted_cell(state, inside);
+        text.remove_prefix(close + 1);
+    }
+    return result + std::string(text);
+}
+
+std::optional<TourView> build_tour_view(const AppState& state) {
+    const TourLook& look = state.tour;
+    if (!look.on) return std::nullopt;
+    const TourPage& page = page_of(look);
+    const auto pages = static_cast<Index>(look.tour->pages.size());
+    TourView view;
+    view.place = fmt::format("{} · {} of {}", look.tour->title, look.page + 1, pages);
+    view.title = page.title;
+    view.text = filled(state, page.text);
+    view.question = page.question;
+    view.choices = page.choices;
+    view.chosen = look.chosen;
+    view.ask = page.ask;
+    view.verdict = verdict_of(look, page);
+    if (look.done) view.reveal = filled(state, page.reveal);
+    view.first = look.page == 0;
+    view.last = look.page + 1 == pages;
+    return view;
+}
+
+void carry_out(AppState& state, const StartTour& action) {
+    const auto found = std::ranges::find_if(
+        state.tours, [&](const auto& tour) { return tour->key == action.name; });
+    if (found == state.tours.end()) {
+        std::string keys;
+        for (const auto& tour : state.tours) keys += (keys.empty() ? "" : ", ") + tour->key;
+        return say(state,
+                   fmt::format("There is no tour '{}': {}.", action.name,
+                               keys.empty() ? "none was found" : "choose one of " + keys),
+                   Severity::error);
+    }
+    const bool resumes = state.tour.tour && state.tour.tour->key == action.name;
+    if (!resumes) state.tour = {}, state.tour.tour = *found;
+    state.tour.on = true;
+    open_page(state, state.tour.page);
+}
+
+void carry_out(AppState& state, const GoToTourPage& action) {
+    if (!state.tour.on) return say(state, "No tour is on: start one first.");
+    open_page(state, action.page);
+}
+
+void carry_out(AppState& state, const Predict& action) {
+    TourLook& look = state.tour;
+    const Index count = look.on ? static_cast<Index>(page_of(look).choices.size()) : 0;
+    if (action.choice < 0 || action.choice >= count)
+        return say(state, "There is nothing to predict here.");
+    look.chosen = action.choice;
+}
+
+void carry_out(AppState& state, const ShowTourAction&) {
+    if (!state.tour.on || page_of(state.tour).show.empty())
+        return say(state, "This page asks for nothing.");
+    carry_out_lines(state, page_of(state.tour).show);
+}
+
+void carry_out(AppState& state, const EndTour&) {
+    if (!state.tour.on) return say(state, "No tour is on.");
+    const bool last = state.tour.page + 1 == static_cast<Index>(state.tour.tour->pages.size());
+    state.tour.on = false;
+    if (last) {
+        state.tour = {};
+        return say(state, "The tour is over. Everything on the way can be opened by itself.");
+    }
+    say(state,
+        fmt::format("The tour was put away at page {}: Shift+F1 resumes it.", state.tour.page + 1));
+}
+
+}  // namespace attn::view

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/common/state.h"
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn::view {
+
+/// One page of a tour: read, predict, act, see.
+struct TourPage {
+    /// What a session of the present screen has at a JSON pointer.
+    struct Condition {
+        std::string at;  // "/window/workspace"
+        std::string is;  // JSON text: equal to it; "": it is not asked
+        std::optional<double> at_least, at_most;
+        std::optional<bool> changed;  // since the page was opened
+    };
+
+    std::string title;
+    std::string text;      // a paragraph; may quote numbers, see filled()
+    std::string question;  // to predict
+    std::vector<std::string> choices;
+    Index answer = 0;                // the choice that holds
+    std::string ask;                 // what the person is to do
+    std::vector<Condition> done;     // all hold once it is done
+    std::string reveal;              // said then; may quote numbers
+    std::vector<std::string> start;  // journal lines: how the window stands as the page opens
+    std::vector<std::string> show;   // journal lines that do what is asked
+};
+
+/// assets/tours/<key>.json. A translation is a file of its own.
+struct Tour {
+    std::string key;
+    std::string title;
+    Index minutes = 0;
+    std::vector<TourPage> pages;
+};
+
+/// An error names the page, the key or the journal line that is wrong and what was expected.
+Result<Tour> tour_from_json(std::string_view text, std::string_view file_name);
+
+/// After every action: notes that what the page asks for is there.
+void follow_tour(AppState& state);
+
+/// `text` with numbers of the document in place of "{weights:2,0}": stage or parameter, row and column, of the head that is
+/// shown. A weight is written as a percentage, anything else as the inspector writes it; what is not there is "–".
+std::string filled(const AppState& state, std::string_view text);
+
+/// What the strip at the foot of the window shows.
+struct TourView {
+    std::string place;  // "Tour · 3 of 12"
+    std::string title, text, question, ask;
+    std::vector<std::string> choices;
+    std::optional<Index> chosen;
+    std::string verdict;  // on the prediction; "": nothing is known yet
+    std::string reveal;   // "": not done yet
+    bool first = false, last = false;
+};
+/// nullopt: no tour is on.
+std::optional<TourView> build_tour_view(const AppState& state);
+
+}  // namespace attn::view

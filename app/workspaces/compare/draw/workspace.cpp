@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/common/document/requests.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/grid.h"
+#include "app/common/draw/grid_set.h"
+#include "app/common/draw/inspector.h"
+#include "app/common/draw/lens.h"
+#include "app/common/draw/point.h"
+#include "app/common/draw/widgets.h"
+#include "app/common/draw/workspace.h"
+#include "app/common/format.h"
+#include "app/workspaces/compare/actions.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/compare/workspace.h"
+#include "app/workspaces/step/actions.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CompareView;
+using view::GridView;
+
+// Design units.
+constexpr float kBar = 40.0F;
+constexpr float kMostReach = 0.35F;  // of the height
+constexpr float kLowBody = 260.0F;   // below it the controls have one line
+constexpr float kFoot = 8.0F;
+constexpr float kPins = 340.0F;
+constexpr float kStages = 130.0F;
+constexpr float kTarget = 260.0F;
+
+void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
+                   view::Actions& out) {
+    if (view.grids.empty()) return;
+    const std::vector<GridPlace> places = place_grids(view.grids, box.low, box.high, frame);
+    std::optional<large::Cell> hovered;
+    view::Actions drawn;
+    for (std::size_t n = 0; n < view.grids.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        if (const auto cell = draw_grid(view.grids[n], {}, places[n], frame, drawn))
+            hovered = large::Cell{cell->row, cell->column};
+        ImGui::PopID();
+    }
+    for (const view::Action& action : drawn)
+        if (const auto* select = action.as<view::SelectCell>())
+            out.push_back(view::SelectCompareCell{select->cell.row, select->cell.column});
+    for (std::size_t n = 0; view.hovered && n < view.grids.size(); ++n) {
+        const GridView& grid = view.grids[n];
+        const auto [row, column] = *view.hovered;
+        if (row >= grid.rows || column >= grid.columns) continue;
+        const auto& [origin, cell] = places[n];
+        const ImVec2 low{origin.x + cell.x * static_cast<float>(column),
+                         origin.y + cell.y * static_cast<float>(row)};
+        frame.painter.outline(low, {low.x + cell.x, low.y + cell.y}, frame.theme.text,
+                              frame.px(1.5F));
+    }
+    if (!frame.quiet)
+        for (std::size_t n = 0; n < view.grids.size(); ++n)
+            draw_lens(view.grids[n], places[n], frame, box.low, box.high);
+    if (hovered != view.hovered) out.push_back(view::HoverCompareCell{hovered});
+}
+
+void draw_compare_pins(const CompareView& view, const Frame& frame, view::Actions& out) {
+    if (button(frame, "pin", "pin as baseline",
+               {"What is shown becomes the baseline A",
+                "Kept until the program ends, not in a session. Key: B, here and where B is free"}))
+        out.push_back(view::PinBaseline{});
+    if (view.pins.empty()) return;
+    flow(frame, frame.px(kPins));
+    std::vector<std::string> names;
+    for (const view::PinRow& pin : view.pins) names.push_back(pin.words);
+    const auto now = static_cast<std::size_t>(view.baseline);
+    if (const auto n = combo(frame, "##pins", {names, static_cast<int>(now), "A: " + names[now]},
+                             frame.px(kPins), {"The baseline A", "Keys: Shift+1 … Shift+9"}, out))
+        out.push_back(view::ChooseBaseline{*n});
+    flow(frame, button_width(frame, "unpin"));
+    if (button(frame, "unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
+        out.push_back(view::Unpin{view.baseline});
+    flow(frame, frame.px(150));
+    const int shown = view.blink ? static_cast<int>(*view.blink) + 1 : 0;
+    if (const auto n = choice(frame, "blink", {"both", "A", "B"}, shown,
+                              {"Beside each other, or in the same place", "Keys: Space, V"}))
+        out.push_back(view::SetBlink{*n == 0 ? std::nullopt : std::optional<Index>(*n - 1)});
+}
+
+void draw_compare_bar(const CompareView& view, const Frame& frame, view::Actions& out) {
+    const std::string shown =
+        view.stage < 0 ? "" : view.stage_names[static_cast<std::size_t>(view.stage)];
+    if (const auto n =
+            combo(frame, "##stage", {view.stage_names, view.stage, shown}, frame.px(kStages),
+                  {"The stage that is compared", "Keys: PgUp, PgDn"}, out))
+        out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
+    ImGui::SameLine(0.0F, frame.px(12));
+    draw_compare_pins(view, frame, out);
+}
+
+/// Of so many lines of draw_reach().
+float reach_height(std::size_t lines, const Frame& frame) {
+    return ImGui::GetFrameHeightWithSpacing() * static_cast<float>(lines) + frame.px(14);
+}
+
+/// What would give the selected weight another value.
+void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out) {
+    const view::ReachView& reach = view.reach;
+    if (!reach.lacks.empty())
+        return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reach.lacks);
+    const Tip tip{"The weight that the selected pair is to have",
+                  "Nothing is changed until a button is pressed. Keys: U, D"};
+    const std::string value = view::number(reach.target);
+    const SliderWords words_of{"target", value, "0.9999"};
+    if (const auto target = real_slider(frame, "##target", words_of, reach.target, 0.001, 0.999,
+                                        frame.px(kTarget), tip, out))
+        out.push_back(view::SetTargetWeight{*target});
+    ImGui::SameLine(0.0F, frame.px(16));
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.strong, frame.theme.text,
+          fit_text(frame, frame.fonts.strong, reach.title, ImGui::GetContentRegionAvail().x));
+    for (const view::ReachLine& line : reach.lines) {
+        ImGui::PushID(line.title.c_str());
+        ImGui::AlignTextToFramePadding();
+        const float room = ImGui::GetContentRegionAvail().x -
+                           (line.applies ? button_width(frame, "apply") + frame.px(12) : 0.0F);
+        words(frame, frame.fonts.body, frame.theme.text,
+              fit_text(frame, frame.fonts.body, line.title + ": " + line.words, room));
+        tooltip(frame, line.title + ": " + line.words, line.tip);
+        if (line.applies) {
+            ImGui::SameLine(0.0F, frame.px(12));
+            if (button(frame, "apply", "apply", {"Make this change", "One step of undo"}))
+                out.push_back(view::ApplyTargetWeight{line.word});
+        }
+        ImGui::PopID();
+    }
+}
+
+void draw_compare_body(const CompareView& view, const Box& box, bool chrome, const Frame& frame,
+                       view::Actions& out) {
+    ImGui::PushID("first");
+    float top = draw_point(view.point, box, frame);
+    ImGui::PopID();
+    ImGui::PushID("second");
+    if (!view.point_b.empty()) top = draw_point(view.point_b, {{box.low.x, top}, box.high}, frame);
+    top += frame.px(kFoot);
+    ImGui::PopID();
+    const float foot = box.high.y - frame.px(kFoot);
+    // Where there is little room the matrices have the most of it, and the controls scroll.
+    const bool low = foot - top < frame.px(kLowBody);
+    const std::size_t lines = view.reach.lacks.empty() ? 1 + view.reach.lines.size() : 1;
+    const float most = low ? reach_height(1, frame) : (foot - top) * kMostReach;
+    const float controls = chrome ? std::min(reach_height(lines, frame), most) : 0.0F;
+    const Box hero{{box.low.x, top}, {box.high.x, std::max(foot - controls, top + 1.0F)}};
+    panel("matrices", hero, [&] { draw_matrices(view, hero, frame, out); });
+    if (!chrome) return;
+    panel("reach", {{box.low.x, hero.high.y + frame.px(4)}, {box.high.x, foot}},
+          [&] { draw_reach(view, around(frame), out); });
+}
+
+void draw_compare_side(const view::AppState& state, const WorkArea& area, float top,
+                       const Frame& frame, view::Actions& out) {
+    const Box box = area.side(top);
+    panel("side", box, [&] {
+        fill_side(area, top, frame);
+        panel("inspector",
+              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+               {box.high.x - frame.px(4), box.high.y}},
+              [&] { draw_inspector(view::compare_inspector(state), frame, out); });
+    });
+}
+
+}  // namespace
+
+std::string draw_compare_workspace(const view::AppState& state, const WorkArea& r,
+                                   const Frame& frame, view::Actions& out) {
+    const CompareView view = build_compare_view(state);
+    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
+                    {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
+    if (!view.lacks.empty()) {
+        panel("lacks", whole,
+              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
+        return {};
+    }
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        top += frame.px(kBar);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_compare_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{whole.low.x, top + frame.px(12)}, whole.high};
+    panel("compare", box, [&] { draw_compare_body(view, box, r.chrome, frame, out); });
+    if (r.has_side()) draw_compare_side(state, r, top + frame.px(1), around(frame), out);
+    return view::computed_words(state);
+}
+
+/// Two matrices side by side, one of them filled.
+void draw_compare_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                       float thin) {
+    const float width = (size - thin * 3) / 2;
+    painter.outline({low.x, low.y + size / 5}, {low.x + width, low.y + size * 4 / 5}, color, thin);
+    painter.rect({low.x + width + thin * 3, low.y + size / 5}, {low.x + size, low.y + size * 4 / 5},
+                 color);
+}
+
+extern const WorkspacePanel kComparePanel;
+const WorkspacePanel kComparePanel{"compare", draw_compare_icon, draw_compare_workspace};
+
+}  // namespace attn::ui

@@ -1,0 +1,203 @@
+#include "app/workspaces/compare/reach.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/compare/workspace.h"
+#include "core/call.h"
+
+namespace attn::view {
+namespace {
+
+double norm_of(const std::vector<double>& change) {
+    double sum = 0.0;
+    for (const double value : change) sum += value * value;
+    return std::sqrt(sum);
+}
+
+/// Why a score is not q · k times a number.
+std::string not_linear(const Document& document) {
+    if (document.spec.score != Score::dot)
+        return "these scores are no dot products, so a step of a vector does not move them evenly";
+    if (document.spec.rope) return "RoPE turns queries and keys before they are multiplied";
+    if (document.spec.softcap) return "the soft cap bends the scores";
+    return {};
+}
+
+/// One row of the scores, the keys' slopes behind them, and a sink at its end.
+ReachRow row_of_scores(const AppState& state, Index row) {
+    const auto scores = sheet_of(state, Stage::masked).values;
+    const auto keys = sheet_of(state, Stage::k).values;
+    const double factor = score_factor(state.document().spec, keys.columns);
+    ReachRow reach;
+    reach.width = keys.columns;
+    for (Index j = 0; j < scores.columns; ++j) {
+        reach.logits.push_back(scores(row, j));
+        for (Index c = 0; c < keys.columns; ++c) reach.slopes.push_back(factor * keys(j, c));
+    }
+    const Tensor& sinks = state.document().inputs->params[Param::sinks];
+    if (sinks.empty()) return reach;
+    reach.logits.push_back(sinks.matrix(0, 0)(0, state.head));
+    reach.slopes.resize(reach.slopes.size() + static_cast<std::size_t>(keys.columns), 0.0);
+    return reach;
+}
+
+void add_query(const AppState& state, const ReachRow& row, Reach& reach) {
+    reach.no_query_edit = is_editable(state, Stage::q)
+                              ? std::string()
+                              : "Q is computed from X here: change a word instead";
+    reach.why_no_query = not_linear(state.document());
+    if (!reach.why_no_query.empty()) return;
+    if (static_cast<Index>(row.slopes.size()) > kMostReachNumbers) {
+        reach.why_no_query =
+            fmt::format("{} numbers of K are more than the {} that are solved at once",
+                        grouped(static_cast<Index>(row.slopes.size())), grouped(kMostReachNumbers));
+        return;
+    }
+    auto found = smallest_query_change(row, static_cast<std::size_t>(reach.column),
+                                       compare_look(state).target);
+    if (found)
+        reach.query = *std::move(found);
+    else
+        reach.why_no_query = found.error().sentence;
+}
+
+/// ∂s_ij/∂x_j = factor · W_K q_i: of one score alone, so the others of the row stay.
+void add_word(const AppState& state, Reach& reach) {
+    const Document& document = state.document();
+    const Stage stage = reach.word_stage = key_stage(document);
+    const auto keys_of = sheet_of(state, Param::w_k).values;
+    reach.why_no_word = not_linear(document);
+    if (!reach.why_no_word.empty()) return;
+    if (!document.inputs->projects() || keys_of.rows == 0) {
+        reach.why_no_word = "K is given, not computed from words";
+        return;
+    }
+    if (stage == Stage::x && reach.row == reach.column) {
+        reach.why_no_word =
+            "the word is query and key at once: its score is no straight line in its vector";
+        return;
+    }
+    const auto q = sheet_of(state, Stage::q).values;
+    const double factor = score_factor(document.spec, q.columns);
+    std::vector<double> slope;
+    for (Index m = 0; m < keys_of.rows; ++m) {
+        double sum = 0.0;
+        for (Index c = 0; c < keys_of.columns; ++c)
+            sum += static_cast<double>(keys_of(m, c)) * q(reach.row, c);
+        slope.push_back(factor * sum);
+    }
+    if (auto found = smallest_linear_change(slope, reach.score_change))
+        reach.word = *std::move(found);
+    else
+        reach.why_no_word = "no step of the word's vector moves this score: W_K q is 0";
+    if (!is_editable(state, stage)) reach.no_word_edit = "X cannot be edited here";
+}
+
+std::string with_sign(double value) {
+    return fmt::format("{}{}", value < 0.0 || std::isnan(value) ? "" : "+", number(value));
+}
+
+/// The change, and its largest entries: "‖Δq‖ = 0.52, most in column 3 by −0.41".
+std::string step_words(const std::vector<double>& change, std::string_view name) {
+    const auto most =
+        std::ranges::max_element(change, {}, [](double value) { return std::abs(value); });
+    return fmt::format("‖Δ{}‖ = {}, most in column {}: {}", name, number(norm_of(change)),
+                       most - change.begin(), with_sign(*most));
+}
+
+ReachLine query_line(const Reach& reach) {
+    ReachLine line{"query", {}, {}};
+    line.words = reach.query.empty() ? "none: " + reach.why_no_query : step_words(reach.query, "q");
+    line.tip =
+        "The smallest ‖Δq‖ for which softmax over keys of s + Δq · k · scale / τ gives the "
+        "target: every score of the row moves. To lower a weight it is the smallest of one local "
+        "minimum for each of the eight heaviest other keys.";
+    if (!reach.no_query_edit.empty()) line.tip += fmt::format(" {}.", reach.no_query_edit);
+    line.applies = !reach.query.empty() && reach.no_query_edit.empty();
+    return line;
+}
+
+ReachLine word_line(const AppState& state, const Reach& reach) {
+    ReachLine line{
+        fmt::format("word {}", axis_label(state.document(), Axis::key, reach.column)), {}, {}};
+    line.words = reach.word.empty() ? "none: " + reach.why_no_word : step_words(reach.word, "x");
+    line.tip =
+        "Δx = Δs · g / ‖g‖², g = W_K q · scale / τ: of this row only the score of this key moves. "
+        "It also changes this word's key for the other queries, its value, and, where it is a "
+        "query too, its own row; other heads as well.";
+    if (!reach.no_word_edit.empty()) line.tip += fmt::format(" {}.", reach.no_word_edit);
+    line.applies = !reach.word.empty() && reach.no_word_edit.empty();
+    line.word = true;
+    return line;
+}
+
+}  // namespace
+
+Reach reach_of(const AppState& state) {
+    Reach reach;
+    const CompareLook& look = compare_look(state);
+    const auto scores = sheet_of(state, Stage::masked).values;
+    const auto keys = sheet_of(state, Stage::k).values;
+    if (!pair_stages()[index_of(look.stage)]) {
+        reach.lacks =
+            "Select a pair of scores or weights: what it takes to change it is said here.";
+        return reach;
+    }
+    if (scores.rows == 0 || keys.rows != scores.columns) {
+        reach.lacks = "The backend does not keep scores and keys: choose another.";
+        return reach;
+    }
+    reach.row = look.cell.row;
+    reach.column = look.cell.column;
+    if (reach.row >= scores.rows || reach.column >= scores.columns) {
+        reach.lacks = "The selected pair is not in B.";
+        return reach;
+    }
+    const ReachRow row = row_of_scores(state, reach.row);
+    const auto j = static_cast<std::size_t>(reach.column);
+    reach.score = row.logits[j];
+    if (std::isinf(reach.score) && reach.score < 0.0) {
+        reach.lacks = "The pair is masked: no score, query or word gives it a weight.";
+        return reach;
+    }
+    const auto change = score_change(row.logits, j, look.target);
+    if (!change) {
+        reach.lacks =
+            "This row has one key only, or a number that is not finite: no score gives it another "
+            "weight.";
+        return reach;
+    }
+    reach.score_change = *change;
+    reach.now = 1.0 / (1.0 + std::exp(*change - logit_of(look.target)));
+    add_query(state, row, reach);
+    add_word(state, reach);
+    return reach;
+}
+
+ReachView reach_view(const AppState& state) {
+    const Reach reach = reach_of(state);
+    ReachView view;
+    view.target = compare_look(state).target;
+    view.lacks = reach.lacks;
+    if (!view.lacks.empty()) return view;
+    const CellRef cell{Stage::weights, reach.row, reach.column};
+    view.title = fmt::format("What gives {} = {} the weight {} ?", cell_name(state, cell),
+                             number(reach.now), number(view.target));
+    view.lines.push_back(
+        {"score",
+         fmt::format("Δs = {}: {} → {}", with_sign(reach.score_change), number(reach.score),
+                     number(reach.score + reach.score_change)),
+         "Δs = ln(p / (1 − p)) of the target less that of the weight now; the other scores of the "
+         "row stay. A score is computed: query or word have to be changed for it."});
+    view.lines.push_back(query_line(reach));
+    view.lines.push_back(word_line(state, reach));
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,245 @@
+#include "app/workspaces/compare/view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/compare/workspace.h"
+#include "core/head_measures.h"
+#include "core/masks.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostNamedDifferences = 4;
+
+/// Whether a weight of `stage` at a pair the mask forbids looks masked.
+IsMasked compare_masked(const AppState& state, MatrixView<const float> values) {
+    const Stage stage = compare_look(state).stage;
+    const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+    const MaskSpec& mask = state.document().spec.mask;
+    if (!shows || !mask.any()) return {};
+    IsMasked masked;
+    for (Index i = 0; i < values.rows; ++i)
+        for (Index j = 0; j < values.columns; ++j)
+            masked.push_back(
+                !may_attend(mask, state.document().size, state.batch, state.head, i, j) &&
+                !std::isnan(values(i, j)));
+    return masked;
+}
+
+bool has_cell_at(MatrixView<const float> values, large::Cell cell) {
+    return cell.row >= 0 && cell.column >= 0 && cell.row < values.rows &&
+           cell.column < values.columns;
+}
+
+/// The same pair is selected in every matrix; the pointed one has its numbers.
+void set_compare_cell(const AppState& state, GridView& grid, MatrixView<const float> values) {
+    const CompareLook& look = compare_look(state);
+    grid.editable = false;
+    grid.selected.reset();
+    if (has_cell_at(values, look.cell)) grid.selected = {look.cell.row, look.cell.column};
+    const large::Cell focus = look.hovered.value_or(look.cell);
+    if (!has_cell_at(values, focus)) return;
+    grid.focus_row = focus.row;
+    grid.focus_column = focus.column;
+}
+
+/// `state` looks at A or at B.
+GridView side_grid(const AppState& state, const char* letter) {
+    const StageInfo& row = info(compare_look(state).stage);
+    const Sheet sheet = sheet_of(state, compare_look(state).stage);
+    GridView grid =
+        make_grid(state, sheet, {row.colors, false, compare_masked(state, sheet.values)});
+    grid.title = fmt::format("{}: {}", letter, grid.title);
+    grid.tooltip = fmt::format("{} of {}", row.title, letter);
+    set_compare_cell(state, grid, sheet.values);
+    return grid;
+}
+
+bool is_distribution(Stage stage) { return stage == Stage::weights; }
+
+SideVector row_numbers(const ComparedStage& stage, bool kl) {
+    SideVector side{kl ? "KL" : "TV",
+                    kl ? "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key "
+                         "where A is not"
+                       : "total variation ½ Σ_j |A − B| of each row: the share of the weight that "
+                         "moved",
+                    {},
+                    Role::score};
+    for (Index i = 0; i < stage.a.rows; ++i) {
+        const auto a = stage.a.row(i);
+        const bool empty = std::ranges::all_of(a, [](float weight) { return weight == 0.0F; });
+        const double value =
+            kl ? row_divergence(a, stage.b.row(i)) : total_variation(a, stage.b.row(i));
+        side.cells.push_back(kl && empty ? "–" : cell_number(value, 2));
+    }
+    return side;
+}
+
+GridView change_grid(const AppState& state, const AppState& pinned, const ComparedStage& stage) {
+    std::vector<float> values;
+    for (Index i = 0; i < stage.b.rows; ++i)
+        for (Index j = 0; j < stage.b.columns; ++j)
+            values.push_back(signed_difference(stage.a(i, j), stage.b(i, j)));
+    Sheet sheet = sheet_of(state, compare_look(state).stage);
+    sheet.values = {values.data(), stage.b.rows, stage.b.columns, stage.b.columns};
+    IsMasked masked = compare_masked(state, stage.b);
+    const IsMasked other = compare_masked(pinned, stage.a);
+    if (other.size() != masked.size()) masked.clear();
+    for (std::size_t n = 0; n < masked.size(); ++n)
+        masked[n] = masked[n] != 0 && other[n] != 0 ? 1 : 0;
+    GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
+    grid.title = "B − A";
+    grid.role = Role::score;
+    grid.tooltip = "what is shown now less the baseline; 0 where both are the same ∞ or both NaN";
+    set_compare_cell(state, grid, sheet.values);
+    if (is_distribution(compare_look(state).stage))
+        grid.sides = {row_numbers(stage, true), row_numbers(stage, false)};
+    return grid;
+}
+
+/// "Differs: temperature 1 → 2, head 0 → 1 and 3 more."
+std::string differing_words(const std::vector<Difference>& list) {
+    if (list.empty()) return "A and B are the same: change something, and it is compared with A.";
+    std::string words = "Differs: ";
+    const std::size_t most = std::min(list.size(), kMostNamedDifferences);
+    for (std::size_t n = 0; n < most; ++n)
+        words += fmt::format("{}{}", n == 0 ? "" : ", ", difference_words(list[n]));
+    if (list.size() > most) words += fmt::format(", and {} more", list.size() - most);
+    return words + ".";
+}
+
+std::string amount_words(const AppState& state, const ComparedStage& stage) {
+    if (!stage.lacks.empty()) return stage.lacks;
+    const auto most = largest_change(stage);
+    const StageInfo& row = info(compare_look(state).stage);
+    const std::string cells = grouped(stage.b.rows * stage.b.columns);
+    if (!most) return fmt::format("All {} numbers of {} are the same.", cells, row.symbol);
+    const CellRef cell{compare_look(state).stage, most->cell.row, most->cell.column};
+    std::string words =
+        fmt::format("{} of {} numbers of {} differ, most {}: {} → {}", grouped(most->cells), cells,
+                    row.symbol, cell_name(state, cell), number(most->a), number(most->b));
+    const double change = static_cast<double>(most->b) - most->a;
+    if (std::isfinite(change))
+        words += fmt::format(" ({}{})", change < 0 ? "" : "+", number(change));
+    return words + ".";
+}
+
+void add_compare_controls(const AppState& state, CompareView& view) {
+    const CompareLook& look = compare_look(state);
+    for (std::size_t n = 0; n < look.pins.size(); ++n)
+        view.pins.push_back({fmt::format("{}  {}", n + 1, look.pins[n].words), n == look.baseline});
+    view.baseline = static_cast<Index>(look.baseline);
+    for (const Stage stage : ribbon_stages(state.document())) {
+        view.stages.push_back(stage);
+        view.stage_names.push_back(name_of(stage));
+        if (stage == look.stage) view.stage = static_cast<int>(view.stages.size()) - 1;
+    }
+    view.blink = look.blink;
+    view.hovered = look.hovered;
+}
+
+}  // namespace
+
+float signed_difference(float a, float b) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0F;
+    return b - a;
+}
+
+double total_variation(std::span<const float> a, std::span<const float> b) {
+    double sum = 0.0;
+    for (std::size_t n = 0; n < a.size(); ++n) sum += std::abs(static_cast<double>(a[n]) - b[n]);
+    return sum / 2;
+}
+
+AppState pinned_state(const AppState& state, const ComparePin& pin) {
+    AppState pinned;
+    pinned.theme = state.theme;
+    pinned.history.emplace_back().document = pin.document;
+    pinned.trace = pin.trace;
+    pinned.gradients = state.gradients;
+    pinned.batch = pin.batch;
+    pinned.head = pin.head;
+    compare_look(pinned).stage = compare_look(state).stage;
+    compare_look(pinned).cell = compare_look(state).cell;
+    compare_look(pinned).hovered = compare_look(state).hovered;
+    return pinned;
+}
+
+ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
+    ComparedStage stage;
+    stage.a = sheet_of(pinned, compare_look(state).stage).values;
+    stage.b = sheet_of(state, compare_look(state).stage).values;
+    const std::string name(info(compare_look(state).stage).symbol);
+    const auto none = [](MatrixView<const float> values) {
+        return values.rows * values.columns == 0;
+    };
+    if (none(stage.a) || none(stage.b))
+        stage.lacks = fmt::format("{} has no {}: it is not computed there, or not kept.",
+                                  none(stage.a) ? "A" : "B", name);
+    else if (stage.a.rows != stage.b.rows || stage.a.columns != stage.b.columns)
+        stage.lacks =
+            fmt::format("No difference: {} is {} in A and {} in B.", name,
+                        size(stage.a.rows, stage.a.columns), size(stage.b.rows, stage.b.columns));
+    return stage;
+}
+
+std::optional<LargestChange> largest_change(const ComparedStage& stage) {
+    std::optional<LargestChange> most;
+    double largest = 0.0;
+    Index cells = 0;
+    for (Index i = 0; i < stage.a.rows; ++i)
+        for (Index j = 0; j < stage.a.columns; ++j) {
+            const float a = stage.a(i, j);
+            const float b = stage.b(i, j);
+            if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+            ++cells;
+            const double change = std::abs(static_cast<double>(b) - a);
+            const double rank =
+                std::isnan(change) ? std::numeric_limits<double>::infinity() : change;
+            if (most && rank <= largest) continue;
+            largest = rank;
+            most = {{i, j}, a, b, 0};
+        }
+    if (most) most->cells = cells;
+    return most;
+}
+
+CompareView build_compare_view(const AppState& state) {
+    CompareView view;
+    view.lacks = compare_lacks(state);
+    if (!view.lacks.empty()) return view;
+    const CompareLook& look = compare_look(state);
+    add_compare_controls(state, view);
+    view.reach = reach_view(state);
+    if (look.pins.empty()) {
+        view.point =
+            "Press B to pin what is shown as the baseline A, then change something: scaling, "
+            "temperature, a mask, a number, the head or the document.";
+        view.grids = {side_grid(state, "B")};
+        return view;
+    }
+    const ComparePin& pin = look.pins[look.baseline];
+    const AppState pinned = pinned_state(state, pin);
+    const ComparedStage stage = compared_stage(state, pinned);
+    view.point = differing_words(differences(state, pin));
+    view.point_b = amount_words(state, stage);
+    const auto add = [&](GridView grid) {
+        if (grid.rows > 0 && grid.columns > 0) view.grids.push_back(std::move(grid));
+    };
+    if (look.blink) {
+        add(*look.blink == 0 ? side_grid(pinned, "A") : side_grid(state, "B"));
+        return view;
+    }
+    add(side_grid(pinned, "A"));
+    add(side_grid(state, "B"));
+    if (stage.lacks.empty()) add(change_grid(state, pinned, stage));
+    return view;
+}
+
+}  // namespace attn::view

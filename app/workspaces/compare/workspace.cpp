@@ -1,0 +1,249 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/compare/workspace.h"
+#include "app/workspaces/masks/actions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/compare/actions.h"
+#include "app/workspaces/compare/view.h"
+
+namespace attn::view {
+namespace {
+
+/// Rows and columns that A and B have together.
+large::Cell compare_extent(const AppState& state) {
+    const CompareLook& look = compare_look(state);
+    const auto b = sheet_of(state, look.stage).values;
+    large::Cell extent{b.rows, b.columns};
+    if (look.pins.empty()) return extent;
+    const AppState pinned = pinned_state(state, look.pins[look.baseline]);
+    const auto a = sheet_of(pinned, look.stage).values;
+    return {std::max(extent.row, a.rows), std::max(extent.column, a.columns)};
+}
+
+large::Cell clamped(const AppState& state, large::Cell cell) {
+    const large::Cell extent = compare_extent(state);
+    return {std::clamp<Index>(cell.row, 0, std::max<Index>(extent.row, 1) - 1),
+            std::clamp<Index>(cell.column, 0, std::max<Index>(extent.column, 1) - 1)};
+}
+
+Action moved_cell(const AppState& state, Index rows, Index columns) {
+    const large::Cell& now = compare_look(state).cell;
+    const large::Cell to = clamped(state, {now.row + rows, now.column + columns});
+    return SelectCompareCell{to.row, to.column};
+}
+
+Action stage_beside(const AppState& state, Index step) {
+    const auto stages = ribbon_stages(state.document());
+    if (stages.empty()) return ShowCompareStage{compare_look(state).stage};
+    const auto found = std::ranges::find(stages, compare_look(state).stage);
+    const Index at = found == stages.end() ? 0 : found - stages.begin();
+    return ShowCompareStage{
+        stages[static_cast<std::size_t>(std::clamp<Index>(at + step, 0, std::ssize(stages) - 1))]};
+}
+
+void add_pin_commands(const CommandAdder& add, const AppState& state) {
+    const CompareLook& look = compare_look(state);
+    for (Index n = 0; n < static_cast<Index>(kMostPins); ++n) {
+        const auto key = static_cast<Key>(static_cast<int>(Key::digit1) + static_cast<int>(n));
+        const bool there = n < std::ssize(look.pins);
+        if (there)
+            add(fmt::format("Baseline {}: {}", n + 1, look.pins[static_cast<std::size_t>(n)].words),
+                shift(key), ChooseBaseline{n});
+    }
+    add("Unpin the baseline", plain(Key::del), Unpin{static_cast<Index>(look.baseline)},
+        !look.pins.empty());
+    const bool shows_b = look.blink && *look.blink == 1;
+    add(shows_b ? "Blink: show A" : "Blink: show B", plain(Key::space),
+        SetBlink{shows_b ? Index{0} : Index{1}}, !look.pins.empty());
+    add("A and B beside each other", plain(Key::v), SetBlink{std::nullopt}, look.blink.has_value());
+}
+
+}  // namespace
+
+std::string compare_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    return stages_lack(document);
+}
+
+void enter_compare(AppState& state) {
+    if (const std::string lacks = compare_lacks(state); !lacks.empty()) return say(state, lacks);
+    const auto& selected = state.selected;
+    const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
+    if (stage != nullptr && pair_stages()[index_of(*stage)]) {  // the pair that Step looked at
+        compare_look(state).stage = *stage;
+        compare_look(state).cell = {selected->row, selected->column};
+    }
+    settle_compare(state);
+    say(state,
+        compare_look(state).pins.empty()
+            ? "B pins what is shown as the baseline; it works in other workspaces too."
+            : "Space blinks between A and B, V shows both, Shift+1 … 9 choose the baseline.");
+}
+
+void add_compare_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Compare", compare_lacks(state).empty()};
+    if (add.there) {
+        add("Pin what is shown as the baseline", plain(Key::b), PinBaseline{});
+        add_pin_commands(add, state);
+        add("Select the cell above", plain(Key::up), moved_cell(state, -1, 0));
+        add("Select the cell below", plain(Key::down), moved_cell(state, 1, 0));
+        add("Select the cell to the left", plain(Key::left), moved_cell(state, 0, -1));
+        add("Select the cell to the right", plain(Key::right), moved_cell(state, 0, 1));
+        add("Next stage", plain(Key::page_down), stage_beside(state, 1));
+        add("Previous stage", plain(Key::page_up), stage_beside(state, -1));
+        const double target = compare_look(state).target;
+        add("Raise the target weight", plain(Key::u),
+            SetTargetWeight{std::min(target + 0.05, 0.95)});
+        add("Lower the target weight", plain(Key::d),
+            SetTargetWeight{std::max(target - 0.05, 0.05)});
+        add("Change the word for the target weight", {}, ApplyTargetWeight{true});
+        add("Change the query for the target weight", {}, ApplyTargetWeight{false});
+    }
+    add_document_commands(list, state);
+    for (const Preset& preset : state.presets)
+        list.push_back(
+            {fmt::format("Preset: {}", preset.title), "Compare", {}, LoadPreset{preset.key}});
+}
+
+std::optional<Action> escape_compare(const AppState& state) {
+    if (compare_look(state).blink) return SetBlink{std::nullopt};
+    return std::nullopt;
+}
+
+void clear_compare(AppState& state) { compare_look(state).cell = {}; }
+
+void settle_compare(AppState& state) {
+    CompareLook& look = compare_look(state);
+    if (look.baseline >= look.pins.size()) look.baseline = 0;
+    if (look.pins.empty()) look.blink.reset();
+    look.hovered.reset();
+    look.cell = {std::max<Index>(look.cell.row, 0), std::max<Index>(look.cell.column, 0)};
+    if (!compare_lacks(state).empty()) return;
+    const auto stages = ribbon_stages(state.document());
+    if (std::ranges::find(stages, look.stage) == stages.end()) look.stage = Stage::weights;
+    look.cell = clamped(state, look.cell);
+}
+
+void forget_compare(AppState& state) {
+    compare_look(state).cell = {};
+    compare_look(state).hovered.reset();
+}
+
+nlohmann::ordered_json write_compare(const AppState& state) {
+    AppState settled = pinned_state(state, pin_of(state));
+    compare_look(settled) = compare_look(state);
+    settle_compare(settled);
+    const CompareLook& look = compare_look(settled);
+    return {{"stage", info(look.stage).key},
+            {"row", look.cell.row},
+            {"column", look.cell.column},
+            {"target", look.target}};
+}
+
+void read_compare(Fields& fields, AppState& state) {
+    CompareLook& look = compare_look(state);
+    read_stage(fields, "stage", look.stage);
+    fields.read_index("row", look.cell.row);
+    fields.read_index("column", look.cell.column);
+    fields.read("target", look.target);
+    if (!(look.target > 0.0 && look.target < 1.0)) {
+        fields.complain(
+            fmt::format("has 'target' = {}: expected more than 0 and less than 1", look.target));
+        look.target = 0.5;
+    }
+    settle_compare(state);
+}
+
+std::string compare_figure_name(const AppState& state) {
+    return fmt::format("compare-{}", info(compare_look(state).stage).key);
+}
+
+std::vector<Shot> compare_shots() {
+    const LoadPreset cat{"the-cat-sat-down"};
+    return {{"",
+             {cat, ShowCompareStage{Stage::weights}, PinBaseline{}, SetScaling{false},
+              SelectCompareCell{1, 2}}},
+            {"heads",
+             {LoadPreset{"three-heads"}, ShowCompareStage{Stage::weights}, PinBaseline{},
+              ShowHead{1, 0}}},
+            {"empty", {cat}}};
+}
+
+namespace {
+
+constexpr std::string_view kCompareMouse[] = {
+    "Click a cell: the inspector says what it is in A and in B.",
+    "Drag the target weight: the smallest changes that give it are computed.",
+    "Point at a cell: the same one is framed in every matrix.",
+};
+
+/// By B where the workspace has no use for it; Ctrl+B everywhere. Compare has its own.
+void add_pin(std::vector<Command>& list, const AppState&) {
+    const auto same = [](const Command& command) { return command.action.is<PinBaseline>(); };
+    if (std::ranges::any_of(list, same)) return;
+    const auto takes_b = [](const Command& command) { return command.chord == plain(Key::b); };
+    const bool free = std::ranges::none_of(list, takes_b);
+    const CommandAdder add{list, "Window"};
+    add("Pin what is shown as the baseline of Compare", ctrl(Key::b), PinBaseline{}, true, {},
+        free ? plain(Key::b) : Chord{});
+}
+
+/// Two moments of one training: the one that is open becomes the baseline of the next.
+std::string pin_before(AppState& state, const OpenRequest& request) {
+    if (state.opening)
+        return fmt::format(
+            "Not compared: {} is still being opened, and what is open then is "
+            "the one to compare with.",
+            words_of(*state.opening));
+    const auto* const next = std::get_if<TrainedOrigin>(&request.what);
+    const auto* const before = std::get_if<TrainedOrigin>(&state.document().origin);
+    if (next && before && !(*before == *next)) carry_out(state, PinBaseline{});
+    return {};
+}
+
+void leave_compare(AppState& state) { compare_look(state).hovered.reset(); }
+
+}  // namespace
+
+const WorkspaceInfo kCompareWorkspace{
+    .key = "compare",
+    .title = "Compare",
+    .tip = "What was pinned beside the present: what differs, and by how much.",
+    .digit = Key::f3,
+    .shows_document = true,
+    .actions = CompareActions::kTypes,
+    .lacks = compare_lacks,
+    .enter = enter_compare,
+    .leave = leave_compare,
+    .add_commands = add_compare_commands,
+    .add_commands_everywhere = add_pin,
+    .escape = escape_compare,
+    .clear = clear_compare,
+    .settle = settle_compare,
+    .forget = forget_compare,
+    .refuses = pin_before,
+    .has_side = [](const AppState& state) { return compare_lacks(state).empty(); },
+    .inspector = compare_inspector,
+    .write = write_compare,
+    .read = read_compare,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = [](const AppState&) { return true; },
+    .figure_name = compare_figure_name,
+    .shots = compare_shots,
+    .mouse = kCompareMouse,
+};
+
+}  // namespace attn::view

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "app/common/action.h"
+#include "app/workspaces/cost/state.h"
+
+namespace attn::view {
+
+// Settings of the Cost workspace; undone.
+
+/// One size. More heads than key/value heads can share bring these along: H of MHA keeps G = H.
+struct SetCostSize {
+    CostSize size;
+    Index value;
+    static constexpr Meta kMeta{"set_cost_size", Kind::drag};
+    friend void describe(Visitor& visit, SetCostSize& action) {
+        visit("size", action.size, kCostSizeNames);
+        visit("value", action.value);
+    }
+    friend void carry_out(AppState& state, const SetCostSize& action);
+};
+/// T: of a square call Tq and Tk, else Tk alone.
+struct SetCostTokens {
+    Index tokens;
+    static constexpr Meta kMeta{"set_cost_tokens", Kind::drag};
+    friend void describe(Visitor& visit, SetCostTokens& action) { visit("tokens", action.tokens); }
+    friend void carry_out(AppState& state, const SetCostTokens& action);
+};
+/// Sizes by their key: see cost_presets(); "document" are those of the present one.
+struct SetCostPreset {
+    std::string key;
+    static constexpr Meta kMeta{"set_cost_preset", Kind::edit};
+    friend void describe(Visitor& visit, SetCostPreset& action) { visit("key", action.key); }
+    friend void carry_out(AppState& state, const SetCostPreset& action);
+};
+struct SetCostPass {
+    CostPass pass;
+    static constexpr Meta kMeta{"set_cost_pass", Kind::edit};
+    friend void describe(Visitor& visit, SetCostPass& action) {
+        visit("pass", action.pass, kCostPassNames);
+    }
+    friend void carry_out(AppState& state, const SetCostPass& action);
+};
+/// What the inspector explains. Not undone.
+struct SelectCost {
+    CostItem item;
+    static constexpr Meta kMeta{"select_cost", Kind::plain};
+    friend void describe(Visitor& visit, SelectCost& action) {
+        visit("item", action.item, kCostItemNames);
+    }
+    friend void carry_out(AppState& state, const SelectCost& action);
+};
+/// Runs the engine at these sizes, as far as they can be run here. Not undone.
+struct MeasureCost {
+    static constexpr Meta kMeta{"measure_cost", Kind::plain};
+    friend void carry_out(AppState& state, const MeasureCost& action);
+};
+struct CostMeasured {
+    std::shared_ptr<const CostMeasurement> measured{};
+    static constexpr Meta kMeta{"", Kind::answer};
+    friend void carry_out(AppState& state, const CostMeasured& action);
+};
+
+using CostActions = ActionList<SetCostSize, SetCostTokens, SetCostPreset, SetCostPass, SelectCost,
+                               MeasureCost, CostMeasured>;
+
+}  // namespace attn::view

@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/cost/view.h"
+#include "app/workspaces/cost/workspace.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+Piece piece(std::string text) { return {std::move(text), {}, false, {}}; }
+
+/// "FLOP": the formula, its numbers, the exact count, and the same in a unit.
+Line count_line(std::string label, const CostFormula& formula, const CostSizes& sizes,
+                std::string (*words)(double)) {
+    Line line;
+    line.label = std::move(label);
+    if (formula.empty()) {
+        line.pieces.push_back(piece("0"));
+        return line;
+    }
+    const auto count = count_of(formula, sizes);
+    line.pieces.push_back(
+        piece(fmt::format("{} = {} = {}", formula_words(formula), numbers_words(formula, sizes),
+                          count ? grouped(*count) : "above 2⁶³ − 1")));
+    line.pieces.push_back(piece(" = " + words(estimate_of(formula, sizes))));
+    return line;
+}
+
+bool is_storage(CostItem item) { return item >= CostItem::materialised; }
+
+Holding storage_of(CostItem item) {
+    return static_cast<Holding>(static_cast<int>(item) - static_cast<int>(CostItem::materialised));
+}
+
+std::string storage_words(Holding storage) {
+    switch (storage) {
+        case Holding::materialised:
+            return "Every weight of every head is stored: as Step shows them, and as a framework "
+                   "does "
+                   "without a fused kernel.";
+        case Holding::chunked:
+            return "c queries at a time: each chunk's weights overwrite those of the chunk before.";
+        case Holding::fused:
+            return "The online softmax keeps a running maximum and sum: no weight is stored, one "
+                   "logsumexp a row is left for the backward pass.";
+        case Holding::kv_cache:
+            return "Decoding keeps the keys and values of all tokens before: one cache a layer. G "
+                   "in "
+                   "place of H heads makes it H/G times smaller.";
+    }
+    return {};
+}
+
+std::string stage_words(CostItem item, CostPass pass) {
+    const bool forward = pass == CostPass::forward;
+    switch (item) {
+        case CostItem::q:
+        case CostItem::k:
+        case CostItem::v:
+        case CostItem::output:
+            return forward
+                       ? "A product with a parameter: 2 FLOP for each multiplication and addition."
+                       : "Two products: the gradient of what came in, and of the parameter.";
+        case CostItem::scores:
+            return forward ? "Q Kᵀ: d_k multiplications and additions for each pair."
+                           : "d_Q = d_S K and d_K = d_Sᵀ Q.";
+        case CostItem::scaled:
+            return "One multiplication for each pair; all else is moving bytes.";
+        case CostItem::masked:
+            return "Nothing is computed: each pair is read, and written or replaced.";
+        case CostItem::weights:
+            return forward ? "Compare, subtract, exp, add, divide: 5 for each pair."
+                           : "a ∘ (d_a − Σ d_a a): 4 for each pair.";
+        case CostItem::context:
+            return forward ? "A V: d_v multiplications and additions for each pair."
+                           : "d_A = d_O Vᵀ and d_V = Aᵀ d_O.";
+        default:
+            return "The sum over the stages.";
+    }
+}
+
+Line words_line(std::string text) {
+    Line line;
+    line.pieces.push_back(piece(std::move(text)));
+    return line;
+}
+
+void add_sizes(InspectorView& view, const CostSizes& sizes) {
+    for (std::size_t n = 0; n < kCostSizeCount; ++n) {
+        const CostSizeInfo& of = info(static_cast<CostSize>(n));
+        Line line = words_line(fmt::format("{}: {}", of.words, grouped(sizes.values[n])));
+        line.label = of.symbol;
+        view.geometry.push_back(std::move(line));
+    }
+}
+
+/// The stage's cost, or the sum; an empty one where Q, K and V are given and so are not computed.
+CostSum cost_of(CostItem item, const CostControls& controls) {
+    auto stages = stage_costs(controls.pass, controls.sizes);
+    if (item != CostItem::total)
+        std::erase_if(stages, [&](const StageCost& cost) { return item_of(cost.stage) != item; });
+    return sum_of(stages);
+}
+
+void explain_storage(InspectorView& view, Holding storage, const CostControls& controls) {
+    const CostFormula formula = stored_bytes(storage);
+    view.value = cost_bytes(estimate_of(formula, controls.sizes));
+    view.tex = formula_tex(formula);
+    view.lines.push_back(words_line(storage_words(storage)));
+    view.lines.push_back(count_line("bytes", formula, controls.sizes, cost_bytes));
+    if (storage == Holding::kv_cache) return;
+    view.lines.push_back(count_line("FLOP of the products", product_flop(controls.pass, storage),
+                                    controls.sizes, flop_words));
+}
+
+void explain_stage(InspectorView& view, CostItem item, const CostControls& controls) {
+    const CostSum cost = cost_of(item, controls);
+    const double flop = estimate_of(cost.flop, controls.sizes);
+    view.value = flop_words(flop);
+    view.lines.push_back(words_line(stage_words(item, controls.pass)));
+    if (item != CostItem::total) view.tex = formula_tex(cost.flop);
+    if (cost.written.empty())
+        return view.lines.push_back(words_line("Q, K and V are given here: nothing is computed."));
+    if (item == CostItem::total) {
+        for (const auto& [label, formula] :
+             {std::pair("read", &cost.read), {"written", &cost.written}, {"kept", &cost.kept}}) {
+            Line line = words_line(cost_bytes(estimate_of(*formula, controls.sizes)));
+            line.label = label;
+            view.lines.push_back(line);
+        }
+    } else {
+        view.lines.push_back(count_line("FLOP", cost.flop, controls.sizes, flop_words));
+        view.lines.push_back(count_line("bytes read", cost.read, controls.sizes, cost_bytes));
+        view.lines.push_back(count_line("bytes written", cost.written, controls.sizes, cost_bytes));
+        view.lines.push_back(count_line(controls.pass == CostPass::forward
+                                            ? "kept for the backward pass"
+                                            : "gradients of parameters",
+                                        cost.kept, controls.sizes, cost_bytes));
+    }
+    const double bytes =
+        estimate_of(cost.read, controls.sizes) + estimate_of(cost.written, controls.sizes);
+    Line intensity = words_line(fmt::format("{} / {} = {} FLOP a byte", flop_words(flop),
+                                            cost_bytes(bytes), significant(flop / bytes, 3)));
+    intensity.label = "arithmetic intensity";
+    view.lines.push_back(intensity);
+}
+
+/// The sizes as variables, and the count as their product.
+std::string python_of(const CostFormula& formula, const CostSizes& sizes) {
+    std::string text;
+    for (std::size_t n = 0; n < kCostSizeCount; ++n)
+        text += fmt::format("{} = {}\n", info(static_cast<CostSize>(n)).symbol,
+                            count_of({{1, {static_cast<CostSize>(n)}}}, sizes).value_or(0));
+    std::string sum;
+    for (const CostTerm& term : formula) {
+        sum += sum.empty() ? "" : " + ";
+        sum += std::to_string(term.factor);
+        for (const CostSize size : term.sizes) sum += fmt::format(" * {}", info(size).symbol);
+    }
+    return text + fmt::format("print({})\n", sum.empty() ? "0" : sum);
+}
+
+}  // namespace
+
+InspectorView cost_inspector(const AppState& state) {
+    const CostControls& controls = cost_controls(state);
+    const CostItem item = cost_look(state).item;
+    constexpr const char* kTitles[] = {
+        "Q",       "K",       "V",      "scores",     "scaled",         "masked",
+        "weights", "context", "output", "all stages", "weights stored", "weights by chunks",
+        "fused",   "KV cache"};
+    InspectorView view;
+    view.empty = false;
+    view.title = kTitles[static_cast<std::size_t>(item)];
+    if (!is_storage(item))
+        view.title += controls.pass == CostPass::forward ? ", forward" : ", backward";
+    view.role = Role::weight;
+    if (is_storage(item))
+        explain_storage(view, storage_of(item), controls);
+    else
+        explain_stage(view, item, controls);
+    view.formula = view.tex.empty() ? "" : tex::plain_text(view.tex);
+    add_sizes(view, controls.sizes);
+    const CostFormula formula =
+        is_storage(item) ? stored_bytes(storage_of(item)) : cost_of(item, controls).flop;
+    view.as_text = text_of(view);
+    view.as_latex = fmt::format("${} = {}$\n", formula_tex(formula),
+                                count_of(formula, controls.sizes).value_or(0));
+    view.as_python = python_of(formula, controls.sizes);
+    return view;
+}
+
+}  // namespace attn::view

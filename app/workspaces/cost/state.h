@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/common/state.h"
+#include "core/cost.h"
+
+namespace attn::view {
+
+inline constexpr std::string_view kCostSizeNames[] = {
+    "batch", "heads", "kv_heads",      "tq",    "tk", "d_model", "d_k", "d_v",
+    "d_out", "chunk", "element_bytes", "layers"};
+
+inline constexpr std::string_view kCostPassNames[] = {"forward", "backward"};
+
+/// Settings of the Cost workspace; undone with the document.
+struct CostControls {
+    CostSizes sizes;
+    CostPass pass = CostPass::forward;
+    bool operator==(const CostControls&) const = default;
+};
+
+/// What the inspector explains: a stage of the table, its sum, or a point of a curve.
+enum class CostItem : std::uint8_t {
+    q,
+    k,
+    v,
+    scores,
+    scaled,
+    masked,
+    weights,
+    context,
+    output,
+    total,
+    materialised,
+    chunked,
+    fused,
+    kv_cache
+};
+inline constexpr std::string_view kCostItemNames[] = {
+    "q",       "k",      "v",     "scores",       "scaled",  "masked", "weights",
+    "context", "output", "total", "materialised", "chunked", "fused",  "kv_cache"};
+inline constexpr std::size_t kCostItemCount = 14;
+
+/// One measurement on this machine.
+struct CostMeasurement {
+    CostControls of;             // what was measured
+    double peak_gflops = 0.0;    // fused multiply-adds, all threads
+    double stream_gbytes = 0.0;  // per second
+    double staged_ms = 0.0;      // median; 0: not measured
+    double fused_ms = 0.0;
+    int runs = 0;
+    std::string fault;  // why there is none; "": there is one
+};
+
+struct CostLook {
+    CostItem item = CostItem::materialised;
+    bool measures = false;                        // a measurement is asked for
+    std::shared_ptr<const CostMeasurement> last;  // from a job; null: none yet
+};
+
+inline constexpr Controls<CostControls> cost_controls;
+inline constexpr Look<CostLook> cost_look;
+
+}  // namespace attn::view

@@ -1,0 +1,318 @@
+#include "app/workspaces/cost/view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "core/memory.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::array kStorages{Holding::materialised, Holding::chunked, Holding::fused,
+                               Holding::kv_cache};
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+std::string_view title_of(Holding storage) {
+    constexpr std::string_view kTitles[] = {"materialised", "chunked", "fused", "KV cache"};
+    return kTitles[static_cast<std::size_t>(storage)];
+}
+
+Role role_of(Holding storage) {
+    constexpr Role kRoles[] = {Role::weight, Role::query, Role::value, Role::key};
+    return kRoles[static_cast<std::size_t>(storage)];
+}
+
+// --- the curves
+
+PlotView empty_plot(const CostSizes& sizes) {
+    PlotView plot;
+    plot.title = sizes[CostSize::tq] == sizes[CostSize::tk]
+                     ? "Memory beside Q, K, V and the context, over T = Tq = Tk; both axes log"
+                     : fmt::format(
+                           "Memory beside Q, K, V and the context, over T = Tk with {} "
+                           "queries; both axes log",
+                           grouped(sizes[CostSize::tq]));
+    plot.tooltip =
+        "materialised: every weight. chunked: those of c queries at a time. fused: one "
+        "logsumexp a row. KV cache: keys and values of all layers. Drag: T.";
+    plot.x_low = 16.0;
+    plot.x_high = static_cast<double>(kMostCostTokens);
+    plot.x_label = "T";
+    for (int power = 4; power <= 24; power += 2) {
+        plot.x_ticks.push_back(std::exp2(power));
+        const Index tokens = Index{1} << power;
+        plot.x_tick_labels.push_back(power < 10   ? std::to_string(tokens)
+                                     : power < 20 ? fmt::format("{}k", tokens >> 10)
+                                                  : fmt::format("{}M", tokens >> 20));
+    }
+    plot.log_y = true;
+    plot.marker_x = static_cast<double>(std::max<Index>(sizes[CostSize::tk], 16));
+    return plot;
+}
+
+CurveView curve_of(Holding storage, const CostSizes& sizes) {
+    CurveView curve;
+    curve.label = title_of(storage);
+    curve.role = role_of(storage);
+    for (int step = 8; step <= 48; ++step) {
+        const auto tokens = static_cast<Index>(std::llround(std::exp2(step / 2.0)));
+        curve.x.push_back(static_cast<double>(tokens));
+        curve.y.push_back(estimate_of(stored_bytes(storage), with_tokens(sizes, tokens)));
+    }
+    return curve;
+}
+
+/// Powers of 1024 that hold all that is drawn.
+void set_y_axis(PlotView& plot, double memory) {
+    double low = memory;
+    double high = memory;
+    for (const CurveView& curve : plot.curves) {
+        low = std::min(low, *std::ranges::min_element(curve.y));
+        high = std::max(high, *std::ranges::max_element(curve.y));
+    }
+    high = std::min(high, memory * std::exp2(14));  // what no machine has is cut off
+    const int first = static_cast<int>(std::floor(std::log2(std::max(low, 1.0)) / 10.0));
+    const int last = static_cast<int>(std::ceil(std::log2(high) / 10.0));
+    plot.y_low = std::exp2(10 * first);
+    plot.y_high = std::exp2(10 * last);
+    for (int power = first; power <= last; ++power) {
+        plot.y_ticks.push_back(std::exp2(10 * power));
+        plot.y_tick_labels.push_back(cost_bytes(std::exp2(10 * power)));
+    }
+}
+
+/// Where a curve meets the memory of this machine.
+void add_limit(PlotView& plot, Holding storage, const CostSizes& sizes, double memory) {
+    const auto tokens = tokens_within(storage, sizes, memory, kMostCostTokens);
+    if (!tokens || *tokens == kMostCostTokens || *tokens < 16) return;
+    plot.marks.push_back(
+        {static_cast<double>(*tokens), memory, role_of(storage), "T = " + grouped(*tokens), false});
+}
+
+PlotView plot_of(const CostSizes& sizes, double memory) {
+    PlotView plot = empty_plot(sizes);
+    for (const Holding storage : kStorages) {
+        plot.curves.push_back(curve_of(storage, sizes));
+        const double here = estimate_of(stored_bytes(storage), sizes);
+        plot.marker_ys.push_back(sizes[CostSize::tk] < 16 ? kNone : here);
+        plot.marker_texts.push_back(cost_bytes(here));
+    }
+    set_y_axis(plot, memory);
+    plot.levels.push_back({memory, "this machine’s memory, " + cost_bytes(memory)});
+    for (const Holding storage : kStorages) add_limit(plot, storage, sizes, memory);
+    return plot;
+}
+
+// --- cards and table
+
+CostCardView card_of(Holding storage, const AppState& state, double memory) {
+    const CostSizes& sizes = cost_controls(state).sizes;
+    const CostFormula formula = stored_bytes(storage);
+    CostCardView card;
+    card.item = item_of(storage);
+    card.title = title_of(storage);
+    card.value = cost_bytes(estimate_of(formula, sizes));
+    card.formula = formula_words(formula);
+    card.role = role_of(storage);
+    card.fits = estimate_of(formula, sizes) <= memory;
+    card.selected = cost_look(state).item == card.item;
+    const auto limit = tokens_within(storage, sizes, memory, kMostCostTokens);
+    card.limit = !limit                      ? "fits at no T"
+                 : *limit == kMostCostTokens ? "fits at every T drawn"
+                                             : fmt::format("fits up to T = {}", grouped(*limit));
+    return card;
+}
+
+std::string intensity_words(double flop, double bytes) {
+    return bytes > 0.0 ? significant(flop / bytes, 3) : "0";
+}
+
+CostRowView row_view(CostItem item, std::string name, const CostSum& cost, const CostSizes& sizes,
+                     double all_flop) {
+    const auto at = [&](const CostFormula& formula) { return estimate_of(formula, sizes); };
+    CostRowView row;
+    row.item = item;
+    row.name = std::move(name);
+    row.flop = flop_words(at(cost.flop));
+    row.read = cost_bytes(at(cost.read));
+    row.written = cost_bytes(at(cost.written));
+    row.kept = cost_bytes(at(cost.kept));
+    row.intensity = intensity_words(at(cost.flop), at(cost.read) + at(cost.written));
+    row.share = all_flop > 0.0 ? at(cost.flop) / all_flop : 0.0;
+    return row;
+}
+
+std::vector<CostRowView> rows_of(const CostControls& controls, CostItem selected) {
+    const auto stages = stage_costs(controls.pass, controls.sizes);
+    const CostSum all = sum_of(stages);
+    const double flop = estimate_of(all.flop, controls.sizes);
+    std::vector<CostRowView> rows;
+    for (const StageCost& stage : stages)
+        rows.push_back(row_view(item_of(stage.stage), std::string(info(stage.stage).key),
+                                {stage.flop, stage.read, stage.written, stage.kept}, controls.sizes,
+                                flop));
+    if (controls.pass == CostPass::backward) {
+        std::ranges::reverse(rows);
+        for (CostRowView& row : rows) row.name = "d_" + row.name;
+    }
+    rows.push_back(row_view(CostItem::total, "all", all, controls.sizes, flop));
+    for (CostRowView& row : rows) row.selected = row.item == selected;
+    return rows;
+}
+
+// --- controls
+
+CostFieldView field_of(CostSize size, const CostSizes& sizes) {
+    const CostSizeInfo& of = info(size);
+    CostFieldView field;
+    field.size = size;
+    field.label = of.symbol;
+    field.value = sizes[size];
+    field.low = of.least;
+    field.high = of.most;
+    field.heading = fmt::format("{}: {}", of.symbol, of.words);
+    field.words =
+        fmt::format("{} to {}. Double-click to type.", grouped(of.least), grouped(of.most));
+    return field;
+}
+
+void set_controls(CostView& view, const AppState& state) {
+    const CostControls& controls = cost_controls(state);
+    view.presets = cost_presets();
+    view.preset_shown = "own sizes";
+    for (std::size_t n = 0; n < view.presets.size(); ++n) {
+        view.preset_names.push_back(view.presets[n].words);
+        const auto document = document_sizes(state);
+        const bool same = view.presets[n].sizes ? *view.presets[n].sizes == controls.sizes
+                                                : document && *document == controls.sizes;
+        if (!same || view.preset >= 0) continue;
+        view.preset = static_cast<int>(n);
+        view.preset_shown = view.presets[n].words;
+    }
+    view.sharing_names = {"MHA", "GQA", "MQA"};
+    view.sharing = static_cast<int>(sharing_of(controls.sizes));
+    view.pass_names = {"forward", "backward"};
+    view.pass = static_cast<int>(controls.pass);
+    view.sizes = controls.sizes;
+    view.tokens = controls.sizes[CostSize::tk];
+    for (std::size_t n = 0; n < kCostSizeCount; ++n)
+        view.fields.push_back(field_of(static_cast<CostSize>(n), controls.sizes));
+}
+
+// --- measured
+
+std::string time_words(double ms) {
+    return ms < 999.5 ? significant(ms, 3) + " ms" : significant(ms * 1e-3, 3) + " s";
+}
+
+CostTimeView time_view(std::string title, double predicted, double measured, std::string tooltip) {
+    CostTimeView time;
+    time.title = std::move(title);
+    time.predicted = time_words(predicted);
+    time.measured = time_words(measured);
+    time.ratio = percent(predicted / measured) + " of the roofline";
+    time.tooltip = std::move(tooltip);
+    return time;
+}
+
+void set_times(CostMeasureView& view, const CostMeasurement& last) {
+    view.machine = fmt::format("{} GFLOP/s, {} GB/s (10⁹)", significant(last.peak_gflops, 3),
+                               significant(last.stream_gbytes, 3));
+    view.times.push_back(time_view(
+        "every stage stored", predicted_staged_ms(last.of, last.peak_gflops, last.stream_gbytes),
+        last.staged_ms,
+        "staged: predicted is, stage by stage, the longer of FLOP / peak and bytes / bandwidth."));
+    view.times.push_back(time_view(
+        "fused", predicted_fused_ms(last.of, last.peak_gflops, last.stream_gbytes), last.fused_ms,
+        "fused: predicted is the longer of the products' FLOP / peak and operands once / "
+        "bandwidth."));
+    const CostSizes& sizes = last.of.sizes;
+    view.words = fmt::format(
+        "{} of B {}, H {}, G {}, Tq {}, Tk {}, d_k {}, d_v {}, fp32; median of {} runs",
+        last.of.pass == CostPass::forward ? "Forward" : "Backward", sizes[CostSize::batch],
+        sizes[CostSize::heads], sizes[CostSize::kv_heads], grouped(sizes[CostSize::tq]),
+        grouped(sizes[CostSize::tk]), sizes[CostSize::d_k], sizes[CostSize::d_v], last.runs);
+}
+
+CostMeasureView measure_view(const AppState& state) {
+    CostMeasureView view;
+    view.busy = cost_look(state).measures;
+    const auto& last = cost_look(state).last;
+    const std::string why = no_measure_words(cost_controls(state));
+    if (last && last->fault.empty() && last->of == measured_part(cost_controls(state))) {
+        set_times(view, *last);
+        return view;
+    }
+    view.possible = why.empty();
+    view.fault = !why.empty() || (last && !last->fault.empty());
+    view.words = !why.empty()                   ? why
+                 : last && !last->fault.empty() ? last->fault
+                 : last ? "The last measurement was of other sizes: measure again (M)."
+                        : "Not measured yet: M runs the engine at these sizes.";
+    return view;
+}
+
+}  // namespace
+
+CostSum sum_of(const std::vector<StageCost>& stages) {
+    CostSum sum;
+    const auto add = [](CostFormula& to, const CostFormula& from) {
+        to.insert(to.end(), from.begin(), from.end());
+    };
+    for (const StageCost& stage : stages) {
+        add(sum.flop, stage.flop);
+        add(sum.read, stage.read);
+        add(sum.written, stage.written);
+        add(sum.kept, stage.kept);
+    }
+    return sum;
+}
+
+Index next_tokens(Index tokens, int steps) {
+    const double power = std::log2(static_cast<double>(std::max<Index>(tokens, 1)));
+    const double next = steps > 0 ? std::floor(power) + 1.0 : std::ceil(power) - 1.0;
+    return static_cast<Index>(std::exp2(std::clamp(next, 0.0, 24.0)));
+}
+
+Index nearest_tokens(double tokens) {
+    const double power = std::exp2(std::round(std::log2(std::max(tokens, 1.0))));
+    if (std::abs(std::log2(tokens / power)) < 0.12) return static_cast<Index>(power);
+    const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(tokens)) - 1.0));
+    return static_cast<Index>(std::round(tokens / unit) * unit);
+}
+
+SetCostSize shared_heads(const CostSizes& sizes, HeadSharing sharing) {
+    const Index heads = sizes[CostSize::heads];
+    Index shared = heads;
+    if (sharing == HeadSharing::multi_query) shared = 1;
+    if (sharing == HeadSharing::grouped)
+        for (const Index by :
+             {7, 5, 3, 2, 8, 4})  // the last that divides: groups of 4 where they can be
+            if (heads % by == 0 && heads > by) shared = heads / by;
+    return {CostSize::kv_heads, shared};
+}
+
+CostView build_cost_view(const AppState& state, double memory) {
+    const CostControls& controls = cost_controls(state);
+    CostView view;
+    set_controls(view, state);
+    view.sentence = cost_sentence(controls, memory);
+    view.note = cost_note(controls);
+    view.plot = plot_of(controls.sizes, memory);
+    for (const Holding storage : kStorages) view.cards.push_back(card_of(storage, state, memory));
+    view.rows = rows_of(controls, cost_look(state).item);
+    view.measure = measure_view(state);
+    view.status = view.measure.busy ? "measuring…" : "counted, not measured; M measures";
+    if (!view.measure.times.empty()) view.status = "counted and measured";
+    return view;
+}
+
+CostView build_cost_view(const AppState& state) {
+    return build_cost_view(state, static_cast<double>(physical_memory_bytes()));
+}
+
+}  // namespace attn::view

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/plot.h"
+#include "app/workspaces/cost/actions.h"
+#include "app/workspaces/cost/words.h"
+
+namespace attn::view {
+
+/// A row of the table: one stage, or their sum.
+struct CostRowView {
+    CostItem item = CostItem::total;
+    std::string name;
+    std::string flop, read, written, kept, intensity;
+    double share = 0.0;  // of all FLOP
+    bool selected = false;
+};
+/// What one way of holding the weights takes.
+struct CostCardView {
+    CostItem item = CostItem::materialised;
+    std::string title, value, formula;
+    std::string limit;  // "fits up to T = 46,340"
+    Role role = Role::weight;
+    bool fits = true;  // in this machine's memory
+    bool selected = false;
+};
+/// A size that can be changed.
+struct CostFieldView {
+    CostSize size = CostSize::batch;
+    std::string label;
+    Index value = 1, low = 1, high = 1;
+    std::string heading, words;  // of the tooltip
+};
+/// Predicted beside measured.
+struct CostTimeView {
+    std::string title;      // "fused"
+    std::string predicted;  // "41.2 ms"
+    std::string measured;   // "48.0 ms", "…"
+    std::string ratio;      // "86.0 % of the roofline"
+    std::string tooltip;
+};
+struct CostMeasureView {
+    std::string machine;  // "118 GFLOP/s, 21.4 GB/s"
+    std::vector<CostTimeView> times;
+    std::string words;  // what was measured, or why nothing can be
+    bool busy = false;
+    bool fault = false;
+    bool possible = true;  // else `words` say why not
+};
+struct CostPreset {
+    std::string key, words;
+    std::optional<CostSizes> sizes;  // nullopt: those of the present document
+};
+
+struct CostView {
+    std::vector<CostPreset> presets;
+    int preset = -1;
+    std::string preset_shown;
+    std::vector<std::string> preset_names;
+    std::vector<std::string> sharing_names;
+    int sharing = 0;
+    std::vector<std::string> pass_names;
+    int pass = 0;
+    std::vector<CostFieldView> fields;
+    CostSizes sizes;
+    Index tokens = 1;
+    std::string sentence, note;
+    PlotView plot;
+    std::vector<CostCardView> cards;
+    std::vector<CostRowView> rows;
+    CostMeasureView measure;
+    std::string status;
+};
+
+inline constexpr Index kMostCostTokens = Index{1} << 24;
+
+/// `memory`: of this machine, in bytes.
+CostView build_cost_view(const AppState& state, double memory);
+CostView build_cost_view(const AppState& state);
+
+std::vector<CostPreset> cost_presets();
+/// Those of the present document; d_model 0 where Q, K and V are given. An error where it has no sizes.
+Result<CostSizes> document_sizes(const AppState& state);
+/// The FLOP and bytes of one pass over the stages.
+struct CostSum {
+    CostFormula flop, read, written, kept;
+};
+CostSum sum_of(const std::vector<StageCost>& stages);
+
+/// Next or last power of two; and the stop next to where a curve is held: two digits, or a power of two.
+Index next_tokens(Index tokens, int steps);
+Index nearest_tokens(double tokens);
+/// The action that gives G for this kind of sharing.
+SetCostSize shared_heads(const CostSizes& sizes, HeadSharing sharing);
+
+// Limits of what is measured: the window's machine must not be held up.
+inline constexpr double kMostMeasuredFlop = 2e10;
+inline constexpr double kMostMeasuredBytes = 512.0 * 1024.0 * 1024.0;
+/// "" where these sizes can be measured here; else why not, and up to how many tokens.
+std::string no_measure_words(const CostControls& controls);
+/// The roofline's time in ms, of the stages with every result written, and fused: products alone, operands once.
+double predicted_staged_ms(const CostControls& of, double gflops, double gbytes);
+double predicted_fused_ms(const CostControls& of, double gflops, double gbytes);
+/// What is run: Q, K and V given, in fp32.
+CostControls measured_part(CostControls controls);
+
+}  // namespace attn::view

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/workspaces/cost/state.h"
+
+namespace attn::view {
+
+// What the Cost workspace says. FLOP in powers of 1000, bytes in powers of 1024.
+
+/// "549.8 GFLOP"; "0".
+std::string flop_words(double flop);
+/// "8 GiB"; "0".
+std::string cost_bytes(double bytes);
+/// "2·B·H·Tq·Tk·d_k + …", and the same with numbers: "2·1·32·8192·8192·128".
+std::string formula_words(const CostFormula& formula);
+std::string numbers_words(const CostFormula& formula, const CostSizes& sizes);
+/// The same as TeX.
+std::string formula_tex(const CostFormula& formula);
+
+/// "multi-head", "grouped-query", "multi-query"; of one head multi-head.
+enum class HeadSharing : std::uint8_t { multi_head, grouped, multi_query };
+HeadSharing sharing_of(const CostSizes& sizes);
+
+/// What storing the weights takes beside what this machine has, and what fused keeps in their place.
+std::string cost_sentence(const CostControls& controls, double memory);
+/// How many weights there are and whether 32 bits count them; what sharing heads does to the KV cache.
+std::string cost_note(const CostControls& controls);
+
+/// The item of a stage, and the other way.
+CostItem item_of(Stage stage);
+CostItem item_of(Holding storage);
+
+}  // namespace attn::view

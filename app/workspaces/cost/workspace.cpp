@@ -1,0 +1,184 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/cost/workspace.h"
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/workspaces/cost/actions.h"
+#include "app/workspaces/cost/requests.h"
+#include "app/workspaces/cost/view.h"
+
+namespace attn::view {
+namespace {
+
+CostItem stepped(CostItem item, int steps) {
+    const auto count = static_cast<int>(kCostItemCount);
+    return static_cast<CostItem>((static_cast<int>(item) + steps + count) % count);
+}
+
+CostSizes sizes_with(std::initializer_list<std::pair<CostSize, Index>> changed) {
+    CostSizes sizes;
+    for (const auto& [size, value] : changed) sizes[size] = value;
+    return sizes;
+}
+
+}  // namespace
+
+std::vector<CostPreset> cost_presets() {
+    using enum CostSize;
+    return {
+        {"document", "the present document", std::nullopt},
+        {"two-to-31", "2³¹ weights: 32 × 8192²", CostSizes{}},
+        {"gpt2", "GPT-2 small: 12 heads, T 1024",
+         sizes_with({{heads, 12},
+                     {kv_heads, 12},
+                     {tq, 1024},
+                     {tk, 1024},
+                     {d_model, 768},
+                     {d_out, 768},
+                     {d_k, 64},
+                     {d_v, 64},
+                     {element_bytes, 4},
+                     {layers, 12}})},
+        {"llama3-8b", "Llama 3 8B: 32 heads share 8, T 8192, bf16",
+         sizes_with({{heads, 32},
+                     {kv_heads, 8},
+                     {tq, 8192},
+                     {tk, 8192},
+                     {d_model, 4096},
+                     {d_k, 128},
+                     {d_v, 128},
+                     {element_bytes, 2},
+                     {layers, 32}})},
+        {"llama3-70b", "Llama 3 70B decoding: 64 heads share 8, Tk 8192, bf16",
+         sizes_with({{heads, 64},
+                     {kv_heads, 8},
+                     {tq, 1},
+                     {tk, 8192},
+                     {d_model, 8192},
+                     {d_out, 8192},
+                     {d_k, 128},
+                     {d_v, 128},
+                     {element_bytes, 2},
+                     {layers, 80}})},
+    };
+}
+
+Result<CostSizes> document_sizes(const AppState& state) {
+    const Dimensions& of = state.document().size;
+    if (of.tq < 1 || of.tk < 1) return bad_input("the document has no tokens yet");
+    if (is_empty(state.document())) return bad_input(empty_words(state.document()));
+    if (of.d_model_kv != 0 && of.d_model_kv != of.d_model)
+        return bad_input("the document's X_kv is wider or narrower than its X: not counted here");
+    using enum CostSize;
+    const bool mixes = !state.document().inputs->params[Param::w_o].empty();
+    return sizes_with({{batch, of.batch},
+                       {heads, of.heads},
+                       {kv_heads, of.kv_heads},
+                       {tq, of.tq},
+                       {tk, of.tk},
+                       {d_model, of.d_model},
+                       {d_k, of.d_k},
+                       {d_v, of.d_v},
+                       {d_out, mixes ? of.d_out : 0}});
+}
+
+void enter_cost(AppState& state) {
+    say(state, "What attention of these sizes computes, moves and stores: ← and → change T.");
+}
+
+void add_cost_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Cost"};
+    const CostControls& controls = cost_controls(state);
+    const Index tokens = controls.sizes[CostSize::tk];
+    add("Twice the tokens", Key::right, SetCostTokens{next_tokens(tokens, 1)});
+    add("Half the tokens", Key::left, SetCostTokens{next_tokens(tokens, -1)});
+    const bool forward = controls.pass == CostPass::forward;
+    add(forward ? "Count the backward pass" : "Count the forward pass", Key::b,
+        SetCostPass{forward ? CostPass::backward : CostPass::forward});
+    const auto share = [&](const char* words, HeadSharing sharing) {
+        add(words, Key::none, shared_heads(controls.sizes, sharing));
+    };
+    share("Multi-head: every head has its keys and values", HeadSharing::multi_head);
+    share("Grouped-query: some heads share keys and values", HeadSharing::grouped);
+    share("Multi-query: all heads share keys and values", HeadSharing::multi_query);
+    for (const CostPreset& preset : cost_presets())
+        add("Sizes: " + preset.words, Key::none, SetCostPreset{preset.key});
+    const std::string why = no_measure_words(controls);
+    add("Measure on this machine", Key::m, MeasureCost{}, why.empty(), why);
+    add("Explain the next count", Key::down, SelectCost{stepped(cost_look(state).item, 1)});
+    add("Explain the count before", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
+}
+
+nlohmann::ordered_json write_cost(const AppState& state) {
+    const CostControls& controls = cost_controls(state);
+    nlohmann::ordered_json part;
+    for (std::size_t n = 0; n < kCostSizeCount; ++n)
+        part[std::string(info(static_cast<CostSize>(n)).key)] = controls.sizes.values[n];
+    part["pass"] = kCostPassNames[static_cast<std::size_t>(controls.pass)];
+    part["item"] = kCostItemNames[static_cast<std::size_t>(cost_look(state).item)];
+    return part;
+}
+
+void read_cost(Fields& fields, AppState& state) {
+    CostControls& controls = state.history[state.now].controls.edit<CostControls>();
+    for (std::size_t n = 0; n < kCostSizeCount; ++n)
+        fields.read(info(static_cast<CostSize>(n)).key, controls.sizes.values[n]);
+    fields.read_name("pass", controls.pass, kCostPassNames);
+    fields.read_name("item", cost_look(state).item, kCostItemNames);
+    if (auto fine = check_cost(controls.sizes); !fine)
+        fields.complain(": " + fine.error().sentence);
+}
+
+std::vector<Shot> cost_shots() {
+    return {{"", {}},
+            {"backward", {SetCostPass{CostPass::backward}, SelectCost{CostItem::scores}}},
+            {"llama", {SetCostPreset{"llama3-8b"}, SelectCost{CostItem::kv_cache}}},
+            {"document", {SetCostPreset{"document"}, SelectCost{CostItem::total}}}};
+}
+
+namespace {
+
+constexpr std::string_view kCostMouse[] = {
+    "Drag over the curves: the number of tokens T.",
+    "Click a row of the table or a card under the curves: its formula with its numbers.",
+    "Drag a size, or double-click it to type.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_cost>("cost"),
+};
+
+}  // namespace
+
+const WorkspaceInfo kCostWorkspace{
+    .key = "cost",
+    .title = "Cost",
+    .tip = "FLOPs, bytes and memory of attention of any size, beside what this machine has.",
+    .digit = Key::digit7,
+    .shows_document = false,
+    .actions = CostActions::kTypes,
+    .requests = kRequests,
+    .lacks = [](const AppState&) { return std::string(); },
+    .enter = enter_cost,
+    .add_commands = add_cost_commands,
+    .escape = [](const AppState&) { return std::optional<Action>(); },
+    .clear = [](AppState& state) { cost_look(state).item = CostItem::materialised; },
+    .settle = [](AppState&) {},
+    .forget = [](AppState&) {},
+    .has_side = [](const AppState&) { return true; },
+    .inspector = cost_inspector,
+    .write = write_cost,
+    .read = read_cost,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = [](const AppState& state) { return !cost_look(state).measures; },
+    .figure_name = [](const AppState&) { return std::string("cost"); },
+    .shots = cost_shots,
+    .mouse = kCostMouse,
+};
+
+}  // namespace attn::view

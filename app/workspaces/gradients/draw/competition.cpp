@@ -1,0 +1,289 @@
+#include "app/workspaces/gradients/draw/competition.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "app/common/colormap.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/grid.h"
+#include "app/workspaces/gradients/actions.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CellLook;
+using view::Color;
+using view::CompetitionToken;
+using view::CompetitionView;
+using view::Point;
+
+// Design units.
+constexpr float kRow = 18.0F;
+constexpr float kRowNames = 60.0F;
+constexpr float kMostPitch = 96.0F;
+constexpr float kMostBar = 28.0F;
+constexpr float kWidest = 14.0F;      // an arrow of slope 1/4
+constexpr float kNarrowest = 0.75F;   // of an arrow that is drawn at all
+constexpr double kLeastWidth = 4e-4;  // of 1: a slope of 0.0001
+constexpr float kHead = 5.0F;
+constexpr float kStripes = 8.0F;
+constexpr float kBars = 0.36F;  // of the height between title and labels
+constexpr float kGainHead = 6.0F;
+constexpr std::size_t kArcPoints = 33;
+
+/// Where everything of the picture stands.
+struct Ground {
+    const CompetitionView& view;
+    const Frame& frame;
+    Box box;
+    float left = 0.0F, pitch = 1.0F;
+    float top = 0.0F, line = 0.0F, base = 0.0F;  // of the arcs, of the bars, beneath the bars
+
+    float x(Index key) const { return left + pitch * (static_cast<float>(key) + 0.5F); }
+    const CompetitionToken& raised() const {
+        return view.tokens[static_cast<std::size_t>(view.raised)];
+    }
+};
+
+Ground lay_ground(const CompetitionView& view, const Box& box, const Frame& frame) {
+    Ground at{view, frame, box};
+    const auto count = static_cast<float>(view.tokens.size());
+    at.left = box.low.x + frame.px(kRowNames);
+    at.pitch = std::min((box.high.x - at.left) / count, frame.px(kMostPitch));
+    at.top = box.low.y + frame.px(kRow) * (view.why.empty() || view.sum.empty() ? 3.0F : 4.0F);
+    at.base = box.high.y - 3.0F * frame.px(kRow) - frame.px(4);
+    at.line = at.base - std::max(at.base - at.top, 0.0F) * kBars - frame.px(4);
+    return at;
+}
+
+Color slope_color(const Frame& frame, double slope) {
+    return view::color_of({ColorScale::diverging, -1.0, 1.0}, slope < 0.0 ? -1.0 : 1.0,
+                          frame.theme.name);
+}
+
+void draw_head(const Frame& frame, Point tip, float up, float half, Color color) {
+    const std::array<Point, 3> corners{tip, Point{tip.x - half, tip.y + up},
+                                       Point{tip.x + half, tip.y + up}};
+    frame.painter.polygon(corners, color);
+}
+
+/// Half an ellipse from above the raised key to above another, and a head that points down at it.
+void draw_loss_arc(const Ground& at, Index key, float width, Color color) {
+    const float from = at.x(at.view.raised), to = at.x(key);
+    const float half = width / 2 + at.frame.px(kHead) / 2;
+    const float head = std::min(at.frame.px(kHead) + width / 2, (at.line - at.top) / 3);
+    const float foot = at.line - head;
+    const float whole = at.pitch * std::max(static_cast<float>(at.view.tokens.size()) - 1.0F, 1.0F);
+    const float height =
+        (foot - at.top - width / 2) * (0.3F + 0.7F * std::min(std::abs(to - from) / whole, 1.0F));
+    std::array<Point, kArcPoints> points;
+    for (std::size_t n = 0; n < kArcPoints; ++n) {
+        const float turn =
+            std::numbers::pi_v<float> * static_cast<float>(n) / static_cast<float>(kArcPoints - 1);
+        points[n] = {(from + to) / 2 + (from - to) / 2 * std::cos(turn),
+                     foot - height * std::sin(turn)};
+    }
+    at.frame.painter.polyline(points, color, width);
+    draw_head(at.frame, {to, at.line}, -head, half, color);
+}
+
+/// What the raised key gains: an arrow up.
+void draw_gain(const Ground& at, float width) {
+    const CompetitionToken& raised = at.raised();
+    const Color color = slope_color(at.frame, raised.slope);
+    const float x = at.x(at.view.raised);
+    const float head = at.frame.px(kGainHead) + width / 2;
+    const float tip = at.top + (at.line - at.top) * 0.35F;
+    at.frame.painter.rect({x - width / 2, tip + head - 1.0F}, {x + width / 2, at.line}, color);
+    draw_head(at.frame, {x, tip}, head, width / 2 + at.frame.px(kHead), color);
+}
+
+/// 0: not drawn.
+float arrow_width(const Ground& at, Index key) {
+    const double share = at.view.tokens[static_cast<std::size_t>(key)].width;
+    if (share < kLeastWidth) return 0.0F;
+    return std::max(static_cast<float>(share) * at.frame.px(kWidest), at.frame.px(kNarrowest));
+}
+
+void draw_arrows(const Ground& at) {
+    if (!at.view.why.empty()) return;
+    std::vector<Index> order(at.view.tokens.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    // The widest first: what is thin stays in sight.
+    std::ranges::stable_sort(
+        order, [&](Index a, Index b) { return arrow_width(at, a) > arrow_width(at, b); });
+    for (const Index key : order) {
+        const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+        const float width = arrow_width(at, key);
+        if (key != at.view.raised && width > 0.0F)
+            draw_loss_arc(at, key, width,
+                          view::translucent(slope_color(at.frame, token.slope), 0.85));
+    }
+    if (const float gain = arrow_width(at, at.view.raised); gain > 0.0F) draw_gain(at, gain);
+}
+
+void draw_weight_bar(const Ground& at, Index key, bool hovered) {
+    const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+    const view::Theme& theme = at.frame.theme;
+    view::Painter& painter = at.frame.painter;
+    const float x = at.x(key);
+    const float half = std::min(at.pitch * 0.36F, at.frame.px(kMostBar) / 2);
+    const float room = at.base - at.line - at.frame.px(4);
+    if (key == at.view.raised || hovered)
+        painter.rect({x - at.pitch / 2, at.line}, {x + at.pitch / 2, at.box.high.y}, theme.raised);
+    const Point low{x - half, at.base - room};
+    if (token.look == CellLook::masked)
+        draw_hatch(painter, {low.x, low.y}, {2 * half, room}, at.frame.px(kStripes),
+                   view::translucent(theme.muted, 0.5), at.frame.px(1));
+    else if (token.look == CellLook::not_a_number)
+        painter.outline(low, {x + half, at.base}, theme.nan, at.frame.px(1));
+    else if (token.bar > 0.0)
+        painter.rect({low.x, at.base - room * static_cast<float>(token.bar)}, {x + half, at.base},
+                     theme.role(Role::weight));
+}
+
+/// Beneath the key, but beside the names of the rows and inside the box.
+float words_x(const Ground& at, Index key, float widest) {
+    return std::min(std::max(at.x(key), at.left + widest / 2), at.box.high.x - widest / 2);
+}
+
+/// Keys whose words have room: the raised one, the one under the pointer, then those that lose most.
+std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
+    std::vector<Index> order(at.view.tokens.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto rank = [&](Index key) {
+        if (key == at.view.raised) return 3.0;
+        if (key == hovered) return 2.0;
+        return at.view.tokens[static_cast<std::size_t>(key)].width;
+    };
+    std::ranges::stable_sort(order, [&](Index a, Index b) { return rank(a) > rank(b); });
+    std::vector<Index> named;
+    std::vector<std::pair<float, float>> taken;
+    const view::Font& digits = at.frame.fonts.digits_small;
+    for (const Index key : order) {
+        const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+        const float numbers = std::max(at.frame.text_width(digits, token.p_text),
+                                       at.frame.text_width(digits, token.slope_text));
+        const float label = std::min(at.frame.text_width(at.frame.fonts.small, token.label),
+                                     std::max(at.pitch, numbers));
+        const float half = std::max(numbers, label) / 2 + at.frame.px(3);
+        const float x = words_x(at, key, std::max(numbers, label));
+        const float low = x - half, high = x + half;
+        if (low < at.left - at.frame.px(8) || high > at.box.high.x + at.frame.px(8)) {
+            if (at.view.tokens.size() > 1 && key != at.view.raised) continue;
+        }
+        if (std::ranges::any_of(taken,
+                                [&](const auto& t) { return low < t.second && high > t.first; }))
+            continue;
+        taken.emplace_back(low, high);
+        named.push_back(key);
+    }
+    return named;
+}
+
+void draw_key_words(const Ground& at, Index key) {
+    const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+    const Frame& frame = at.frame;
+    const view::Theme& theme = frame.theme;
+    const view::Font& digits = frame.fonts.digits_small;
+    const float widest = std::max({frame.text_width(digits, token.p_text),
+                                   frame.text_width(digits, token.slope_text), at.pitch});
+    const float x = words_x(at, key, widest);
+    const float row = frame.px(kRow);
+    const auto place = [&](int n, const view::Font& font, Color color, const std::string& text) {
+        const float y = at.base + frame.px(4) + row * static_cast<float>(n);
+        draw_text_in(frame, font, {x - widest / 2, y}, {x + widest / 2, y + row}, Align::center,
+                     color, text);
+    };
+    const bool masked = token.look == CellLook::masked;
+    const bool bad = token.look == CellLook::not_a_number;
+    const Color ink = masked ? theme.muted : bad ? theme.nan : theme.role(Role::key);
+    place(0, frame.fonts.small, ink, fit_text(frame, frame.fonts.small, token.label, widest));
+    place(1, digits,
+          masked ? theme.muted
+          : bad  ? theme.nan
+                 : theme.role(Role::weight),
+          token.p_text);
+    place(2, digits, token.slope == 0.0 ? theme.muted : theme.text, token.slope_text);
+}
+
+void draw_row_names(const Ground& at) {
+    const Frame& frame = at.frame;
+    const float row = frame.px(kRow);
+    const std::array<const char*, 3> names{"key k", "p_k", "∂p_k/∂s_j"};
+    for (std::size_t n = 0; n < names.size(); ++n) {
+        const float y = at.base + frame.px(4) + row * static_cast<float>(n);
+        draw_text_in(frame, frame.fonts.small, {at.box.low.x, y}, {at.left, y + row}, Align::left,
+                     frame.theme.muted,
+                     fit_text(frame, frame.fonts.small, names[n], at.left - at.box.low.x));
+    }
+}
+
+/// Title, formula with what the widths say, the sum, and why there is no arrow.
+void draw_competition_words(const Ground& at) {
+    const Frame& frame = at.frame;
+    const view::Theme& theme = frame.theme;
+    float y = at.box.low.y;
+    const auto add = [&](const view::Font& font, Color color, const std::string& text) {
+        if (text.empty()) return;
+        draw_text_in(frame, font, {at.box.low.x, y}, {at.box.high.x, y + frame.px(kRow)},
+                     Align::left, color, fit_text(frame, font, text, at.box.size().x));
+        y += frame.px(kRow);
+    };
+    add(frame.fonts.body, theme.text, at.view.title);
+    add(frame.fonts.small, theme.muted, at.view.formula);
+    add(frame.fonts.small, theme.text, at.view.sum);
+    add(frame.fonts.small, theme.warning, at.view.why);
+}
+
+std::optional<Index> key_under_pointer(const Ground& at) {
+    const ImVec2 mouse = ImGui::GetMousePos();
+    const auto key = static_cast<Index>(std::floor((mouse.x - at.left) / at.pitch));
+    if (key < 0 || key >= std::ssize(at.view.tokens)) return std::nullopt;
+    return key;
+}
+
+}  // namespace
+
+void draw_competition(const CompetitionView& view, const Box& box, const Frame& frame,
+                      view::Actions& out) {
+    if (!view.lacks.empty()) {
+        draw_text_in(frame, frame.fonts.body, box.low, {box.high.x, box.low.y + frame.px(kRow)},
+                     Align::left, frame.theme.muted,
+                     fit_text(frame, frame.fonts.body, view.lacks, box.size().x));
+        return;
+    }
+    const Ground at = lay_ground(view, box, frame);
+    ImGui::SetCursorScreenPos(box.low);
+    const bool clicked = ImGui::InvisibleButton("competition", box.size());
+    std::optional<Index> hovered;
+    if (ImGui::IsItemHovered()) hovered = key_under_pointer(at);
+    if (hovered) {
+        const auto& token = view.tokens[static_cast<std::size_t>(*hovered)];
+        if (!frame.quiet)
+            tooltip_at_pointer(frame, token.label + ": p = " + token.p_text, token.tip);
+        if (clicked) out.push_back(view::SelectJacobianRow{view.row, *hovered});
+    } else {
+        tooltip(frame, view.title,
+                view.formula +
+                    ". An arrow is as wide as |∂p_k/∂s_j|; the widest there can be is "
+                    "1/4; under 0.013 it is a hairline, under 0.0001 none. Keys: ← and → choose j, "
+                    "↑ and ↓ the row.");
+    }
+    draw_competition_words(at);
+    const auto count = std::ssize(view.tokens);
+    for (Index key = 0; key < count; ++key) draw_weight_bar(at, key, hovered == key);
+    frame.painter.line({at.left, at.base},
+                       {at.left + at.pitch * static_cast<float>(count), at.base}, frame.theme.line,
+                       frame.px(1));
+    draw_arrows(at);
+    draw_row_names(at);
+    for (const Index key : named_keys(at, hovered)) draw_key_words(at, key);
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "app/common/cell.h"
+#include "app/common/state.h"
+#include "core/large/planted.h"
+
+namespace attn::view {
+
+struct LossGradients;
+
+/// What the Gradients workspace looks at. The loss is Step's. Not undone.
+struct GradientsLook {
+    OperandId tensor = Stage::scores;  // whose gradient is drawn
+    Index row = 0;                     // of the weights, whose Jacobian is drawn
+    Index raised = 0;                  // key whose score is raised
+    // of the moment: in no session and no journal
+    std::shared_ptr<const LossGradients> result;  // null: not computed
+};
+
+inline constexpr Look<GradientsLook> gradients_look;
+
+}  // namespace attn::view

@@ -1,0 +1,357 @@
+#include "app/workspaces/gradients/view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/document/requests.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/words.h"
+#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/workspace.h"
+#include "core/call.h"
+#include "core/jacobian.h"
+#include "core/masks.h"
+#include "core/metrics.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kRounding = 1e-9;
+constexpr double kRoundedNorm = 1e-13;  // beside the largest, in double
+constexpr double kFlat = 0.01;          // of what an even row passes
+constexpr double kSaturatedRow = 0.99;
+
+double norm_of(const TensorD& tensor) {
+    double sum = 0.0;
+    for (const double value : tensor.values()) sum += value * value;
+    return std::sqrt(sum);
+}
+
+const TensorD& gradient_in(const LossSide& side, const OperandId& id) {
+    if (const Stage* stage = std::get_if<Stage>(&id)) return side.gradients[*stage];
+    return side.gradients.params[std::get<Param>(id)];
+}
+
+/// The chain from the inputs to the output: each stage after the parameters that make it.
+std::vector<OperandId> chain_of(const AppState& state, const LossSide& side) {
+    std::vector<OperandId> chain;
+    const auto add = [&](const OperandId& id) {
+        if (!gradient_in(side, id).empty()) chain.push_back(id);
+    };
+    for (const Stage stage : ribbon_stages(state.document())) {
+        if (stage == Stage::q) add(Param::w_q);
+        if (stage == Stage::k) add(Param::w_k);
+        if (stage == Stage::v) add(Param::w_v);
+        if (stage == Stage::output) add(Param::w_o);
+        add(stage);
+    }
+    return chain;
+}
+
+/// Powers of ten around all norms that are not 0.
+std::array<int, 2> log_ends(const std::vector<GradientRow>& rows) {
+    double low = std::numeric_limits<double>::infinity(), high = 0.0;
+    for (const GradientRow& row : rows)
+        for (const double norm : row.norms)
+            if (norm > 0.0 && std::isfinite(norm))
+                low = std::min(low, norm), high = std::max(high, norm);
+    if (!(high > 0.0)) return {-1, 1};
+    const int first = static_cast<int>(std::floor(std::log10(low))) - 1;
+    return {first, std::max(static_cast<int>(std::ceil(std::log10(high))), first + 2)};
+}
+
+/// What is as small as rounding beside the largest norm is 0 as far as anybody can tell.
+void leave_rounding_out(std::vector<GradientRow>& rows) {
+    for (std::size_t n = 0; n < 2; ++n) {
+        double largest = 0.0;
+        for (const GradientRow& row : rows)
+            if (std::isfinite(row.norms[n])) largest = std::max(largest, row.norms[n]);
+        for (GradientRow& row : rows) {
+            if (row.norms[n] == 0.0 || !(row.norms[n] < kRoundedNorm * largest)) continue;
+            row.norms[n] = 0.0;
+            row.texts[n] = "≈ 0";
+        }
+    }
+}
+
+void add_gradient_rows(const AppState& state, const LossGradients& result, GradientsView& view) {
+    for (const OperandId& id : chain_of(state, result.sides[0])) {
+        GradientRow row;
+        row.key = key_of(id);
+        row.symbol = name_of(id);
+        row.parameter = std::holds_alternative<Param>(id);
+        row.role = row.parameter ? info(std::get<Param>(id)).role : info(std::get<Stage>(id)).role;
+        row.shown = id == gradients_look(state).tensor;
+        for (std::size_t n = 0; n < 2; ++n) {
+            row.norms[n] = norm_of(gradient_in(result.sides[n], id));
+            row.texts[n] = significant(row.norms[n], 3);
+        }
+        view.rows.push_back(std::move(row));
+    }
+    leave_rounding_out(view.rows);
+    const auto [first, last] = log_ends(view.rows);
+    for (GradientRow& row : view.rows)
+        for (std::size_t n = 0; n < 2; ++n)
+            if (row.norms[n] > 0.0 && std::isfinite(row.norms[n]))
+                row.bars[n] =
+                    std::clamp((std::log10(row.norms[n]) - first) / (last - first), 0.0, 1.0);
+    for (int power = first; power <= last; ++power) view.ticks.push_back(power_of_ten(power));
+}
+
+/// What the raw scores are multiplied by before softmax. A soft-cap is not shown here (stages_lack).
+double slope_factor(const Document& document) {
+    return score_factor(document.spec, document.size.d_k);
+}
+
+GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
+    const Document& document = state.document();
+    const double factor = slope_factor(document);
+    const std::vector<double> jacobian = softmax_jacobian(p);
+    const auto n = static_cast<Index>(p.size());
+    std::vector<float> values;
+    IsMasked masked;
+    for (Index r = 0; r < n; ++r)
+        for (Index c = 0; c < n; ++c) {
+            values.push_back(
+                static_cast<float>(factor * jacobian[static_cast<std::size_t>(r * n + c)]));
+            masked.push_back(!may_attend_in_row(state, r) || !may_attend_in_row(state, c));
+        }
+    Sheet sheet = sheet_of(state, Stage::weights);
+    sheet.values = {values.data(), n, n, n};
+    sheet.row_labels = sheet.column_labels;
+    sheet.row_role = Role::key;
+    GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
+    grid.title = fmt::format("∂a_{}/∂s", gradients_look(state).row);
+    grid.tooltip =
+        "J = factor · (diag(a) − a aᵀ): what each weight of this row does when one raw score "
+        "is raised. Every row and column sums to 0";
+    grid.editable = false;
+    grid.selected = std::pair(std::min(gradients_look(state).raised, n - 1),
+                              std::min(gradients_look(state).raised, n - 1));
+    grid.focus_row = grid.focus_column = grid.selected->first;
+    return grid;
+}
+
+void add_gradient_grids(const AppState& state, GradientsView& view) {
+    Sheet sheet = gradient_sheet_of(state, gradients_look(state).tensor);
+    if (sheet.values.rows > 0) {
+        GridView grid = make_grid(state, sheet, {});
+        grid.title = fmt::format("∂L/∂{}", name_of(gradients_look(state).tensor));
+        grid.editable = false;
+        if (grid.selected &&
+            (grid.selected->first >= grid.rows || grid.selected->second >= grid.columns))
+            grid.selected.reset();
+        view.grids.push_back(std::move(grid));
+    }
+    const std::vector<double> p = jacobian_weights(state);
+    if (!p.empty() && static_cast<Index>(p.size()) <= kMostJacobian)
+        view.grids.push_back(jacobian_grid(state, p));
+}
+
+const GradientRow* row_named(const GradientsView& view, std::string_view key) {
+    const auto found = std::ranges::find(view.rows, key, &GradientRow::key);
+    return found == view.rows.end() ? nullptr : &*found;
+}
+
+/// "‖∂L/∂W_Q‖: 0.12 ÷√d_k, 0.0004 not divided".
+std::string norm_words(const GradientsView& view, std::string_view key) {
+    const GradientRow* row = row_named(view, key);
+    if (row == nullptr) return {};
+    return fmt::format("‖∂L/∂{}‖ {} {}, {} {}", row->symbol, row->texts[0], view.sides[0],
+                       row->texts[1], view.sides[1]);
+}
+
+std::string parameters_words(const GradientsView& view) {
+    std::string words;
+    for (const char* key : {"w_q", "w_k", "w_v", "w_o"})
+        if (const std::string part = norm_words(view, key); !part.empty())
+            words += (words.empty() ? "" : "; ") + part;
+    return words.empty() ? words : words + ".";
+}
+
+/// What the row passes to its scores, and what goes around softmax.
+std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
+    if (row.keys == 0) return {};
+    const std::string token = axis_label(state.document(), Axis::query, gradients_look(state).row);
+    if (row.keys == 1)
+        return fmt::format(
+            "Row {} may attend to one key alone: its weight is 1 whatever the score, so no "
+            "gradient reaches that score.",
+            token);
+    std::string words = fmt::format(
+        "Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {} of an even row over its {} keys.", token,
+        number(row.p_max), significant(row.spectral, 3), significant(row.spectral / row.even, 3),
+        significant(row.even, 3), row.keys);
+    if (row.p_max > kSaturatedRow)
+        words += fmt::format(
+            " Saturated: its scores, and through them W_Q and W_K, are sent at most {} of what "
+            "reaches its weights; V is sent {} of what reaches its context, at the largest key.",
+            significant(row.spectral, 2), number(row.p_max));
+    return words;
+}
+
+std::string flat_sentence(const JacobianNumbers& row) {
+    if (row.keys < 2 || !row.keeps_shift)
+        return {};  // a sink takes part: the weights do not sum to 1
+    if (row.flat == 0)
+        return "J kills one direction exactly: all scores raised alike change nothing.";
+    return fmt::format(
+        "J kills one direction exactly, all scores raised alike, and {} of the other {} nearly: "
+        "they "
+        "pass under 1 % of what an even row passes.",
+        row.flat, row.keys - 1);
+}
+
+void add_badge(const LossGradients& result, GradientsView& view) {
+    const DifferenceCheck& check = result.check;
+    if (check.entries == 0) return;
+    view.badge = fmt::format("finite differences: {} apart at most", significant(check.worst, 2));
+    view.badge_tip = fmt::format(
+        "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of "
+        "the inputs and "
+        "parameters; apart: beside the largest gradient of that tensor. Worst at {}.",
+        significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
+}
+
+}  // namespace
+
+std::vector<double> jacobian_weights(const AppState& state) {
+    const GradientsLook& look = gradients_look(state);
+    if (!look.result || !look.result->fault.empty()) return {};
+    const TensorD& weights = look.result->sides[0].trace[Stage::weights];
+    if (weights.empty() || look.row >= weights.shape().t || state.head >= weights.shape().h)
+        return {};
+    const auto row = weights.matrix(state.batch, state.head).row(look.row);
+    return {row.begin(), row.end()};
+}
+
+bool may_attend_in_row(const AppState& state, Index key) {
+    const Document& document = state.document();
+    return may_attend(document.spec.mask, document.size, state.batch, state.head,
+                      gradients_look(state).row, key);
+}
+
+JacobianNumbers jacobian_numbers(const AppState& state) {
+    JacobianNumbers row;
+    const std::vector<double> all = jacobian_weights(state);
+    std::vector<double> p;
+    for (std::size_t j = 0; j < all.size(); ++j)
+        if (may_attend_in_row(state, static_cast<Index>(j)) && std::isfinite(all[j]))
+            p.push_back(all[j]);
+    if (p.empty() || static_cast<Index>(p.size()) > kMostJacobian) return row;
+    row.keys = static_cast<Index>(p.size());
+    row.p_max = std::ranges::max(p);
+    row.factor = slope_factor(state.document());
+    row.even = std::abs(row.factor) / static_cast<double>(row.keys);
+    const double size = std::abs(row.factor);
+    const JacobianSpectrum spectrum = softmax_spectrum(p);
+    row.spectral = size * std::max(spectrum.values.back(), 0.0);
+    for (std::size_t n = 1; n < spectrum.values.size(); ++n)  // the first is the 0 of (1, …, 1)
+        if (size * spectrum.values[n] < kFlat * row.even) ++row.flat;
+    row.keeps_shift = common_shift_slope(p) < kRounding;
+    return row;
+}
+
+GradientsView build_gradients_view(const AppState& state) {
+    GradientsView view;
+    const GradientsLook& look = gradients_look(state);
+    view.lacks = gradients_lacks(state);
+    if (!view.lacks.empty()) return view;
+    view.losses = {"Σ output", "one output", "½ Σ (output − target)²", "cross-entropy of a row",
+                   "Σ dY ∘ output"};
+    view.losses.resize(static_cast<std::size_t>(present_loss_count(state)));
+    view.loss = static_cast<int>(present_loss(state).kind);
+    view.row_names = axis_labels(state.document(), Axis::query, state.document().size.tq);
+    view.row = static_cast<int>(look.row);
+    view.status = computed_words(state);
+    view.stale = requested_loss_gradients(state).has_value();
+    if (!look.result || look.result->document != state.shared_document()) {
+        view.point = "The gradients are being computed…";
+        return view;
+    }
+    const LossGradients& result = *look.result;
+    if (!result.fault.empty()) {
+        view.point = result.fault;
+        return view;
+    }
+    view.ready = true;
+    view.sides = {result.sides[0].words, result.sides[1].words};
+    add_gradient_rows(state, result, view);
+    view.competition = build_competition(state);
+    add_gradient_grids(state, view);
+    add_badge(result, view);
+    view.point = fmt::format("L = {} = {} {}, {} {}.", present_loss_words(state),
+                             number(result.sides[0].loss), view.sides[0],
+                             number(result.sides[1].loss), view.sides[1]);
+    const JacobianNumbers row = jacobian_numbers(state);
+    view.notes = {chain_rule_words(state, gradients_look(state).tensor), parameters_words(view),
+                  row_sentence(state, row), flat_sentence(row)};
+    std::erase(view.notes, std::string());
+    return view;
+}
+
+InspectorView gradients_inspector(const AppState& state) {
+    InspectorView view;
+    const std::vector<double> p = jacobian_weights(state);
+    const JacobianNumbers row = jacobian_numbers(state);
+    if (row.keys == 0) {
+        view.hint = "Click a cell of the Jacobian: what raising that score does to the others.";
+        return view;
+    }
+    const GradientsLook& look = gradients_look(state);
+    const Document& document = state.document();
+    const auto labels = axis_labels(document, Axis::key, static_cast<Index>(p.size()));
+    const auto raised = static_cast<std::size_t>(std::min<Index>(look.raised, std::ssize(p) - 1));
+    view.empty = false;
+    view.role = Role::weight;
+    view.title = fmt::format("row {}: the score of {} is raised by 1",
+                             axis_label(document, Axis::query, look.row), labels[raised]);
+    view.formula =
+        fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}", significant(row.factor, 4));
+    if (!may_attend_in_row(state, static_cast<Index>(raised)))
+        view.lines.push_back(
+            {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
+    const bool open = may_attend_in_row(state, static_cast<Index>(raised));
+    const Raised after_one = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0);
+    view.value =
+        fmt::format("{} → {}", cell_number(p[raised], 4), cell_number(after_one.exact[raised], 4));
+    InspectorTable table{"what each weight does",
+                         "key",
+                         {{"a", Role::weight},
+                          {"∂a/∂s", Role::score},
+                          {"a after", Role::weight},
+                          {"change", Role::score}},
+                         {},
+                         std::nullopt};
+    double most = 1e-300;
+    for (std::size_t k = 0; k < p.size(); ++k)
+        most = std::max(most, std::abs(after_one.exact[k] - p[k]));
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const double slope = row.factor * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
+        const double after = after_one.exact[k];
+        TableRow line{labels[k], {}};
+        line.cells = {{cell_number(p[k], 4), Role::weight, {}},
+                      {cell_number(slope, 4), Role::score, {}},
+                      {cell_number(after, 4), Role::weight, {}},
+                      {fmt::format("{} {}",
+                                   after > p[k]   ? "↑"
+                                   : after < p[k] ? "↓"
+                                                  : "·",
+                                   cell_number(after - p[k], 4)),
+                       Role::score,
+                       {}}};
+        line.chosen = k == raised;
+        line.muted = !may_attend_in_row(state, static_cast<Index>(k));
+        line.bar = (after - p[k]) / most;
+        table.rows.push_back(std::move(line));
+    }
+    view.table = std::move(table);
+    view.as_text = view.as_latex = view.as_python = text_of(view);
+    return view;
+}
+
+}  // namespace attn::view

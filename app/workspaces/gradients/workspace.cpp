@@ -1,0 +1,209 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/gradients/workspace.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/step/actions.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/gradients/actions.h"
+#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/view.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+Action moved_row(const AppState& state, Index rows, Index keys) {
+    const GradientsLook& look = gradients_look(state);
+    const Dimensions& size = state.document().size;
+    return SelectJacobianRow{
+        std::clamp<Index>(look.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
+        std::clamp<Index>(look.raised + keys, 0, std::max<Index>(size.tk, 1) - 1)};
+}
+
+/// Another link of the chain.
+Action tensor_beside(const AppState& state, Index step) {
+    const GradientsView view = build_gradients_view(state);
+    Index at = 0;
+    for (std::size_t n = 0; n < view.rows.size(); ++n)
+        if (view.rows[n].shown) at = static_cast<Index>(n);
+    if (view.rows.empty()) return ShowGradientOf{std::string(key_of(gradients_look(state).tensor))};
+    const Index to = std::clamp<Index>(at + step, 0, std::ssize(view.rows) - 1);
+    return ShowGradientOf{view.rows[static_cast<std::size_t>(to)].key};
+}
+
+}  // namespace
+
+std::string gradients_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (is_without_values(document))
+        return "Values V are not there: no loss of the output has a gradient.";
+    return stages_lack(document);
+}
+
+void enter_gradients(AppState& state) {
+    if (const std::string lacks = gradients_lacks(state); !lacks.empty()) return say(state, lacks);
+    const auto& selected = state.selected;
+    const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
+    if (stage != nullptr && info(*stage).rows == Axis::query)
+        gradients_look(state).row = selected->row;
+    settle_gradients(state);
+    say(state,
+        "↑ and ↓ choose a row, ← and → the score that is raised, PgUp and PgDn a tensor; S "
+        "switches ÷√d_k.");
+}
+
+void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Gradients", gradients_lacks(state).empty()};
+    if (add.there) {
+        add("The row above", plain(Key::up), moved_row(state, -1, 0));
+        add("The row below", plain(Key::down), moved_row(state, 1, 0));
+        add("Raise the score of the key before", plain(Key::left), moved_row(state, 0, -1));
+        add("Raise the score of the next key", plain(Key::right), moved_row(state, 0, 1));
+        add("The gradient of the tensor before", plain(Key::page_up), tensor_beside(state, -1));
+        add("The gradient of the next tensor", plain(Key::page_down), tensor_beside(state, 1));
+        const int next =
+            (static_cast<int>(present_loss(state).kind) + 1) % present_loss_count(state);
+        add("Next loss", plain(Key::l), SetLoss{static_cast<LossKind>(next)});
+    }
+    add_document_commands(list, state);
+    for (const Preset& preset : state.presets)
+        list.push_back(
+            {fmt::format("Preset: {}", preset.title), "Gradients", {}, LoadPreset{preset.key}});
+}
+
+void settle_gradients(AppState& state) {
+    GradientsLook& look = gradients_look(state);
+    const Dimensions& size = state.document().size;
+    look.row = std::clamp<Index>(look.row, 0, std::max<Index>(size.tq, 1) - 1);
+    look.raised = std::clamp<Index>(look.raised, 0, std::max<Index>(size.tk, 1) - 1);
+}
+
+void forget_gradients(AppState& state) {
+    gradients_look(state).row = gradients_look(state).raised = 0;
+    gradients_look(state).tensor = Stage::scores;
+    gradients_look(state).result = nullptr;
+}
+
+nlohmann::ordered_json write_gradients(const AppState& state) {
+    const GradientsLook& look = gradients_look(state);
+    return {{"tensor", key_of(look.tensor)}, {"row", look.row}, {"raised", look.raised}};
+}
+
+void read_gradients(Fields& fields, AppState& state) {
+    GradientsLook& look = gradients_look(state);
+    std::string key(key_of(look.tensor));
+    fields.read("tensor", key);
+    if (const auto id = find_operand(key))
+        look.tensor = *id;
+    else
+        fields.complain(
+            fmt::format("has 'tensor' = \"{}\": expected a stage or a parameter", shortened(key)));
+    fields.read_index("row", look.row);
+    fields.read_index("raised", look.raised);
+    settle_gradients(state);
+}
+
+bool has_gradients_settled(const AppState& state) { return !requested_loss_gradients(state); }
+
+std::string gradients_figure_name(const AppState& state) {
+    return fmt::format("gradients-{}", key_of(gradients_look(state).tensor));
+}
+
+std::vector<Shot> gradients_shots() {
+    return {
+        {"", {LoadPreset{"the-cat-sat-down"}, SelectJacobianRow{2, 1}}},
+        {"weights", {LoadPreset{"three-heads"}, ShowGradientOf{"w_q"}, SelectJacobianRow{4, 2}}},
+        {"masked",
+         {LoadPreset{"the-cat-sat-down"}, SetCausalMask{CausalChoice::top_left},
+          SelectJacobianRow{0, 0}}}};
+}
+
+// ---- actions
+
+void carry_out(AppState& state, const ShowGradientOf& action) {
+    const auto id = find_operand(action.tensor);
+    if (!id)
+        return say(state, fmt::format("There is no tensor “{}”.", shortened(action.tensor)),
+                   Severity::warning);
+    gradients_look(state).tensor = *id;
+}
+
+void carry_out(AppState& state, const SelectJacobianRow& action) {
+    gradients_look(state).row = action.row;
+    gradients_look(state).raised = action.raised;
+    settle_gradients(state);
+}
+
+void carry_out(AppState& state, const LossGradientsReady& action) {
+    gradients_look(state).result = action.result;
+}
+
+// ---- requests
+
+std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& state) {
+    if (state.workspace != "gradients" || !gradients_lacks(state).empty()) return std::nullopt;
+    LossGradientsRequest request = loss_gradients_of(state);
+    const auto& result = gradients_look(state).result;
+    if (result && result->document == request.document && result->loss == request.loss)
+        return std::nullopt;
+    return request;
+}
+
+Action run(const LossGradientsRequest& request, const RunControl& control) {
+    return LossGradientsReady{compute_loss_gradients(request, control)};
+}
+
+namespace {
+
+constexpr std::string_view kGradientsMouse[] = {
+    "Click a row of the chain: its gradient is drawn.",
+    "Click a key of the arrows: what raising its score does to the others.",
+    "Click a cell of the Jacobian: the panel says what raising that score does to the others.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_loss_gradients>("gradients"),
+};
+
+}  // namespace
+
+const WorkspaceInfo kGradientsWorkspace{
+    .key = "gradients",
+    .title = "Gradients",
+    .tip =
+        "What the loss sends back to every stage and weight matrix, with and without ÷√d_k, and "
+        "the Jacobian "
+        "of any row.",
+    .digit = Key::f4,
+    .shows_document = true,
+    .actions = GradientsActions::kTypes,
+    .requests = kRequests,
+    .lacks = gradients_lacks,
+    .enter = enter_gradients,
+    .add_commands = add_gradients_commands,
+    .escape = [](const AppState&) { return std::optional<Action>(); },
+    .clear = [](AppState& state) { gradients_look(state).raised = 0; },
+    .settle = settle_gradients,
+    .forget = forget_gradients,
+    .has_side = [](const AppState&) { return true; },
+    .inspector = gradients_inspector,
+    .write = write_gradients,
+    .read = read_gradients,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = has_gradients_settled,
+    .figure_name = gradients_figure_name,
+    .shots = gradients_shots,
+    .mouse = kGradientsMouse,
+};
+
+}  // namespace attn::view

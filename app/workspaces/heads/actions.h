@@ -1,0 +1,254 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/action.h"
+#include "app/workspaces/heads/state.h"
+
+namespace attn::view {
+
+// What of the heads of all layers is looked at.
+
+/// Here and in every other workspace. While two are pinned it becomes B.
+struct ChooseHead {
+    Index layer;
+    Index head;
+    static constexpr Meta kMeta{"choose_head", Kind::plain};
+    friend void describe(Visitor& visit, ChooseHead& action) {
+        visit("layer", action.layer);
+        visit("head", action.head);
+    }
+    friend void carry_out(AppState& state, const ChooseHead& action);
+};
+/// By the key of a measure, largest first; "": by layer and head.
+struct SortHeads {
+    std::string measure;
+    static constexpr Meta kMeta{"sort_heads", Kind::plain};
+    friend void describe(Visitor& visit, SortHeads& action) { visit("measure", action.measure); }
+    friend void carry_out(AppState& state, const SortHeads& action);
+};
+struct SetHeadsRange {
+    bool own;
+    static constexpr Meta kMeta{"set_heads_range", Kind::plain};
+    friend void describe(Visitor& visit, SetHeadsRange& action) { visit("own", action.own); }
+    friend void carry_out(AppState& state, const SetHeadsRange& action);
+};
+/// The first pinned is A, the second B; a third takes the place of B.
+struct PinHead {
+    Index layer;
+    Index head;
+    bool on;
+    static constexpr Meta kMeta{"pin_head", Kind::plain};
+    friend void describe(Visitor& visit, PinHead& action) {
+        visit("layer", action.layer);
+        visit("head", action.head);
+        visit("on", action.on);
+    }
+    friend void carry_out(AppState& state, const PinHead& action);
+};
+struct UnpinHeads {
+    static constexpr Meta kMeta{"unpin_heads", Kind::plain};
+    friend void carry_out(AppState& state, const UnpinHeads& action);
+};
+struct SwapPins {
+    static constexpr Meta kMeta{"swap_pins", Kind::plain};
+    friend void carry_out(AppState& state, const SwapPins& action);
+};
+struct SelectHeadsPair {
+    Index row;
+    Index column;
+    static constexpr Meta kMeta{"select_heads_pair", Kind::plain};
+    friend void describe(Visitor& visit, SelectHeadsPair& action) {
+        visit("row", action.row);
+        visit("column", action.column);
+    }
+    friend void carry_out(AppState& state, const SelectHeadsPair& action);
+};
+/// Under the pointer.
+struct HoverHead {
+    std::optional<HeadPlace> place;
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const HoverHead& action);
+};
+struct HoverHeadsPair {
+    std::optional<large::Cell> pair;
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const HoverHeadsPair& action);
+};
+/// In place of the weights, by its key in the table of core/head_views.h.
+struct ShowHeadsAs {
+    std::string show;
+    static constexpr Meta kMeta{"show_heads_as", Kind::plain};
+    friend void describe(Visitor& visit, ShowHeadsAs& action) { visit("show", action.show); }
+    friend void carry_out(AppState& state, const ShowHeadsAs& action);
+};
+/// Colours by "linear", "root" or "log".
+struct SetHeadsCurve {
+    std::string curve;
+    static constexpr Meta kMeta{"set_heads_curve", Kind::plain};
+    friend void describe(Visitor& visit, SetHeadsCurve& action) { visit("curve", action.curve); }
+    friend void carry_out(AppState& state, const SetHeadsCurve& action);
+};
+/// "none", "first", or "limit" with the least mean weight of a key that is clipped.
+struct ClipSinks {
+    std::string by;
+    double limit;
+    static constexpr Meta kMeta{"clip_sinks", Kind::plain};
+    friend void describe(Visitor& visit, ClipSinks& action) {
+        visit("by", action.by);
+        visit("limit", action.limit);
+    }
+    friend void carry_out(AppState& state, const ClipSinks& action);
+};
+/// "matrix", "lines", "text" or "dimensions".
+struct SetHeadForm {
+    std::string form;
+    static constexpr Meta kMeta{"set_head_form", Kind::plain};
+    friend void describe(Visitor& visit, SetHeadForm& action) { visit("form", action.form); }
+    friend void carry_out(AppState& state, const SetHeadForm& action);
+};
+/// "pictures", "scatter" or "table".
+struct SetHeadsList {
+    std::string list;
+    static constexpr Meta kMeta{"set_heads_list", Kind::plain};
+    friend void describe(Visitor& visit, SetHeadsList& action) { visit("list", action.list); }
+    friend void carry_out(AppState& state, const SetHeadsList& action);
+};
+/// Heads that a measure names; "none": those without a label; "": all.
+struct FilterHeadsByLabel {
+    std::string label;
+    static constexpr Meta kMeta{"filter_heads_by_label", Kind::plain};
+    friend void describe(Visitor& visit, FilterHeadsByLabel& action) {
+        visit("label", action.label);
+    }
+    friend void carry_out(AppState& state, const FilterHeadsByLabel& action);
+};
+/// Heads of which a measure is at least `least`; "": all.
+struct FilterHeadsByMeasure {
+    std::string measure;
+    double least;
+    static constexpr Meta kMeta{"filter_heads_by_measure", Kind::plain};
+    friend void describe(Visitor& visit, FilterHeadsByMeasure& action) {
+        visit("measure", action.measure);
+        visit("least", action.least);
+    }
+    friend void carry_out(AppState& state, const FilterHeadsByMeasure& action);
+};
+/// Keys of two measures.
+struct ScatterHeads {
+    std::string x;
+    std::string y;
+    static constexpr Meta kMeta{"scatter_heads", Kind::plain};
+    friend void describe(Visitor& visit, ScatterHeads& action) {
+        visit("x", action.x);
+        visit("y", action.y);
+    }
+    friend void carry_out(AppState& state, const ScatterHeads& action);
+};
+struct HeadsReady {
+    std::shared_ptr<const HeadsResult> result{};
+    static constexpr Meta kMeta{"", Kind::answer};
+    friend void carry_out(AppState& state, const HeadsReady& action);
+};
+/// Of every head, as CSV, to the clipboard.
+struct CopyHeadMeasures {
+    static constexpr Meta kMeta{"copy_head_measures", Kind::plain};
+    friend void carry_out(AppState& state, const CopyHeadMeasures& action);
+};
+
+/// Of the model that is open, which runs again; DocumentReady follows.
+struct SwitchHead {
+    Index layer;
+    Index head;
+    bool on;
+    static constexpr Meta kMeta{"switch_head", Kind::plain};
+    friend void describe(Visitor& visit, SwitchHead& action) {
+        visit("layer", action.layer);
+        visit("head", action.head);
+        visit("on", action.on);
+    }
+    friend void carry_out(AppState& state, const SwitchHead& action);
+};
+struct SwitchAllHeadsOn {
+    static constexpr Meta kMeta{"switch_all_heads_on", Kind::plain};
+    friend void carry_out(AppState& state, const SwitchAllHeadsOn& action);
+};
+
+/// A weight for each key in place of softmax's, for one query of a head of the model, which runs again.
+struct ReplaceRow {
+    Index layer;
+    Index head;
+    Index query;
+    std::vector<double> weights;
+    static constexpr Meta kMeta{"replace_row", Kind::plain};
+    friend void describe(Visitor& visit, ReplaceRow& action) {
+        visit("layer", action.layer);
+        visit("head", action.head);
+        visit("query", action.query);
+        visit("weights", action.weights);
+    }
+    friend void carry_out(AppState& state, const ReplaceRow& action);
+};
+struct RestoreRow {
+    Index layer;
+    Index head;
+    Index query;
+    static constexpr Meta kMeta{"restore_row", Kind::plain};
+    friend void describe(Visitor& visit, RestoreRow& action) {
+        visit("layer", action.layer);
+        visit("head", action.head);
+        visit("query", action.query);
+    }
+    friend void carry_out(AppState& state, const RestoreRow& action);
+};
+/// Asks for the text; of k and v `head` is a key head.
+struct AskPatch {
+    Index layer;
+    Index head;
+    Stage part;  // q, k or v
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const AskPatch& action);
+};
+/// q, k or v of a head of the model from a text of as many tokens, position by position; the model runs again.
+struct PatchHead {
+    Index layer;
+    Index head;
+    Stage part;
+    std::string text;
+    static constexpr Meta kMeta{"patch_head", Kind::plain};
+    friend void describe(Visitor& visit, PatchHead& action) {
+        visit("layer", action.layer);
+        visit("head", action.head);
+        visit("part", action.part);
+        visit("text", action.text);
+    }
+    friend void carry_out(AppState& state, const PatchHead& action);
+};
+struct RemovePatch {
+    Index layer;
+    Index head;
+    Stage part;
+    static constexpr Meta kMeta{"remove_patch", Kind::plain};
+    friend void describe(Visitor& visit, RemovePatch& action) {
+        visit("layer", action.layer);
+        visit("head", action.head);
+        visit("part", action.part);
+    }
+    friend void carry_out(AppState& state, const RemovePatch& action);
+};
+/// Every intervention.
+struct RemoveInterventions {
+    static constexpr Meta kMeta{"remove_interventions", Kind::plain};
+    friend void carry_out(AppState& state, const RemoveInterventions& action);
+};
+
+using HeadsActions =
+    ActionList<ChooseHead, SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
+               HoverHead, HoverHeadsPair, ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm,
+               SetHeadsList, FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, HeadsReady,
+               CopyHeadMeasures, SwitchHead, SwitchAllHeadsOn, ReplaceRow, RestoreRow, AskPatch,
+               PatchHead, RemovePatch, RemoveInterventions>;
+
+}  // namespace attn::view

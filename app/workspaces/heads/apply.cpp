@@ -1,0 +1,389 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/document/interventions.h"
+#include "app/common/document/model_text.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/workspace.h"
+#include "app/workspaces/step/actions.h"
+
+namespace attn::view {
+namespace {
+
+void say_missing(AppState& state, HeadPlace place) {
+    say(state,
+        fmt::format("There is no {}: layers and heads count from 0, and layer {} has {} heads.",
+                    head_name(place), place.layer, heads_in_layer(state.document(), place.layer)),
+        Severity::warning);
+}
+
+void say_unknown_measure(AppState& state, const std::string& key) {
+    say(state, fmt::format("There is no measure '{}' of heads.", key), Severity::error);
+}
+
+/// Sets an enum by its name; false, with a word why, where there is none of that name.
+template <class Enum>
+bool set_name(AppState& state, std::span<const std::string_view> names, const std::string& name,
+              Enum& value, std::string_view what) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+        say(state, fmt::format("There is no {} '{}': {}.", what, name, fmt::join(names, ", ")),
+            Severity::error);
+        return false;
+    }
+    value = static_cast<Enum>(found - names.begin());
+    return true;
+}
+
+std::string shown_words(const AppState& state, HeadPlace place) {
+    const HeadFacts* const facts =
+        has_current_heads(state) ? heads_look(state).result->find(place) : nullptr;
+    if (facts == nullptr) return fmt::format("Layer {}, head {}.", place.layer, place.head);
+    return fmt::format("Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts));
+}
+
+/// Step's place of scores and weights; selected there where it shows one of them.
+void remember_in_step(AppState& state, large::Cell cell) {
+    auto& place = state.places[static_cast<std::size_t>(Axis::key)].emplace();
+    place.row = cell.row;
+    place.column = cell.column;
+    if (pair_stages()[index_of(step_look(state).stage)])
+        state.chosen = state.selected = CellRef{step_look(state).stage, cell.row, cell.column};
+}
+
+/// Asks for the model's run with these interventions; none is asked for where it is what is shown.
+void run_again(AppState& state, ModelOrigin wanted) {
+    leave_typed_text(state);
+    const ModelOrigin& shown = *model_of(state.document());
+    const std::string which = changes_words(wanted.changes);
+    if (wanted == shown) return say(state, fmt::format("What is shown is {}.", which));
+    say(state, fmt::format("Running the model {}.", which));
+    ask_model(state, std::move(wanted));
+}
+
+void say_no_model(AppState& state) {
+    say(state, "interventions ask for a trained model: open a model's folder", Severity::warning);
+}
+
+/// Whether this head of the model can be changed; says why not.
+bool can_change(AppState& state, HeadPlace place) {
+    if (wanted_model(state) == nullptr)
+        say_no_model(state);
+    else if (!is_there(state, place))
+        say_missing(state, place);
+    else if (!has_own_heads(state.document()))
+        say(state,
+            fmt::format("W is split into {} heads, the model has {}: set its own number to change "
+                        "one",
+                        state.document().size.heads, state.document().own_heads),
+            Severity::warning);
+    else
+        return true;
+    return false;
+}
+
+bool is_patched(AppState& state, Stage part) {
+    if (part == Stage::q || part == Stage::k || part == Stage::v) return true;
+    say(state, fmt::format("{} cannot be patched: q, k or v.", info(part).key), Severity::error);
+    return false;
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SwitchHead& action) {
+    const HeadPlace place{action.layer, action.head};
+    if (!can_change(state, place)) return;
+    const ModelHead head{action.layer, action.head};
+    ModelOrigin wanted = *wanted_model(state);
+    std::vector<ModelHead>& off = wanted.changes.off;
+    const auto at = std::ranges::lower_bound(off, head);
+    const bool is_on = at == off.end() || *at != head;
+    if (is_on == action.on)
+        return say(state, fmt::format("{} is {} already", head_name(place), is_on ? "on" : "off"),
+                   Severity::warning);
+    if (action.on)
+        off.erase(at);
+    else
+        off.insert(at, head);
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const SwitchAllHeadsOn&) {
+    const ModelOrigin* const now = wanted_model(state);
+    if (now == nullptr) return say_no_model(state);
+    ModelOrigin wanted = *now;
+    wanted.changes.off.clear();
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const ReplaceRow& action) {
+    if (!can_change(state, {action.layer, action.head})) return;
+    ModelOrigin wanted = *wanted_model(state);
+    set_row(wanted.changes, {{action.layer, action.head}, action.query, action.weights});
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const RestoreRow& action) {
+    const HeadPlace place{action.layer, action.head};
+    if (!can_change(state, place)) return;
+    ModelOrigin wanted = *wanted_model(state);
+    const auto gone = std::erase_if(wanted.changes.rows, [&](const RowIntervention& row) {
+        return row.at == ModelHead{action.layer, action.head} && row.query == action.query;
+    });
+    if (gone == 0)
+        return say(state,
+                   fmt::format("row {} of {} is not replaced", action.query, head_name(place)),
+                   Severity::warning);
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const AskPatch& action) {
+    if (!can_change(state, {action.layer, action.head}) || !is_patched(state, action.part)) return;
+    state.show_help = state.show_palette = false;
+    const TextPatch patch{{action.layer, action.head}, action.part, {}};
+    state.prompt = Prompt{PromptKind::patch, model_of(state.document())->text, false, patch};
+}
+
+void carry_out(AppState& state, const PatchHead& action) {
+    if (state.prompt && state.prompt->kind == PromptKind::patch) state.prompt.reset();
+    if (!can_change(state, {action.layer, action.head}) || !is_patched(state, action.part)) return;
+    ModelOrigin wanted = *wanted_model(state);
+    set_patch(wanted.changes, {{action.layer, action.head}, action.part, action.text});
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const RemovePatch& action) {
+    const HeadPlace place{action.layer, action.head};
+    if (!can_change(state, place)) return;
+    ModelOrigin wanted = *wanted_model(state);
+    const auto gone = std::erase_if(wanted.changes.patches, [&](const TextPatch& patch) {
+        return patch.at == ModelHead{action.layer, action.head} && patch.part == action.part;
+    });
+    if (gone == 0)
+        return say(state,
+                   fmt::format("{} number {} of layer {} is not patched", info(action.part).key,
+                               action.head, action.layer),
+                   Severity::warning);
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const RemoveInterventions&) {
+    const ModelOrigin* const now = wanted_model(state);
+    if (now == nullptr) return say_no_model(state);
+    ModelOrigin wanted = *now;
+    wanted.changes = {};
+    run_again(state, std::move(wanted));
+}
+
+void carry_out(AppState& state, const ChooseHead& action) {
+    const HeadPlace place{action.layer, action.head};
+    if (!is_there(state, place)) return say_missing(state, place);
+    const auto kept = has_current_heads(state) ? heads_look(state).result : nullptr;
+    if (action.layer != state.document().layer) carry_out(state, ShowLayer{action.layer});
+    if (action.layer != state.document().layer) return;  // it told why
+    if (kept && kept->batch == state.batch) {  // the same layers, only another is looked at
+        heads_look(state).result = kept;
+        heads_look(state).result_of = state.shared_document();
+    }
+    carry_out(state, ShowHead{action.head, state.batch});
+    auto& [a, b] = heads_look(state).pinned;
+    if (a && b && !(a == place)) b = place;  // A is compared with one after the other
+    say(state, shown_words(state, place));
+}
+
+void carry_out(AppState& state, const SortHeads& action) {
+    const auto measure = find_head_measure(action.measure);
+    if (!measure && !action.measure.empty()) return say_unknown_measure(state, action.measure);
+    heads_look(state).sort = action.measure;
+    say(state, measure ? fmt::format("Heads by {}, largest first: {}.", info(*measure).title,
+                                     info(*measure).formula)
+                       : "Heads by layer.");
+}
+
+void carry_out(AppState& state, const SetHeadsRange& action) {
+    heads_look(state).own_range = action.own;
+    say(state, action.own ? "The colours of each head end at its own largest weight."
+                          : "The colours of all heads go from 0 to 1.");
+}
+
+void carry_out(AppState& state, const PinHead& action) {
+    const HeadPlace place{action.layer, action.head};
+    auto& [a, b] = heads_look(state).pinned;
+    if (!action.on) {
+        if (b == place) b.reset();
+        if (a == place) a = std::exchange(b, std::nullopt);
+        return say(state, fmt::format("Unpinned {}.", head_name(place)));
+    }
+    if (!is_there(state, place)) return say_missing(state, place);
+    if (a == place || b == place) return;
+    (a ? b : a) = place;
+    say(state,
+        b ? fmt::format("A is {}, B is {}: X swaps them, Esc unpins.", head_name(*a), head_name(*b))
+          : fmt::format("A is {}: pin another to compare.", head_name(*a)));
+}
+
+void carry_out(AppState& state, const UnpinHeads&) {
+    heads_look(state).pinned = {};
+    say(state, "No head is pinned.");
+}
+
+void carry_out(AppState& state, const SwapPins&) {
+    auto& [a, b] = heads_look(state).pinned;
+    if (!a || !b) return say(state, "Two heads must be pinned to swap them.", Severity::warning);
+    std::swap(a, b);
+    say(state, fmt::format("A is {}, B is {}.", head_name(*a), head_name(*b)));
+}
+
+void carry_out(AppState& state, const SelectHeadsPair& action) {
+    const Dimensions& size = state.document().size;
+    const large::Cell cell{action.row, action.column};
+    if (cell.row < 0 || cell.column < 0 || cell.row >= size.tq || cell.column >= size.tk)
+        return say(state,
+                   fmt::format("There is no pair {} → {}: the weights are {} × {}, counted from 0.",
+                               action.row, action.column, size.tq, size.tk),
+                   Severity::warning);
+    heads_look(state).pair = cell;
+    remember_in_step(state, cell);
+    const CellRef weight{Stage::weights, cell.row, cell.column};
+    auto value = value_at(state, weight);
+    if (!value && has_current_heads(state) && heads_look(state).result->find(head_here(state)))
+        value = heads_look(state).result->weights(head_here(state))(cell.row, cell.column);
+    if (!value) return;
+    say(state, fmt::format("{} = {}.", cell_name(state, weight), number(*value)));
+}
+
+void carry_out(AppState& state, const HoverHead& action) {
+    heads_look(state).hovered = action.place;
+}
+
+void carry_out(AppState& state, const HoverHeadsPair& action) {
+    heads_look(state).hovered_pair = action.pair;
+}
+
+void carry_out(AppState& state, const ShowHeadsAs& action) {
+    const auto show = find_head_show(action.show);
+    if (!show)
+        return say(state, fmt::format("Heads cannot be shown as '{}'.", action.show),
+                   Severity::error);
+    heads_look(state).show = *show;
+    say(state,
+        fmt::format("{}: {}. {}", info(*show).title, info(*show).formula, info(*show).caution));
+}
+
+void carry_out(AppState& state, const SetHeadsCurve& action) {
+    if (!set_name(state, kColorCurves, action.curve, heads_look(state).curve, "curve of colours"))
+        return;
+    const bool log = heads_look(state).curve == ColorCurve::log;
+    say(state,
+        log ? fmt::format("Colours by the logarithm, from {} of the largest up.", tick(kLogFloor))
+            : fmt::format("Colours grow with {}.", heads_look(state).curve == ColorCurve::root
+                                                       ? "√ of the number"
+                                                       : "the number"));
+}
+
+void carry_out(AppState& state, const ClipSinks& action) {
+    if (!(action.limit > 0.0 && action.limit <= 1.0))
+        return say(state,
+                   fmt::format("The limit of a clipped key's mean weight is {}: it is above 0 and "
+                               "at most 1.",
+                               number(action.limit)),
+                   Severity::error);
+    if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "way to clip sinks"))
+        return;
+    heads_look(state).clip_limit = action.limit;
+    switch (heads_look(state).clip) {
+        case SinkClip::none:
+            return say(state, "No key is left out of the colours.");
+        case SinkClip::first:
+            return say(state, "Key 0 is left out of the colours.");
+        case SinkClip::limit:
+            return say(state, fmt::format("Keys with a mean weight of at least {} are left out of "
+                                          "the colours, in each head.",
+                                          number(action.limit)));
+    }
+}
+
+void carry_out(AppState& state, const SetHeadForm& action) {
+    if (!set_name(state, kHeadForms, action.form, heads_look(state).form, "form of a head")) return;
+    switch (heads_look(state).form) {
+        case HeadForm::matrix:
+            return say(state, "The head as a matrix: rows are queries, columns keys.");
+        case HeadForm::lines:
+            return say(state, "Lines from queries, left, to keys: the wider, the larger.");
+        case HeadForm::text:
+            return say(state,
+                       "The tokens, or an image's patches, coloured by what one query gives them: "
+                       "click another query.");
+        case HeadForm::dimensions:
+            return say(state,
+                       "What each dimension adds to the score q·k of one query with every "
+                       "key.");
+    }
+}
+
+void carry_out(AppState& state, const SetHeadsList& action) {
+    if (!set_name(state, kHeadsLists, action.list, heads_look(state).list, "list of heads")) return;
+    say(state, heads_look(state).list == HeadsList::pictures ? "All heads as small pictures."
+               : heads_look(state).list == HeadsList::scatter
+                   ? "Heads by two measures: a dot is a head."
+                   : "All heads with every measure.");
+}
+
+void carry_out(AppState& state, const FilterHeadsByLabel& action) {
+    if (!action.label.empty() && action.label != kUnlabelled && !find_head_measure(action.label))
+        return say_unknown_measure(state, action.label);
+    heads_look(state).filter.label = action.label;
+    say(state, filter_words(state));
+}
+
+void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
+    if (!action.measure.empty() && !find_head_measure(action.measure))
+        return say_unknown_measure(state, action.measure);
+    if (!std::isfinite(action.least))
+        return say(state, "The least of a measure is a number.", Severity::error);
+    heads_look(state).filter.measure = action.measure;
+    heads_look(state).filter.least = action.least;
+    say(state, filter_words(state));
+}
+
+void carry_out(AppState& state, const ScatterHeads& action) {
+    for (const std::string& key : {action.x, action.y})
+        if (!find_head_measure(key)) return say_unknown_measure(state, key);
+    heads_look(state).scatter_x = action.x;
+    heads_look(state).scatter_y = action.y;
+    heads_look(state).list = HeadsList::scatter;
+    say(state, fmt::format("Across {}: {}. Up {}: {}.", info(*find_head_measure(action.x)).title,
+                           info(*find_head_measure(action.x)).formula,
+                           info(*find_head_measure(action.y)).title,
+                           info(*find_head_measure(action.y)).formula));
+}
+
+void carry_out(AppState& state, const HeadsReady& action) {
+    if (!action.result || action.result->document != state.shared_document()) return;
+    heads_look(state).result = action.result;
+    heads_look(state).result_of = state.shared_document();
+    heads_look(state).done = 0.0;
+}
+
+void carry_out(AppState& state, const CopyHeadMeasures&) {
+    if (!has_current_heads(state))
+        return say(state, "There are no measures: go to Heads (key 8).", Severity::warning);
+    state.effects.clipboard = heads_csv(*heads_look(state).result, heads_look(state).sort);
+    say(state, fmt::format("Copied the measures of {} heads as CSV.",
+                           heads_look(state).result->heads.size()));
+}
+
+}  // namespace attn::view

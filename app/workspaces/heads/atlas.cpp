@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "app/common/colormap.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
+#include "core/rng.h"
+
+namespace attn::view {
+namespace {
+
+constexpr Index kMostTile = 48;
+constexpr Index kMostPixels = 8192;  // along a side
+
+Index tile_rows(const HeadsLayer& layer, const HeadsAtlas& atlas) {
+    return std::min(layer.tq, atlas.tile);
+}
+Index tile_columns(const HeadsLayer& layer, const HeadsAtlas& atlas) {
+    return std::min(layer.tk, atlas.tile);
+}
+
+/// What one pixel stands for.
+struct Block {
+    float largest = 0.0F;  // by size, of keys that are not clipped
+    bool any = false;      // an allowed pair
+    bool nan = false;
+    bool clipped = true;  // all of its keys are
+};
+Block block_of(const HeadMatrix& matrix, const HeadColors& colors, large::Cell low,
+               large::Cell high) {
+    Block block;
+    for (Index i = low.row; i < high.row; ++i)
+        for (Index j = low.column; j < high.column; ++j) {
+            const float value = matrix.values(i, j);
+            const auto at = static_cast<std::size_t>(i * matrix.values.columns + j);
+            const bool may = matrix.allowed.empty() || matrix.allowed[at] != 0;
+            block.nan = block.nan || std::isnan(value);
+            block.any = block.any || may;
+            if (colors.is_clipped(j)) continue;
+            block.clipped = false;
+            if (std::abs(value) > std::abs(block.largest)) block.largest = value;
+        }
+    return block;
+}
+
+Color color_of_block(const Block& block, const ColorRange& range, ThemeName name) {
+    if (block.nan) return theme(name).nan;
+    if (!block.any) return theme(name).masked;
+    if (block.clipped) return clipped_color(name);
+    return color_of(range, block.largest, name);
+}
+
+void put(Image& image, Index x, Index y, Color color) {
+    const std::uint8_t rgba[] = {color.r, color.g, color.b, color.a};
+    std::ranges::copy(rgba, image.rgba.begin() + 4 * (y * image.width + x));
+}
+
+void paint_head(Image& image, const HeadsResult& result, const HeadsAtlas& atlas,
+                const HeadFacts& facts, const HeadColors& colors, HeadShow show, ThemeName name) {
+    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(facts.place.layer)];
+    const HeadMatrix matrix = head_matrix(result, show, facts.place);
+    const Index rows = tile_rows(layer, atlas);
+    const Index columns = tile_columns(layer, atlas);
+    const Index left = facts.place.head * atlas.tile;
+    const Index top = facts.place.layer * atlas.tile;
+    for (Index y = 0; y < rows; ++y)
+        for (Index x = 0; x < columns; ++x) {
+            if (!matrix.lacks.empty()) {
+                put(image, left + x, top + y, theme(name).raised);
+                continue;
+            }
+            const Block block =
+                block_of(matrix, colors, {y * layer.tq / rows, x * layer.tk / columns},
+                         {(y + 1) * layer.tq / rows, (x + 1) * layer.tk / columns});
+            put(image, left + x, top + y, color_of_block(block, colors.range, name));
+        }
+}
+
+Image paint(const HeadsResult& result, const HeadsAtlas& atlas,
+            const std::vector<HeadColors>& colors, HeadShow show, ThemeName name) {
+    Image image{static_cast<int>(atlas.columns * atlas.tile),
+                static_cast<int>(atlas.layers * atlas.tile),
+                {}};
+    image.rgba.resize(static_cast<std::size_t>(image.width) *
+                      static_cast<std::size_t>(image.height) * 4);
+    for (std::size_t n = 0; n < result.heads.size(); ++n)
+        paint_head(image, result, atlas, result.heads[n], colors[n], show, name);
+    return image;
+}
+
+}  // namespace
+
+HeadsAtlas heads_atlas(const HeadsResult& result) {
+    HeadsAtlas atlas;
+    atlas.layers = std::max<Index>(std::ssize(result.layers), 1);
+    atlas.columns = 1;
+    Index largest = 1;
+    for (const HeadsLayer& layer : result.layers) {
+        atlas.columns = std::max(atlas.columns, layer.heads);
+        largest = std::max({largest, layer.tq, layer.tk});
+    }
+    const Index room = kMostPixels / std::max(atlas.layers, atlas.columns);
+    atlas.tile = std::clamp<Index>(std::min(largest, kMostTile), 1, std::max<Index>(room, 1));
+    return atlas;
+}
+
+Picture heads_picture(const AppState& state, const HeadsAtlas& atlas) {
+    const HeadsLook& look = heads_look(state);
+    std::uint64_t key = mix(look.result->content, hash_text("all heads"));
+    key = mix(key, static_cast<std::uint64_t>(state.theme));
+    key = mix(key, look.own_range ? 1 : 0);
+    key = mix(key, static_cast<std::uint64_t>(look.show));
+    key = mix(key, static_cast<std::uint64_t>(look.curve));
+    key = mix(key, static_cast<std::uint64_t>(look.clip));
+    if (look.clip == SinkClip::limit) key = mix(key, std::bit_cast<std::uint64_t>(look.clip_limit));
+    // The colours are found when it is painted: once for each key.
+    return {key, [look, atlas, name = state.theme] {
+                std::vector<HeadColors> colors;
+                for (const HeadFacts& facts : look.result->heads)
+                    colors.push_back(head_colors(look, facts.place));
+                return paint(*look.result, atlas, colors, look.show, name);
+            }};
+}
+
+Part heads_part(const HeadsResult& result, const HeadsAtlas& atlas, HeadPlace place) {
+    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+    const auto across = [&](Index n) {
+        return static_cast<float>(n) / static_cast<float>(atlas.columns * atlas.tile);
+    };
+    const auto down = [&](Index n) {
+        return static_cast<float>(n) / static_cast<float>(atlas.layers * atlas.tile);
+    };
+    const Index x = place.head * atlas.tile;
+    const Index y = place.layer * atlas.tile;
+    return {{across(x), down(y)},
+            {across(x + tile_columns(layer, atlas)), down(y + tile_rows(layer, atlas))}};
+}
+
+}  // namespace attn::view

@@ -1,0 +1,362 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/grid.h"
+#include "app/workspaces/heads/draw/parts.h"
+#include "app/workspaces/step/actions.h"
+
+namespace attn::ui {
+namespace {
+
+using view::AllHeadsView;
+using view::HeadChip;
+using view::HeadChipLook;
+using view::HeadLine;
+using view::HeadLinesView;
+using view::HeadTextView;
+using view::Point;
+
+// Design units.
+constexpr float kTitle = 24.0F;
+constexpr float kLegendLine = 16.0F;
+constexpr float kGap = 24.0F;
+constexpr float kLargestPitch = 30.0F;
+constexpr float kThin = 0.75F;
+constexpr float kThick = 6.0F;
+constexpr float kChip = 28.0F;
+constexpr float kChipPad = 8.0F;
+constexpr float kChipGap = 6.0F;
+constexpr float kLargestPatch = 140.0F;
+constexpr float kWidestCell = 64.0F;
+constexpr double kFaint = 0.18;  // opacity of the weakest line
+constexpr double kAside = 0.12;  // of lines of other queries than the pointed one
+
+/// Words above and beneath what is drawn; returns the room between.
+Box draw_words(const std::string& title, const std::vector<std::string>& legend, const Box& box,
+               const Frame& frame) {
+    const Font& strong = frame.fonts.strong;
+    draw_text_in(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitle)}, Align::left,
+                 frame.theme.text, fit_text(frame, strong, title, box.size().x));
+    const float foot = box.high.y - frame.px(kLegendLine) * static_cast<float>(legend.size());
+    float y = foot;
+    for (const std::string& line : legend) {
+        draw_text_in(frame, frame.fonts.small, {box.low.x, y},
+                     {box.high.x, y + frame.px(kLegendLine)}, Align::left, frame.theme.muted,
+                     fit_text(frame, frame.fonts.small, line, box.size().x));
+        y += frame.px(kLegendLine);
+    }
+    return {{box.low.x, box.low.y + frame.px(kTitle + 6)}, {box.high.x, foot - frame.px(8)}};
+}
+
+/// Two columns of words with room for lines between them.
+struct Columns {
+    float left = 0.0F, right = 0.0F;  // where the words end and begin
+    float top = 0.0F, pitch = 1.0F;
+    float y(Index n) const { return top + pitch * (static_cast<float>(n) + 0.5F); }
+};
+
+float widest(const std::vector<std::string>& words, const Frame& frame) {
+    float most = 0.0F;
+    for (const std::string& word : words)
+        most = std::max(most, frame.text_width(frame.fonts.body, word));
+    return most;
+}
+
+Columns columns_of(const HeadLinesView& view, const Box& box, const Frame& frame) {
+    const auto count =
+        static_cast<float>(std::max<std::size_t>({view.queries.size(), view.keys.size(), 1}));
+    const float most = box.size().x * 0.3F;
+    const float gap = frame.px(8);
+    Columns at;
+    at.pitch = std::min(box.size().y / count, frame.px(kLargestPitch));
+    at.top = box.low.y;
+    at.left = box.low.x + std::min(widest(view.queries, frame), most) + gap;
+    at.right = box.high.x - std::min(widest(view.keys, frame), most) - gap;
+    at.right = std::min(at.right, at.left + std::max(box.size().y, frame.px(240)));
+    return at;
+}
+
+/// Every word, or every n-th where they are taller than their pitch; the chosen one always.
+void draw_column(const std::vector<std::string>& words, Index chosen, const Columns& at,
+                 const Box& room, Role role, const Frame& frame) {
+    const bool left = role == Role::query;
+    const Font& font = at.pitch >= frame.fonts.body.px ? frame.fonts.body : frame.fonts.small;
+    const auto step =
+        std::max<Index>(static_cast<Index>(std::ceil(font.px / std::max(at.pitch, 1.0F))), 1);
+    const float gap = frame.px(6);
+    for (Index n = 0; n < std::ssize(words); ++n) {
+        const bool near = std::abs(n - chosen) < step && n != chosen;
+        if (n != chosen && (n % step != 0 || near)) continue;
+        const Point low{left ? room.low.x : at.right + gap, at.y(n) - font.px / 2};
+        const Point high{left ? at.left - gap : room.high.x, at.y(n) + font.px / 2};
+        draw_text_in(frame, font, low, high, left ? Align::right : Align::left,
+                     n == chosen ? frame.theme.role(role) : frame.theme.muted,
+                     fit_text(frame, font, words[static_cast<std::size_t>(n)], high.x - low.x));
+    }
+}
+
+void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optional<Index> pointed,
+                        const Frame& frame) {
+    for (const HeadLine& line : view.lines) {
+        const double aside = pointed && *pointed != line.query ? kAside : 1.0;
+        const double seen = (kFaint + (1.0 - kFaint) * line.strength) * aside;
+        frame.painter.line({at.left, at.y(line.query)}, {at.right, at.y(line.key)},
+                           view::translucent(line.color, seen),
+                           frame.px(kThin + kThick * line.strength));
+    }
+}
+
+/// The word under the pointer in one of the columns.
+std::optional<Index> word_at(const char* id, const Columns& at, float low, float high,
+                             std::size_t count) {
+    ImGui::SetCursorScreenPos({low, at.top});
+    ImGui::InvisibleButton(
+        id, {std::max(high - low, 1.0F), std::max(at.pitch * static_cast<float>(count), 1.0F)});
+    if (!ImGui::IsItemHovered()) return std::nullopt;
+    const auto n = static_cast<Index>((ImGui::GetMousePos().y - at.top) / at.pitch);
+    return std::clamp<Index>(n, 0, static_cast<Index>(count) - 1);
+}
+
+/// The pointed query.
+std::optional<Index> draw_one_lines(const HeadLinesView& view, std::optional<Index> pointed,
+                                    const Box& box, const Frame& frame, view::Actions& out) {
+    const Box room = draw_words(view.title, view.legend, box, frame);
+    const Columns at = columns_of(view, room, frame);
+    draw_lines_between(view, at, pointed, frame);
+    draw_column(view.queries, pointed.value_or(view.query), at, room, Role::query, frame);
+    draw_column(view.keys, view.key, at, room, Role::key, frame);
+    const auto query = word_at("queries", at, room.low.x, at.left, view.queries.size());
+    const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+    if (query) tooltip(frame, "Query", "Its lines alone. Click: choose it");
+    if (query && clicked) out.push_back(view::SelectHeadsPair{*query, view.key});
+    const auto key = word_at("keys", at, at.right, room.high.x, view.keys.size());
+    if (key) tooltip(frame, "Key", "Click: choose it");
+    if (key && clicked) out.push_back(view::SelectHeadsPair{view.query, *key});
+    return query;
+}
+
+void draw_chip(const HeadChip& chip, const Box& at, const Frame& frame) {
+    const float radius = frame.px(4);
+    const bool plain = chip.look == HeadChipLook::plain;
+    frame.painter.rect(at.low, at.high, plain ? frame.theme.raised : chip.fill, radius);
+    frame.painter.outline(at.low, at.high, frame.theme.line, frame.px(1), radius);
+    draw_text_in(frame, frame.fonts.body, at.low, at.high, Align::center,
+                 plain ? frame.theme.text : chip.ink,
+                 fit_text(frame, frame.fonts.body, chip.text, at.size().x - frame.px(4)));
+    if (chip.look == HeadChipLook::masked) {
+        const float y = (at.low.y + at.high.y) / 2;
+        frame.painter.line({at.low.x + frame.px(2), y}, {at.high.x - frame.px(2), y}, chip.ink,
+                           frame.px(1));
+    }
+    if (chip.is_key) frame.painter.outline(at.low, at.high, frame.theme.key, frame.px(2), radius);
+    if (chip.is_query)
+        frame.painter.outline(at.low, at.high, frame.theme.query, frame.px(2), radius);
+}
+
+/// Running text from `top` on; the chip that was clicked, and where the text ends.
+std::pair<std::optional<Index>, float> draw_chips(const std::vector<HeadChip>& chips,
+                                                  const char* id, const Box& box, float top,
+                                                  const Frame& frame) {
+    std::optional<Index> clicked;
+    Point at{box.low.x, top};
+    ImGui::PushID(id);
+    for (std::size_t n = 0; n < chips.size(); ++n) {
+        const float wanted =
+            frame.text_width(frame.fonts.body, chips[n].text) + 2 * frame.px(kChipPad);
+        const float width = std::min(wanted, box.size().x);
+        if (at.x > box.low.x && at.x + width > box.high.x)
+            at = {box.low.x, at.y + frame.px(kChip + kChipGap)};
+        const Box place{{at.x, at.y}, {at.x + width, at.y + frame.px(kChip)}};
+        ImGui::PushID(static_cast<int>(n));
+        ImGui::SetCursorScreenPos(place.low);
+        if (ImGui::InvisibleButton("chip", place.size())) clicked = static_cast<Index>(n);
+        tooltip(frame, chips[n].text, chips[n].tooltip);
+        ImGui::PopID();
+        draw_chip(chips[n], place, frame);
+        at.x += width + frame.px(kChipGap);
+    }
+    ImGui::PopID();
+    return {clicked, at.y + frame.px(kChip)};
+}
+
+/// The square of an image's patches from `low` on.
+struct PatchSquare {
+    ImVec2 low;
+    float edge = 0.0F;  // of a patch
+    Index side = 0;     // patches
+    Box whole() const {
+        const float length = edge * static_cast<float>(side);
+        return {low, {low.x + length, low.y + length}};
+    }
+    Box patch(Index n) const {
+        const ImVec2 at{low.x + edge * static_cast<float>(n % side),
+                        low.y + edge * static_cast<float>(n / side)};
+        return {at, {at.x + edge, at.y + edge}};
+    }
+};
+
+/// Over any colour: beside the line its edge in the ground's.
+void draw_patch_outline(const Box& place, view::Color color, const Frame& frame) {
+    frame.painter.outline(place.low, place.high, frame.theme.background, frame.px(4));
+    frame.painter.outline(place.low, place.high, color, frame.px(2));
+}
+
+/// Query and key have their outlines over what is drawn; the key that was clicked.
+std::optional<Index> draw_patch_marks(const std::vector<HeadChip>& chips, const PatchSquare& at,
+                                      const char* id, const Frame& frame) {
+    std::optional<Index> clicked;
+    ImGui::PushID(id);
+    for (Index n = 0; n < at.side * at.side; ++n) {
+        const HeadChip& chip = chips[static_cast<std::size_t>(n + 1)];
+        const Box place = at.patch(n);
+        ImGui::PushID(static_cast<int>(n));
+        ImGui::SetCursorScreenPos(place.low);
+        if (ImGui::InvisibleButton("patch", place.size())) clicked = n + 1;
+        tooltip(frame, fmt::format("Patch {}", chip.text), chip.tooltip);
+        ImGui::PopID();
+        if (chip.is_key) draw_patch_outline(place, frame.theme.key, frame);
+        if (chip.is_query) draw_patch_outline(place, frame.theme.query, frame);
+    }
+    ImGui::PopID();
+    return clicked;
+}
+
+void draw_patch_colors(const std::vector<HeadChip>& chips, const PatchSquare& at,
+                       const Frame& frame) {
+    float widest = 0.0F;
+    for (const HeadChip& chip : chips)
+        widest = std::max(widest, frame.text_width(frame.fonts.small, chip.text));
+    const bool named = widest + 2 * frame.px(kChipGap) < at.edge;  // all of them or none
+    for (Index n = 0; n < at.side * at.side; ++n) {
+        const HeadChip& chip = chips[static_cast<std::size_t>(n + 1)];
+        const Box place = at.patch(n);
+        frame.painter.rect(place.low, place.high, chip.fill);
+        if (named)
+            draw_text_in(frame, frame.fonts.small, place.low, place.high, Align::center, chip.ink,
+                         chip.text);
+    }
+}
+
+/// The first as a word, the others as the square of an image's patches, beside or above the image itself where it is known;
+/// the one that was clicked.
+std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, float top,
+                                  const Frame& frame) {
+    const std::vector<HeadChip>& chips = view.keys;
+    std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
+    const ImVec2 low{box.low.x, top + frame.px(kChip + kChipGap)};
+    const ImVec2 room{box.high.x - low.x, box.high.y - low.y};
+    const float gap = frame.px(kGap);
+    const float beside = std::min((room.x - gap) / 2, room.y);
+    const float above = std::min(room.x, (room.y - gap) / 2);
+    const float one = view.image ? std::max(beside, above) : std::min(room.x, room.y);
+    PatchSquare square{low, 0.0F, view.patch_side};
+    square.edge = std::clamp(one / static_cast<float>(square.side), 1.0F, frame.px(kLargestPatch));
+    const auto clicked_in = [&](const char* id) {
+        if (const auto patch = draw_patch_marks(chips, square, id, frame)) clicked = patch;
+    };
+    if (view.image) {
+        const Box place = square.whole();
+        frame.painter.image(*view.image, place.low, place.high);
+        clicked_in("image");
+        if (beside >= above)
+            square.low.x = place.high.x + gap;
+        else
+            square.low.y = place.high.y + gap;
+    }
+    draw_patch_colors(chips, square, frame);
+    clicked_in("patches");
+    return clicked;
+}
+
+void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, const Frame& frame,
+                   view::Actions& out) {
+    const Box room = draw_words(view.title, view.legend, box, frame);
+    float top = room.low.y;
+    const bool same = view.queries.empty();
+    if (!same) {
+        const auto [query, foot] = draw_chips(view.queries, "queries", room, top, frame);
+        if (query) out.push_back(view::SelectHeadsPair{*query, pair.column});
+        top = foot + frame.px(kGap);
+    }
+    const auto key = view.patch_side > 0 ? draw_patches(view, room, top, frame)
+                                         : draw_chips(view.keys, "keys", room, top, frame).first;
+    if (!key) return;
+    if (same)
+        out.push_back(view::SelectHeadsPair{*key, pair.column});
+    else
+        out.push_back(view::SelectHeadsPair{pair.row, *key});
+}
+
+/// The n-th of `count` boxes beside each other.
+Box part_of(const Box& box, std::size_t n, std::size_t count, const Frame& frame) {
+    const float gap = frame.px(kGap);
+    const float width = (box.size().x - gap * static_cast<float>(count - 1)) /
+                        static_cast<float>(std::max<std::size_t>(count, 1));
+    const float left = box.low.x + (width + gap) * static_cast<float>(n);
+    return {{left, box.low.y}, {left + width, box.high.y}};
+}
+
+ImVec2 cell_in(const view::GridView& grid, const Box& room, const Frame& frame,
+               GridMargins& around) {
+    ImVec2 cell{frame.px(kWidestCell), frame.px(kWidestCell)};
+    for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
+        around = grid_margins(grid, frame, cell);
+        cell.x = std::clamp((room.size().x - around.left - around.right) /
+                                static_cast<float>(std::max<Index>(grid.columns, 1)),
+                            1.0F, frame.px(kWidestCell));
+        cell.y = std::clamp((room.size().y - around.top - around.bottom) /
+                                static_cast<float>(std::max<Index>(grid.rows, 1)),
+                            1.0F, std::min(frame.px(kWidestCell), 4 * cell.x));
+    }
+    return cell;
+}
+
+}  // namespace
+
+void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out) {
+    std::optional<Index> pointed;
+    if (view.hovered_pair) pointed = view.hovered_pair->row;
+    std::optional<large::Cell> now;
+    for (std::size_t n = 0; n < view.lines.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        const Box part = part_of(box, n, view.lines.size(), frame);
+        if (const auto query = draw_one_lines(view.lines[n], pointed, part, frame, out))
+            now = large::Cell{*query, view.lines[n].key};
+        ImGui::PopID();
+    }
+    if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
+}
+
+void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out) {
+    for (std::size_t n = 0; n < view.texts.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        draw_one_text(view.texts[n], view.pair, part_of(box, n, view.texts.size(), frame), frame,
+                      out);
+        ImGui::PopID();
+    }
+}
+
+void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame& frame,
+                          view::Actions& out) {
+    const view::GridView& grid = *view.dimensions->grid;
+    const Box room = draw_words("", view.dimensions->legend, box, frame);
+    GridMargins around;
+    const ImVec2 cell = cell_in(grid, room, frame, around);
+    const GridPlace place{
+        {std::round(room.low.x + around.left), std::round(room.low.y + around.top)}, cell};
+    view::Actions drawn;
+    const auto hovered = draw_grid(grid, {}, place, frame, drawn);
+    for (const view::Action& action : drawn)
+        if (const auto* select = action.as<view::SelectCell>())
+            out.push_back(view::SelectHeadsPair{view.pair.row, select->cell.row});
+    const auto now = hovered ? std::optional(large::Cell{view.pair.row, hovered->row})
+                             : std::optional<large::Cell>();
+    if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/workspaces/heads/draw/parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::AllHeadsView;
+using view::HeadsScatter;
+using view::HeadsTable;
+using view::HeadsTableRow;
+using view::Point;
+using view::ScatterAxis;
+using view::ScatterDot;
+
+// Design units.
+constexpr float kLine = 16.0F;
+constexpr float kDot = 4.5F;
+constexpr float kReach = 10.0F;  // of the pointer
+constexpr float kRow = 20.0F;
+constexpr float kHead = 24.0F;
+constexpr float kName = 46.0F;
+constexpr float kLabel = 104.0F;
+constexpr float kNumber = 46.0F;
+
+Point place_of(const ScatterDot& dot, const Box& area) {
+    return {area.low.x + area.size().x * dot.x, area.high.y - area.size().y * dot.y};
+}
+
+void draw_axis_words(const HeadsScatter& scatter, const Box& area, const Box& box,
+                     const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    const auto line = [&](float y, const ScatterAxis& axis, const char* way) {
+        const std::string text = way + axis.title + " = " + axis.formula;
+        draw_text_in(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kLine)}, Align::left,
+                     frame.theme.text, fit_text(frame, font, text, box.size().x));
+    };
+    line(box.low.y, scatter.y, "↑ ");
+    line(area.high.y + frame.px(kLine + 4), scatter.x, "→ ");
+    draw_text_in(frame, font, {box.low.x, area.high.y + frame.px(2 * kLine + 4)},
+                 {box.high.x, area.high.y + frame.px(3 * kLine + 4)}, Align::left,
+                 frame.theme.muted, fit_text(frame, font, scatter.note, box.size().x));
+}
+
+void draw_axes(const HeadsScatter& scatter, const Box& area, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    const auto count = static_cast<float>(scatter.x.ticks.size() - 1);
+    for (std::size_t n = 0; n < scatter.x.ticks.size(); ++n) {
+        const float share = static_cast<float>(n) / count;
+        const float x = std::round(area.low.x + area.size().x * share);
+        const float y = std::round(area.high.y - area.size().y * share);
+        frame.painter.line({x, area.low.y}, {x, area.high.y}, frame.theme.line, frame.px(1));
+        frame.painter.line({area.low.x, y}, {area.high.x, y}, frame.theme.line, frame.px(1));
+        draw_text_in(frame, font, {x - frame.px(30), area.high.y + frame.px(2)},
+                     {x + frame.px(30), area.high.y + frame.px(2 + kLine)}, Align::center,
+                     frame.theme.muted, scatter.x.ticks[n]);
+        draw_text_in(frame, font, {area.low.x - frame.px(44), y - frame.px(8)},
+                     {area.low.x - frame.px(6), y + frame.px(8)}, Align::right, frame.theme.muted,
+                     scatter.y.ticks[n]);
+    }
+}
+
+const ScatterDot* nearest(const HeadsScatter& scatter, const Box& area, const Frame& frame) {
+    const ImVec2 mouse = ImGui::GetMousePos();
+    const ScatterDot* best = nullptr;
+    float least = frame.px(kReach);
+    for (const ScatterDot& dot : scatter.dots) {
+        const Point at = place_of(dot, area);
+        const float far = std::hypot(at.x - mouse.x, at.y - mouse.y);
+        if (far <= least) best = &dot, least = far;
+    }
+    return best;
+}
+
+void draw_dots(const AllHeadsView& view, const Box& area, const Frame& frame) {
+    for (const ScatterDot& dot : view.scatter->dots) {
+        const Point at = place_of(dot, area);
+        const bool hovered = view.hovered == dot.place;
+        frame.painter.circle(
+            at, frame.px(kDot),
+            dot.shown ? frame.theme.accent : view::translucent(frame.theme.weight, 0.75));
+        if (dot.shown || hovered)
+            frame.painter.ring(at, frame.px(kDot + 3),
+                               dot.shown ? frame.theme.accent : frame.theme.text, frame.px(1.5F));
+        if (!dot.pin.empty())
+            frame.painter.text(frame.fonts.small, {at.x + frame.px(8), at.y - frame.px(14)},
+                               frame.theme.accent, dot.pin);
+    }
+}
+
+void press_head(view::HeadPlace place, bool pinned, view::Actions& out) {
+    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
+    if (ImGui::GetIO().KeyShift)
+        out.push_back(view::PinHead{place.layer, place.head, !pinned});
+    else
+        out.push_back(view::ChooseHead{place.layer, place.head});
+}
+
+/// The columns of the table, from its left.
+struct Ruler {
+    float name, label, number;
+    float number_at(std::size_t n) const { return name + label + number * static_cast<float>(n); }
+};
+Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
+    Ruler at{frame.px(kName), frame.px(kLabel), 0.0F};
+    at.number = (width - at.name - at.label - frame.px(12)) /
+                static_cast<float>(std::max<std::size_t>(table.columns.size(), 1));
+    return at;
+}
+
+void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, const Frame& frame,
+                   view::Actions& out) {
+    const Font& font = frame.fonts.small;
+    const float foot = box.low.y + frame.px(kHead);
+    draw_text_in(frame, font, box.low, {box.low.x + at.name, foot}, Align::left, frame.theme.muted,
+                 "head");
+    draw_text_in(frame, font, {box.low.x + at.name, box.low.y},
+                 {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted, "label");
+    for (std::size_t n = 0; n < table.columns.size(); ++n) {
+        const view::HeadsTableColumn& column = table.columns[n];
+        const float left = box.low.x + at.number_at(n);
+        const bool sorted = column.key == table.sort;
+        ImGui::SetCursorScreenPos({left, box.low.y});
+        ImGui::PushID(static_cast<int>(n));
+        const bool clicked =
+            ImGui::InvisibleButton("sort", {std::max(at.number, 1.0F), frame.px(kHead)});
+        if (clicked || pressed_by_key(frame))
+            out.push_back(view::SortHeads{sorted ? std::string() : column.key});
+        tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
+        ImGui::PopID();
+        draw_text_in(frame, font, {left, box.low.y}, {left + at.number - frame.px(6), foot},
+                     Align::right, sorted ? frame.theme.accent : frame.theme.muted,
+                     fit_text(frame, font, column.title, at.number - frame.px(6)));
+    }
+    frame.painter.line({box.low.x, foot - 1}, {box.high.x, foot - 1}, frame.theme.line,
+                       frame.px(1));
+}
+
+void draw_row(const HeadsTableRow& row, Point low, const Ruler& at, float width,
+              const Frame& frame) {
+    const float foot = low.y + frame.px(kRow);
+    const view::Color color = row.shown ? frame.theme.accent : frame.theme.text;
+    if (row.shown) frame.painter.rect(low, {low.x + width, foot}, frame.theme.raised, frame.px(3));
+    const Font& font = frame.fonts.small;
+    draw_text_in(frame, font, low, {low.x + at.name, foot}, Align::left, color, row.name);
+    draw_text_in(frame, font, {low.x + at.name, low.y}, {low.x + at.name + at.label, foot},
+                 Align::left, color, fit_text(frame, font, row.label, at.label - frame.px(4)));
+    for (std::size_t n = 0; n < row.cells.size(); ++n) {
+        const float left = low.x + at.number_at(n);
+        draw_text_in(frame, frame.fonts.digits_small, {left, low.y},
+                     {left + at.number - frame.px(6), foot}, Align::right, color, row.cells[n]);
+    }
+}
+
+void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Frame& frame,
+               view::Actions& out) {
+    const HeadsTable& table = *view.table;
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const float height = frame.px(kRow) * static_cast<float>(table.rows.size());
+    ImGui::InvisibleButton("rows", {width, std::max(height, 1.0F)});
+    const bool over = ImGui::IsItemHovered();
+    for (std::size_t n = 0; n < table.rows.size(); ++n) {
+        const Point top{low.x, low.y + frame.px(kRow) * static_cast<float>(n)};
+        const ImVec2 foot{top.x + width, top.y + frame.px(kRow)};
+        if (!frame.still && !ImGui::IsRectVisible({top.x, top.y}, foot)) continue;
+        draw_row(table.rows[n], top, at, width, frame);
+    }
+    if (!over || table.rows.empty()) return;
+    const auto n =
+        static_cast<std::size_t>(std::clamp((ImGui::GetMousePos().y - low.y) / frame.px(kRow), 0.0F,
+                                            static_cast<float>(table.rows.size() - 1)));
+    press_head(table.rows[n].place, false, out);
+}
+
+}  // namespace
+
+void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& frame,
+                        view::Actions& out) {
+    const Box area{{box.low.x + frame.px(48), box.low.y + frame.px(kLine + 10)},
+                   {box.high.x - frame.px(24), box.high.y - frame.px(3 * kLine + 12)}};
+    ImGui::SetCursorScreenPos({area.low.x - frame.px(kReach), area.low.y - frame.px(kReach)});
+    ImGui::InvisibleButton(
+        "dots", {area.size().x + 2 * frame.px(kReach), area.size().y + 2 * frame.px(kReach)});
+    const ScatterDot* const dot =
+        ImGui::IsItemHovered() ? nearest(*view.scatter, area, frame) : nullptr;
+    const auto place = dot != nullptr ? std::optional(dot->place) : std::nullopt;
+    if (place != view.hovered) out.push_back(view::HoverHead{place});
+    if (dot != nullptr) {
+        press_head(*place, !dot->pin.empty(), out);
+        const Point at = place_of(*dot, area);
+        const float reach = frame.px(kReach);
+        if (place == view.hovered)
+            tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
+                           Beside::right, view.hover_title, view.hover_words);
+    }
+    draw_axes(*view.scatter, area, frame);
+    draw_axis_words(*view.scatter, area, box, frame);
+    draw_dots(view, area, frame);
+}
+
+float heads_table_width(const AllHeadsView& view, const Frame& frame) {
+    return frame.px(kName + kLabel + 24.0F +
+                    1.3F * kNumber * static_cast<float>(view.table->columns.size()));
+}
+
+void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& frame,
+                      view::Actions& out) {
+    const Ruler at = ruler_of(*view.table, box.size().x, frame);
+    draw_head_row(*view.table, box, at, frame, out);
+    const Box rows{{box.low.x, box.low.y + frame.px(kHead)}, box.high};
+    panel("rows", rows, [&] { draw_rows(view, at, rows.size().x, frame, out); });
+}
+
+}  // namespace attn::ui

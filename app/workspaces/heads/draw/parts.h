@@ -1,0 +1,44 @@
+#pragma once
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/draw/frame.h"
+#include "app/common/draw/workspace.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/view.h"
+
+namespace attn::ui {
+
+// The parts of the Heads workspace.
+
+/// Two rows, more where the window is narrow, one more for a model.
+float heads_bar_height(const view::AllHeadsView& view, float width, const Frame& frame);
+/// What is drawn of every head and how, their order, the filter, pins, the copy.
+void draw_heads_bar(const view::AllHeadsView& view, const Frame& frame, view::Actions& out);
+
+/// The width that the small pictures take of a room.
+float thumbs_width(const view::AllHeadsView& view, ImVec2 room, const Frame& frame);
+/// The small pictures with their legend, in `box`; scrolls where they have not their height.
+void draw_thumbs(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                 view::Actions& out);
+/// Heads by two measures; a dot under the pointer has its name.
+void draw_heads_scatter(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                        view::Actions& out);
+/// Heads by all measures; a click on a title sorts.
+float heads_table_width(const view::AllHeadsView& view, const Frame& frame);
+void draw_heads_table(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                      view::Actions& out);
+/// Lines from queries to keys, of one head or two.
+void draw_head_lines(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out);
+/// The text that the chosen query sees, of one head or two.
+void draw_head_texts(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out);
+/// The score of the chosen query with every key, by dimension.
+void draw_head_dimensions(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                          view::Actions& out);
+/// The weights of the head shown, or two heads and their difference.
+void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out);
+
+}  // namespace attn::ui

@@ -1,0 +1,313 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/workspaces/heads/draw/parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::AllHeadsView;
+using view::HeadThumb;
+
+// Design units.
+constexpr float kLargest = 112.0F;  // pitch of the pictures
+constexpr float kLeast = 12.0F;
+constexpr float kTitled = 76.0F;  // the least with a title under each
+constexpr float kTitle = 15.0F;
+constexpr float kHead = 20.0F;    // labels above the columns
+constexpr float kAround = 12.0F;  // air around the legend
+constexpr int kCautionLines = 6;  // of the caution and the source, as wide as the pictures
+constexpr double kDimmed = 0.8;
+constexpr double kOff = 0.6;
+constexpr float kMost = 0.42F;  // of the width; while two are compared less
+constexpr float kMostBeside = 0.3F;
+constexpr float kAir = 12.0F;
+constexpr float kLeastWords = 330.0F;  // of the caution
+
+/// Where the pictures stand.
+struct Layout {
+    float left = 0.0F, top = 0.0F;  // labels
+    ImVec2 pitch;
+    float side = 0.0F;  // of a picture's square
+    Index columns = 1, rows = 1;
+    float width() const { return left + pitch.x * static_cast<float>(columns); }
+    float height() const { return top + pitch.y * static_cast<float>(rows); }
+};
+
+float gap_of(float pitch, const Frame& frame) {
+    return std::clamp(pitch * 0.1F, 1.0F, frame.px(10));
+}
+
+Layout by_layer(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+    Layout at;
+    at.left = frame.text_width(frame.fonts.small, view.layer_labels.back()) + frame.px(8);
+    at.top = frame.px(kHead);
+    at.columns = view.columns;
+    at.rows = view.layers;
+    const float across = (room.x - at.left) / static_cast<float>(at.columns);
+    const float down = (room.y - at.top) / static_cast<float>(at.rows);
+    float pitch = std::clamp(std::min(across, down), frame.px(kLeast), frame.px(kLargest));
+    pitch = std::max(std::min(pitch, across), 1.0F);  // rows scroll, columns do not
+    at.pitch = {pitch, pitch};
+    at.side = std::max(pitch - gap_of(pitch, frame), 1.0F);
+    return at;
+}
+
+/// As many columns as show every picture at its largest; where none does, it scrolls.
+Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+    const auto count = static_cast<Index>(view.thumbs.size());
+    const auto most = std::max<Index>(static_cast<Index>(room.x / frame.px(kTitled)), 1);
+    Layout best;
+    for (Index columns = 1; columns <= std::min(most, std::max<Index>(count, 1)); ++columns) {
+        Layout at;
+        at.left = at.top = frame.px(2);  // for the frame of the one shown
+        at.columns = columns;
+        at.rows = (count + columns - 1) / columns;
+        const float pitch =
+            std::min((room.x - at.left) / static_cast<float>(columns), frame.px(kLargest));
+        at.pitch = {pitch, pitch + frame.px(kTitle)};
+        at.side = pitch - gap_of(pitch, frame);
+        best = at;
+        if (at.height() <= room.y) break;
+    }
+    return best;
+}
+
+/// Lines beneath the pictures: the bar, its words, what is clipped, the caution with its source.
+int legend_lines(const AllHeadsView& view) {
+    return 2 + (view.legend.clipped ? 1 : 0) + (view.legend.change_words.empty() ? 0 : 1) +
+           kCautionLines;
+}
+float legend_height(const AllHeadsView& view, const Frame& frame) {
+    return frame.px(kAround + kTitle * static_cast<float>(legend_lines(view)));
+}
+
+Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+    const ImVec2 pictures{room.x, room.y - legend_height(view, frame)};
+    return view.listed ? in_order(view, pictures, frame) : by_layer(view, pictures, frame);
+}
+
+/// Top left of the n-th picture's square.
+ImVec2 corner(const AllHeadsView& view, const Layout& at, ImVec2 low, std::size_t n) {
+    const HeadThumb& thumb = view.thumbs[n];
+    const auto place = static_cast<Index>(n);
+    const Index row = view.listed ? place / at.columns : thumb.place.layer;
+    const Index column = view.listed ? place % at.columns : thumb.column;
+    return {low.x + at.left + at.pitch.x * static_cast<float>(column),
+            low.y + at.top + at.pitch.y * static_cast<float>(row)};
+}
+
+/// The picture under the pointer.
+std::optional<std::size_t> pointed(const AllHeadsView& view, const Layout& at, ImVec2 low) {
+    const ImVec2 mouse = ImGui::GetMousePos();
+    for (std::size_t n = 0; n < view.thumbs.size(); ++n) {
+        const ImVec2 from = corner(view, at, low, n);
+        if (mouse.x >= from.x && mouse.x < from.x + at.pitch.x && mouse.y >= from.y &&
+            mouse.y < from.y + at.pitch.y)
+            return n;
+    }
+    return std::nullopt;
+}
+
+void draw_letter(const HeadThumb& thumb, ImVec2 low, const Frame& frame) {
+    const float side = frame.px(16);
+    frame.painter.rect(low, {low.x + side, low.y + side}, frame.theme.accent, frame.px(3));
+    draw_text_in(frame, frame.fonts.small, low, {low.x + side, low.y + side}, Align::center,
+                 frame.theme.on_accent, thumb.pin);
+}
+
+/// Of a head that is off: dimmed and crossed out. Of one that others changed: a strip as long as the change, with its number
+/// where there is room.
+void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame& frame) {
+    if (thumb.off) {
+        frame.painter.rect(low, high, view::translucent(frame.theme.background, kOff));
+        frame.painter.line(low, high, frame.theme.text, frame.px(1.5F));
+        frame.painter.line({low.x, high.y}, {high.x, low.y}, frame.theme.text, frame.px(1.5F));
+    }
+    if (thumb.change.empty()) return;
+    const float strip = std::min(frame.px(5), (high.y - low.y) * 0.25F);
+    const float width = (high.x - low.x) * std::clamp(thumb.change_share, 0.0F, 1.0F);
+    frame.painter.rect({low.x, high.y - strip}, high, frame.theme.background);
+    frame.painter.rect({low.x, high.y - strip}, {low.x + width, high.y}, frame.theme.text);
+    const Font& font = frame.fonts.small;
+    const float room = frame.text_width(font, thumb.change) + frame.px(6);
+    const float top = high.y - strip - frame.px(kTitle);
+    if (room > high.x - low.x || top < low.y + frame.px(kTitle)) return;
+    frame.painter.rect({low.x, top}, {low.x + room, high.y - strip}, frame.theme.background);
+    draw_text_in(frame, font, {low.x, top}, {low.x + room, high.y - strip}, Align::center,
+                 frame.theme.text, thumb.change);
+}
+
+void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec2 from,
+                const Frame& frame) {
+    const HeadThumb& thumb = view.thumbs[n];
+    const float width = at.side * std::min(1.0F, 1.0F / std::max(thumb.aspect, 0.25F));
+    const float height = at.side * std::clamp(thumb.aspect, 0.25F, 1.0F);
+    const ImVec2 low{std::round(from.x), std::round(from.y)};
+    const ImVec2 high{low.x + width, low.y + height};
+    frame.painter.image(view.picture, low, high, thumb.part);
+    if (!thumb.passes)
+        frame.painter.rect(low, high, view::translucent(frame.theme.background, kDimmed));
+    const bool hovered = view.hovered == thumb.place;
+    if (thumb.shown || hovered) {
+        const float out = frame.px(thumb.shown ? 2.0F : 1.0F);
+        frame.painter.outline({low.x - out, low.y - out}, {high.x + out, high.y + out},
+                              thumb.shown ? frame.theme.accent : frame.theme.text, out);
+    }
+    draw_switched(thumb, low, high, frame);
+    if (!thumb.pin.empty()) draw_letter(thumb, low, frame);
+    if (!view.listed) return;
+    const float top = low.y + at.side + frame.px(1);
+    draw_text_in(frame, frame.fonts.small, {low.x, top},
+                 {low.x + at.pitch.x, top + frame.px(kTitle)}, Align::left,
+                 thumb.shown ? frame.theme.accent : frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, thumb.title, at.pitch.x));
+}
+
+/// Every label, or every n-th where they are wider than their columns.
+void draw_axes(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    const auto widest = [&](const std::vector<std::string>& labels) {
+        return frame.text_width(font, labels.back()) + frame.px(4);
+    };
+    const bool named = widest(view.head_labels) <= at.pitch.x;
+    const auto& labels = named ? view.head_labels : view.head_numbers;
+    const auto step = static_cast<std::size_t>(std::ceil(widest(labels) / at.pitch.x));
+    if (!named)
+        draw_text_in(frame, font, low, {low.x + at.left - frame.px(8), low.y + frame.px(kHead)},
+                     Align::left, frame.theme.muted, "head");
+    for (std::size_t n = 0; n < labels.size(); n += std::max<std::size_t>(step, 1)) {
+        const float x = low.x + at.left + at.pitch.x * static_cast<float>(n);
+        draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kHead)}, Align::center,
+                     frame.theme.muted, labels[n]);
+    }
+    const auto rows = static_cast<std::size_t>(std::ceil(frame.px(kTitle) / at.pitch.y));
+    for (std::size_t n = 0; n < view.layer_labels.size(); n += std::max<std::size_t>(rows, 1)) {
+        const float y = low.y + at.top + at.pitch.y * static_cast<float>(n);
+        draw_text_in(frame, font, {low.x, y}, {low.x + at.left, y + at.side}, Align::left,
+                     frame.theme.muted, view.layer_labels[n]);
+    }
+}
+
+void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& frame,
+           view::Actions& out) {
+    const bool over = ImGui::IsItemHovered();
+    const auto n = over ? pointed(view, at, low) : std::nullopt;
+    const auto place = n ? std::optional(view.thumbs[*n].place) : std::nullopt;
+    if (place != view.hovered) out.push_back(view::HoverHead{place});
+    if (!n) return;
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+        if (ImGui::GetIO().KeyShift)
+            out.push_back(view::PinHead{place->layer, place->head, view.thumbs[*n].pin.empty()});
+        else
+            out.push_back(view::ChooseHead{place->layer, place->head});
+    }
+    if (place != view.hovered) return;  // the words are of the frame before
+    const ImVec2 from = corner(view, at, low, *n);
+    tooltip_beside(frame, from, {from.x + at.pitch.x, from.y + at.pitch.y}, Beside::right,
+                   view.hover_title, view.hover_words);
+}
+
+/// The pictures as one control: Tab comes to it, arrows show another head, Enter pins the one that is shown.
+void press_by_key(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& frame,
+                  view::Actions& out) {
+    const ImVec2 high{low.x + at.width(), low.y + at.height()};
+    if (pressed_by_key(frame, low, high))
+        out.push_back(view::PinHead{view.here.layer, view.here.head, !view.controls.pinned});
+}
+
+void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& frame,
+                   view::Actions& out) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    ImGui::InvisibleButton("heads", {at.width(), at.height()});
+    press(view, at, low, frame, out);
+    press_by_key(view, at, low, frame, out);
+    if (!view.listed) draw_axes(view, at, low, frame);
+    for (std::size_t n = 0; n < view.thumbs.size(); ++n) {
+        const ImVec2 from = corner(view, at, low, n);
+        if (frame.still || ImGui::IsRectVisible(from, {from.x + at.pitch.x, from.y + at.pitch.y}))
+            draw_thumb(view, n, at, from, frame);
+    }
+}
+
+/// `text` in lines of words, at most so many; the last one is cut.
+std::vector<std::string> broken(const Frame& frame, const Font& font, std::string_view text,
+                                float width, int most) {
+    std::vector<std::string> lines(1);
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string word(text.substr(0, end));
+        const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
+        const bool last = static_cast<int>(lines.size()) == most;
+        if (last || lines.back().empty() || frame.text_width(font, longer) <= width)
+            lines.back() = longer;
+        else
+            lines.push_back(word);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    const float line = frame.px(kTitle);
+    const float left = low.x + frame.text_width(font, view.legend.low) + frame.px(6);
+    const float bar = std::min(frame.px(120), width * 0.4F);
+    draw_text_in(frame, font, low, {left, low.y + line}, Align::left, frame.theme.muted,
+                 view.legend.low);
+    frame.painter.gradient({left, low.y + frame.px(4)}, {left + bar, low.y + frame.px(11)},
+                           view.legend.colors);
+    if (view.legend.even) {
+        const float x = left + bar * *view.legend.even;
+        frame.painter.line({x, low.y + frame.px(2)}, {x, low.y + frame.px(13)}, frame.theme.text,
+                           frame.px(1.5F));
+    }
+    draw_text_in(frame, font, {left + bar + frame.px(6), low.y}, {low.x + width, low.y + line},
+                 Align::left, frame.theme.muted, view.legend.high);
+    const auto words = [&](float y, const std::string& text, float indent = 0.0F) {
+        draw_text_in(frame, font, {low.x + indent, y}, {low.x + width, y + line}, Align::left,
+                     frame.theme.muted, fit_text(frame, font, text, width - indent));
+    };
+    words(low.y + line, view.legend.words);
+    float y = low.y + 2 * line;
+    if (!view.legend.change_words.empty()) {
+        words(y, view.legend.change_words);
+        y += line;
+    }
+    if (view.legend.clipped) {
+        frame.painter.rect({low.x, y + frame.px(3)}, {low.x + frame.px(10), y + frame.px(13)},
+                           *view.legend.clipped);
+        words(y, view.legend.clipped_words, frame.px(16));
+        y += line;
+    }
+    const std::string caution = view.legend.caution + " " + view.legend.source;
+    for (const std::string& each : broken(frame, font, caution, width, kCautionLines)) {
+        words(y, each);
+        y += line;
+    }
+}
+
+}  // namespace
+
+float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+    const bool beside = std::max({view.grids.size(), view.lines.size(), view.texts.size()}) > 1;
+    const ImVec2 most{room.x * (beside ? kMostBeside : kMost), room.y};
+    const float words = std::max({frame.text_width(frame.fonts.small, view.legend.words),
+                                  frame.text_width(frame.fonts.small, view.legend.change_words),
+                                  frame.px(kLeastWords)});
+    return std::min(std::max(lay_out(view, most, frame).width(), words) + frame.px(kAir), most.x);
+}
+
+void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    const Layout at = lay_out(view, {box.size().x - frame.px(kAir), box.size().y}, frame);
+    const float foot = box.high.y - legend_height(view, frame);
+    panel("pictures", {box.low, {box.high.x, foot}}, [&] { draw_pictures(view, at, frame, out); });
+    const float under = std::min(box.low.y + at.height() + frame.px(6), foot + frame.px(6));
+    draw_legend(view, {box.low.x, under}, box.size().x - frame.px(kAir), frame);
+}
+
+}  // namespace attn::ui

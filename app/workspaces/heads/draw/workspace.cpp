@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/document/requests.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/inspector.h"
+#include "app/common/draw/workspace.h"
+#include "app/workspaces/heads/draw/parts.h"
+#include "app/workspaces/heads/workspace.h"
+
+namespace attn::ui {
+namespace {
+
+using view::AllHeadsView;
+
+// Design units.
+constexpr float kMostBar = 0.32F;  // of the height
+constexpr float kGap = 12.0F;
+constexpr float kFoot = 8.0F;
+constexpr float kNote = 20.0F;
+constexpr float kScatter = 0.5F;  // of the width
+constexpr float kTable = 0.62F;
+
+/// The first line, in several where it is long; returns where it ends.
+float draw_point(const AllHeadsView& view, const Box& box, const Frame& frame) {
+    const bool fits = frame.text_width(frame.fonts.title, view.point) <= box.size().x;
+    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
+    // a word that does not fit leaves a part of its line empty
+    const float full = 1.1F * frame.text_width(font, view.point) / std::max(box.size().x, 1.0F);
+    const float lines = fits ? 1.0F : std::max(2.0F, std::ceil(full));
+    const float height = font.px * (0.2F + 1.2F * lines);
+    panel("point", {box.low, {box.high.x, box.low.y + height}},
+          [&] { wrapped_words(frame, font, frame.theme.text, view.point); });
+    return box.low.y + height;
+}
+
+float draw_notes(const AllHeadsView& view, float top, const Box& box, const Frame& frame) {
+    for (const std::string& note : view.notes) {
+        draw_text_in(frame, frame.fonts.body, {box.low.x, top}, {box.high.x, top + frame.px(kNote)},
+                     Align::left, frame.theme.warning,
+                     fit_text(frame, frame.fonts.body, note, box.size().x));
+        top += frame.px(kNote);
+    }
+    return top;
+}
+
+/// One sentence in the place of what it says is not there.
+void draw_sentence(const char* id, const std::string& text, const Box& box, const Frame& frame) {
+    panel(id, box, [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, text); });
+}
+
+float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+    switch (view.list) {
+        case view::HeadsList::scatter:
+            return std::min(room.x * kScatter, room.y + frame.px(80));
+        case view::HeadsList::table:
+            return std::min(heads_table_width(view, frame), room.x * kTable);
+        default:
+            return thumbs_width(view, room, frame);
+    }
+}
+
+void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    switch (view.list) {
+        case view::HeadsList::scatter:
+            return draw_heads_scatter(view, box, frame, out);
+        case view::HeadsList::table:
+            return draw_heads_table(view, box, frame, out);
+        default:
+            return draw_thumbs(view, box, frame, out);
+    }
+}
+
+void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    if (!view.large_lacks.empty()) return draw_sentence("large", view.large_lacks, box, frame);
+    if (view.dimensions && !view.dimensions->lacks.empty())
+        return draw_sentence("large", view.dimensions->lacks, box, frame);
+    if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
+    if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
+    if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);
+    draw_head_grids(view, box, frame, out);
+}
+
+/// All heads left, the head that is shown right of them.
+void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    if (!view.pending.empty()) return draw_sentence("pending", view.pending, box, frame);
+    const float point = draw_point(view, box, frame);
+    const float top = draw_notes(view, point, box, frame) + frame.px(kGap) / 2;
+    const Box whole{{box.low.x, top}, {box.high.x, box.high.y - frame.px(kFoot)}};
+    const float width = list_width(view, whole.size(), frame);
+    const Box list{whole.low, {whole.low.x + width, whole.high.y}};
+    panel("list", list, [&] { draw_list(view, list, frame, out); });
+    const Box hero{{whole.low.x + width + frame.px(kGap), whole.low.y}, whole.high};
+    panel("hero", hero, [&] { draw_large(view, hero, frame, out); });
+}
+
+void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
+               view::Actions& out) {
+    const Box box = area.side(top);
+    panel("side", box, [&] {
+        fill_side(area, top, frame);
+        panel("inspector",
+              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+               {box.high.x - frame.px(4), box.high.y}},
+              [&] { draw_inspector(view::heads_inspector(state), frame, out); });
+    });
+}
+
+}  // namespace
+
+std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
+                                 view::Actions& out) {
+    const AllHeadsView view = build_all_heads_view(state);
+    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
+                    {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
+    if (!view.lacks.empty()) {
+        panel("lacks", whole,
+              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
+        return {};
+    }
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        // What has no room is scrolled to: the heads are what a person came for.
+        const float most = kMostBar * (r.work.high.y - r.work.low.y);
+        top += std::min(heads_bar_height(view, r.work.high.x - r.work.low.x - 2 * r.margin, chrome),
+                        most);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_heads_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{whole.low.x, top + frame.px(kGap)}, whole.high};
+    panel("all heads", box, [&] { draw_body(view, box, frame, out); });
+    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    return view::computed_words(state);
+}
+
+/// Four small matrices, one of them filled.
+void draw_heads_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                     float thin) {
+    const float step = size / 2;
+    for (int n = 0; n < 4; ++n) {
+        const view::Point a{low.x + step * static_cast<float>(n % 2),
+                            low.y + step * static_cast<float>(n / 2)};
+        const view::Point b{a.x + step - thin * 2, a.y + step - thin * 2};
+        if (n == 1)
+            painter.rect(a, b, color);
+        else
+            painter.outline(a, b, color, thin);
+    }
+}
+
+extern const WorkspacePanel kHeadsPanel;
+const WorkspacePanel kHeadsPanel{"heads", draw_heads_icon, draw_heads_workspace};
+
+}  // namespace attn::ui

@@ -1,0 +1,207 @@
+#include "app/workspaces/heads/forms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/words.h"
+#include "core/rng.h"
+
+namespace attn::view {
+namespace {
+
+/// What a head's forms are made of.
+struct Drawn {
+    HeadMatrix matrix;
+    HeadColors colors;
+    ThemeName theme;
+
+    bool may(Index query, Index key) const {
+        const auto at = static_cast<std::size_t>(query * matrix.values.columns + key);
+        return matrix.allowed.empty() || matrix.allowed[at] != 0;
+    }
+    /// 0 … 1 as the curve of colours has it, by size.
+    double strength(double value) const {
+        const double position = position_of(colors.range, value);
+        return colors.range.scale == ColorScale::unit ? position : std::abs(2.0 * position - 1.0);
+    }
+};
+Drawn drawn_of(const AppState& state, HeadPlace place) {
+    return {head_matrix(*heads_look(state).result, heads_look(state).show, place),
+            head_colors(heads_look(state), place), state.theme};
+}
+
+/// What the lines leave out.
+struct Undrawn {
+    double all = 0.0, thin = 0.0, clipped = 0.0;
+    Index none = 0;  // NaN or infinite
+};
+
+void add_line(const Drawn& drawn, Index query, Index key, std::vector<HeadLine>& lines,
+              Undrawn& undrawn) {
+    const double value = drawn.matrix.values(query, key);
+    if (!std::isfinite(value)) {
+        ++undrawn.none;
+        return;
+    }
+    const double size = std::abs(value);
+    undrawn.all += size;
+    if (drawn.colors.is_clipped(key)) {
+        undrawn.clipped += size;
+        return;
+    }
+    if (size < kLeastLine * drawn.colors.range.high) {
+        undrawn.thin += size;
+        return;
+    }
+    // The full colour of its sign: opacity says how much.
+    const ColorRange& range = drawn.colors.range;
+    lines.push_back({query, key, static_cast<float>(drawn.strength(value)),
+                     color_of(range, value < 0.0 ? range.low : range.high, drawn.theme)});
+}
+
+std::vector<std::string> lines_legend(const Drawn& drawn, const Undrawn& undrawn) {
+    const double high = drawn.colors.range.high;
+    const auto share = [&](double part) {
+        return percent(undrawn.all > 0.0 ? part / undrawn.all : 0.0);
+    };
+    std::vector<std::string> legend;
+    legend.push_back(fmt::format("width and opacity: up to {}", tick(high)));
+    legend.push_back(fmt::format("left out: lines under {}, {} of the sum of sizes",
+                                 tick(kLeastLine * high), share(undrawn.thin)));
+    if (!drawn.colors.clipped.empty())
+        legend.push_back(
+            fmt::format("left out: lines to clipped keys, {}", share(undrawn.clipped)));
+    if (undrawn.none > 0)
+        legend.push_back(fmt::format("left out: {} that are NaN or infinite", undrawn.none));
+    return legend;
+}
+
+HeadChip plain_chip(std::string text, bool is_query) {
+    HeadChip chip;
+    chip.text = std::move(text);
+    chip.is_query = is_query;
+    return chip;
+}
+
+HeadChip weighed_chip(const Drawn& drawn, std::string text, Index query, Index key) {
+    HeadChip chip;
+    chip.text = std::move(text);
+    const Theme& colors = theme(drawn.theme);
+    const double value = drawn.matrix.values(query, key);
+    chip.tooltip = cell_number(value, 4);
+    chip.look = HeadChipLook::number;
+    chip.fill = color_of(drawn.colors.range, value, drawn.theme);
+    if (drawn.colors.is_clipped(key)) {
+        chip.look = HeadChipLook::clipped;
+        chip.fill = clipped_color(drawn.theme);
+        chip.tooltip += ", clipped";
+    }
+    if (std::isnan(value)) {
+        chip.look = HeadChipLook::not_a_number;
+        chip.fill = colors.nan;
+    } else if (!drawn.may(query, key)) {
+        chip.look = HeadChipLook::masked;
+        chip.fill = colors.masked;
+        chip.tooltip = "masked";
+    }
+    chip.ink = ink_on(chip.fill, drawn.theme);
+    return chip;
+}
+
+bool same_tokens(const AppState& state, MatrixView<const float> values) {
+    const Document& document = state.document();
+    return document.inputs->x_kv.empty() && document.tokens_kv.empty() &&
+           values.rows == values.columns;
+}
+
+/// The side of the square that the tokens after the first are the patches of, named by row and column as in "0,3"; 0 where
+/// they are others.
+Index patch_side(const std::vector<std::string>& tokens) {
+    const auto patches = std::ssize(tokens) - 1;
+    const auto side = std::lround(std::sqrt(std::max<double>(static_cast<double>(patches), 0.0)));
+    if (patches < 1 || side * side != patches) return 0;
+    for (Index n = 0; n < patches; ++n)
+        if (tokens[static_cast<std::size_t>(n + 1)] != fmt::format("{},{}", n / side, n % side))
+            return 0;
+    return side;
+}
+
+/// In its own colours.
+Picture picture_of(std::shared_ptr<const RgbImage> image) {
+    const std::string_view bytes(reinterpret_cast<const char*>(image->rgb.data()),
+                                 image->rgb.size());
+    return {hash_text(bytes), [image] {
+                Image pixels{static_cast<int>(image->width), static_cast<int>(image->height), {}};
+                for (std::size_t n = 0; n < image->rgb.size(); n += 3) {
+                    const auto rgb = image->rgb.begin() + static_cast<std::ptrdiff_t>(n);
+                    pixels.rgba.insert(pixels.rgba.end(), rgb, rgb + 3);
+                    pixels.rgba.push_back(255);
+                }
+                return pixels;
+            }};
+}
+
+}  // namespace
+
+HeadLinesView head_lines(const AppState& state, HeadPlace place) {
+    const Drawn drawn = drawn_of(state, place);
+    const auto& values = drawn.matrix.values;
+    HeadLinesView view;
+    view.title = shown_name(heads_look(state).show, place);
+    view.queries = axis_labels(state.document(), Axis::query, values.rows);
+    view.keys = axis_labels(state.document(), Axis::key, values.columns);
+    view.query = std::min(heads_look(state).pair.row, values.rows - 1);
+    view.key = std::min(heads_look(state).pair.column, values.columns - 1);
+    Undrawn undrawn;
+    for (Index i = 0; i < values.rows; ++i)
+        for (Index j = 0; j < values.columns; ++j)
+            if (drawn.may(i, j)) add_line(drawn, i, j, view.lines, undrawn);
+    std::ranges::stable_sort(view.lines, {}, &HeadLine::strength);
+    view.legend = lines_legend(drawn, undrawn);
+    return view;
+}
+
+HeadTextView head_text(const AppState& state, HeadPlace place) {
+    const Drawn drawn = drawn_of(state, place);
+    const auto& values = drawn.matrix.values;
+    const Index query = std::min(heads_look(state).pair.row, values.rows - 1);
+    const Index key = std::min(heads_look(state).pair.column, values.columns - 1);
+    const bool same = same_tokens(state, values);
+    const auto queries = axis_labels(state.document(), Axis::query, values.rows);
+    const auto keys = axis_labels(state.document(), Axis::key, values.columns);
+    HeadTextView view;
+    view.title =
+        fmt::format("{}: what {} {}", shown_name(heads_look(state).show, place),
+                    queries[static_cast<std::size_t>(query)],
+                    heads_look(state).show == HeadShow::rollout ? "is made of" : "looks at");
+    if (!same)
+        for (Index i = 0; i < values.rows; ++i)
+            view.queries.push_back(plain_chip(queries[static_cast<std::size_t>(i)], i == query));
+    for (Index j = 0; j < values.columns; ++j) {
+        view.keys.push_back(weighed_chip(drawn, keys[static_cast<std::size_t>(j)], query, j));
+        view.keys.back().is_query = same && j == query;
+        view.keys.back().is_key = j == key;
+    }
+    view.patch_side = patch_side(keys);
+    const auto& image = state.document().image;
+    if (view.patch_side > 0 && image) {
+        view.image = picture_of(image);
+        view.legend.push_back(
+            fmt::format("the image that the model read, resized: its patches cover {} pixels of it",
+                        size(image->height, image->width)));
+    }
+    const std::string_view token = view.patch_side > 0 ? "patch" : "token";
+    view.legend.push_back(fmt::format("colours up to {}; click {}", tick(drawn.colors.range.high),
+                                      same ? fmt::format("another {}: it becomes the query", token)
+                                           : std::string("a query, above, or a key")));
+    if (!drawn.colors.clipped.empty())
+        view.legend.push_back(fmt::format("{} have a colour of their own", "clipped keys"));
+    return view;
+}
+
+}  // namespace attn::view

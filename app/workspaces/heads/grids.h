@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "app/common/grid.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/state.h"
+
+namespace attn::view {
+
+/// What stands large: the head that is shown, or A and B where two are pinned.
+std::vector<HeadPlace> large_heads(const AppState& state);
+/// Why what is chosen is not defined for one of them; "": it is.
+std::string undefined_words(const AppState& state);
+/// As matrices; where there are two of one size with A − B too, and KL(A‖B) of each row of weights. Only where
+/// undefined_words() is "".
+std::vector<GridView> heads_grids(const AppState& state);
+/// The colours, and the colour bar's words, of one head's columns; clipped ones have a look of their own.
+void color_grid(GridView& grid, const HeadColors& colors, ThemeName name);
+/// "∞" where B is 0 at a key where A is not; "–" of a row without weights.
+std::string divergence_text(MatrixView<const float> a, MatrixView<const float> b, Index row);
+
+}  // namespace attn::view

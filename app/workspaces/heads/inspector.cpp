@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/workspace.h"
+
+namespace attn::view {
+namespace {
+
+Piece piece(std::string text, std::optional<Role> role = std::nullopt, bool muted = false) {
+    Piece made;
+    made.text = std::move(text);
+    made.role = role;
+    made.muted = muted;
+    return made;
+}
+
+void add_line(InspectorView& view, std::string label, std::vector<Piece> pieces) {
+    view.as_text += label.empty() ? "" : label + ": ";
+    for (const Piece& each : pieces) view.as_text += each.text;
+    view.as_text += "\n";
+    view.lines.push_back({std::move(label), std::move(pieces)});
+}
+
+/// "cat → The: 0.54".
+std::string pair_words(const AppState& state, large::Cell pair) {
+    const Document& document = state.document();
+    return fmt::format("{} → {}", axis_label(document, Axis::query, pair.row),
+                       axis_label(document, Axis::key, pair.column));
+}
+
+bool is_inside(MatrixView<const float> values, large::Cell pair) {
+    return pair.row < values.rows && pair.column < values.columns;
+}
+
+bool may_attend_at(const AppState& state, HeadPlace place, large::Cell pair) {
+    const auto& allowed = heads_look(state).result->allowed(place);
+    const Index keys = heads_look(state).result->weights(place).columns;
+    return allowed.empty() || allowed[static_cast<std::size_t>(pair.row * keys + pair.column)] != 0;
+}
+
+/// " = 0.54 · 1.23", of the pair that is chosen; "" of what is no product.
+std::string parts_of(const AppState& state, HeadPlace place) {
+    const HeadsLook& look = heads_look(state);
+    const HeadsLayer& layer = look.result->layers[static_cast<std::size_t>(place.layer)];
+    const auto key = static_cast<std::size_t>(look.pair.column);
+    const auto head = static_cast<std::size_t>(place.head);
+    const double weight = look.result->weights(place)(look.pair.row, look.pair.column);
+    const auto product = [&](double by) {
+        return fmt::format(" = {} · {}", number(weight), factor(number(by)));
+    };
+    switch (look.show) {
+        case HeadShow::value_norm:
+            return product(layer.value_norms[head][key]);
+        case HeadShow::output_norm:
+            return product(layer.output_norms[head][key]);
+        case HeadShow::gradient:
+            return product(layer.gradient.matrix(look.result->batch, place.head)(look.pair.row,
+                                                                                 look.pair.column));
+        default:
+            return {};
+    }
+}
+
+/// What is shown in place of the weight at the chosen pair, from its parts.
+void add_shown(const AppState& state, InspectorView& view, HeadPlace place) {
+    const HeadsLook& look = heads_look(state);
+    if (look.show == HeadShow::weights) return;
+    const HeadShowInfo& what = info(look.show);
+    const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
+    const std::string name(what.title);
+    if (!matrix.lacks.empty())
+        return add_line(view, name, {piece("not defined: " + matrix.lacks, {}, true)});
+    if (!is_inside(matrix.values, look.pair)) return;
+    const double value = matrix.values(look.pair.row, look.pair.column);
+    add_line(view, name,
+             {piece(number(value), Role::score),
+              piece(fmt::format("  {}{}", what.formula, parts_of(state, place)), {}, true)});
+}
+
+/// Score and weight of the chosen pair, of the head shown.
+void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
+    const auto weights = heads_look(state).result->weights(place);
+    const large::Cell pair = heads_look(state).pair;
+    if (!is_inside(weights, pair)) return;
+    const bool may = may_attend_at(state, place, pair);
+    add_line(view, "pair",
+             {piece(pair_words(state, pair)), piece(may ? "" : "  (masked)", {}, true)});
+    for (const Stage stage : {Stage::scores, Stage::scaled})
+        if (const auto score = value_at(state, {stage, pair.row, pair.column}))
+            add_line(view, stage == Stage::scores ? "score" : "scaled score",
+                     {piece(number(*score), Role::score)});
+    const auto& given = state.document().given;
+    if (!given.empty() && given[static_cast<std::size_t>(place.layer)]->stage != Stage::weights) {
+        const GivenPairs& pairs = *given[static_cast<std::size_t>(place.layer)];
+        add_line(view, std::string(info(pairs.stage).symbol),
+                 {piece(number(pairs.values(state.batch, place.head, pair.row, pair.column)),
+                        Role::score),
+                  piece("  given by the file", {}, true)});
+    }
+    const bool is_given =
+        !given.empty() && given[static_cast<std::size_t>(place.layer)]->stage == Stage::weights;
+    add_line(view, "weight",
+             {piece(number(weights(pair.row, pair.column)), Role::weight),
+              piece(is_given ? "  given by the file" : "", {}, true)});
+    add_shown(state, view, place);
+    view.as_latex = fmt::format("A_{{{},{}}} = {}", pair.row, pair.column,
+                                exact(weights(pair.row, pair.column)));
+    std::string row;
+    for (const float weight : weights.row(pair.row))
+        row += (row.empty() ? "" : ", ") +
+               (std::isnan(weight) ? std::string("np.nan") : exact(weight));
+    view.as_python = fmt::format(
+        "import numpy as np\na = np.array([{}])  # row {} of {}\nweight = a[{}]\n"
+        "entropy = -(a[a > 0] * np.log(a[a > 0])).sum()\n",
+        row, pair.row, head_name(place), pair.column);
+}
+
+void add_measures(InspectorView& view, const HeadFacts& facts) {
+    for (const HeadMeasureInfo& each : head_measure_table()) {
+        if (each.measure == HeadMeasure::change) continue;  // it has lines of its own
+        const auto& value = facts.measures[each.measure];
+        const std::string why =
+            each.asks.empty() ? std::string() : fmt::format("  (asks for {})", each.asks);
+        add_line(view, std::string(each.title),
+                 {piece(measure_text(each.measure, value),
+                        value ? std::optional(Role::weight) : std::nullopt, !value),
+                  piece(fmt::format("  {}", value ? std::string(each.formula) : why), {}, true)});
+    }
+}
+
+/// What the numbers on screen do not say, and where that is from.
+void add_caution(const AppState& state, InspectorView& view) {
+    const HeadShowInfo& what = info(heads_look(state).show);
+    add_line(view, "caution", {piece(std::string(what.caution), {}, true)});
+    add_line(view, "source", {piece(std::string(what.source), {}, true)});
+}
+
+InspectorView of_one(const AppState& state, const HeadFacts& facts) {
+    InspectorView view;
+    view.empty = false;
+    view.title = head_name(facts.place);
+    view.value = facts.label ? label_title(facts) : "no label";
+    view.role = Role::weight;
+    view.as_text = view.title + "\n";
+    add_line(view, facts.label ? "proposed because" : "", {piece(label_evidence(facts), {}, true)});
+    const auto& names = state.document().head_names;
+    if (facts.place.head < std::ssize(names))
+        add_line(view, "built as", {piece(names[static_cast<std::size_t>(facts.place.head)])});
+    for (const std::string& each : changes_of(state.document(), facts.place))
+        add_line(view, "intervention", {piece(each)});
+    if (const HeadEffect* const effect = effect_on(state.document(), facts.place)) {
+        add_line(view, "change", {piece(change_words(*effect))});
+        add_line(view, "",
+                 {piece("KL of a row = Σ_j α_j ln(α_j / β_j), α untouched, β now, "
+                        "in the model's own run",
+                        {}, true)});
+    }
+    add_pair(state, view, facts.place);
+    add_measures(view, facts);
+    add_caution(state, view);
+    return view;
+}
+
+/// A beside B, a row a measure.
+InspectorTable both(const Document& document, const HeadFacts& a, const HeadFacts& b) {
+    InspectorTable table{"", "measure", {{"A", Role::weight}, {"B", Role::weight}}, {}, {}};
+    const auto text = [](const std::optional<double>& value) {
+        return value ? fmt::format("{:.3f}", *value) : std::string("–");
+    };
+    for (const HeadMeasureInfo& each : heads_measures(document))
+        table.rows.push_back({std::string(each.title),
+                              {{text(a.measures[each.measure]), Role::weight, {}},
+                               {text(b.measures[each.measure]), Role::weight, {}}}});
+    return table;
+}
+
+InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts& b) {
+    const HeadsResult& result = *heads_look(state).result;
+    InspectorView view;
+    view.empty = false;
+    view.title = fmt::format("A {}, B {}", head_name(a.place), head_name(b.place));
+    view.role = Role::weight;
+    view.as_text = view.title + "\n";
+    const large::Cell pair = heads_look(state).pair;
+    const HeadShow show = heads_look(state).show;
+    const HeadMatrix one = head_matrix(result, show, a.place);
+    const HeadMatrix two = head_matrix(result, show, b.place);
+    const auto& first = one.values;
+    const auto& second = two.values;
+    const bool same = first.rows == second.rows && first.columns == second.columns;
+    if (same && is_inside(first, pair)) {
+        const double by = double{first(pair.row, pair.column)} - second(pair.row, pair.column);
+        view.value = fmt::format("A − B = {}", number(by));
+        add_line(view, "pair", {piece(pair_words(state, pair))});
+        add_line(view, "A", {piece(number(first(pair.row, pair.column)), Role::weight)});
+        add_line(view, "B", {piece(number(second(pair.row, pair.column)), Role::weight)});
+        if (show == HeadShow::weights)
+            add_line(view, "KL of the row",
+                     {piece(divergence_text(first, second, pair.row) + " nats", Role::score)});
+        view.as_latex =
+            fmt::format("A_{{{0},{1}}} - B_{{{0},{1}}} = {2}", pair.row, pair.column, exact(by));
+        view.as_python =
+            fmt::format("a, b = {}, {}\nchange = a - b\n", exact(first(pair.row, pair.column)),
+                        exact(second(pair.row, pair.column)));
+    }
+    add_line(view, "A",
+             {piece(label_title(a)), piece(fmt::format("  {}", label_evidence(a)), {}, true)});
+    add_line(view, "B",
+             {piece(label_title(b)), piece(fmt::format("  {}", label_evidence(b)), {}, true)});
+    view.table = both(state.document(), a, b);
+    add_caution(state, view);
+    return view;
+}
+
+}  // namespace
+
+InspectorView heads_inspector(const AppState& state) {
+    InspectorView none;
+    none.hint = "The head that is shown is explained here.";
+    if (!heads_lacks(state).empty() || !has_current_heads(state)) return none;
+    const HeadsResult& result = *heads_look(state).result;
+    const auto& [first, second] = heads_look(state).pinned;
+    const HeadFacts* const a = first ? result.find(*first) : nullptr;
+    const HeadFacts* const b = second ? result.find(*second) : nullptr;
+    if (a != nullptr && b != nullptr) return of_two(state, *a, *b);
+    const HeadFacts* const here = result.find(head_here(state));
+    return here != nullptr ? of_one(state, *here) : none;
+}
+
+}  // namespace attn::view

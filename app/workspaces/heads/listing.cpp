@@ -1,0 +1,93 @@
+#include "app/workspaces/heads/listing.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/words.h"
+
+namespace attn::view {
+namespace {
+
+constexpr int kTicks = 5;
+
+HeadMeasure measure_of(const std::string& key) {
+    return find_head_measure(key).value_or(HeadMeasure::entropy);
+}
+
+/// Where an axis ends: 1 of shares, else the largest that is defined.
+double end_of(const HeadsResult& result, HeadMeasure measure) {
+    double end = info(measure).range == "0 … 1" ? 1.0 : 0.0;
+    for (const HeadFacts& facts : result.heads)
+        end = std::max(end, facts.measures[measure].value_or(0.0));
+    return end > 0.0 ? end : 1.0;
+}
+
+ScatterAxis axis_of(HeadMeasure measure, double end) {
+    ScatterAxis axis;
+    axis.title = info(measure).title;
+    axis.formula = info(measure).formula;
+    for (int n = 0; n < kTicks; ++n) axis.ticks.push_back(tick(end * n / (kTicks - 1)));
+    axis.current = static_cast<int>(measure);
+    return axis;
+}
+
+std::string cell_of(const std::optional<double>& value) {
+    return value ? fmt::format("{:.3f}", *value) : std::string("–");
+}
+
+}  // namespace
+
+HeadsScatter heads_scatter(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const HeadMeasure x = measure_of(look.scatter_x);
+    const HeadMeasure y = measure_of(look.scatter_y);
+    const double x_end = end_of(*look.result, x);
+    const double y_end = end_of(*look.result, y);
+    HeadsScatter scatter{axis_of(x, x_end), axis_of(y, y_end), {}, {}};
+    Index without = 0;
+    for (const HeadFacts& facts : look.result->heads) {
+        if (!passes(look.filter, facts)) continue;
+        const auto& across = facts.measures[x];
+        const auto& up = facts.measures[y];
+        if (!across || !up) {
+            ++without;
+            continue;
+        }
+        scatter.dots.push_back({facts.place, static_cast<float>(*across / x_end),
+                                static_cast<float>(*up / y_end), facts.place == head_here(state),
+                                pin_letter(look, facts.place)});
+    }
+    if (without > 0)
+        scatter.note = fmt::format("{} head{} without a place: a measure is not defined", without,
+                                   without == 1 ? "" : "s");
+    return scatter;
+}
+
+HeadsTable heads_table(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    HeadsTable table;
+    table.sort = look.sort;
+    const auto measures = heads_measures(state.document());
+    for (const HeadMeasureInfo& each : measures)
+        table.columns.push_back({std::string(each.key), std::string(each.title),
+                                 fmt::format("{}\n{}", each.formula, each.source)});
+    for (const HeadPlace place : heads_in_order(*look.result, look.sort)) {
+        const HeadFacts& facts = *look.result->find(place);
+        if (!passes(look.filter, facts)) continue;
+        HeadsTableRow row{place,
+                          head_short(place),
+                          facts.label ? std::string(info(facts.label->name).title) : "",
+                          {},
+                          place == head_here(state)};
+        for (const HeadMeasureInfo& each : measures)
+            row.cells.push_back(cell_of(facts.measures[each.measure]));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,71 @@
+#include "app/workspaces/heads/sources.h"
+
+#include <fmt/format.h>
+
+#include "app/common/document/document.h"
+#include "app/common/format.h"
+#include "core/head_views.h"
+
+namespace attn::view {
+namespace {
+
+std::string rollout_fault(const HeadsLayer& layer, Index tokens, Index n) {
+    if (!layer.fault.empty()) return fmt::format("layer {} has no weights", n);
+    if (layer.tq != layer.tk)
+        return fmt::format("layer {} has {} weights, and rollout asks for as many queries as keys",
+                           n, size(layer.tq, layer.tk));
+    if (layer.tq != tokens)
+        return fmt::format("layer {} has {} tokens, and the first layer {}", n, layer.tq, tokens);
+    return {};
+}
+
+}  // namespace
+
+void find_norms(const Trace& trace, const Inputs& inputs, Index batch, HeadsLayer& layer) {
+    const Tensor& v = trace[Stage::v];
+    if (v.empty()) {
+        layer.value_fault = layer.output_fault = "there are no values";
+        return;
+    }
+    const Tensor& w_o = inputs.params[Param::w_o];
+    const Index width = v.shape().d;
+    if (w_o.empty())
+        layer.output_fault = "there is no W_O";
+    else if (w_o.shape().t != layer.heads * width)
+        layer.output_fault = fmt::format("W_O has {} rows, not heads × d_v = {}", w_o.shape().t,
+                                         layer.heads * width);
+    for (Index head = 0; head < layer.heads; ++head) {
+        const auto values = v.matrix(batch, head * v.shape().h / layer.heads);
+        layer.value_norms.push_back(row_norms(values));
+        if (layer.output_fault.empty())
+            layer.output_norms.push_back(
+                row_norms(values, w_o.matrix(0, 0).row_block(head * width, width)));
+    }
+}
+
+void find_gradient(const Call& call, const Backend& backend, const Trace& trace,
+                   HeadsLayer& layer) {
+    auto gradients = attend_backward(call, trace, Upstream{}, backend);
+    if (!gradients)
+        layer.gradient_fault = gradients.error().sentence;
+    else
+        layer.gradient = std::move((*gradients)[Stage::weights]);
+    if (gradients && layer.gradient.empty())
+        layer.gradient_fault = fmt::format("{} keeps no gradient of weights", backend.name());
+}
+
+void find_rollout(HeadsResult& result) {
+    std::vector<double> flow;
+    std::string fault;
+    for (std::size_t n = 0; n < result.layers.size(); ++n) {
+        HeadsLayer& layer = result.layers[n];
+        if (fault.empty())
+            fault = rollout_fault(layer, result.layers.front().tq, static_cast<Index>(n));
+        layer.rollout_fault = fault;
+        if (!fault.empty()) continue;
+        flow = rollout_after(flow, mean_weights(layer.weights, result.batch), layer.tq);
+        layer.rollout.assign(flow.begin(), flow.end());
+    }
+}
+
+}  // namespace attn::view

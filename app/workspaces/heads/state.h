@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/common/colormap.h"
+#include "app/common/state.h"
+#include "core/head_views.h"
+#include "core/large/planted.h"
+
+namespace attn::view {
+
+struct HeadsResult;
+struct HeadsShown;
+struct Document;
+
+/// One head of one layer.
+struct HeadPlace {
+    Index layer = 0;
+    Index head = 0;
+    bool operator==(const HeadPlace&) const = default;
+};
+
+/// Which keys are left out of the colour range, and of what is drawn as lines: none, key 0, or those whose mean weight
+/// over queries is at least a limit. Sinks: Xiao et al. 2023, arXiv:2309.17453.
+enum class SinkClip : std::uint8_t { none, first, limit };
+inline constexpr std::string_view kSinkClips[] = {"none", "first", "limit"};
+
+/// How the head that is shown stands large.
+enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions };
+inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions"};
+
+/// How all heads stand beside it.
+enum class HeadsList : std::uint8_t { pictures, scatter, table };
+inline constexpr std::string_view kHeadsLists[] = {"pictures", "scatter", "table"};
+
+inline constexpr std::string_view kColorCurves[] = {"usual", "linear", "root", "log"};
+
+/// Which heads are shown among all: those that pass both.
+struct HeadsFilter {
+    std::string label;    // key of the measure that names it; kUnlabelled; "": any
+    std::string measure;  // key of a measure that must be at least `least`; "": none
+    double least = 0.5;
+    bool filters() const { return !label.empty() || !measure.empty(); }
+    bool operator==(const HeadsFilter&) const = default;
+};
+inline constexpr std::string_view kUnlabelled = "none";
+
+/// What the Heads workspace looks at. The head that it shows is the document's layer and the shared head. Not undone.
+struct HeadsLook {
+    std::string sort;        // key of a measure; "": by layer and head
+    bool own_range = false;  // each head's colours end at its own largest number
+    std::array<std::optional<HeadPlace>, 2> pinned;  // A and B; B only with A
+    large::Cell pair;                                // query and key
+    HeadShow show = HeadShow::weights;
+    ColorCurve curve = ColorCurve::root;
+    SinkClip clip = SinkClip::none;
+    double clip_limit = 0.3;
+    HeadForm form = HeadForm::matrix;
+    HeadsList list = HeadsList::pictures;
+    HeadsFilter filter;
+    std::string scatter_x = "sink", scatter_y = "previous";  // keys of measures
+
+    // of the moment: in no session and no journal
+    std::optional<HeadPlace> hovered;
+    std::optional<large::Cell> hovered_pair;
+    std::shared_ptr<const HeadsResult> result;  // see follow_heads(); null: not shown yet
+    std::shared_ptr<const Document> result_of;  // what it is current for
+    std::shared_ptr<const HeadsShown> shown;    // of `result`, as the settings above have it
+    double done = 0.0;                          // of what is being computed, 0 … 1
+};
+
+inline constexpr Look<HeadsLook> heads_look;
+
+}  // namespace attn::view

@@ -1,0 +1,295 @@
+#include "app/workspaces/heads/view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/colormap.h"
+#include "app/common/document/model_text.h"
+#include "app/common/format.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/workspace.h"
+
+namespace attn::view {
+namespace {
+
+constexpr int kRamp = 24;        // colours of the legend
+constexpr Index kMostInRow = 4;  // heads of an only layer; more are listed in several rows
+
+std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
+    const auto measure = find_head_measure(look.sort);
+    if (!measure) return head_short(facts.place);
+    const auto& value = facts.measures[*measure];
+    return fmt::format("{}  {}", head_short(facts.place),
+                       value ? fmt::format("{:.2f}", *value) : std::string("–"));
+}
+
+/// The largest mean KL that interventions made.
+double largest_change(const Document& document) {
+    double largest = 0.0;
+    if (document.effects)
+        for (const HeadEffect& effect : document.effects->run.heads)
+            largest = std::max(largest, effect.mean_kl());
+    return largest;
+}
+
+/// Whether it is off, and how much interventions changed it.
+void mark_change(const Document& document, double largest, HeadThumb& thumb) {
+    thumb.off = is_off(document, thumb.place);
+    const HeadEffect* const effect = effect_on(document, thumb.place);
+    if (effect == nullptr) return;
+    thumb.change = change_number(*effect);
+    if (effect->finite == 0)
+        thumb.change_share = effect->infinite > 0 ? 1.0F : 0.0F;
+    else if (largest > 0.0)
+        thumb.change_share = static_cast<float>(effect->mean_kl() / largest);
+}
+
+void add_thumbs(const AppState& state, AllHeadsView& view) {
+    const HeadsLook& look = heads_look(state);
+    const HeadsResult& result = *look.result;
+    const HeadsAtlas atlas = heads_atlas(result);
+    view.layers = atlas.layers;
+    view.columns = atlas.columns;
+    view.picture = heads_picture(state, atlas);
+    const bool of_layer = info(look.show).of_layer;
+    if (of_layer) view.columns = 1;
+    const double largest = largest_change(state.document());
+    for (const HeadPlace place : heads_in_order(result, look.sort)) {
+        const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+        // one picture a layer: it stands for the head that is shown, or the layer's last
+        if (of_layer && place.head != std::min(head_here(state).head, layer.heads - 1)) continue;
+        const HeadFacts& facts = *result.find(place);
+        const bool shows = passes(look.filter, facts);
+        if (view.listed && !shows) continue;
+        HeadThumb thumb;
+        thumb.place = place;
+        thumb.title = of_layer ? fmt::format("layer {}", place.layer) : thumb_title(look, facts);
+        thumb.pin = pin_letter(look, place);
+        thumb.shown = place == head_here(state);
+        thumb.passes = shows;
+        thumb.column = of_layer ? 0 : place.head;
+        thumb.part = heads_part(result, atlas, place);
+        thumb.aspect = static_cast<float>(layer.tq) / static_cast<float>(layer.tk);
+        if (!of_layer) mark_change(state.document(), largest, thumb);
+        view.thumbs.push_back(std::move(thumb));
+    }
+    for (Index n = 0; n < view.layers; ++n) view.layer_labels.push_back(fmt::format("layer {}", n));
+    for (Index n = 0; n < view.columns; ++n) {
+        view.head_labels.push_back(of_layer ? "all heads" : fmt::format("head {}", n));
+        view.head_numbers.push_back(of_layer ? "all" : std::to_string(n));
+    }
+}
+
+std::string clipped_words(const HeadsLook& look) {
+    if (look.clip == SinkClip::first) return "key 0: clipped, not in the colours";
+    const Index keys = clipped_keys(*look.shown);
+    if (keys == 0) return fmt::format("no key has a mean weight ≥ {}", number(look.clip_limit));
+    return fmt::format("keys of mean weight ≥ {}: clipped", number(look.clip_limit));
+}
+
+std::string range_words(const HeadsLook& look) {
+    const std::string_view title =
+        look.show == HeadShow::weights ? "weights" : info(look.show).title;
+    const std::string_view curve = look.curve == ColorCurve::log      ? ", log"
+                                   : look.curve == ColorCurve::linear ? ", linear"
+                                                                      : ", √";
+    return look.own_range ? fmt::format("{}, each head up to its own largest{}", title, curve)
+                          : fmt::format("{}, the same colours for all heads{}", title, curve);
+}
+
+HeadsLegend legend_of(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const HeadShowInfo& what = info(look.show);
+    const ColorScale scale = what.has_sign ? ColorScale::diverging : ColorScale::unit;
+    HeadsLegend legend;
+    for (int n = 0; n < kRamp; ++n)
+        legend.colors.push_back(color_at(scale, static_cast<double>(n) / (kRamp - 1), state.theme));
+    const ColorRange range = look.result->heads.empty()
+                                 ? ColorRange{scale}
+                                 : head_colors(look, look.result->heads.front().place).range;
+    const bool own = look.own_range;
+    legend.high = own ? "largest" : tick(range.high);
+    legend.low = "0";
+    if (what.has_sign)
+        legend.low = own ? "−largest" : tick(range.low);
+    else if (look.curve == ColorCurve::log)
+        legend.low = own ? fmt::format("≤ {:g} of it", kLogFloor)
+                         : fmt::format("≤ {}", tick(range.high * kLogFloor));
+    legend.words = range_words(look);
+    const Index keys = state.document().size.tk;
+    if (look.show == HeadShow::weights && !own && keys > 0) {
+        const double even = 1.0 / static_cast<double>(keys);
+        legend.even = static_cast<float>(position_of(range, even));
+        legend.words +=
+            fmt::format("; mark: 1/n = {}, n = {} key{}", tick(even), keys, keys == 1 ? "" : "s");
+    }
+    legend.caution = what.caution;
+    legend.source = what.source;
+    if (look.show == HeadShow::gradient) legend.words += "; L = Σ output of each layer";
+    if (const double largest = largest_change(state.document());
+        largest > 0.0 && has_own_heads(state.document()) && !what.of_layer)
+        legend.change_words = fmt::format(
+            "strip: mean KL(untouched‖now) of its rows, longest {} nats", number(largest));
+    if (look.clip == SinkClip::none) return legend;
+    legend.clipped = clipped_color(state.theme);
+    legend.clipped_words = clipped_words(look);
+    return legend;
+}
+
+void add_option(HeadsChoice& choice, std::string_view name, std::string_view key,
+                std::string_view now) {
+    if (key == now) choice.current = static_cast<int>(choice.keys.size());
+    choice.names.emplace_back(name);
+    choice.keys.emplace_back(key);
+}
+
+HeadsChoice measures_of(const Document& document, std::string_view none, std::string_view now) {
+    HeadsChoice choice;
+    if (!none.empty()) add_option(choice, none, "", now);
+    const auto measures = heads_measures(document);
+    for (const HeadMeasureInfo& each :
+         head_measure_table())  // one that is chosen stays in the list
+        if (each.key == now ||
+            std::ranges::find(measures, each.key, &HeadMeasureInfo::key) != measures.end())
+            add_option(choice, each.title, each.key, now);
+    return choice;
+}
+
+HeadsChoice labels_of(const HeadsFilter& filter) {
+    HeadsChoice choice;
+    add_option(choice, "any label", "", filter.label);
+    for (const HeadMeasureInfo& each : head_measure_table())
+        if (is_head_label(each.measure)) add_option(choice, each.title, each.key, filter.label);
+    add_option(choice, "no label", kUnlabelled, filter.label);
+    return choice;
+}
+
+HeadsChoice names_of(std::span<const std::string_view> names, std::size_t now) {
+    HeadsChoice choice;
+    for (const std::string_view name : names) add_option(choice, name, name, names[now]);
+    return choice;
+}
+
+HeadsControls controls_of(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    HeadsControls controls;
+    for (const HeadShowInfo& each : head_show_table())
+        add_option(controls.show, each.title, each.key, info(look.show).key);
+    controls.show.names.front() = "weights α";
+    const std::string_view clips[] = {"shown", "clip key 0", "clip heavy keys"};
+    controls.clip = names_of(kSinkClips, static_cast<std::size_t>(look.clip));
+    controls.clip.names.assign(std::begin(clips), std::end(clips));
+    controls.list = names_of(kHeadsLists, static_cast<std::size_t>(look.list));
+    controls.form = names_of(kHeadForms, static_cast<std::size_t>(look.form));
+    controls.sort = measures_of(state.document(), "layer and head", look.sort);
+    controls.label = labels_of(look.filter);
+    controls.measure = measures_of(state.document(), "any measure", look.filter.measure);
+    controls.x = measures_of(state.document(), "", look.scatter_x);
+    controls.y = measures_of(state.document(), "", look.scatter_y);
+    controls.curve = std::max(static_cast<int>(look.curve), 1) - 1;
+    controls.clip_limit = look.clip_limit;
+    controls.least = look.filter.least;
+    controls.count = shown_count(look);
+    controls.own_range = look.own_range;
+    if (const auto measure = find_head_measure(look.filter.measure); measure && look.result)
+        for (const HeadFacts& facts : look.result->heads)
+            controls.least_high =
+                std::max(controls.least_high, facts.measures[*measure].value_or(0.0));
+    controls.pinned = !pin_letter(look, head_here(state)).empty();
+    controls.compares = look.pinned[0] && look.pinned[1];
+    const ModelOrigin* const model = wanted_model(state);
+    controls.model = model != nullptr;
+    controls.off = will_be_off(state, head_here(state));
+    controls.edits = head_edits(state);
+    if (model != nullptr) controls.interventions = interventions_of(model->changes);
+    return controls;
+}
+
+std::string pending_words(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const std::string what =
+        look.show == HeadShow::gradient ? "weights and their gradients" : "weights";
+    return fmt::format("Computing {} of all heads of {} layer{}: {}.", what,
+                       state.document().layers.size(),
+                       state.document().layers.size() == 1 ? "" : "s", percent(look.done));
+}
+
+void add_large(const AppState& state, AllHeadsView& view) {
+    const HeadsLook& look = heads_look(state);
+    const std::vector<HeadPlace> places = large_heads(state);
+    if (look.form == HeadForm::dimensions) {
+        if (!places.empty()) view.dimensions = head_dimensions(state, places.back());
+        return;
+    }
+    view.large_lacks = undefined_words(state);
+    if (!view.large_lacks.empty()) return;
+    if (look.form == HeadForm::matrix) view.grids = heads_grids(state);
+    for (const HeadPlace place : places) {
+        const std::string letter =
+            places.size() > 1 ? pin_letter(look, place) + ": " : std::string();
+        if (look.form == HeadForm::lines) {
+            view.lines.push_back(head_lines(state, place));
+            view.lines.back().title.insert(0, letter);
+        } else if (look.form == HeadForm::text) {
+            view.texts.push_back(head_text(state, place));
+            view.texts.back().title.insert(0, letter);
+        }
+    }
+}
+
+void add_notes(const HeadsResult& result, AllHeadsView& view) {
+    for (std::size_t n = 0; n < result.layers.size(); ++n)
+        for (const std::string& words : {result.layers[n].fault, result.layers[n].note})
+            if (!words.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, words));
+    constexpr std::size_t kMostNotes = 3;
+    if (view.notes.size() <= kMostNotes) return;
+    const std::size_t more = view.notes.size() - kMostNotes + 1;
+    view.notes.resize(kMostNotes - 1);
+    view.notes.push_back(
+        fmt::format("And {} more layers of which there is such a thing to say.", more));
+}
+
+}  // namespace
+
+AllHeadsView build_all_heads_view(const AppState& state) {
+    AllHeadsView view;
+    view.lacks = heads_lacks(state);
+    if (!view.lacks.empty()) return view;
+    const HeadsLook& look = heads_look(state);
+    view.controls = controls_of(state);
+    view.list = look.list;
+    if (!has_current_heads(state) || !look.shown) {
+        view.pending = pending_words(state);
+        return view;
+    }
+    view.here = head_here(state);
+    view.point = heads_point(state);
+    const bool one_row = look.result->layers.size() == 1 &&
+                         look.result->heads.size() > static_cast<std::size_t>(kMostInRow);
+    view.listed = !look.sort.empty() || (one_row && !info(look.show).of_layer);
+    add_thumbs(state, view);
+    view.legend = legend_of(state);
+    if (look.list == HeadsList::scatter) view.scatter = heads_scatter(state);
+    if (look.list == HeadsList::table) view.table = heads_table(state);
+    add_large(state, view);
+    view.hovered_pair = look.hovered_pair;
+    view.pair = look.pair;
+    add_notes(*look.result, view);
+    const HeadFacts* const hovered = look.hovered ? look.result->find(*look.hovered) : nullptr;
+    if (hovered == nullptr) return view;
+    view.hovered = look.hovered;
+    view.hover_title = head_name(hovered->place);
+    view.hover_words = hover_words(state.document(), *hovered);
+    for (const std::string& each : changes_of(state.document(), hovered->place))
+        view.hover_words += "\n" + each;
+    if (const HeadEffect* const effect = effect_on(state.document(), hovered->place))
+        view.hover_words += fmt::format("\nchange: {}", change_words(*effect));
+    return view;
+}
+
+}  // namespace attn::view

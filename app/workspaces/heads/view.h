@@ -1,0 +1,104 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/common/document/interventions.h"
+#include "app/common/grid.h"
+#include "app/common/painter.h"
+#include "app/workspaces/heads/edits.h"
+#include "app/workspaces/heads/forms.h"
+#include "app/workspaces/heads/listing.h"
+#include "app/workspaces/heads/state.h"
+
+namespace attn::view {
+
+/// A small picture of a head's weights: a part of one picture that has them all.
+struct HeadThumb {
+    HeadPlace place;
+    std::string title;  // "0·3"; with the value that the heads are sorted by: "0·3  0.54"
+    std::string pin;    // "A", "B" or ""
+    bool shown = false;
+    bool passes = true;  // the filter; dimmed where it does not
+    bool off = false;    // switched off in the model
+    std::string change;  // what other heads being off did to its weights: "0.31"; "": nothing
+    float change_share = 0.0F;  // of the largest such change
+    Index column = 0;           // where a row is a layer
+    Part part;
+    float aspect = 1.0F;  // height over width
+};
+/// How the small pictures are coloured.
+struct HeadsLegend {
+    std::vector<Color> colors;  // from low to high
+    std::string low, high;
+    std::optional<float> even;     // where 1/n stands along the colours, n keys
+    std::string words;             // "weights, the same colours for all heads"
+    std::optional<Color> clipped;  // of keys that are left out of the colours
+    std::string clipped_words;     // "key 0 of every head"
+    std::string caution, source;   // of what is shown in place of weights, and of weights
+    std::string change_words;      // what a strip in a picture is; "": there is none
+};
+/// A list to choose from, by keys.
+struct HeadsChoice {
+    std::vector<std::string> names, keys;
+    int current = 0;
+};
+struct HeadsControls {
+    HeadsChoice show, clip, list, form, sort, label, measure, x, y;
+    int curve = 0;  // linear, root, log
+    double clip_limit = 0.3;
+    double least = 0.5, least_high = 1.0;  // of the filter's measure, and where its slider ends
+    std::string count;                     // "12 of 144 shown"
+    bool own_range = false;
+    bool pinned = false;  // the head shown
+    bool compares = false;
+    bool model = false;           // its heads can be switched off
+    bool off = false;             // the head shown
+    std::vector<HeadEdit> edits;  // of the head shown
+    std::vector<Intervention> interventions;
+};
+
+struct AllHeadsView {
+    std::string lacks;    // why there is nothing; "": there is
+    std::string pending;  // what is being computed; "": nothing
+    std::string point;    // the first line
+    bool listed = false;  // one picture after the other, with titles; else a row is a layer
+    Index layers = 0, columns = 0;                       // of the pictures by layer and head
+    std::vector<std::string> layer_labels;               // "layer 0"
+    std::vector<std::string> head_labels, head_numbers;  // "head 0", "0"
+    std::vector<HeadThumb> thumbs;                       // in their order
+    Picture picture;
+    HeadsLegend legend;
+    std::optional<HeadPlace> hovered;
+    std::string hover_title, hover_words;
+    HeadsList list = HeadsList::pictures;
+    std::optional<HeadsScatter> scatter;
+    std::optional<HeadsTable> table;
+    // the head shown, or A and B, in one of the forms
+    std::string large_lacks;      // why it is not defined; "": it is
+    std::vector<GridView> grids;  // with two A − B too
+    std::vector<HeadLinesView> lines;
+    std::vector<HeadTextView> texts;
+    std::optional<HeadDimensionsView> dimensions;
+    std::optional<large::Cell> hovered_pair;
+    large::Cell pair;
+    std::vector<std::string> notes;  // layers that cannot be computed
+    HeadsControls controls;
+    HeadPlace here;
+};
+
+AllHeadsView build_all_heads_view(const AppState& state);
+
+/// The picture of all heads: tiles in rows by layer, one pixel a weight, of large ones the largest of several.
+struct HeadsAtlas {
+    Index tile = 1;  // pixels, of the largest
+    Index layers = 0, columns = 0;
+};
+HeadsAtlas heads_atlas(const HeadsResult& result);
+Picture heads_picture(const AppState& state, const HeadsAtlas& atlas);
+/// Where in it a head stands.
+Part heads_part(const HeadsResult& result, const HeadsAtlas& atlas, HeadPlace place);
+
+}  // namespace attn::view

@@ -1,0 +1,335 @@
+#include "app/workspaces/heads/words.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/interventions.h"
+#include "app/common/document/model_text.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/words.h"
+#include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+using enum HeadMeasure;
+
+/// What a head does with its weight, of its name: "gives … to the previous token".
+std::string deed(HeadMeasure name, const std::string& share) {
+    switch (name) {
+        case previous:
+            return fmt::format("gives {} of its weight to the previous token", share);
+        case diagonal:
+            return fmt::format("gives {} of its weight to the token itself", share);
+        case next:
+            return fmt::format("gives {} of its weight to the next token", share);
+        case duplicate:
+            return fmt::format("gives {} of its weight to the same word elsewhere", share);
+        case induction:
+            return fmt::format("gives {} of its weight to what followed the same word", share);
+        default:
+            return fmt::format("gives {} of its weight to the first token", share);
+    }
+}
+
+/// ", more than any other of the 8 heads"; "" where another gives as much.
+std::string rank_words(const HeadsResult& result, const HeadFacts& best, HeadMeasure measure) {
+    const double value = *best.measures[measure];
+    const auto others = std::ranges::count_if(result.heads, [&](const HeadFacts& each) {
+        return !(each.place == best.place) && each.measures[measure].value_or(-1.0) >= value;
+    });
+    if (others > 0 || result.heads.size() < 2) return {};
+    return fmt::format(", more than any other of the {} heads", result.heads.size());
+}
+
+/// The head whose label stands out most; nullptr: none has one.
+const HeadFacts* most_named(const HeadsResult& result) {
+    const HeadFacts* best = nullptr;
+    const auto weight = [](const HeadFacts& facts) {
+        return facts.label->lift() - (facts.label->name == sink ? 1.0 : 0.0);  // a sink comes last
+    };
+    for (const HeadFacts& facts : result.heads)
+        if (facts.label && (best == nullptr || weight(facts) > weight(*best))) best = &facts;
+    return best;
+}
+
+std::string unnamed_words(const HeadsResult& result) {
+    const bool any = std::ranges::any_of(
+        result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
+    if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
+    const std::size_t count = result.heads.size();
+    return fmt::format(
+        "{} one kind of key clearly more than even rows would: a label takes {} of the way to all "
+        "of it, in {} rows at least.",
+        count == 1 ? std::string("The one head does not give")
+                   : fmt::format("None of the {} heads gives", count),
+        number(kNamedLift), kLeastNamedRows);
+}
+
+std::string standing_out(const HeadsResult& result) {
+    const HeadFacts* const best = most_named(result);
+    if (best == nullptr) return unnamed_words(result);
+    const HeadMeasure name = best->label->name;
+    return fmt::format("Layer {} head {} {}{}.", best->place.layer, best->place.head,
+                       deed(name, cell_number(*best->measures[name], 2)),
+                       rank_words(result, *best, name));
+}
+
+std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
+    const auto order = heads_in_order(result, std::string(info(measure).key));
+    const HeadFacts* most = nullptr;
+    const HeadFacts* least = nullptr;
+    std::size_t defined = 0;
+    for (const HeadPlace place : order) {
+        const HeadFacts* const facts = result.find(place);
+        if (!facts->measures[measure]) continue;
+        ++defined;
+        if (most == nullptr) most = facts;
+        least = facts;
+    }
+    const std::string title = sentence(std::string(info(measure).title));
+    const std::string bare = title.substr(0, title.size() - 1);
+    if (most == nullptr)
+        return fmt::format("{} is not defined for any head here{}.", bare,
+                           info(measure).asks.empty()
+                               ? std::string()
+                               : fmt::format(": it asks for {}", info(measure).asks));
+    const auto text = [&](const HeadFacts& facts) {
+        return fmt::format("{} ({})", measure_text(measure, facts.measures[measure]),
+                           head_name(facts.place));
+    };
+    if (defined == 1) return fmt::format("{}: {}.", bare, text(*most));
+    return fmt::format("{}: from {} down to {}.", bare, text(*most), text(*least));
+}
+
+/// Rows of A against B.
+struct Divergences {
+    double sum = 0.0;
+    Index finite = 0, infinite = 0, none = 0;
+};
+Divergences divergences(MatrixView<const float> a, MatrixView<const float> b) {
+    Divergences all;
+    for (Index i = 0; i < a.rows; ++i) {
+        const double kl = row_divergence(a.row(i), b.row(i));
+        if (std::isnan(kl))
+            ++all.none;
+        else if (std::isinf(kl))
+            ++all.infinite;
+        else
+            all.sum += kl, ++all.finite;
+    }
+    return all;
+}
+
+std::string divergence_words(const Divergences& all) {
+    std::string words;
+    if (all.finite > 0)
+        words += fmt::format(" KL(A‖B) is {} nats in the mean of {} rows.",
+                             number(all.sum / static_cast<double>(all.finite)), all.finite);
+    if (all.infinite > 0)
+        words += fmt::format(" It is ∞ in {} row{}: B is 0 at a key where A is not.", all.infinite,
+                             all.infinite == 1 ? "" : "s");
+    if (all.finite == 0 && all.infinite > 0)
+        words = fmt::format(" KL(A‖B) is ∞ in every row: B is 0 at a key where A is not.");
+    return words;
+}
+
+bool has_replaced_row(const Document& document, ModelHead at) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr && std::ranges::find(model->changes.rows, at, &RowIntervention::at) !=
+                                   model->changes.rows.end();
+}
+
+/// The interventions, what the output became, and the head that changed most: of those whose weights were not given.
+std::string interventions_point(const AppState& state) {
+    const Document& document = state.document();
+    std::string words = without_words(document);
+    if (words.empty() || !document.effects) return words;
+    const HeadEffect* most = nullptr;
+    for (const HeadEffect& effect : document.effects->run.heads)
+        if (effect.changed() && !has_replaced_row(document, effect.at) &&
+            (most == nullptr || effect.mean_kl() > most->mean_kl()))
+            most = &effect;
+    if (most == nullptr) return words + " No other head's weights change.";
+    return fmt::format("{} Most changed: {}, {}.", words,
+                       head_name({most->at.layer, most->at.head}), change_words(*most));
+}
+
+std::string_view number_word(HeadShow show) {
+    return show == HeadShow::weights ? "weight" : info(show).title;
+}
+
+}  // namespace
+
+std::string head_name(HeadPlace place) {
+    return fmt::format("layer {} head {}", place.layer, place.head);
+}
+
+std::string head_short(HeadPlace place) { return fmt::format("{}·{}", place.layer, place.head); }
+
+std::string shown_name(HeadShow show, HeadPlace place) {
+    if (show == HeadShow::weights) return head_name(place);
+    if (show == HeadShow::rollout) return fmt::format("rollout up to layer {}", place.layer);
+    return fmt::format("{} of {}", info(show).title, head_name(place));
+}
+
+std::string pin_letter(const HeadsLook& look, HeadPlace place) {
+    if (look.pinned[0] == place) return "A";
+    return look.pinned[1] == place ? "B" : "";
+}
+
+HeadPlace head_here(const AppState& state) { return {state.document().layer, state.head}; }
+
+std::string measure_text(HeadMeasure measure, const std::optional<double>& value) {
+    if (!value) return "not defined";
+    if (measure == entropy || measure == HeadMeasure::change) return number(*value) + " nats";
+    if (measure == distance) return number(*value) + " tokens";
+    return number(*value);
+}
+
+bool is_there(const AppState& state, HeadPlace place) {
+    return place.layer >= 0 && place.head >= 0 &&
+           place.head < heads_in_layer(state.document(), place.layer);
+}
+
+std::string label_title(const HeadFacts& facts) {
+    return facts.label ? std::string(info(facts.label->name).title) : "no label";
+}
+
+std::string label_evidence(const HeadFacts& facts) {
+    if (!facts.label)
+        return fmt::format(
+            "A label takes {} of the way from even rows to one kind of key, in {} rows "
+            "at least.",
+            number(kNamedLift), kLeastNamedRows);
+    const HeadLabel& label = *facts.label;
+    if (label.name == sink)
+        return fmt::format("{} of the weight is on key 0, where even rows would put {} ({} rows).",
+                           cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
+    return fmt::format(
+        "{} of the weight that is not on key 0 goes there, where even rows would put {} ({} rows; "
+        "{} "
+        "of all their weight is not on key 0).",
+        cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
+        cell_number(label.rest, 2));
+}
+
+std::string heads_point(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    if (!has_current_heads(state) || look.result->heads.empty()) return {};
+    const std::string off = interventions_point(state);
+    const std::string space = off.empty() ? "" : " ";
+    if (look.pinned[0] && look.pinned[1]) return off + space + compare_point(state);
+    if (const auto measure = find_head_measure(look.sort))
+        return off + space + sorted_words(*look.result, *measure);
+    return off.empty() ? standing_out(*look.result) : off;
+}
+
+bool has_own_heads(const Document& document) {
+    return document.own_heads == 0 || document.own_heads == document.size.heads;
+}
+
+bool is_off(const Document& document, HeadPlace place) {
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr && has_own_heads(document) &&
+           std::ranges::binary_search(model->changes.off, ModelHead{place.layer, place.head});
+}
+
+bool will_be_off(const AppState& state, HeadPlace place) {
+    const ModelOrigin* const model = wanted_model(state);
+    return model != nullptr &&
+           std::ranges::binary_search(model->changes.off, ModelHead{place.layer, place.head});
+}
+
+std::vector<std::string> changes_of(const Document& document, HeadPlace place) {
+    std::vector<std::string> words;
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr || !has_own_heads(document)) return words;
+    if (is_off(document, place))
+        words.emplace_back("switched off: its rows of W_O are 0, nothing of it reaches the output");
+    const ModelHead at{place.layer, place.head};
+    for (const RowIntervention& row : model->changes.rows)
+        if (row.at == at)
+            words.push_back(fmt::format("row {} replaced: {}, in place of softmax's", row.query,
+                                        row_words(row.weights)));
+    const Index heads = std::max<Index>(document.own_heads, 1);
+    const Index kv = document.own_kv_heads > 0 ? document.own_kv_heads : heads;
+    for (const TextPatch& patch : model->changes.patches) {
+        const Index head = patch.part == Stage::q ? place.head : place.head * kv / heads;
+        if (patch.at == ModelHead{place.layer, head})
+            words.push_back(fmt::format("{} patched: from “{}”, position by position",
+                                        info(patch.part).key, shortened(patch.text)));
+    }
+    return words;
+}
+
+const HeadEffect* effect_on(const Document& document, HeadPlace place) {
+    if (!document.effects || !has_own_heads(document)) return nullptr;
+    const auto& heads = document.effects->run.heads;
+    const auto found =
+        std::ranges::find(heads, ModelHead{place.layer, place.head}, &HeadEffect::at);
+    return found == heads.end() || !found->changed() ? nullptr : &*found;
+}
+
+std::string change_number(const HeadEffect& effect) {
+    if (effect.finite > 0) return number(effect.mean_kl());
+    return effect.infinite > 0 ? "∞" : "NaN";
+}
+
+std::string change_words(const HeadEffect& effect) {
+    std::string words;
+    if (effect.finite > 0)
+        words = fmt::format("mean KL(untouched‖now) of {} row{} {} nats", effect.finite,
+                            effect.finite == 1 ? "" : "s", number(effect.mean_kl()));
+    const auto add = [&](Index rows, const char* what) {
+        if (rows == 0) return;
+        words += fmt::format("{}KL {} in {} row{}", words.empty() ? "" : ", ", what, rows,
+                             rows == 1 ? "" : "s");
+    };
+    add(effect.infinite, "∞");
+    add(effect.undefined, "NaN");
+    return words + fmt::format(", largest |Δα| {}", number(effect.largest));
+}
+
+std::string compare_point(const AppState& state) {
+    const HeadShow show = heads_look(state).show;
+    const HeadMatrix one =
+        head_matrix(*heads_look(state).result, show, *heads_look(state).pinned[0]);
+    const HeadMatrix two =
+        head_matrix(*heads_look(state).result, show, *heads_look(state).pinned[1]);
+    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state);
+    const auto& a = one.values;
+    const auto& b = two.values;
+    if (a.rows != b.rows || a.columns != b.columns)
+        return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
+                           size(a.rows, a.columns), size(b.rows, b.columns));
+    large::Cell at;
+    double most = 0.0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j) {
+            const double by = double{a(i, j)} - b(i, j);
+            if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
+        }
+    const std::string kl =
+        show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
+    if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", number_word(show), kl);
+    const Document& document = state.document();
+    return fmt::format("A and B differ most at {} → {}: A − B = {}.{}",
+                       axis_label(document, Axis::query, at.row),
+                       axis_label(document, Axis::key, at.column), number(most), kl);
+}
+
+std::string hover_words(const Document& document, const HeadFacts& facts) {
+    std::string words = label_title(facts);
+    for (const HeadMeasureInfo& each : heads_measures(document))
+        words += fmt::format("\n{}: {}", each.title,
+                             measure_text(each.measure, facts.measures[each.measure]));
+    return words;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,415 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/heads/workspace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/document/interventions.h"
+#include "app/common/document/model_text.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/edits.h"
+#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/requests.h"
+#include "app/workspaces/heads/words.h"
+
+namespace attn::view {
+namespace {
+
+/// The head so many places on in the order on screen.
+Action neighbour(const AppState& state, Index step) {
+    const auto order = heads_in_order(*heads_look(state).result, heads_look(state).sort);
+    const auto found = std::ranges::find(order, head_here(state));
+    const Index last = std::ssize(order) - 1;
+    const Index at = found == order.end() ? 0 : found - order.begin();
+    const HeadPlace to = order[static_cast<std::size_t>(std::clamp<Index>(at + step, 0, last))];
+    return ChooseHead{to.layer, to.head};
+}
+
+/// The same head of another layer.
+Action other_layer(const AppState& state, Index step) {
+    const HeadsResult& result = *heads_look(state).result;
+    const HeadPlace here = head_here(state);
+    const Index layer = here.layer + step;
+    if (layer < 0 || layer >= std::ssize(result.layers)) return ChooseHead{here.layer, here.head};
+    const Index heads = result.layers[static_cast<std::size_t>(layer)].heads;
+    return ChooseHead{layer, std::clamp<Index>(here.head, 0, std::max<Index>(heads, 1) - 1)};
+}
+
+void add_choices(const CommandAdder& add, const AppState& state) {
+    const bool many = heads_look(state).result->heads.size() > 1;
+    const bool layers = state.document().layers.size() > 1;
+    add("Show the next head", plain(Key::right), neighbour(state, 1), many);
+    add("Show the head before", plain(Key::left), neighbour(state, -1), many);
+    add("Show the head of the layer above", plain(Key::up), other_layer(state, -1), layers);
+    add("Show the head of the layer below", plain(Key::down), other_layer(state, 1), layers);
+    add("Show the first head in this order", plain(Key::home),
+        neighbour(state, -std::ssize(heads_look(state).result->heads)), many);
+    add("Show the last head in this order", plain(Key::end),
+        neighbour(state, std::ssize(heads_look(state).result->heads)), many);
+}
+
+void add_pins(const CommandAdder& add, const AppState& state) {
+    const auto& [a, b] = heads_look(state).pinned;
+    const HeadPlace here = head_here(state);
+    const bool pinned = a == here || b == here;
+    add(pinned ? "Unpin this head" : "Pin this head to compare it", plain(Key::space),
+        PinHead{here.layer, here.head, !pinned});
+    add("A and B change places", plain(Key::x), SwapPins{}, a && b);
+    add("Unpin both heads", {}, UnpinHeads{}, a.has_value());
+}
+
+void add_switches(const CommandAdder& add, const AppState& state) {
+    const HeadPlace here = head_here(state);
+    const ModelOrigin* const model = wanted_model(state);
+    const bool off = will_be_off(state, here);
+    add(off ? "Switch this head of the model on" : "Switch this head of the model off",
+        plain(Key::w), SwitchHead{here.layer, here.head, off}, model != nullptr);
+    add("Switch all heads of the model on", shift(Key::w), SwitchAllHeadsOn{},
+        model != nullptr && !model->changes.off.empty());
+    for (const HeadEdit& edit : head_edits(state))
+        add(edit.command, plain(edit.key), edit.action, edit.why_not.empty(), edit.why_not);
+    if (model == nullptr) return;
+    for (const Intervention& each : interventions_of(model->changes))
+        add(fmt::format("Remove: {}", each.words), {}, each.remove);
+    add("Remove every intervention", {}, RemoveInterventions{}, !model->changes.empty());
+}
+
+void add_sorts(const CommandAdder& add, const AppState& state) {
+    std::vector<std::string> keys{""};
+    for (const HeadMeasureInfo& each : heads_measures(state.document()))
+        keys.emplace_back(each.key);
+    const Index count = std::ssize(keys);
+    const Index now = std::ranges::find(keys, heads_look(state).sort) - keys.begin();
+    const auto at = [&](Index n) { return keys[static_cast<std::size_t>((n + count) % count)]; };
+    add("Sort by the next measure", plain(Key::n), SortHeads{at(now + 1)});
+    add("Sort by the measure before", shift(Key::n), SortHeads{at(now - 1)});
+    add("Sort by layer and head", {}, SortHeads{""}, now != 0);
+    for (const HeadMeasureInfo& each : heads_measures(state.document()))
+        add(fmt::format("Sort by {}", each.title), {}, SortHeads{std::string(each.key)},
+            heads_look(state).sort != each.key);
+}
+
+template <class Made>
+void add_named(const CommandAdder& add, const char* words, std::span<const std::string_view> names,
+               std::size_t now, Made made) {
+    for (std::size_t n = 0; n < names.size(); ++n)
+        add(fmt::format("{} {}", words, names[n]), {}, made(std::string(names[n])), n != now);
+}
+
+void add_looks(const CommandAdder& add, const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    for (const HeadShowInfo& each : head_show_table())
+        add(fmt::format("Show {} of heads", each.title), {}, ShowHeadsAs{std::string(each.key)},
+            look.show != each.show);
+    const auto next = (static_cast<std::size_t>(look.form) + 1) % std::size(kHeadForms);
+    add("The head in the next form", plain(Key::f), SetHeadForm{std::string(kHeadForms[next])});
+    add_named(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form),
+              [](std::string form) { return SetHeadForm{std::move(form)}; });
+    const auto list = (static_cast<std::size_t>(look.list) + 1) % std::size(kHeadsLists);
+    add("All heads in the next way", plain(Key::l), SetHeadsList{std::string(kHeadsLists[list])});
+    add_named(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list),
+              [](std::string way) { return SetHeadsList{std::move(way)}; });
+    const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
+    add("Clip sinks in the next way", plain(Key::z),
+        ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
+    add_named(add, "Colours by curve", std::span(kColorCurves).subspan(1),
+              static_cast<std::size_t>(look.curve) - 1,
+              [](std::string curve) { return SetHeadsCurve{std::move(curve)}; });
+}
+
+void add_filters(const CommandAdder& add, const AppState& state) {
+    const HeadsFilter& now = heads_look(state).filter;
+    for (const HeadMeasureInfo& each : head_measure_table())
+        if (is_head_label(each.measure))
+            add(fmt::format("Only heads labelled {}", each.title), {},
+                FilterHeadsByLabel{std::string(each.key)}, now.label != each.key);
+    add("Only heads without a label", {}, FilterHeadsByLabel{std::string(kUnlabelled)},
+        now.label != kUnlabelled);
+    add("Heads of every label", {}, FilterHeadsByLabel{""}, !now.label.empty());
+    add("Heads of every measure", {}, FilterHeadsByMeasure{"", now.least}, !now.measure.empty());
+}
+
+/// Inside the weights of the document's layer.
+Action moved(const AppState& state, Index rows, Index columns) {
+    const Dimensions& size = state.document().size;
+    const large::Cell& pair = heads_look(state).pair;
+    return SelectHeadsPair{
+        std::clamp<Index>(pair.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
+        std::clamp<Index>(pair.column + columns, 0, std::max<Index>(size.tk, 1) - 1)};
+}
+
+void add_selection(const CommandAdder& add, const AppState& state) {
+    add("Select the query above", shift(Key::up), moved(state, -1, 0));
+    add("Select the query below", shift(Key::down), moved(state, 1, 0));
+    add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
+    add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
+}
+
+nlohmann::ordered_json place_to(HeadPlace place) {
+    return {{"layer", place.layer}, {"head", place.head}};
+}
+
+void read_pin(Fields& fields, const char* key, const AppState& state,
+              std::optional<HeadPlace>& pin) {
+    read_object(fields, key, [&](Fields& inner) {
+        HeadPlace place;
+        inner.need_index("layer", place.layer);
+        inner.need_index("head", place.head);
+        if (is_there(state, place))
+            pin = place;
+        else if (inner.fine())
+            inner.complain(
+                fmt::format("is {}, which the document does not have", head_name(place)));
+    });
+}
+
+void need_measure(Fields& fields, const std::string& key) {
+    if (!find_head_measure(key)) fields.complain(fmt::format("has the unknown measure '{}'", key));
+}
+
+/// How heads are drawn and listed.
+void read_heads_drawing(Fields& fields, HeadsLook& look) {
+    std::vector<std::string_view> shows;
+    for (const HeadShowInfo& each : head_show_table()) shows.push_back(each.key);
+    fields.read_name("show", look.show, shows);
+    fields.read_name("curve", look.curve, kColorCurves);
+    fields.read_name("clip", look.clip, kSinkClips);
+    fields.read("clip_limit", look.clip_limit);
+    fields.read_name("form", look.form, kHeadForms);
+    fields.read_name("list", look.list, kHeadsLists);
+    fields.read("label", look.filter.label);
+    fields.read("measure", look.filter.measure);
+    fields.read("least", look.filter.least);
+    fields.read("scatter_x", look.scatter_x);
+    fields.read("scatter_y", look.scatter_y);
+    if (!(look.clip_limit > 0.0 && look.clip_limit <= 1.0))
+        fields.complain("has a 'clip_limit' that is not above 0 and at most 1");
+    if (!std::isfinite(look.filter.least)) fields.complain("has a 'least' that is no number");
+    if (!look.filter.label.empty() && look.filter.label != kUnlabelled)
+        need_measure(fields, look.filter.label);
+    if (!look.filter.measure.empty()) need_measure(fields, look.filter.measure);
+    need_measure(fields, look.scatter_x);
+    need_measure(fields, look.scatter_y);
+}
+
+bool is_inside(const AppState& state, large::Cell cell) {
+    const Dimensions& size = state.document().size;
+    return cell.row < size.tq && cell.column < size.tk;
+}
+
+}  // namespace
+
+std::string heads_fault(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document) && document.given.empty())
+        return document.no_attention.empty() ? "There is no sentence yet" : document.no_attention;
+    const bool whole = document.given.empty() && !is_without_values(document);
+    // What to do in the window stands behind the reason.
+    if (const std::string why = stages_lack(document); whole && !why.empty())
+        return why.substr(0, why.find(": Large shows"));
+    if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
+        document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
+        return {};
+    const Index cells = head_cells(document);
+    if (cells <= kMostHeadCells) return {};
+    return fmt::format(
+        "All heads of all layers have {} weights, more than the {} that are computed at once",
+        grouped(cells), grouped(kMostHeadCells));
+}
+
+std::string heads_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document) && document.given.empty()) return empty_words(document);
+    const bool whole = document.given.empty() && !is_without_values(document);
+    if (std::string why = stages_lack(document); whole && !why.empty()) return why;
+    const std::string fault = heads_fault(state);
+    return fault.empty() ? fault : fault + ": Step shows one layer (key 1).";
+}
+
+void enter_heads(AppState& state) {
+    if (!heads_lacks(state).empty()) return say(state, heads_lacks(state));
+    const auto& place = state.places[static_cast<std::size_t>(Axis::key)];
+    if (place && is_inside(state, {place->row, place->column}))  // the pair that Step looked at
+        heads_look(state).pair = {place->row, place->column};
+    say(state,
+        "Arrows show another head, N sorts by the next measure, Space pins a head to compare.");
+}
+
+void add_heads_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Heads", heads_lacks(state).empty() && has_current_heads(state)};
+    if (add.there && !heads_look(state).result->heads.empty()) {
+        add_choices(add, state);
+        add_pins(add, state);
+        add_switches(add, state);
+        add_sorts(add, state);
+        add_looks(add, state);
+        add_filters(add, state);
+        add_selection(add, state);
+        const bool own = heads_look(state).own_range;
+        add(own ? "The same colours for all heads"
+                : "Colours of each head up to its largest weight",
+            plain(Key::o), SetHeadsRange{!own});
+        add("Copy the measures as CSV", plain(Key::c), CopyHeadMeasures{});
+    }
+    add_document_commands(list, state);
+    for (const Preset& preset : state.presets)
+        list.push_back(
+            {fmt::format("Preset: {}", preset.title), "Heads", {}, LoadPreset{preset.key}});
+}
+
+std::optional<Action> escape_heads(const AppState& state) {
+    if (heads_look(state).pinned[0] && !state.presenter) return UnpinHeads{};
+    return std::nullopt;
+}
+
+void clear_heads(AppState& state) { heads_look(state).pair = {}; }
+
+void settle_heads(AppState& state) {
+    HeadsLook& look = heads_look(state);
+    const Dimensions& size = state.document().size;
+    look.pair.row = std::clamp<Index>(look.pair.row, 0, std::max<Index>(size.tq, 1) - 1);
+    look.pair.column = std::clamp<Index>(look.pair.column, 0, std::max<Index>(size.tk, 1) - 1);
+    auto& [a, b] = look.pinned;
+    if (b && !is_there(state, *b)) b.reset();
+    if (a && !is_there(state, *a)) a = std::exchange(b, std::nullopt);
+    if (look.hovered && !is_there(state, *look.hovered)) look.hovered.reset();
+    look.hovered_pair.reset();
+    if (look.result_of != state.shared_document())
+        look.result = nullptr, look.result_of = nullptr, look.shown = nullptr;
+}
+
+void forget_heads(AppState& state) {
+    HeadsLook& look = heads_look(state);
+    look.pinned = {};
+    look.pair = {};
+    look.hovered.reset();
+    look.hovered_pair.reset();
+    look.result = nullptr;
+    look.result_of = nullptr;
+    look.shown = nullptr;
+}
+
+nlohmann::ordered_json write_heads(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    nlohmann::ordered_json heads{{"sort", look.sort},
+                                 {"own_range", look.own_range},
+                                 {"show", info(look.show).key},
+                                 {"curve", kColorCurves[static_cast<std::size_t>(look.curve)]},
+                                 {"clip", kSinkClips[static_cast<std::size_t>(look.clip)]},
+                                 {"clip_limit", look.clip_limit},
+                                 {"form", kHeadForms[static_cast<std::size_t>(look.form)]},
+                                 {"list", kHeadsLists[static_cast<std::size_t>(look.list)]},
+                                 {"label", look.filter.label},
+                                 {"measure", look.filter.measure},
+                                 {"least", look.filter.least},
+                                 {"scatter_x", look.scatter_x},
+                                 {"scatter_y", look.scatter_y},
+                                 {"row", look.pair.row},
+                                 {"column", look.pair.column}};
+    if (look.pinned[0]) heads["a"] = place_to(*look.pinned[0]);
+    if (look.pinned[1]) heads["b"] = place_to(*look.pinned[1]);
+    return heads;
+}
+
+void read_heads(Fields& fields, AppState& state) {
+    HeadsLook& look = heads_look(state);
+    read_heads_drawing(fields, look);
+    fields.read("sort", look.sort);
+    fields.read("own_range", look.own_range);
+    fields.read_index("row", look.pair.row);
+    fields.read_index("column", look.pair.column);
+    read_pin(fields, "a", state, look.pinned[0]);
+    read_pin(fields, "b", state, look.pinned[1]);
+    if (look.pinned[1] && (!look.pinned[0] || look.pinned[0] == look.pinned[1]))
+        fields.complain("has 'b' without another head 'a'");
+    if (!look.sort.empty() && !find_head_measure(look.sort))
+        fields.complain(fmt::format("has the unknown measure '{}'", look.sort));
+    if (!is_empty(state.document()) && !is_inside(state, look.pair))
+        fields.complain(fmt::format("points at a pair that the weights do not have: {} → {}",
+                                    look.pair.row, look.pair.column));
+}
+
+bool has_heads_settled(const AppState& state) {
+    return !heads_lacks(state).empty() || has_current_heads(state);
+}
+
+std::string heads_figure_name(const AppState& state) {
+    return heads_look(state).pinned[1] ? "heads-compared" : "heads";
+}
+
+std::vector<Shot> heads_shots() {
+    const LoadPreset three{"three-heads"};
+    return {{"", {three, ChooseHead{0, 0}, SelectHeadsPair{4, 3}}},
+            {"sorted", {three, SortHeads{"previous"}}},
+            {"compared", {three, PinHead{0, 0, true}, PinHead{0, 1, true}}},
+            {"lines", {three, SelectHeadsPair{4, 3}, SetHeadForm{"lines"}}},
+            {"text", {three, ChooseHead{0, 2}, SelectHeadsPair{4, 3}, SetHeadForm{"text"}}},
+            {"dimensions", {three, SelectHeadsPair{4, 3}, SetHeadForm{"dimensions"}}},
+            {"scatter", {three, ScatterHeads{"sink", "previous"}}},
+            {"table", {three, SetHeadsList{"table"}}}};
+}
+
+namespace {
+
+constexpr std::string_view kHeadsMouse[] = {
+    "Click a small picture: that head is shown large, here and in every workspace.",
+    "Shift+click a small picture: pin it; with two pinned they are compared.",
+    "Click a weight: the inspector explains it.",
+    "Point at a small picture: what the head does.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_heads>("heads"),
+};
+
+void leave_heads(AppState& state) {
+    heads_look(state).hovered.reset();
+    heads_look(state).hovered_pair.reset();
+}
+
+void note_progress(AppState& state, std::string_view request, double done) {
+    if (request == "heads") heads_look(state).done = done;
+}
+
+}  // namespace
+
+const WorkspaceInfo kHeadsWorkspace{
+    .key = "heads",
+    .title = "Heads",
+    .tip = "All heads of all layers: what each does, and two side by side.",
+    .digit = Key::digit8,
+    .shows_document = true,
+    .actions = HeadsActions::kTypes,
+    .requests = kRequests,
+    .lacks = heads_lacks,
+    .enter = enter_heads,
+    .leave = leave_heads,
+    .add_commands = add_heads_commands,
+    .escape = escape_heads,
+    .clear = clear_heads,
+    .settle = settle_heads,
+    .forget = forget_heads,
+    .follow = follow_heads,
+    .progress = note_progress,
+    .has_side = [](const AppState& state) { return heads_lacks(state).empty(); },
+    .inspector = heads_inspector,
+    .write = write_heads,
+    .read = read_heads,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = has_heads_settled,
+    .figure_name = heads_figure_name,
+    .shots = heads_shots,
+    .mouse = kHeadsMouse,
+};
+
+}  // namespace attn::view

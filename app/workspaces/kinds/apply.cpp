@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/map/state.h"
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/words.h"
+#include "app/workspaces/kinds/workspace.h"
+
+namespace attn::view {
+namespace {
+
+std::string letter(KindsSide side) { return side == KindsSide::a ? "A" : "B"; }
+
+bool has_pair(const AppState& state, large::Cell cell) {
+    const Dimensions& size = state.document().size;
+    return cell.row >= 0 && cell.column >= 0 && cell.row < size.tq && cell.column < size.tk;
+}
+
+/// The pair for the other workspaces too.
+void choose_pair(AppState& state, large::Cell cell) {
+    KindsLook& look = kinds_look(state);
+    if (look.online && cell.row != shown_pair(state).row) look.taken = 0;  // another row begins
+    look.selected = cell;
+    const MapSize& map = map_look(state).size;
+    if (cell.row < map.rows && cell.column < map.columns) map_look(state).selected = cell;
+    say(state, pair_words(state));
+}
+
+void go_to_step(AppState& state, Index to) {
+    KindsLook& look = kinds_look(state);
+    const Index last = online_chunks(state);
+    look.taken = std::clamp<Index>(to, 0, last);
+    look.clock_s = 0.0;
+    if (look.taken == last) look.playing = false;
+    say(state, online_words(state));
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SetKind& action) {
+    KindsControls controls = kinds_controls(state);
+    auto changed = with_setting(controls.side(action.side), action.setting, action.value);
+    if (!changed) return say(state, changed.error());
+    controls.side(action.side) = *changed;
+    edit_controls(
+        state, controls,
+        fmt::format("{}: {}", letter(action.side), setting_words(*changed, action.setting)));
+}
+
+void carry_out(AppState& state, const ChooseKinds& action) {
+    const auto found = std::ranges::find(kinds_presets(), action.pair, &KindsPreset::key);
+    if (found == kinds_presets().end())
+        return say(state, fmt::format("there is no pair of kinds '{}'", action.pair),
+                   Severity::error);
+    KindsControls controls = kinds_controls(state);
+    controls.a = found->a;
+    controls.b = found->b;
+    edit_controls(state, controls, fmt::format("{}: {}", found->title, found->words));
+}
+
+void carry_out(AppState& state, const SwapKinds&) {
+    KindsControls controls = kinds_controls(state);
+    std::swap(controls.a, controls.b);
+    edit_controls(state, controls, "A and B changed places");
+}
+
+void carry_out(AppState& state, const CopyKind& action) {
+    KindsControls controls = kinds_controls(state);
+    const KindsSide to = action.from == KindsSide::a ? KindsSide::b : KindsSide::a;
+    controls.side(to) = controls.side(action.from);
+    edit_controls(state, controls, fmt::format("{} is as {}", letter(to), letter(action.from)));
+}
+
+void carry_out(AppState& state, const SetKindsSeed& action) {
+    KindsControls controls = kinds_controls(state);
+    controls.seed = action.seed;
+    edit_controls(state, controls, fmt::format("Seed {} of the scores' parameters", action.seed));
+}
+
+void carry_out(AppState& state, const SelectKindsPair& action) {
+    const large::Cell cell{action.row, action.column};
+    if (has_pair(state, cell)) return choose_pair(state, cell);
+    const Dimensions& size = state.document().size;
+    say(state,
+        fmt::format("There is no pair {} → {}: the weights are {} × {}, counted from 0.",
+                    action.row, action.column, size.tq, size.tk),
+        Severity::warning);
+}
+
+void carry_out(AppState& state, const MovePair& action) {
+    const Dimensions& size = state.document().size;
+    if (size.tq == 0 || size.tk == 0) return;
+    large::Cell cell = shown_pair(state);
+    cell.row = std::clamp<Index>(cell.row + action.rows, 0, size.tq - 1);
+    cell.column = std::clamp<Index>(cell.column + action.columns, 0, size.tk - 1);
+    choose_pair(state, cell);
+}
+
+void carry_out(AppState& state, const ShowOnline& action) {
+    kinds_look(state).online = action.on;
+    kinds_look(state).playing = false;
+    enter_kinds(state);
+}
+
+void carry_out(AppState& state, const SetOnlineSide& action) {
+    KindsControls controls = kinds_controls(state);
+    controls.online = action.side;
+    kinds_look(state).taken = 0;
+    edit_controls(
+        state, controls,
+        fmt::format("The online softmax goes through the scores of {}", letter(action.side)));
+}
+
+void carry_out(AppState& state, const SetOnlineChunk& action) {
+    if (action.keys < 1 || action.keys > kMostChunk)
+        return say(state,
+                   fmt::format("A chunk is {} keys: it must be 1 to {}.", action.keys, kMostChunk),
+                   Severity::error);
+    KindsControls controls = kinds_controls(state);
+    controls.chunk = action.keys;
+    kinds_look(state).taken = 0;
+    edit_controls(state, controls,
+                  fmt::format("Chunks of {} key{}", action.keys, action.keys == 1 ? "" : "s"));
+}
+
+void carry_out(AppState& state, const StepOnline& action) {
+    const Index last = online_chunks(state);
+    const Index by = std::clamp<Index>(action.steps, -last, last);
+    go_to_step(state, kinds_look(state).taken + by);
+}
+
+void carry_out(AppState& state, const GoToOnlineEnd& action) {
+    go_to_step(state, action.last ? online_chunks(state) : 0);
+}
+
+void carry_out(AppState& state, const PlayOnline&) {
+    KindsLook& look = kinds_look(state);
+    const bool start = !look.playing && online_chunks(state) > 0;
+    if (start && look.taken == online_chunks(state)) go_to_step(state, 0);
+    look.playing = start;
+    look.clock_s = 0.0;
+}
+
+}  // namespace attn::view

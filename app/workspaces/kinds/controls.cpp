@@ -1,0 +1,207 @@
+#include "app/workspaces/kinds/controls.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/typed.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr KindName kScoreNames[] = {
+    {"dot", "dot product"}, {"cosine", "cosine"}, {"general", "general"}, {"additive", "additive"}};
+constexpr KindName kPositionNames[] = {{"none", "no position"},
+                                       {"rope-half", "RoPE, halves"},
+                                       {"rope-interleaved", "RoPE, pairs"},
+                                       {"alibi", "ALiBi"}};
+constexpr KindName kMaskNames[] = {{"document", "given mask"},
+                                   {"full", "no mask"},
+                                   {"causal", "causal"},
+                                   {"window", "window"},
+                                   {"causal-window", "causal window"}};
+
+constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
+                                        {"chunked", "chunked softmax"},
+                                        {"linear", "linear attention"},
+                                        {"latents", "latents"},
+                                        {"state-space", "state space"}};
+
+template <class Enum>
+std::string key_of(std::span<const KindName> names, Enum value) {
+    return std::string(names[static_cast<std::size_t>(value)].key);
+}
+
+template <class Enum>
+bool pick(std::span<const KindName> names, std::string_view text, Enum& value) {
+    const auto found = std::ranges::find(names, text, &KindName::key);
+    if (found == names.end()) return false;
+    value = static_cast<Enum>(found - names.begin());
+    return true;
+}
+
+bool read_number(std::string_view text, double low, double high, double& value) {
+    const auto typed = typed_number(text);
+    if (!typed || !(*typed >= low && *typed <= high)) return false;
+    value = *typed;
+    return true;
+}
+
+bool write_scaled(AttentionKind& kind, std::string_view text) {
+    if (text != "on" && text != "off") return false;
+    kind.scaled = text == "on";
+    return true;
+}
+
+bool write_softcap(AttentionKind& kind, std::string_view text) {
+    if (text == "off") return kind.softcap = 0.0, true;
+    return read_number(text, kLeastTemperature, kMostLogit, kind.softcap);
+}
+
+bool write_sink(AttentionKind& kind, std::string_view text) {
+    if (text == "off") return kind.sink.reset(), true;
+    return read_number(text, -kMostLogit, kMostLogit, kind.sink.emplace());
+}
+
+bool read_whole(std::string_view text, Index low, Index high, Index& value) {
+    const auto typed = typed_whole(text);
+    if (!typed || *typed < low || *typed > high) return false;
+    value = *typed;
+    return true;
+}
+
+/// A whole number from `Low` to `High`.
+template <Index AttentionKind::*Member, Index Low, Index High>
+constexpr KindSetting whole_setting(std::string_view key, std::string_view wanted) {
+    return {key, [](const AttentionKind& kind) { return std::to_string(kind.*Member); },
+            [](AttentionKind& kind, std::string_view text) {
+                return read_whole(text, Low, High, kind.*Member);
+            },
+            wanted};
+}
+
+constexpr KindSetting kSettings[] = {
+    {"score", [](const AttentionKind& kind) { return key_of(kScoreNames, kind.score); },
+     [](AttentionKind& kind, std::string_view text) { return pick(kScoreNames, text, kind.score); },
+     "dot, cosine, general or additive"},
+    {"scaling", [](const AttentionKind& kind) { return std::string(kind.scaled ? "on" : "off"); },
+     write_scaled, "on or off"},
+    {"temperature", [](const AttentionKind& kind) { return fmt::format("{}", kind.temperature); },
+     [](AttentionKind& kind, std::string_view text) {
+         return read_number(text, kLeastTemperature, kMostTemperature, kind.temperature);
+     },
+     "a number from 0.01 to 100"},
+    {"position", [](const AttentionKind& kind) { return key_of(kPositionNames, kind.position); },
+     [](AttentionKind& kind, std::string_view text) {
+         return pick(kPositionNames, text, kind.position);
+     },
+     "none, rope-half, rope-interleaved or alibi"},
+    {"softcap",
+     [](const AttentionKind& kind) {
+         return kind.softcap == 0.0 ? "off" : fmt::format("{}", kind.softcap);
+     },
+     write_softcap, "off, or a number from 0.01 to 100"},
+    {"sink",
+     [](const AttentionKind& kind) { return kind.sink ? fmt::format("{}", *kind.sink) : "off"; },
+     write_sink, "off, or a number from −100 to 100"},
+    {"mask", [](const AttentionKind& kind) { return key_of(kMaskNames, kind.mask); },
+     [](AttentionKind& kind, std::string_view text) { return pick(kMaskNames, text, kind.mask); },
+     "document, full, causal, window or causal-window"},
+    whole_setting<&AttentionKind::window, 0, kMostWindow>("window", "a whole number from 0 to 64"),
+    {"operation", [](const AttentionKind& kind) { return key_of(kOperationNames, kind.operation); },
+     [](AttentionKind& kind, std::string_view text) {
+         return pick(kOperationNames, text, kind.operation);
+     },
+     "softmax, chunked, linear, latents or state-space"},
+    whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk", "a whole number from 1 to 64"),
+    whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents",
+                                                            "a whole number from 1 to 64"),
+    whole_setting<&AttentionKind::state, 1, kMostLatents>("state", "a whole number from 1 to 64"),
+};
+
+constexpr AttentionKind kUnscaled{.scaled = false};
+constexpr AttentionKind kCosine{.score = Score::cosine, .scaled = false, .temperature = 0.25};
+constexpr AttentionKind kRope{.position = KindPosition::rope_half};
+constexpr AttentionKind kAlibi{.position = KindPosition::alibi};
+constexpr AttentionKind kFull{.mask = KindMask::full};
+constexpr AttentionKind kWindow{.mask = KindMask::window};
+constexpr AttentionKind kCausal{.mask = KindMask::causal};
+constexpr AttentionKind kSink{.sink = 0.0};
+constexpr AttentionKind kChunked{.operation = KindOperation::chunked};
+constexpr AttentionKind kLinear{.mask = KindMask::full, .operation = KindOperation::linear};
+constexpr AttentionKind kLatents{
+    .mask = KindMask::full, .operation = KindOperation::latents, .latents = 2};
+constexpr AttentionKind kStateSpace{.mask = KindMask::causal,
+                                    .operation = KindOperation::state_space};
+
+constexpr KindsPreset kPresets[] = {
+    {"dot-cosine",
+     "dot product or cosine",
+     "Cosine forgets how long queries and keys are: only their angle counts.",
+     {},
+     kCosine},
+    {"scaled-unscaled",
+     "÷ √d_k or not",
+     "Without ÷ √d_k the scores are larger and the rows sharper.",
+     {},
+     kUnscaled},
+    {"rope",
+     "no position or RoPE",
+     "RoPE turns queries and keys by their position: the same words weigh otherwise farther apart.",
+     {},
+     kRope},
+    {"alibi",
+     "no position or ALiBi",
+     "ALiBi lowers a score by its distance: weight moves towards the diagonal.",
+     {},
+     kAlibi},
+    {"window", "all keys or a window",
+     "What lies outside the window goes to the keys inside, in each row by itself.", kFull,
+     kWindow},
+    {"causal", "causal or all keys",
+     "A causal row shares among what came before; the last row is the same in both.", kCausal,
+     kFull},
+    {"sink",
+     "without or with a sink",
+     "A sink takes a share that no value answers: every row keeps less than 1.",
+     {},
+     kSink},
+    {"linear", "softmax or linear attention",
+     "φ(q)·φ(k) in place of exp(q·k): no row of scores is ever made, and few rows are sharp.",
+     kFull, kLinear},
+    {"chunked",
+     "in one go or in chunks",
+     "The same weights but for rounding, and no row of them is stored.",
+     {},
+     kChunked},
+    {"latents", "all pairs or two latents",
+     "Two learned queries read all tokens, and the tokens read them.", kFull, kLatents},
+    {"state-space", "causal softmax or state space",
+     "A recurrence over the values, which looks at no query or key, and only back.", kCausal,
+     kStateSpace},
+};
+
+}  // namespace
+
+std::span<const KindSetting> kind_settings() { return kSettings; }
+
+Result<AttentionKind> with_setting(AttentionKind kind, std::string_view key,
+                                   std::string_view text) {
+    const auto found = std::ranges::find(kind_settings(), key, &KindSetting::key);
+    if (found == kind_settings().end())
+        return bad_input(fmt::format("a kind of attention has no setting '{}'", shortened(key)));
+    if (!found->write(kind, text))
+        return bad_input(
+            fmt::format("{} is '{}': expected {}", key, shortened(text), found->wanted));
+    return kind;
+}
+
+std::span<const KindName> score_names() { return kScoreNames; }
+std::span<const KindName> position_names() { return kPositionNames; }
+std::span<const KindName> mask_names() { return kMaskNames; }
+std::span<const KindName> operation_names() { return kOperationNames; }
+std::span<const KindsPreset> kinds_presets() { return kPresets; }
+
+}  // namespace attn::view

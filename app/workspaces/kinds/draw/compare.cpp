@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/common/draw/axis_labels.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/grid_parts.h"
+#include "app/common/draw/lens.h"
+#include "app/common/draw/math.h"
+#include "app/workspaces/kinds/draw/parts.h"
+#include "app/workspaces/kinds/draw/table.h"
+#include "app/workspaces/step/actions.h"
+
+namespace attn::ui {
+namespace {
+
+using view::GridView;
+using view::KindSideView;
+
+// Design units.
+constexpr float kGap = 20.0F;
+constexpr float kHeading = 24.0F;
+constexpr float kFormula = 40.0F;
+constexpr float kLow = 440.0F;  // of a lower room the formula stands beside the words
+constexpr float kFormulaSize = 16.0F;
+constexpr float kBar = 36.0F;  // colours and their words
+constexpr float kLargestCell = 128.0F;
+constexpr float kSmallGap = 8.0F;
+constexpr float kOutputTitle = 48.0F;  // with the numbers of the columns
+constexpr float kLeastRow = 22.0F;
+constexpr float kLargestRow = 34.0F;
+constexpr float kLeastHero = 0.62F;  // of the height: lower, and the canvas scrolls
+
+/// One of the three: where it stands.
+struct Column {
+    float left = 0.0F;   // of its words and cells
+    float width = 0.0F;  // of its cells and what stands beside them
+};
+struct Layout {
+    Column columns[3];  // A, B, B − A
+    float cell = 0.0F;
+    float labels = 0.0F;   // width of the rows' words
+    float top = 0.0F;      // y of the headings
+    float cells = 0.0F;    // y of the cells
+    float foot = 0.0F;     // y under the cells
+    float formula = 0.0F;  // height of the line of the formulas; 0: beside the words
+};
+
+float words_above(const GridView& grid, float cell, const Frame& frame) {
+    return column_labels_height({grid.column_labels, cell, grid.column_role, {}, {}}, frame);
+}
+
+float beside(const GridView& grid, float cell, const Frame& frame) {
+    float width = 0.0F;
+    for (const view::SideVector& side : grid.sides) width += side_width(side, frame, cell);
+    return width > 0.0F ? width + frame.px(kSmallGap) : 0.0F;
+}
+
+/// Three matrices of one size in `room`: as large as the narrower side lets them be.
+Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const Frame& frame) {
+    const GridView& grid = view.a.weights;
+    const auto rows = static_cast<float>(grid.rows);
+    const auto keys = static_cast<float>(grid.columns);
+    Layout at;
+    at.top = low.y;
+    at.formula = room.y < frame.px(kLow) ? 0.0F : frame.px(kFormula);
+    float cell = frame.px(kLargestCell);
+    for (int pass = 0; pass < 3; ++pass) {  // what stands around depends a little on the cell
+        at.labels = row_labels_width({grid.row_labels, cell, grid.row_role, {}, {}}, frame);
+        const float sides = 2 * beside(grid, cell, frame);
+        const float across = (room.x - at.labels - 2 * frame.px(kGap) - sides) / (3 * keys);
+        const float down =
+            (room.y - frame.px(kHeading + kBar) - at.formula - words_above(grid, cell, frame)) /
+            rows;
+        cell = std::clamp(std::min(across, down), 1.0F, frame.px(kLargestCell));
+    }
+    at.cell = cell >= frame.px(8) ? std::floor(cell) : cell;
+    const float width = at.cell * keys;
+    const float side = beside(grid, at.cell, frame);
+    const float spare = room.x - at.labels - 3 * width - 2 * side;
+    const float gap = std::clamp(spare / 2, frame.px(kGap), frame.px(6 * kGap));
+    at.columns[0] = {low.x + at.labels, width + side};
+    at.columns[1] = {at.columns[0].left + at.columns[0].width + gap, width + side};
+    at.columns[2] = {at.columns[1].left + at.columns[1].width + gap, width};
+    at.cells = low.y + frame.px(kHeading) + at.formula + words_above(grid, at.cell, frame);
+    at.foot = at.cells + at.cell * rows;
+    return at;
+}
+
+/// Clicks choose the pair that all workspaces share.
+void follow_clicks(const view::Actions& clicks, view::Actions& out) {
+    for (const view::Action& click : clicks)
+        if (const auto* select = click.as<view::SelectCell>())
+            out.push_back(view::SelectKindsPair{select->cell.row, select->cell.column});
+}
+
+void draw_matrix(const GridView& grid, const char* id, const Column& column, const Layout& at,
+                 const Frame& frame, view::Actions& out) {
+    const GridPlace place{{column.left, at.cells}, {at.cell, at.cell}};
+    view::Actions clicks;
+    ImGui::PushID(id);
+    draw_grid(grid, {}, place, frame, clicks,
+              {.labels = false, .color_bar = false, .sides = false});
+    const GridCanvas canvas{grid, place, frame};
+    draw_column_labels(canvas, at.cells);
+    draw_sides(canvas, std::numeric_limits<float>::max());
+    ImGui::PopID();
+    follow_clicks(clicks, out);
+}
+
+void draw_bar(const GridView& grid, const Column& column, const Layout& at, const Frame& frame,
+              view::Actions& out) {
+    const GridPlace place{{column.left, at.cells}, {at.cell, at.cell}};
+    const float width = at.cell * static_cast<float>(grid.columns);
+    draw_color_bar(GridCanvas{grid, place, frame}, {column.left, at.foot + frame.px(kBarGap)},
+                   width, out);
+}
+
+/// "A  scaled dot product" and what its scores are.
+struct Heading {
+    const std::string& letter;
+    const std::string& words;
+    const std::string& tex;
+    view::Color color;
+    float left, right;
+};
+
+/// Beside the words where there is no line for it, and where it fits.
+void draw_heading_formula(const Heading& heading, float after, const Layout& at,
+                          const Frame& frame) {
+    if (heading.tex.empty()) return;
+    const bool beside_words = at.formula == 0.0F;
+    const float left = beside_words ? after + frame.px(kGap) : heading.left;
+    const auto box = fitted_math(frame, heading.tex, kFormulaSize, heading.right - left);
+    if (!box || left + box->width > heading.right) return;
+    const float height = beside_words ? frame.px(kHeading) : at.formula;
+    const float top = beside_words ? at.top : at.top + frame.px(kHeading);
+    const float slack = (height - box->ascent - box->descent) / 2;
+    draw_formula(frame, *box, {left, top + slack + box->ascent});
+}
+
+void draw_heading(const Heading& heading, const Layout& at, const Frame& frame) {
+    const Font& font = frame.fonts.strong;
+    const ImVec2 low{heading.left, at.top};
+    const ImVec2 high{heading.right, at.top + frame.px(kHeading)};
+    draw_text_in(frame, font, low, high, Align::left, heading.color, heading.letter);
+    const float after = heading.left + frame.text_width(font, heading.letter) + frame.px(kSmallGap);
+    const std::string words =
+        fit_text(frame, frame.fonts.body, heading.words, heading.right - after);
+    draw_text_in(frame, frame.fonts.body, {after, low.y}, high, Align::left, frame.theme.text,
+                 words);
+    draw_heading_formula(heading, after + frame.text_width(frame.fonts.body, words), at, frame);
+}
+
+/// The largest difference: a ring of its own, around the cell.
+void draw_largest(const std::pair<Index, Index>& cell, const Column& column, const Layout& at,
+                  const Frame& frame) {
+    const float inset = frame.px(2);
+    const float x = column.left + static_cast<float>(cell.second) * at.cell;
+    const float y = at.cells + static_cast<float>(cell.first) * at.cell;
+    const view::Point low{x - inset, y - inset};
+    const view::Point high{x + at.cell + inset - 1, y + at.cell + inset - 1};
+    frame.painter.outline({low.x - 1, low.y - 1}, {high.x + 1, high.y + 1}, frame.theme.background,
+                          frame.px(4), frame.px(4));
+    frame.painter.outline(low, high, frame.theme.accent, frame.px(2), frame.px(4));
+}
+
+void draw_headings(const view::KindsView& view, const Layout& at, const Frame& frame) {
+    const view::Color weight = frame.theme.role(Role::weight);
+    const float gap = frame.px(kSmallGap);
+    const auto& [a, b, change] = at.columns;
+    draw_heading({view.a.letter, view.a.words, view.a.tex, weight, a.left, b.left - gap}, at,
+                 frame);
+    draw_heading({view.b.letter, view.b.words, view.b.tex, weight, b.left, change.left - gap}, at,
+                 frame);
+    const std::string ringed = view.largest ? "the largest is ringed" : "no pair differs";
+    draw_heading({view.difference->title,
+                  ringed,
+                  {},
+                  frame.theme.role(Role::score),
+                  change.left,
+                  change.left + change.width},
+                 at, frame);
+}
+
+void draw_lenses(const view::KindsView& view, const Layout& at, ImVec2 low, ImVec2 high,
+                 const Frame& frame) {
+    const GridView* grids[] = {&view.a.weights, &view.b.weights, &*view.difference};
+    for (int n = 0; n < 3; ++n)
+        draw_lens(*grids[n], {{at.columns[n].left, at.cells}, {at.cell, at.cell}}, frame, low,
+                  high);
+}
+
+void draw_hero(const view::KindsView& view, const Layout& at, const Frame& frame,
+               view::Actions& out) {
+    draw_headings(view, at, frame);
+    const GridPlace first{{at.columns[0].left, at.cells}, {at.cell, at.cell}};
+    draw_row_labels(GridCanvas{view.a.weights, first, frame}, at.columns[0].left);
+    draw_matrix(view.a.weights, "A", at.columns[0], at, frame, out);
+    draw_matrix(view.b.weights, "B", at.columns[1], at, frame, out);
+    draw_matrix(*view.difference, "difference", at.columns[2], at, frame, out);
+    draw_bar(view.a.weights, at.columns[0], at, frame, out);
+    draw_bar(view.b.weights, at.columns[1], at, frame, out);
+    draw_bar(*view.difference, at.columns[2], at, frame, out);
+    if (view.largest) draw_largest(*view.largest, at.columns[2], at, frame);
+}
+
+/// Settings of A and of B side by side; returns where they end.
+float draw_settings(const view::KindsView& view, ImVec2 low, float width, const Frame& frame,
+                    view::Actions& out) {
+    const float gap = frame.px(2 * kGap);
+    const float half = (width - gap) / 2;
+    float height = 0.0F;
+    for (const KindSideView* side : {&view.a, &view.b}) {
+        const float x = side == &view.a ? low.x : low.x + half + gap;
+        const float after = frame.text_width(frame.fonts.strong, "A") + frame.px(kSmallGap);
+        draw_text_in(frame, frame.fonts.strong, {x, low.y}, {x + after, low.y + frame.px(28)},
+                     Align::left, frame.theme.role(Role::weight), side->letter);
+        ImGui::SetCursorScreenPos({x + after, low.y});
+        height = std::max(height, draw_kind_settings(*side, half - after, frame, out));
+    }
+    return low.y + height;
+}
+
+/// Where there is room under the table.
+void draw_outputs(const view::KindsView& view, ImVec2 low, ImVec2 high, const Frame& frame) {
+    const float row = (high.y - low.y - frame.px(kOutputTitle + kSmallGap)) / 3;
+    if (!view.outputs || row < frame.px(kLeastRow)) return;
+    draw_vectors(*view.outputs, "outputs", low, high.x - low.x,
+                 std::min(row, frame.px(kLargestRow)), frame);
+}
+
+}  // namespace
+
+void draw_comparison(const view::KindsView& view, bool chrome, const Frame& frame,
+                     view::Actions& out) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 high{low.x + room.x, low.y + room.y};
+    float top = chrome ? draw_settings(view, low, room.x, around(frame), out) : low.y;
+    ImGui::SetCursorScreenPos({low.x, top + frame.px(4)});
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, view.sentence);
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.note);
+    if (!view.difference) return;
+    top = ImGui::GetCursorScreenPos().y + frame.px(kSmallGap);
+    const float table = kinds_table_height(view.rows, room.x, frame);
+    const float rest = high.y - top - table - frame.px(kSmallGap);
+    const Layout at =
+        make_layout(view, {low.x, top}, {room.x, std::max(rest, room.y * kLeastHero)}, frame);
+    draw_hero(view, at, frame, out);
+    const float below = at.foot + frame.px(kBar + kSmallGap);
+    draw_kinds_table(view.rows, {low.x, below}, room.x, frame);
+    draw_outputs(view, {low.x, below + table + frame.px(kGap)}, high, frame);
+    draw_lenses(view, at, low, high, frame);
+}
+
+}  // namespace attn::ui

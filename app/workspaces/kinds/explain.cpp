@@ -1,0 +1,266 @@
+// q, k a query's and a key's row, ′ turned by its position; S scaled score, B with cap and ALiBi, a weight.
+
+#include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/masks/state.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/document.h"
+#include "app/common/format.h"
+#include "app/workspaces/kinds/explain_parts.h"
+#include "core/scores/score.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace kinds {
+namespace {
+
+constexpr Index kMostPairs = 2;  // of turned columns that are written out
+
+// ---- positions
+
+/// "(q₀, q₂) by 1 · 0.01 rad: (0.30, 0.50) → (0.29, 0.51)": the first pairs of columns.
+void add_turns(const Pair& pair, const std::string& letter, Index position, const Row& from,
+               const Row& to) {
+    const Rope& rope = *pair.side.spec.rope;
+    const Index dims = rope.dims.value_or(static_cast<Index>(from.size()));
+    const bool half = rope.pairs == RopePairs::half;
+    for (Index c = 0; c < std::min(dims / 2, kMostPairs); ++c) {
+        const auto first = static_cast<std::size_t>(half ? c : 2 * c);
+        const auto second = static_cast<std::size_t>(half ? c + dims / 2 : 2 * c + 1);
+        const double speed = rope_frequency(rope, c, dims);
+        pair.note(fmt::format(
+            "{0}{1}, {0}{2} turn by {3} · {4} = {5} rad: ({6}, {7}) → ({8}, {9}).", letter, first,
+            second, position, number(speed), number(static_cast<double>(position) * speed),
+            number(from[first]), number(from[second]), number(to[first]), number(to[second])));
+    }
+    if (dims / 2 > kMostPairs)
+        pair.note(fmt::format("And so {} more pair{} of columns of {}.", dims / 2 - kMostPairs,
+                              dims / 2 - kMostPairs == 1 ? "" : "s", letter));
+}
+
+void note_turns(const Pair& pair) {
+    if (!pair.turns()) return;
+    add_turns(pair, "q", pair.position(), pair.row_of(pair.side.inputs.q, pair.i), pair.q());
+    add_turns(pair, "k", pair.j, pair.row_of(pair.side.inputs.k, pair.j), pair.k());
+}
+
+// ---- scores
+
+void add_dot(const Pair& pair) {
+    const Row q = pair.q();
+    pair.add(fmt::format("{}·{}", pair.q_name(), pair.k_name()),
+             products(q, Role::query, pair.k(), Role::key), pair.at(Stage::scores), sum_words(q));
+}
+
+Expr length_of(const Row& x, Role role) {
+    std::vector<Expr> squares;
+    for (const double each : x)
+        squares.push_back(
+            combine(Op::product, {value(std::abs(each), role), value(std::abs(each), role)}));
+    return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
+}
+
+void add_cosine(const Pair& pair) {
+    const Row q = pair.q();
+    const Row k = pair.k();
+    const Expr product = products(q, Role::query, k, Role::key);
+    const std::string name = fmt::format("{}·{}", pair.q_name(), pair.k_name());
+    pair.add(name, product, evaluate(product), sum_words(q));
+    const std::string squares = fmt::format("the root of {} squares", q.size());
+    pair.add(fmt::format("‖{}‖", pair.q_name()), length_of(q, Role::query), length(q), squares);
+    pair.add(fmt::format("‖{}‖", pair.k_name()), length_of(k, Role::key), length(k), squares);
+    if (length(q) == 0.0 || length(k) == 0.0)
+        pair.note("A vector of length 0 has no direction: its cosines are 0.");
+    const Expr by_q =
+        combine(Op::quotient, {value(evaluate(product)), value(length(q), Role::query)});
+    pair.add("cos", combine(Op::quotient, {by_q, value(length(k), Role::key)}),
+             pair.at(Stage::scores));
+}
+
+/// Row x times a matrix.
+Row times(const Row& x, const TensorD& matrix) {
+    Row y(static_cast<std::size_t>(matrix.shape().d), 0.0);
+    for (std::size_t b = 0; b < x.size(); ++b)
+        for (std::size_t c = 0; c < y.size(); ++c)
+            y[c] += x[b] * matrix(0, 0, static_cast<Index>(b), static_cast<Index>(c));
+    return y;
+}
+
+void add_general(const Pair& pair) {
+    const Row u = times(pair.q(), pair.param(Param::w_score));
+    pair.note(fmt::format("u = {} W_score = {}.", pair.q_name(), listed(u)));
+    pair.add(fmt::format("u·{}", pair.k_name()), products(u, Role::query, pair.k(), Role::key),
+             pair.at(Stage::scores), sum_words(u));
+}
+
+void add_additive(const Pair& pair) {
+    const Row a = times(pair.q(), pair.param(Param::w_score_q));
+    const Row b = times(pair.k(), pair.param(Param::w_score_k));
+    Row h;
+    for (std::size_t c = 0; c < a.size(); ++c) h.push_back(std::tanh(a[c] + b[c]));
+    pair.note(fmt::format("{} W_q = {}.", pair.q_name(), listed(a)));
+    pair.note(fmt::format("{} W_k = {}.", pair.k_name(), listed(b)));
+    pair.note(fmt::format("h = tanh of their sum = {}.", listed(h)));
+    pair.add("w·h",
+             products(pair.row_of(pair.param(Param::w_score_row), 0), Role::score, h, Role::score),
+             pair.at(Stage::scores), sum_words(h));
+}
+
+/// A function that is not explained part by part shows its operands and its formula.
+void add_formula(const Pair& pair) {
+    pair.out.notes.push_back(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
+    pair.out.notes.push_back(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
+    pair.add("score", {piece(tex::plain_text(info(pair.side.kind.score).tex))},
+             pair.at(Stage::scores));
+}
+
+void add_score(const Pair& pair) {
+    constexpr std::pair<Score, void (*)(const Pair&)> kExplained[] = {
+        {Score::dot, add_dot},
+        {Score::cosine, add_cosine},
+        {Score::general, add_general},
+        {Score::additive, add_additive}};
+    for (const auto& [score, explain] : kExplained)
+        if (score == pair.side.kind.score) return explain(pair);
+    add_formula(pair);
+}
+
+/// S = score ÷ √d_k ÷ τ; nothing where neither divides.
+void add_scaling(const Pair& pair) {
+    const AttentionKind& kind = pair.side.kind;
+    if (!kind.scaled && kind.temperature == 1.0) return;
+    Expr expr = value(pair.at(Stage::scores), Role::score);
+    if (kind.scaled)
+        expr = combine(
+            Op::quotient,
+            {expr, combine(Op::sqrt, {constant(static_cast<double>(pair.result.q.shape().d))})});
+    if (kind.temperature != 1.0) expr = combine(Op::quotient, {expr, constant(kind.temperature)});
+    pair.add("S", expr, pair.at(Stage::scaled));
+}
+
+void add_cap(const Pair& pair, double capped) {
+    const std::string cap = number(pair.side.kind.softcap);
+    pair.add(
+        "cap",
+        {piece(fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled)))))},
+        capped);
+}
+
+void add_slope(const Pair& pair, double from) {
+    const auto distance = static_cast<double>(std::abs(pair.position() - pair.j));
+    pair.add("B",
+             combine(Op::difference,
+                     {value(from, Role::score),
+                      combine(Op::product, {value(pair.side.slope), constant(distance)})}),
+             pair.at(Stage::biased));
+    pair.note(fmt::format("slope · |{} − {}|: the slope of head {} of {} is {}.", pair.position(),
+                          pair.j, pair.side.head, pair.side.slope_heads, number(pair.side.slope)));
+}
+
+void add_biases(const Pair& pair) {
+    const double cap = pair.side.kind.softcap;
+    double now = pair.at(Stage::scaled);
+    if (cap != 0.0) {
+        now = PairRule{cap, 0.0}.biased(now, 0, 0);
+        add_cap(pair, now);
+    }
+    if (pair.side.slope != 0.0) add_slope(pair, now);
+}
+
+// ---- softmax
+
+struct RowSums {
+    double largest = -HUGE_VAL;
+    double sum = 0.0;
+    Index keys = 0;
+};
+
+/// m and Σ exp(M − m) over the allowed keys and the sink.
+RowSums sums_of(const Pair& pair) {
+    RowSums sums;
+    const auto masked = pair.side.stage(Stage::masked).row(pair.i);
+    const std::optional<double>& sink = pair.side.kind.sink;
+    if (sink) sums.largest = *sink;
+    for (std::size_t j = 0; j < masked.size(); ++j) {
+        if (!pair.side.may(pair.i, static_cast<Index>(j))) continue;
+        ++sums.keys;
+        sums.largest = std::max(sums.largest, masked[j]);
+    }
+    if (sink) sums.sum = std::exp(*sink - sums.largest);
+    for (std::size_t j = 0; j < masked.size(); ++j)
+        if (pair.side.may(pair.i, static_cast<Index>(j)))
+            sums.sum += std::exp(masked[j] - sums.largest);
+    return sums;
+}
+
+void add_softmax(const Pair& pair) {
+    const RowSums sums = sums_of(pair);
+    const double own = std::exp(pair.at(Stage::masked) - sums.largest);
+    const std::string sink = pair.side.kind.sink ? " and the sink" : "";
+    pair.add("m",
+             {piece(fmt::format("the largest of {} score{}{}", sums.keys, sums.keys == 1 ? "" : "s",
+                                sink))},
+             sums.largest);
+    pair.add("exp(M − m)",
+             combine(Op::exp, {combine(Op::difference, {value(pair.at(Stage::masked), Role::score),
+                                                        value(sums.largest)})}),
+             own);
+    std::string words =
+        fmt::format("the sum of exp over {} key{}", sums.keys, sums.keys == 1 ? "" : "s");
+    if (pair.side.kind.sink)
+        words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
+                             number(std::exp(*pair.side.kind.sink - sums.largest)));
+    pair.add("Σ exp", {piece(std::move(words))}, sums.sum);
+    pair.add("a", combine(Op::quotient, {value(own), value(sums.sum)}), pair.out.weight);
+}
+
+/// "the row is empty", "a score of it is NaN": why there is no softmax to write out.
+std::string trouble_of(const Pair& pair) {
+    if (!pair.side.may(pair.i, pair.j)) {
+        if (pair.side.allowed_of_row[static_cast<std::size_t>(pair.i)] > 0 || pair.side.kind.sink)
+            return "The mask forbids the pair: its weight is exactly 0.";
+        return pair.side.spec.empty_rows == EmptyRows::zero
+                   ? "The mask leaves this query no key: the empty row gives 0."
+                   : "The mask leaves this query no key: the empty row gives NaN.";
+    }
+    if (!std::isfinite(pair.out.weight))
+        return "A score of the row is NaN or ∞, so its weights are NaN.";
+    return {};
+}
+
+void note_chunks(const Pair& pair) {
+    const Index keys = pair.side.kind.chunk;
+    pair.note(
+        fmt::format("Taken {} key{} at a time, with m and Σ rescaled in between, the weight "
+                    "is {}.",
+                    keys, keys == 1 ? "" : "s", number(pair.out.weight)));
+}
+
+void explain_scores(const Pair& pair) {
+    const std::string trouble = trouble_of(pair);
+    if (!trouble.empty()) pair.note(trouble);
+    note_turns(pair);
+    add_score(pair);
+    add_scaling(pair);
+    add_biases(pair);
+    if (trouble.empty()) add_softmax(pair);
+    if (pair.side.kind.operation == KindOperation::chunked) note_chunks(pair);
+}
+
+}  // namespace
+}  // namespace kinds
+
+KindArithmetic explain_kind(const KindComputed& side, const KindsResult& result, Index row,
+                            Index column) {
+    KindArithmetic out;
+    out.weight = side.weights()(row, column);
+    const kinds::Pair pair{side, result, row, column, out};
+    side.has_scores() ? kinds::explain_scores(pair) : kinds::add_in_place(pair);
+    return out;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/kinds/words.h"
+#include "app/workspaces/kinds/workspace.h"
+
+namespace attn::view {
+namespace {
+
+Piece piece(std::string text, std::optional<Role> role = std::nullopt, bool muted = false) {
+    Piece made;
+    made.text = std::move(text);
+    made.role = role;
+    made.muted = muted;
+    return made;
+}
+
+std::string text_of(const std::vector<Piece>& pieces) {
+    std::string text;
+    for (const Piece& each : pieces) text += each.text;
+    return text;
+}
+
+/// The side's name, its steps, its notes.
+void add_side(InspectorView& view, const std::string& letter, const KindComputed& side,
+              const KindArithmetic& arithmetic) {
+    const std::string name = fmt::format("{}: {}", letter, kind_words(side.kind));
+    view.lines.push_back({"", {piece(name, Role::weight)}});
+    view.as_text += name + "\n";
+    for (const KindStep& step : arithmetic.steps) {
+        Line line{step.label, step.pieces};
+        const bool last = &step == &arithmetic.steps.back();
+        line.pieces.push_back(piece(" = "));
+        line.pieces.push_back(
+            piece(number(step.result), last ? std::optional(Role::weight) : std::nullopt));
+        view.as_text += fmt::format("{}: {}\n", step.label, text_of(line.pieces));
+        view.lines.push_back(std::move(line));
+    }
+    for (const std::string& note : arithmetic.notes) {
+        view.lines.push_back({"", {piece(note, {}, true)}});
+        view.as_text += note + "\n";
+    }
+}
+
+/// "784 B: 4 × 196, a weight of each pair": what one side keeps and computes, by the operation's own count.
+void add_cost(InspectorView& view, const std::string& letter, const OperationCost& cost) {
+    std::string kept;
+    for (const OperationKept& each : cost.kept)
+        kept += fmt::format("{}4 × {} ({})", kept.empty() ? "" : " + ",
+                            grouped(static_cast<Index>(each.entries)), each.what);
+    const Line bytes{
+        fmt::format("{} keeps", letter),
+        {piece(fmt::format("{} = {} B", kept, grouped(static_cast<Index>(cost.kept_bytes()))))}};
+    const Line flops{fmt::format("{} computes", letter),
+                     {piece(fmt::format("{} in products + {} = {} FLOPs",
+                                        grouped(static_cast<Index>(cost.products)),
+                                        grouped(static_cast<Index>(cost.elementwise)),
+                                        grouped(static_cast<Index>(cost.flops()))))}};
+    for (const Line& line : {flops, bytes}) {
+        view.as_text += fmt::format("{}: {}\n", line.label, text_of(line.pieces));
+        view.lines.push_back(line);
+    }
+}
+
+/// M and share of each key, of A and of B.
+InspectorTable key_table(const AppState& state, const KindsResult& result, large::Cell cell) {
+    InspectorTable table{"",
+                         "key",
+                         {{"M of A", Role::score, true},
+                          {"A", Role::weight},
+                          {"M of B", Role::score, true},
+                          {"B", Role::weight}},
+                         {},
+                         {}};
+    const auto keys = axis_labels(state.document(), Axis::key, result.a.weights().columns);
+    std::vector<std::vector<std::string>> texts;
+    for (const KindComputed* side : {&result.a, &result.b})
+        for (const bool scores : {true, false}) {
+            if (scores && !side->has_scores()) {
+                texts.emplace_back(keys.size(), "");
+                continue;
+            }
+            const auto row =
+                scores ? side->stage(Stage::masked).row(cell.row) : side->weights().row(cell.row);
+            texts.push_back(column_texts({row.begin(), row.end()}));
+        }
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+        TableRow row{keys[j], {}, static_cast<Index>(j) == cell.column, false, 0.0};
+        for (std::size_t n = 0; n < texts.size(); ++n) {
+            const KindComputed& side = n < 2 ? result.a : result.b;
+            const bool may = side.may(cell.row, static_cast<Index>(j));
+            row.cells.push_back({may          ? texts[n][j]
+                                 : n % 2 == 0 ? "masked"
+                                              : "0",
+                                 n % 2 == 0 ? Role::score : Role::weight,
+                                 {}});
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+std::string python_row(const KindComputed& side, const char* name, large::Cell cell) {
+    std::string text = fmt::format("{} = np.array([", name);
+    if (!side.has_scores())
+        return fmt::format("{}_weight = {}\n", name, side.weights()(cell.row, cell.column));
+    const auto row = side.stage(Stage::masked).row(cell.row);
+    for (std::size_t j = 0; j < row.size(); ++j) {
+        const bool may = side.may(cell.row, static_cast<Index>(j));
+        text += fmt::format("{}{}", j == 0 ? "" : ", ",
+                            may ? fmt::format("{}", row[j]) : std::string("-np.inf"));
+    }
+    const std::string sink =
+        side.kind.sink ? fmt::format(" + np.exp({} - {}.max())", *side.kind.sink, name) : "";
+    return text + fmt::format(
+                      "])\n{0}_weight = np.exp({0}[{1}] - {0}.max()) / "
+                      "(np.exp({0} - {0}.max()).sum(){2})\n",
+                      name, cell.column, sink);
+}
+
+std::string latex_of(const KindsResult& result, large::Cell cell) {
+    return fmt::format("A_{{{0},{1}}} = {2}, \\quad B_{{{0},{1}}} = {3}", cell.row, cell.column,
+                       result.a.weights()(cell.row, cell.column),
+                       result.b.weights()(cell.row, cell.column));
+}
+
+}  // namespace
+
+InspectorView kinds_inspector(const AppState& state) {
+    InspectorView view;
+    view.hint = "Two kinds that can be computed are explained here, cell by cell.";
+    const auto& result = kinds_look(state).result;
+    if (!result || !is_current(*result, state) || !result->whole()) return view;
+    const large::Cell cell = shown_pair(state);
+    view.empty = false;
+    view.title = fmt::format("{} → {}", axis_label(state.document(), Axis::query, cell.row),
+                             axis_label(state.document(), Axis::key, cell.column));
+    view.value =
+        fmt::format("A {}  B {}", weight_words(*result, KindsSide::a, cell.row, cell.column),
+                    weight_words(*result, KindsSide::b, cell.row, cell.column));
+    view.role = Role::weight;
+    view.as_text = view.title + "\n";
+    for (const KindsSide which : {KindsSide::a, KindsSide::b}) {
+        const KindComputed& side = result->side(which);
+        add_side(view, which == KindsSide::a ? "A" : "B", side,
+                 explain_kind(side, *result, cell.row, cell.column));
+    }
+    add_cost(view, "A", result->a.cost);
+    add_cost(view, "B", result->b.cost);
+    view.table = key_table(state, *result, cell);
+    view.as_latex = latex_of(*result, cell);
+    view.as_python = "import numpy as np\n" + python_row(result->a, "a", cell) +
+                     python_row(result->b, "b", cell);
+    return view;
+}
+
+}  // namespace attn::view

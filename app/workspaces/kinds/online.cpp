@@ -1,0 +1,297 @@
+// m running maximum, ℓ running sum, O running output; ′ after the chunk. All in float64.
+
+#include "app/workspaces/kinds/online.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/vectors.h"
+#include "app/workspaces/kinds/words.h"
+#include "app/workspaces/kinds/workspace.h"
+#include "core/rounding.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kInf = HUGE_VAL;
+
+/// The row that is gone through, and how far.
+struct Passing {
+    const AppState& state;
+    const KindsResult& result;
+    const KindComputed& side;
+    Index row;
+    OnlineSoftmax online;
+    Index taken;
+
+    const OnlineState& before() const {
+        return taken <= 1 ? online.start : online.steps[static_cast<std::size_t>(taken - 2)].after;
+    }
+    const OnlineStep* step() const {
+        return taken == 0 ? nullptr : &online.steps[static_cast<std::size_t>(taken - 1)];
+    }
+    const OnlineState& now() const { return taken == 0 ? online.start : step()->after; }
+    Index chunks() const { return std::ssize(online.steps); }
+    bool done() const { return taken == chunks(); }
+    std::string row_name() const { return axis_label(state.document(), Axis::query, row); }
+    /// Keys that have been gone through.
+    Index seen() const { return taken == 0 ? 0 : step()->last; }
+};
+
+OnlineSoftmax online_of(const KindsResult& result, const KindComputed& side, Index row,
+                        Index chunk) {
+    const auto masked = side.stage(Stage::masked).row(row);
+    const auto keys = static_cast<std::ptrdiff_t>(masked.size());
+    const std::span<const std::uint8_t> allowed(side.allowed.data() + row * keys, masked.size());
+    return online_softmax(
+        {masked, allowed, result.v.matrix(0, 0), side.kind.sink, side.spec.empty_rows}, chunk);
+}
+
+// ---- keys
+
+OnlineKey key_of(const Passing& at, Index j, std::string label) {
+    OnlineKey key;
+    key.label = std::move(label);
+    if (j >= at.seen()) {
+        key.tooltip = key.label + ": to come";
+        return key;
+    }
+    key.when = j >= at.step()->first ? OnlineKey::When::now : OnlineKey::When::seen;
+    key.masked = !at.side.may(at.row, j);
+    if (key.masked) {
+        key.score_text = "masked";
+        key.term_text = '0';
+        key.tooltip = key.label + ": masked, it adds nothing";
+        return key;
+    }
+    key.score = at.side.stage(Stage::masked)(at.row, j);
+    key.score_text = cell_number(key.score, 2);
+    const double m = at.now().largest;
+    key.term = m == -kInf ? 0.0 : std::exp(key.score - m);
+    key.term_text = cell_number(key.term, 2);
+    key.tooltip =
+        fmt::format("{}: M = {}, exp(M − m) = {}", key.label, number(key.score), number(key.term));
+    return key;
+}
+
+// ---- this step's numbers, typeset
+
+/// "−1.23·10⁻⁴" as TeX.
+std::string tex_number(double value) {
+    const std::string text = number(value);
+    if (text == "NaN") return R"(\mathrm{NaN})";
+    if (text == "∞") return R"(\infty)";
+    if (text == "−∞") return R"(-\infty)";
+    if (text.find("·10") != text.npos) return tex::text_of(text);
+    return text.starts_with("−") ? fmt::format("-{}", text.substr(std::string_view("−").size()))
+                                 : text;
+}
+
+std::vector<std::string> rules() {
+    return {R"(m' = \max(m, \; \max_j M_j))", R"(\alpha = \exp(m - m'))",
+            R"(\ell' = \alpha \, \ell + \sum_j \exp(M_j - m'))",
+            R"(O' = \alpha \, O + \sum_j \exp(M_j - m') \, v_j)"};
+}
+
+std::string alpha_tex(const OnlineStep& step, const OnlineState& before) {
+    if (step.after.largest == -kInf)
+        return R"(\alpha = 1 \text{: nothing was seen, there is nothing to rescale})";
+    return fmt::format(R"(\alpha = \exp(m - m') = \exp({} - {}) = {})", tex_number(before.largest),
+                       tex_number(step.after.largest), tex_number(step.rescale));
+}
+
+/// A negative number that is subtracted stands in parentheses.
+std::string tex_factor(double value) {
+    const std::string text = tex_number(value);
+    return text.starts_with("-") ? "(" + text + ")" : text;
+}
+
+std::vector<std::string> tex_of(const Passing& at) {
+    if (at.taken == 0) return rules();
+    const OnlineStep& step = *at.step();
+    const OnlineState& before = at.before();
+    std::string alpha = alpha_tex(step, before);
+    if (step.after.largest < 0.0 && step.after.largest != -kInf)
+        alpha =
+            fmt::format(R"(\alpha = \exp(m - m') = \exp({} - {}) = {})", tex_number(before.largest),
+                        tex_factor(step.after.largest), tex_number(step.rescale));
+    return {fmt::format(R"(m' = \max(m, \; \max_j M_j) = \max({}, \; {}) = {})",
+                        tex_number(before.largest), tex_number(step.largest),
+                        tex_number(step.after.largest)),
+            alpha,
+            fmt::format(R"(\ell' = \alpha \, \ell + \sum_j \exp(M_j - m') = {} \cdot {} + {} = {})",
+                        tex_number(step.rescale), tex_number(before.sum),
+                        tex_number(step.added_sum), tex_number(step.after.sum)),
+            R"(O' = \alpha \, O + \sum_j \exp(M_j - m') \, v_j)"};
+}
+
+// ---- ℓ and O
+
+GridView state_grid(const Passing& at) {
+    const OnlineState& now = at.now();
+    if (at.taken == 0)
+        return vector_grid(at.state, {{"at the start", now.output, now.sum}}, "ℓ and O");
+    const OnlineStep& step = *at.step();
+    const OnlineState& before = at.before();
+    return vector_grid(at.state,
+                       {{"before", before.output, before.sum},
+                        {"× α", step.rescaled_output, step.rescaled_sum},
+                        {"+ chunk", step.added_output, step.added_sum},
+                        {"after", now.output, now.sum}},
+                       "ℓ and O");
+}
+
+double largest_difference(const std::vector<double>& x, const std::vector<double>& y) {
+    double largest = 0.0;
+    for (std::size_t c = 0; c < x.size(); ++c) {
+        if (std::isnan(x[c]) && std::isnan(y[c])) continue;
+        const double by = std::abs(x[c] - y[c]);
+        if (!(by <= largest)) largest = by;
+    }
+    return largest;
+}
+
+void add_result(const Passing& at, OnlineView& view) {
+    const auto row = at.side.stage(Stage::context).row(at.row);
+    const std::vector<double> ordinary(row.begin(), row.end());
+    std::vector<double> differences;
+    for (std::size_t c = 0; c < ordinary.size(); ++c)
+        differences.push_back(at.online.result[c] - ordinary[c]);
+    view.result = vector_grid(
+        at.state,
+        {{"O ÷ ℓ", at.online.result}, {"softmax · V", ordinary}, {"difference", differences}},
+        "the finished row");
+    const double most = largest_difference(at.online.result, ordinary);
+    const bool empty = at.side.allowed_of_row[static_cast<std::size_t>(at.row)] == 0;
+    if (empty && !at.side.kind.sink)
+        view.result_words =
+            "The mask leaves this row no key: ℓ = 0, and the row follows the rule "
+            "for empty rows.";
+    else if (std::isnan(most))
+        view.result_words = "A number is NaN on one side alone.";
+    else if (std::ranges::any_of(ordinary, [](double each) { return std::isnan(each); }))
+        view.result_words = "NaN in the scores or values: both ways give NaN.";
+    else
+        view.result_words = most == 0.0
+                                ? "O ÷ ℓ is the ordinary softmax's row exactly."
+                                : fmt::format(
+                                      "O ÷ ℓ is the ordinary softmax's row but for rounding: {} at "
+                                      "most, in float64.",
+                                      number(most));
+}
+
+// ---- words
+
+std::string keys_words(const Passing& at, const OnlineStep& step) {
+    const std::string first = axis_label(at.state.document(), Axis::key, step.first);
+    if (step.last - step.first == 1) return "Key " + first;
+    const std::string last = axis_label(at.state.document(), Axis::key, step.last - 1);
+    return "Keys " + first + (step.last - step.first == 2 ? " and " : " … ") + last;
+}
+
+/// What became of m, ℓ and O.
+std::string change_words(const OnlineStep& step, const OnlineState& before) {
+    if (step.seen == 0) return "masked, so m, ℓ and O stay as they are.";
+    const double m = step.after.largest;
+    if (!std::isfinite(m) || !std::isfinite(step.after.sum))
+        return fmt::format("m is {} and ℓ {}.", number(m), number(step.after.sum));
+    if (before.largest == -kInf)
+        return fmt::format("the first scores: m is {}, and nothing is there to rescale.",
+                           number(m));
+    if (m == before.largest)
+        return fmt::format("no score passes m = {}: α is 1, and the chunk is added.", number(m));
+    return fmt::format("m grows from {} to {}: ℓ and O shrink to α = {} of what they were.",
+                       number(before.largest), number(m), number(step.rescale));
+}
+
+std::string sentence_of(const Passing& at) {
+    if (at.taken == 0)
+        return at.side.kind.sink ? "The sink comes first: m is its logit, ℓ = 1, O = 0."
+                                 : "Before the first chunk: m = −∞, ℓ = 0, O = 0.";
+    return fmt::format("{}: {}", keys_words(at, *at.step()), change_words(*at.step(), at.before()));
+}
+
+std::string memory_words(const Passing& at) {
+    const Index width = at.result.v.shape().d;
+    const Index keys = at.result.k.shape().t;
+    return fmt::format(
+        "Kept for a row: m, ℓ and O, d_v + 2 = {} number{}, whatever n is. Stored "
+        "weights would be n = {}.",
+        width + 2, width + 2 == 1 ? "" : "s", keys);
+}
+
+/// Why there is no row of scores to go through.
+std::string fault_of(const AppState& state) {
+    const auto& result = kinds_look(state).result;
+    const KindsSide which = kinds_controls(state).online;
+    if (!result || !result->fault.empty() || !result->side(which).fault.empty())
+        return kinds_sentence(state);
+    return fmt::format("{} has no row of scores to go through: it is {}.",
+                       which == KindsSide::a ? "A" : "B", kind_words(result->side(which).kind));
+}
+
+std::optional<Passing> passing_of(const AppState& state) {
+    const auto& result = kinds_look(state).result;
+    if (!result || !is_current(*result, state)) return std::nullopt;
+    const KindComputed& side = result->side(kinds_controls(state).online);
+    if (!result->fault.empty() || !side.fault.empty() || !side.has_scores()) return std::nullopt;
+    const Index row = shown_pair(state).row;
+    OnlineSoftmax online = online_of(*result, side, row, kinds_controls(state).chunk);
+    const Index taken = std::clamp<Index>(kinds_look(state).taken, 0, std::ssize(online.steps));
+    return Passing{state, *result, side, row, std::move(online), taken};
+}
+
+void set_largest(const Passing& at, OnlineView& view) {
+    const double m = at.now().largest;
+    if (std::isfinite(m)) view.largest = m;
+    view.largest_text = fmt::format("m = {}", number(m));
+}
+
+}  // namespace
+
+Index online_chunks(const AppState& state) {
+    if (!kinds_lacks(state).empty()) return 0;
+    const Index chunk = std::max<Index>(kinds_controls(state).chunk, 1);
+    return divide_up(state.document().size.tk, chunk);
+}
+
+std::string online_words(const AppState& state) {
+    const auto at = passing_of(state);
+    return at ? sentence_of(*at) : "There is nothing to step through.";
+}
+
+OnlineView build_online_view(const AppState& state) {
+    OnlineView view;
+    view.side = kinds_controls(state).online;
+    view.chunk_keys = kinds_controls(state).chunk;
+    view.playing = kinds_look(state).playing;
+    const auto at = passing_of(state);
+    if (!at) {
+        view.fault = fault_of(state);
+        return view;
+    }
+    view.taken = at->taken;
+    view.chunks = at->chunks();
+    view.heading = fmt::format("row {} of {}: {}", at->row_name(),
+                               view.side == KindsSide::a ? "A" : "B", kind_words(at->side.kind));
+    view.sentence = sentence_of(*at);
+    view.step = at->taken == 0 ? fmt::format("before chunk 0 of 0…{}", at->chunks() - 1)
+                               : fmt::format("chunk {} of 0…{}", at->taken - 1, at->chunks() - 1);
+    const auto labels = axis_labels(state.document(), Axis::key, at->result.k.shape().t);
+    for (std::size_t j = 0; j < labels.size(); ++j)
+        view.keys.push_back(key_of(*at, static_cast<Index>(j), labels[j]));
+    set_largest(*at, view);
+    view.tex = tex_of(*at);
+    view.state = state_grid(*at);
+    if (at->done()) add_result(*at, view);
+    view.memory = memory_words(*at);
+    return view;
+}
+
+}  // namespace attn::view

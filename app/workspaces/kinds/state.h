@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "app/common/state.h"
+#include "app/workspaces/kinds/controls.h"
+#include "core/large/planted.h"
+
+namespace attn::view {
+
+struct KindsResult;
+
+/// What of the Kinds workspace is looked at.
+struct KindsLook {
+    std::optional<large::Cell> selected;  // query and key; none: the pair that differs most
+    bool online = false;                  // the online softmax in place of the comparison
+    Index taken = 0;                      // chunks that it has gone through
+    bool playing = false;
+    // of the moment
+    double clock_s = 0.0;                       // since the last step of playing
+    std::shared_ptr<const KindsResult> result;  // see follow_kinds(); null: not shown yet
+};
+
+inline constexpr Controls<KindsControls> kinds_controls;
+inline constexpr Look<KindsLook> kinds_look;
+
+}  // namespace attn::view

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/grid.h"
+#include "app/workspaces/kinds/controls.h"
+#include "app/workspaces/kinds/state.h"
+
+namespace attn::view {
+
+// What the Kinds workspace shows when two kinds are compared.
+
+/// A list of one setting of a side.
+struct KindChoice {
+    std::string_view setting;  // of kind_settings()
+    std::vector<std::string> names;
+    std::vector<std::string> keys;
+    int current = 0;
+    std::string heading, tooltip;
+};
+
+struct KindSideView {
+    KindsSide side = KindsSide::a;
+    std::string letter;  // "A"
+    std::string words;   // "scaled dot product"
+    std::string tex;     // S_{i,j} = …
+    std::string fault;   // why there are no weights; "": there are
+    AttentionKind kind;
+    std::vector<KindChoice> choices;  // operation, score, position, mask
+    // which of the other settings mean something here
+    bool shows_scaling = true, shows_temperature = true, shows_cap = true, shows_sink = true;
+    GridView weights;
+};
+
+/// One line of the table.
+struct KindRow {
+    std::string label, formula, tooltip;
+    std::string a, b;     // of each side, or
+    std::string between;  // of both together
+};
+
+struct KindsView {
+    std::string lacks;  // why there is nothing to compare; "": there is
+    std::string sentence;
+    std::string note;  // what the numbers are that are not the document's
+    std::vector<std::string> pairs;
+    int pair = -1;        // −1: none of them
+    bool same = false;    // A is as B
+    bool seeded = false;  // a score needs parameters
+    std::uint64_t seed = 1;
+    KindSideView a, b;
+    std::optional<GridView> difference;              // B − A
+    std::optional<std::pair<Index, Index>> largest;  // its largest cell
+    std::vector<KindRow> rows;
+    std::optional<GridView> outputs;  // of the selected query: A, B and their difference
+};
+
+KindsView build_kinds_view(const AppState& state);
+/// The lines of the table: kinds/table.cpp.
+std::vector<KindRow> kinds_rows(const AppState& state);
+
+}  // namespace attn::view

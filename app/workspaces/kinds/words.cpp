@@ -1,0 +1,235 @@
+#include "app/workspaces/kinds/words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/words.h"
+#include "app/workspaces/kinds/state.h"
+#include "app/workspaces/kinds/workspace.h"
+#include "core/scores/score.h"
+
+namespace attn::view {
+namespace {
+
+constexpr int kDigits = 4;
+
+std::string_view name_of(std::span<const KindName> names, std::size_t n) { return names[n].name; }
+
+/// Scaling, temperature and what follows, as words.
+std::string scaling_words(const AttentionKind& kind) {
+    return kind.scaled ? "÷ √d_k" : "no ÷ √d_k";
+}
+std::string temperature_words(const AttentionKind& kind) {
+    return fmt::format("τ = {}", significant(kind.temperature, kDigits));
+}
+std::string softcap_words(const AttentionKind& kind) {
+    return kind.softcap == 0.0 ? "no soft cap"
+                               : fmt::format("soft cap {}", significant(kind.softcap, kDigits));
+}
+std::string sink_words(const AttentionKind& kind) {
+    return kind.sink ? fmt::format("sink of logit {}", significant(*kind.sink, kDigits))
+                     : "no sink";
+}
+std::string mask_words(const AttentionKind& kind) {
+    const std::string name(name_of(mask_names(), static_cast<std::size_t>(kind.mask)));
+    const bool windowed = kind.mask == KindMask::window || kind.mask == KindMask::causal_window;
+    return windowed ? fmt::format("{} of {}", name, kind.window) : name;
+}
+
+/// "4 latents", "chunked softmax of 2 keys".
+std::string operation_words(const AttentionKind& kind) {
+    const std::string name(name_of(operation_names(), static_cast<std::size_t>(kind.operation)));
+    switch (kind.operation) {
+        case KindOperation::softmax:
+        case KindOperation::linear:
+            return name;
+        case KindOperation::chunked:
+            return fmt::format("{}, {} a chunk", name, kind.chunk);
+        case KindOperation::latents:
+            return fmt::format("{} latent{}", kind.latents, kind.latents == 1 ? "" : "s");
+        case KindOperation::state_space:
+            return fmt::format("{} of {}", name, kind.state);
+    }
+    return name;
+}
+
+/// What the words of another setting stand for.
+bool stands_in(std::string_view setting) {
+    return setting == "window" || setting == "chunk" || setting == "latents" || setting == "state";
+}
+
+/// Every setting in which two kinds differ; a window counts with its mask.
+std::vector<std::string_view> differences(const AttentionKind& a, const AttentionKind& b) {
+    std::vector<std::string_view> keys;
+    for (const KindSetting& setting : kind_settings()) {
+        if (stands_in(setting.key)) continue;
+        const bool differs = setting_words(a, setting.key) != setting_words(b, setting.key);
+        if (differs) keys.push_back(setting.key);
+    }
+    return keys;
+}
+
+/// "The weights are the same" and whether the outputs are.
+std::string equal_words(const KindsResult& result) {
+    const std::string weights = result.difference.value == 0.0
+                                    ? "Every weight of A and B is equal"
+                                    : fmt::format(
+                                          "The weights of A and B are equal to rounding "
+                                          "({} at most)",
+                                          number(std::abs(result.difference.value)));
+    if (result.error.largest == 0.0) return weights + ", and so is the output.";
+    return fmt::format("{}; the output moves by {} at most.", weights,
+                       number(result.error.largest));
+}
+
+std::string not_number_words(const KindsResult& result) {
+    const Index count = result.difference.not_numbers;
+    if (count == 0) return {};
+    return fmt::format(" {} pair{} no number on a side and {} left out.", grouped(count),
+                       count == 1 ? " is" : "s are", count == 1 ? "is" : "are");
+}
+
+std::string tie_words(Index equal) {
+    if (equal == 0) return {};
+    return fmt::format(" and {} other pair{}", equal, equal == 1 ? "" : "s");
+}
+
+std::string output_words(const KindsResult& result) {
+    if (std::isnan(result.error.largest)) return "the output holds numbers that are none";
+    return fmt::format("the output moves by {} at most", number(result.error.largest));
+}
+
+constexpr double kRounding = 1e-12;
+
+}  // namespace
+
+std::string setting_words(const AttentionKind& kind, std::string_view setting) {
+    if (setting == "score")
+        return std::string(name_of(score_names(), static_cast<std::size_t>(kind.score)));
+    if (setting == "position")
+        return std::string(name_of(position_names(), static_cast<std::size_t>(kind.position)));
+    if (setting == "scaling") return scaling_words(kind);
+    if (setting == "temperature") return temperature_words(kind);
+    if (setting == "softcap") return softcap_words(kind);
+    if (setting == "sink") return sink_words(kind);
+    const bool of_operation =
+        setting == "operation" || setting == "chunk" || setting == "latents" || setting == "state";
+    if (of_operation) return operation_words(kind);
+    return mask_words(kind);
+}
+
+std::string kind_words(const AttentionKind& kind) {
+    const std::string score = setting_words(kind, "score");
+    std::vector<std::string> words;
+    const bool softmax =
+        kind.operation == KindOperation::softmax || kind.operation == KindOperation::chunked;
+    if (kind.operation != KindOperation::softmax) words.push_back(operation_words(kind));
+    if (softmax || kind.score != Score::dot)
+        words.push_back(kind.scaled && softmax ? "scaled " + score : score);
+    if (kind.temperature != 1.0) words.push_back(temperature_words(kind));
+    if (kind.position != KindPosition::none) words.push_back(setting_words(kind, "position"));
+    if (kind.softcap != 0.0) words.push_back(softcap_words(kind));
+    if (kind.sink) words.push_back(sink_words(kind));
+    if (kind.mask != KindMask::document) words.push_back(mask_words(kind));
+    return fmt::format("{}", fmt::join(words, " · "));
+}
+
+std::string side_words(const AttentionKind& kind, const AttentionKind& other) {
+    const auto keys = differences(kind, other);
+    return keys.size() == 1 ? setting_words(kind, keys.front()) : kind_words(kind);
+}
+
+std::string kind_tex(const AttentionKind& kind, const KindComputed& computed) {
+    if (!computed.has_scores()) return std::string(info(computed.operation_spec.operation).tex);
+    const bool turned =
+        kind.position == KindPosition::rope_half || kind.position == KindPosition::rope_interleaved;
+    std::string score(info(kind.score).tex);
+    score.erase(0, score.find("= ") + 2);
+    for (const std::string_view name : {"q_i", "k_j"})
+        for (std::size_t at = score.find(name); turned && at != score.npos;
+             at = score.find(name, at + 4))
+            score.insert(at + 1, 1, '\'');
+    std::vector<std::string> below;
+    if (kind.scaled) below.emplace_back(R"(\sqrt{d_k})");
+    if (kind.temperature != 1.0) below.emplace_back(R"(\tau)");
+    if (kind.softcap != 0.0) below.emplace_back(R"(\mathrm{cap})");
+    std::string tex = score;
+    const bool tall = score.find("frac") != score.npos;
+    if (!below.empty())
+        tex = tall ? fmt::format(R"(\frac{{1}}{{{}}} \, {})", fmt::join(below, R"( \, )"), score)
+                   : fmt::format(R"(\frac{{{}}}{{{}}})", score, fmt::join(below, R"( \, )"));
+    if (kind.softcap != 0.0) tex = fmt::format(R"(\mathrm{{cap}} \cdot \tanh({}))", tex);
+    if (computed.slope > 0.0) tex += R"( - \mathrm{slope} \cdot |i - j|)";
+    return "S_{i,j} = " + tex;
+}
+
+std::string weight_words(const KindsResult& result, KindsSide side, Index row, Index column) {
+    const double weight = result.side(side).weights()(row, column);
+    return result.a.has_shares && result.b.has_shares ? percent(weight) : number(weight);
+}
+
+std::string kinds_sentence(const AppState& state) {
+    if (!kinds_look(state).result) return "Computing.";
+    const KindsResult& result = *kinds_look(state).result;
+    if (!result.fault.empty()) return result.fault;
+    if (!result.a.fault.empty()) return sentence("A cannot be computed here: " + result.a.fault);
+    if (!result.b.fault.empty()) return sentence("B cannot be computed here: " + result.b.fault);
+    const KindsDifference& most = result.difference;
+    if (result.a_kind == result.b_kind)
+        return "A and B are the same kind: choose another for one of them.";
+    if (most.compared == 0) return "No pair is a number on both sides.";
+    if (std::abs(most.value) <= kRounding) return equal_words(result) + not_number_words(result);
+    const std::string a = side_words(result.a_kind, result.b_kind);
+    const std::string b = side_words(result.b_kind, result.a_kind);
+    return fmt::format("B ({}) differs most from A ({}) at {} → {}{}: {} against {}; {}.{}", b, a,
+                       axis_label(state.document(), Axis::query, most.row),
+                       axis_label(state.document(), Axis::key, most.column), tie_words(most.equal),
+                       weight_words(result, KindsSide::b, most.row, most.column),
+                       weight_words(result, KindsSide::a, most.row, most.column),
+                       output_words(result), not_number_words(result));
+}
+
+std::string kinds_note(const KindsResult& result) {
+    std::vector<std::string> notes;
+    const auto needs = [](const AttentionKind& kind) { return !info(kind.score).params.empty(); };
+    if (needs(result.a_kind) || needs(result.b_kind))
+        notes.push_back(
+            fmt::format("The parameters of the general and the additive score are drawn from "
+                        "N(0, 1/d_k) with seed {}: they are not trained.",
+                        result.seed));
+    for (const KindComputed* side : {&result.a, &result.b})
+        if (!side->is_softmax() && !info(side->operation_spec.operation).params.empty())
+            notes.push_back(fmt::format("{}: its parameters are fresh, of seed {}, not trained.",
+                                        info(side->operation_spec.operation).title, result.seed));
+    for (const KindComputed* side : {&result.a, &result.b}) {
+        if (side->slope == 0.0) continue;
+        notes.push_back(fmt::format("ALiBi's slope is that of head {} of {}: {}{}.", side->head,
+                                    side->slope_heads, number(side->slope),
+                                    result.document->size.heads == 1
+                                        ? " (the model has one head, whose slope is 0.0039)"
+                                        : ""));
+        break;
+    }
+    if (result.document->spec.dropout > 0.0) notes.emplace_back("Without the document's dropout.");
+    return fmt::format("{}", fmt::join(notes, " "));
+}
+
+std::string pair_words(const AppState& state) {
+    const large::Cell cell = shown_pair(state);
+    const std::string name =
+        fmt::format("{} → {}", axis_label(state.document(), Axis::query, cell.row),
+                    axis_label(state.document(), Axis::key, cell.column));
+    const auto& result = kinds_look(state).result;
+    if (!result || !is_current(*result, state) || !result->whole()) return name + ".";
+    return fmt::format("{}: A {}, B {}.", name,
+                       weight_words(*result, KindsSide::a, cell.row, cell.column),
+                       weight_words(*result, KindsSide::b, cell.row, cell.column));
+}
+
+}  // namespace attn::view

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/workspaces/kinds/compute.h"
+
+namespace attn::view {
+
+// Words of the Kinds workspace: what a kind is called, what differs.
+
+/// "scaled dot product · RoPE · causal".
+std::string kind_words(const AttentionKind& kind);
+/// What names this side against the other: the one setting in which they differ ("cosine"), else all of it.
+std::string side_words(const AttentionKind& kind, const AttentionKind& other);
+/// S_{i,j} = …, in TeX.
+std::string kind_tex(const AttentionKind& kind, const KindComputed& computed);
+/// "RoPE, halves": one setting in words.
+std::string setting_words(const AttentionKind& kind, std::string_view setting);
+
+/// The sentence on top.
+std::string kinds_sentence(const AppState& state);
+/// Where numbers come from that the document does not have: "" when all are its own.
+std::string kinds_note(const KindsResult& result);
+/// "cat → sat: A 41.2 %, B 12.0 %".
+std::string pair_words(const AppState& state);
+/// "41.2 %" of a pair on one side; the number itself where a side's weights are no shares of 1.
+std::string weight_words(const KindsResult& result, KindsSide side, Index row, Index column);
+
+}  // namespace attn::view

@@ -1,0 +1,265 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/kinds/workspace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/words.h"
+
+namespace attn::view {
+namespace {
+
+void add_online(const CommandAdder& add, const AppState& state) {
+    const KindsLook& look = kinds_look(state);
+    add("Next chunk", plain(Key::right), StepOnline{1});
+    add("Previous chunk", plain(Key::left), StepOnline{-1});
+    add("Before the first chunk", plain(Key::home), GoToOnlineEnd{false});
+    add("After the last chunk", plain(Key::end), GoToOnlineEnd{true});
+    add(look.playing ? "Stop playing" : "Play the chunks", plain(Key::space), PlayOnline{});
+    const bool of_a = kinds_controls(state).online == KindsSide::a;
+    add(of_a ? "Online softmax of B" : "Online softmax of A", plain(Key::b),
+        SetOnlineSide{of_a ? KindsSide::b : KindsSide::a});
+    add("Larger chunks", plain(Key::plus),
+        SetOnlineChunk{std::min(kMostChunk, 2 * kinds_controls(state).chunk)});
+    add("Smaller chunks", plain(Key::minus),
+        SetOnlineChunk{std::max<Index>(1, kinds_controls(state).chunk / 2)});
+}
+
+void add_pairs(const CommandAdder& add, const KindsControls& controls) {
+    const auto presets = kinds_presets();
+    const std::size_t next = (present_pair(controls) + 1) % (presets.size() + 1);
+    add("Next pair of kinds", plain(Key::n),
+        ChooseKinds{std::string(presets[next % presets.size()].key)});
+    add("A and B change places", plain(Key::x), SwapKinds{}, !(controls.a == controls.b));
+    add("Copy A to B", plain(Key::c), CopyKind{KindsSide::a}, !(controls.a == controls.b));
+    add("Copy B to A", {}, CopyKind{KindsSide::b}, !(controls.a == controls.b));
+    for (const KindsPreset& preset : presets)
+        add(fmt::format("Compare: {}", preset.title), {}, ChooseKinds{std::string(preset.key)});
+}
+
+void add_selection(const CommandAdder& add) {
+    add("Select the query above", shift(Key::up), MovePair{-1, 0});
+    add("Select the query below", shift(Key::down), MovePair{1, 0});
+    add("Select the key to the left", shift(Key::left), MovePair{0, -1});
+    add("Select the key to the right", shift(Key::right), MovePair{0, 1});
+}
+
+nlohmann::ordered_json kind_to(const AttentionKind& kind) {
+    nlohmann::ordered_json object;
+    for (const KindSetting& setting : kind_settings())
+        object[std::string(setting.key)] = setting.read(kind);
+    return object;
+}
+
+void read_kind(Fields& fields, AttentionKind& kind) {
+    for (const KindSetting& setting : kind_settings()) {
+        std::string text = setting.read(kind);
+        fields.read(setting.key, text);
+        auto changed = with_setting(kind, setting.key, text);
+        if (!changed) return fields.complain(": " + changed.error().sentence);
+        kind = *changed;
+    }
+}
+
+}  // namespace
+
+std::string kinds_lacks(const AppState& state) {
+    const Document& document = state.document();
+    const Dimensions& size = document.size;
+    if (is_empty(document)) return empty_words(document);
+    if (!document.inputs->projects() && document.inputs->v.empty())
+        return "These are queries and keys without values: Large shows their weights (key 3).";
+    if (std::max(size.tq, size.tk) > kMostKindsTokens)
+        return fmt::format(
+            "Kinds compares up to {} tokens, and this has {}: Large shows its "
+            "weights (key 3).",
+            kMostKindsTokens, grouped(std::max(size.tq, size.tk)));
+    return {};
+}
+
+void enter_kinds(AppState& state) {
+    const auto& step = state.selected;
+    const Stage* const stage = step ? std::get_if<Stage>(&step->tensor) : nullptr;
+    if (stage && pair_stages()[index_of(*stage)])  // the pair that Step looked at
+        kinds_look(state).selected = large::Cell{step->row, step->column};
+    settle_kinds(state);
+    if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
+    say(state, kinds_look(state).online
+                   ? "One row of softmax, chunk by chunk: → takes the next keys, Space plays."
+                   : "Two kinds of attention on the same tokens: N shows the next pair, O the "
+                     "online softmax.");
+}
+
+void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Kinds", kinds_lacks(state).empty()};
+    const bool online = kinds_look(state).online;
+    add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", plain(Key::o),
+        ShowOnline{!online});
+    if (online) add_online(add, state);
+    add_selection(add);
+    add_pairs(add, kinds_controls(state));
+    add_document_commands(list, state);
+    std::erase_if(list, [](const Command& each) {  // each side has a scaling of its own
+        return each.action.is<SetScaling>();
+    });
+}
+
+std::optional<Action> escape_kinds(const AppState& state) {
+    if (kinds_look(state).online && !state.presenter) return ShowOnline{false};
+    return std::nullopt;
+}
+
+void clear_kinds(AppState& state) { kinds_look(state).selected.reset(); }
+
+void settle_kinds(AppState& state) {
+    KindsLook& look = kinds_look(state);
+    const Dimensions& size = state.document().size;
+    if (look.selected && (look.selected->row >= size.tq || look.selected->column >= size.tk))
+        look.selected.reset();
+    look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
+    if (look.result && !is_current(*look.result, state)) look.result.reset();
+}
+
+void forget_kinds(AppState& state) {
+    kinds_look(state).selected.reset();
+    kinds_look(state).taken = 0;
+    kinds_look(state).playing = false;
+    kinds_look(state).result.reset();
+}
+
+bool has_kinds_side(const AppState& state) { return kinds_lacks(state).empty(); }
+
+nlohmann::ordered_json write_kinds(const AppState& state) {
+    const KindsControls& controls = kinds_controls(state);
+    const KindsLook& look = kinds_look(state);
+    nlohmann::ordered_json kinds{
+        {"a", kind_to(controls.a)},
+        {"b", kind_to(controls.b)},
+        {"seed", controls.seed},
+        {"chunk", controls.chunk},
+        {"online_side", kKindsSideNames[static_cast<std::size_t>(controls.online)]},
+        {"online", look.online},
+        {"taken", look.taken},
+        {"playing", look.playing}};
+    if (look.selected)
+        kinds["selected"] = {{"row", look.selected->row}, {"column", look.selected->column}};
+    return kinds;
+}
+
+void read_kinds(Fields& fields, AppState& state) {
+    KindsControls& controls = state.history[state.now].controls.edit<KindsControls>();
+    KindsLook& look = kinds_look(state);
+    read_object(fields, "a", [&](Fields& inner) { read_kind(inner, controls.a); });
+    read_object(fields, "b", [&](Fields& inner) { read_kind(inner, controls.b); });
+    fields.read("seed", controls.seed);
+    fields.read_index("chunk", controls.chunk, 1, kMostChunk);
+    fields.read_name("online_side", controls.online, kKindsSideNames);
+    fields.read("online", look.online);
+    fields.read_index("taken", look.taken);
+    fields.read("playing", look.playing);
+    read_object(fields, "selected", [&](Fields& inner) {
+        large::Cell& cell = look.selected.emplace();
+        inner.need_index("row", cell.row);
+        inner.need_index("column", cell.column);
+    });
+    const Dimensions& size = state.document().size;
+    if (look.selected && (look.selected->row >= size.tq || look.selected->column >= size.tk))
+        fields.complain(fmt::format("has 'selected' = {} → {}: the weights are {} × {}",
+                                    look.selected->row, look.selected->column, size.tq, size.tk));
+    look.taken = std::min(look.taken, online_chunks(state));
+}
+
+bool is_kinds_animating(const AppState& state) { return kinds_look(state).playing; }
+
+bool has_kinds_settled(const AppState& state) {
+    return !kinds_lacks(state).empty() ||
+           (kinds_look(state).result && is_current(*kinds_look(state).result, state));
+}
+
+std::string kinds_figure_name(const AppState& state) {
+    return kinds_look(state).online ? "online-softmax" : "kinds";
+}
+
+std::vector<Shot> kinds_shots() {
+    return {
+        {"", {}}, {"rope", {ChooseKinds{"rope"}}}, {"online", {ShowOnline{true}, StepOnline{1}}}};
+}
+
+large::Cell shown_pair(const AppState& state) {
+    const KindsLook& look = kinds_look(state);
+    if (look.selected) return *look.selected;
+    if (!look.result) return {};
+    return {look.result->difference.row, look.result->difference.column};
+}
+
+std::size_t present_pair(const KindsControls& controls) {
+    const auto presets = kinds_presets();
+    const auto found = std::ranges::find_if(presets, [&](const KindsPreset& preset) {
+        return preset.a == controls.a && preset.b == controls.b;
+    });
+    return static_cast<std::size_t>(found - presets.begin());
+}
+
+namespace {
+
+constexpr std::string_view kKindsMouse[] = {
+    "Click a weight of A or B, or their difference: the arithmetic of both sides.",
+    "Drag a number, or click and type it.",
+    "Point at a cell, or at a line of the table: what it is.",
+};
+
+void leave_kinds(AppState& state) { kinds_look(state).playing = false; }
+
+void tick_kinds(AppState& state, double seconds) {
+    if (kinds_look(state).playing) kinds_look(state).clock_s += seconds;
+}
+
+Actions due_in_kinds(const AppState& state) {
+    constexpr double kSecondsPerChunk = 1.2;
+    const KindsLook& look = kinds_look(state);
+    if (!look.playing || look.clock_s < kSecondsPerChunk) return {};
+    return {StepOnline{1}};
+}
+
+}  // namespace
+
+const WorkspaceInfo kKindsWorkspace{
+    .key = "kinds",
+    .title = "Kinds",
+    .tip = "Two kinds of attention on the same tokens: what changes, and what it costs.",
+    .digit = Key::digit5,
+    .shows_document = true,
+    .actions = KindsActions::kTypes,
+    .lacks = kinds_lacks,
+    .enter = enter_kinds,
+    .leave = leave_kinds,
+    .add_commands = add_kinds_commands,
+    .escape = escape_kinds,
+    .clear = clear_kinds,
+    .settle = settle_kinds,
+    .forget = forget_kinds,
+    .follow = follow_kinds,
+    .tick = tick_kinds,
+    .due = due_in_kinds,
+    .has_side = has_kinds_side,
+    .inspector = kinds_inspector,
+    .write = write_kinds,
+    .read = read_kinds,
+    .is_animating = is_kinds_animating,
+    .has_settled = has_kinds_settled,
+    .figure_name = kinds_figure_name,
+    .shots = kinds_shots,
+    .mouse = kKindsMouse,
+};
+
+}  // namespace attn::view

@@ -1,0 +1,308 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/inspector.h"
+#include "app/common/draw/still.h"
+#include "app/common/draw/typing.h"
+#include "app/common/draw/widgets.h"
+#include "app/common/map/camera.h"
+#include "app/workspaces/large/draw/panel.h"
+#include "app/workspaces/large/workspace.h"
+
+namespace attn::ui {
+namespace {
+
+using large::Cell;
+
+// Design units.
+constexpr float kMinimap = 152.0F;
+constexpr float kSmallMinimap = 96.0F;
+constexpr float kLow = 560.0F;     // of a side panel that has the small one
+constexpr float kBeside = 128.0F;  // least room for what stands beside the minimap
+constexpr float kSection = 2.0F;
+constexpr float kRow = 24.0F;
+constexpr double kStep = 2.0;  // zoom of − and +
+
+void section(const LargeScene& scene, const std::string& title) {
+    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
+    wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted, title);
+}
+
+// --- where it is
+
+void zoom(const LargeScene& scene, double factor) {
+    scene.out.push_back(view::moved_map(scene.look, view::zoomed(scene.look, factor)));
+}
+
+void draw_zoom_buttons(const LargeScene& scene) {
+    const Frame& frame = scene.frame;
+    if (button(frame, "out", "−", {"Zoom out", "The wheel over the map zooms about the pointer."}))
+        zoom(scene, 1.0 / kStep);
+    ImGui::SameLine();
+    if (button(frame, "in", "+", {"Zoom in", "The wheel over the map zooms about the pointer."}))
+        zoom(scene, kStep);
+    ImGui::SameLine();
+    if (ImGui::GetContentRegionAvail().x < button_width(frame, "whole")) ImGui::NewLine();
+    if (button(frame, "fit", "whole", {"The whole matrix", "Keys: F, Home"}))
+        scene.out.push_back(view::FitMap{});
+}
+
+void draw_needle(const LargeScene& scene) {
+    const view::LargeView& view = scene.view;
+    if (!view.has_needle)
+        return wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted,
+                             view.needle_reason);
+    if (button(scene.frame, "needle", "to the needle",
+               {"The planted needle", "One query that finds one key far from it.  Key: N"}))
+        scene.out.push_back(view::GoToNeedle{});
+}
+
+void draw_where(const LargeScene& scene) {
+    const Frame& frame = scene.frame;
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float wanted =
+        frame.px(ImGui::GetWindowSize().y < frame.px(kLow) ? kSmallMinimap : kMinimap);
+    const float side = std::min(wanted, std::max(frame.px(48), room.x - frame.px(kBeside + 16)));
+    draw_minimap(scene, {low, {low.x + side, low.y + side}});
+    ImGui::SetCursorScreenPos({low.x + side + frame.px(16), low.y});
+    ImGui::BeginGroup();
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, scene.view.zoom_words);
+    draw_zoom_buttons(scene);
+    draw_needle(scene);
+    ImGui::EndGroup();
+    const float foot = std::max(low.y + side, ImGui::GetItemRectMax().y);
+    ImGui::SetCursorScreenPos({low.x, foot});
+    ImGui::Dummy({1.0F, 1.0F});
+}
+
+/// A cell of this matrix as one types it: "70001, 5".
+std::string cell_example(const view::MapSize& size) {
+    if (size.rows < 1 || size.columns < 1) return "query, key";
+    return fmt::format("{}, {}", size.rows / 2, std::min<Index>(5, size.columns - 1));
+}
+
+/// A slow frame may bring G together with what is typed after it.
+void open_by_key(const LargeScene& scene) {
+    if (scene.view.go_to_open || scene.frame.focus == nullptr) return;
+    const std::string early = early_cell_after('g');
+    const Hands& hands = scene.frame.focus->hands();
+    if (early.empty() || hands.typing || hands.overlay || !take_key(scene.frame, view::Key::g))
+        return;
+    scene.out.push_back(view::ShowGoTo{true});
+    scene.out.push_back(view::DraftGoTo{early});
+    early_cell(scene.frame);  // its digits are no commands
+}
+
+/// The field has the keyboard while it is open; Enter on a draft that names no cell leaves it open.
+void draw_go_to(const LargeScene& scene) {
+    section(scene, "Go to query, key");
+    open_by_key(scene);
+    const view::LargeView& view = scene.view;
+    std::string draft = view.go_to_draft;
+    const std::string example = cell_example(scene.look.size);
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (view.go_to_open && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_no_tab_stop();
+    const int early = ImGui::IsAnyItemActive() ? 0 : ImGuiInputTextFlags_CallbackAlways;
+    const bool entered =
+        ImGui::InputTextWithHint("##go to", example.c_str(), &draft,
+                                 ImGuiInputTextFlags_EnterReturnsTrue | early, keep_early);
+    if (view.go_to_open) draft += early_cell(scene.frame);
+    pop_no_tab_stop();
+    still_field(scene.frame, scene.frame.fonts.body, draft, example);
+    tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  Key: G");
+    if (!view.go_to_open && ImGui::IsItemActivated()) scene.out.push_back(view::ShowGoTo{true});
+    if (draft != view.go_to_draft) scene.out.push_back(view::DraftGoTo{draft});
+    if (entered && view.go_to) scene.out.push_back(view::GoToCell{*view.go_to});
+    const bool ended = text_stop(scene.frame) || ImGui::IsItemDeactivated();
+    const bool left = ended && !(entered && !view.go_to);
+    if (view.go_to_open && left) scene.out.push_back(view::ShowGoTo{false});
+    wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
+}
+
+// --- how it looks
+
+void draw_picture_choice(const LargeScene& scene) {
+    section(scene, "The map shows");
+    const view::LargeView& view = scene.view;
+    const Tip tip{"Weights, or the scores that softmax turns into them", view.picture_tip};
+    if (const auto n = choice(scene.frame, "picture", view.picture_names, view.picture, tip))
+        scene.out.push_back(view::SetMapPicture{static_cast<view::MapPictureOf>(*n)});
+}
+
+void draw_pooling(const LargeScene& scene, view::MapColors colors) {
+    const view::LargeView& view = scene.view;
+    section(scene, "Pooling of the cells in one pixel");
+    const Tip pooling{"How the cells of a pixel become one number",
+                      "mean: where the attention goes. max: no needle is lost. log-mean: the "
+                      "typical weight, exp of the mean logarithm. A NaN among them makes it NaN."};
+    if (const auto n = choice(scene.frame, "pooling", view.pooling_names, view.pooling, pooling)) {
+        colors.pooling = static_cast<large::Pooling>(*n);
+        scene.out.push_back(view::SetMapColors{colors});
+    }
+}
+
+void draw_colors(const LargeScene& scene) {
+    const view::LargeView& view = scene.view;
+    view::MapColors colors = scene.look.colors;
+    const bool scores = scene.look.picture == view::MapPictureOf::scores;
+    if (!scores) draw_pooling(scene, colors);
+    section(scene, "Colour range");
+    const Tip range{"Which weights in view the colours span",
+                    "Percentiles of the pooled weights; what lies beyond has the end's colour."};
+    if (const auto n =
+            choice(scene.frame, "range", view.percentile_names, view.percentile, range)) {
+        const auto at = static_cast<std::size_t>(*n);
+        if (at < view.percentile_colors.size())
+            scene.out.push_back(view::SetMapColors{view.percentile_colors[at]});
+    }
+    if (scores) return;
+    const Tip log{"Colours by the logarithm of the weight", "Or by the weight itself."};
+    if (const auto on = toggle(scene.frame, "log", "log scale", view.log_scale, log)) {
+        colors.log_scale = *on;
+        scene.out.push_back(view::SetMapColors{colors});
+    }
+}
+
+void draw_heads(const LargeScene& scene) {
+    const view::LargeView& view = scene.view;
+    if (view.heads.size() < 2) return;
+    const auto current = static_cast<std::size_t>(view.head);
+    section(scene, "Head");
+    const Tip tip{"The head that is drawn", "Key: H for the next one."};
+    const auto row =
+        combo(scene.frame, "##head",
+              {view.heads, view.head, current < view.heads.size() ? view.heads[current] : ""},
+              ImGui::GetContentRegionAvail().x, tip, scene.out);
+    if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
+    const large::Head head = view.head_refs[static_cast<std::size_t>(*row)];
+    scene.out.push_back(view::ShowHead{head.h, head.b});
+}
+
+// --- cells
+
+/// "70,001 → 5        0.7312"; a click goes there.
+void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
+    const Frame& frame = scene.frame;
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kRow)};
+    const bool clicked =
+        ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y});
+    if (pressed_by_key(frame) || clicked) scene.out.push_back(view::GoToCell{cell.cell});
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    const bool selected = scene.look.selected == cell.cell;
+    if (hovered || selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    const view::Color color = selected ? frame.theme.accent : frame.theme.text;
+    const Font& font = frame.fonts.digits;
+    const float weight = frame.text_width(font, cell.weight) + frame.px(4);
+    draw_text_in(frame, font, {low.x + frame.px(4), low.y}, high, Align::left, color,
+                 fit_text(frame, font, cell.text, high.x - low.x - weight - frame.px(12)));
+    draw_text_in(frame, font, low, {high.x - frame.px(4), high.y}, Align::right, color,
+                 cell.weight);
+    tooltip(frame, cell.text + ": " + cell.weight, "query → key: weight. Click to go there.");
+}
+
+void draw_cells(const LargeScene& scene, const char* id,
+                const std::vector<view::StrongCell>& cells) {
+    ImGui::PushID(id);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        draw_cell_row(scene, cells[n]);
+        ImGui::PopID();
+    }
+    ImGui::PopStyleVar();
+    ImGui::PopID();
+}
+
+/// The whole row and column of the selected cell.
+void draw_searches(const LargeScene& scene) {
+    if (!scene.look.selected) return;
+    const Cell cell = *scene.look.selected;
+    const auto search = [&](const char* id, const std::string& words, large::Search::Of of,
+                            Index index, const char* tip) {
+        if (button(scene.frame, id, words, {words, tip}))
+            scene.out.push_back(view::SearchMap{large::Search{of, index}});
+    };
+    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
+    search("to key", "what attends to key " + std::to_string(cell.column) + "?",
+           large::Search::Of::key, cell.column, "The strongest weights of its column.");
+    search("from query", "what does query " + std::to_string(cell.row) + " attend to?",
+           large::Search::Of::query, cell.row, "The strongest weights of its row.");
+}
+
+void draw_found(const LargeScene& scene) {
+    if (!scene.look.search) return;
+    section(scene, scene.view.found_title);
+    draw_cells(scene, "found", scene.view.found);
+    if (button(scene.frame, "close search", "close", {"Closes this list", ""}))
+        scene.out.push_back(view::SearchMap{std::nullopt});
+}
+
+void draw_top(const LargeScene& scene) {
+    section(scene, scene.view.top_title);
+    large::TopChoice top = scene.look.top;
+    const Tip keys{"Leave out key 0", "Where it is an attention sink it fills the list.  Key: K"};
+    if (const auto on = toggle(scene.frame, "skip", "without key 0", top.skip_first_key, keys))
+        top.skip_first_key = *on;
+    flow(scene.frame, toggle_width(scene.frame, "one per query"));
+    const Tip queries{"Of each query only its strongest key", "Key: O"};
+    if (const auto on = toggle(scene.frame, "once", "one per query", top.one_per_query, queries))
+        top.one_per_query = *on;
+    if (!(top == scene.look.top)) scene.out.push_back(view::SetTopCells{top});
+    draw_cells(scene, "top", scene.view.top);
+}
+
+/// Where operands or weights are not finite, above all else.
+void draw_not_finite(const LargeScene& scene) {
+    for (const std::string& sentence : scene.view.not_finite)
+        wrapped_words(scene.frame, scene.frame.fonts.body, scene.frame.theme.nan, sentence);
+    if (!scene.view.first_nan) return;
+    if (button(scene.frame, "first nan", "to the first NaN",
+               {"Goes to the first NaN weight", "Its arithmetic says which score makes it NaN."}))
+        scene.out.push_back(view::GoToCell{*scene.view.first_nan});
+}
+
+/// The toy sentence is a small matrix: what is large has to be opened or made.
+void draw_offer(const LargeScene& scene) {
+    if (!scene.view.offers_other) return;
+    section(scene, "This is the sentence of Step. For a large matrix:");
+    ImGui::PushID("offer");
+    draw_open_button(scene);
+    flow(scene.frame, generate_width(scene));
+    draw_generate_button(scene);
+    ImGui::PopID();
+}
+
+void draw_selected(const LargeScene& scene) {
+    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
+    draw_inspector(scene.view.inspector, scene.frame, scene.out);
+    draw_searches(scene);
+}
+
+}  // namespace
+
+void draw_large_side(const LargeScene& scene) {
+    draw_not_finite(scene);
+    draw_where(scene);
+    draw_go_to(scene);
+    draw_offer(scene);
+    draw_picture_choice(scene);
+    draw_colors(scene);
+    draw_heads(scene);
+    draw_found(scene);
+    draw_selected(scene);
+    draw_top(scene);
+    section(scene, "Generate another matrix");
+    draw_generator(scene);
+    ImGui::Dummy({1.0F, scene.frame.px(16)});
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,151 @@
+#include "app/workspaces/large/side.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/words.h"
+#include "app/workspaces/large/workspace.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+struct Percentiles {
+    const char* name;
+    double low, high;
+};
+constexpr Percentiles kPercentiles[] = {
+    {"99 %", 1.0, 99.0}, {"99.9 %", 1.0, 99.9}, {"all", 0.0, 100.0}};
+
+void add_choices(LargeView& view, const MapLook& look) {
+    view.pooling_names = {"mean", "max", "log-mean"};
+    view.pooling = static_cast<int>(look.colors.pooling);
+    view.log_scale = look.colors.log_scale;
+    for (const Percentiles& choice : kPercentiles) {
+        MapColors colors = look.colors;
+        colors.low_percentile = choice.low;
+        colors.high_percentile = choice.high;
+        if (colors == look.colors) view.percentile = static_cast<int>(view.percentile_names.size());
+        view.percentile_names.emplace_back(choice.name);
+        view.percentile_colors.push_back(colors);
+    }
+}
+
+/// The usual sizes, and the draft's own when it is another.
+void add_generator(LargeView& view, const MapLook& look) {
+    view.draft = look.draft;
+    view.sizes.assign(kPlantedSizes.begin(), kPlantedSizes.end());
+    auto place = std::ranges::lower_bound(view.sizes, look.draft.tokens);
+    if (place == view.sizes.end() || *place != look.draft.tokens)
+        place = view.sizes.insert(place, look.draft.tokens);
+    view.size = static_cast<int>(place - view.sizes.begin());
+    for (const Index tokens : view.sizes) view.size_names.push_back(grouped(tokens));
+}
+
+void add_heads(LargeView& view, const AppState& state) {
+    const Dimensions& size = state.document().size;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h) {
+            if (shown_head(state) == large::Head{b, h})
+                view.head = static_cast<int>(view.heads.size());
+            view.heads.push_back(size.batch == 1 ? fmt::format("head {}", h)
+                                                 : fmt::format("sequence {}, head {}", b, h));
+            view.head_refs.push_back({b, h});
+        }
+}
+
+void add_go_to(LargeView& view, const AppState& state) {
+    const MapLook& look = map_look(state);
+    view.needle_reason = no_needle_words(state.document());
+    view.has_needle = view.needle_reason.empty();
+    view.go_to_open = look.go_to_open;
+    view.go_to_draft = look.go_to_draft;
+    if (look.go_to_draft.find_first_not_of(' ') == std::string::npos) return;
+    const auto cell = parse_map_cell(look.go_to_draft);
+    const MapSize size = map_size(look);
+    if (!cell)
+        view.go_to_fault = fmt::format("'{}': expected a query and a key, as in 70001, 5",
+                                       shortened(look.go_to_draft));
+    else if (!has_map_cell(look, *cell))
+        view.go_to_fault =
+            fmt::format("The last cell is {}.", cell_words({size.rows - 1, size.columns - 1}));
+    else
+        view.go_to = cell;
+}
+
+std::vector<StrongCell> strong_cells(const std::vector<large::WeightedCell>& cells) {
+    std::vector<StrongCell> list;
+    for (const large::WeightedCell& each : cells)
+        list.push_back({each.cell, cell_words(each.cell), number(each.weight)});
+    return list;
+}
+
+void add_top(LargeView& view, const MapLook& look) {
+    if (!look.snapshot) return;
+    view.top = strong_cells(look.snapshot->top);
+    view.top_title = top_words(look.top);
+    const large::NanWeights& nan = look.snapshot->not_finite.in_view;
+    if (nan.first) view.top_title += fmt::format("; left out: {}", nan_words(nan));
+    if (!view.top.empty()) return;
+    view.top_title += look.snapshot->complete ? ": known where the view is exact"
+                                              : ": known when the view is complete";
+}
+
+void add_not_finite(LargeView& view, const MapLook& look) {
+    if (!look.snapshot) return;
+    const large::NotFinite& found = look.snapshot->not_finite;
+    view.not_finite = not_finite_words(found);
+    view.first_nan = found.in_view.first ? found.in_view.first : found.all.first;
+}
+
+void add_picture(LargeView& view, const AppState& state) {
+    view.picture_names.assign(kMapPictureNames.begin(), kMapPictureNames.end());
+    view.picture = static_cast<int>(map_look(state).picture);
+    view.picture_tip =
+        fmt::format("a = softmax of S over the keys, or the {}, one texel their mean.  Key: W",
+                    score_words(state.document().spec, 1));
+}
+
+void add_found(LargeView& view, const MapLook& look) {
+    if (!look.search) return;
+    const bool key = look.search->of == large::Search::Of::key;
+    const std::string index = grouped(look.search->index);
+    view.found_title = key ? fmt::format("What attends to key {}", index)
+                           : fmt::format("What query {} attends to", index);
+    const bool there =
+        look.snapshot && look.snapshot->search && look.snapshot->search->search == *look.search;
+    if (!there) {
+        view.found_title += ": searching";
+        return;
+    }
+    const large::SearchResult& result = *look.snapshot->search;
+    view.found = strong_cells(result.cells);
+    view.found_title +=
+        fmt::format(": Σ of the {} = {}", key ? "column" : "row", number(result.total));
+    if (result.first_nan)
+        view.found_title += fmt::format("; left out: {} NaN, first {}", grouped(result.nans),
+                                        cell_words(*result.first_nan));
+    if (result.rows_missing > 0)
+        view.found_title +=
+            fmt::format(" so far, {} queries are not computed yet", grouped(result.rows_missing));
+}
+
+}  // namespace
+
+void add_side(LargeView& view, const AppState& state) {
+    const MapLook& look = map_look(state);
+    add_choices(view, look);
+    add_generator(view, look);
+    add_heads(view, state);
+    add_go_to(view, state);
+    add_picture(view, state);
+    add_not_finite(view, look);
+    add_top(view, look);
+    add_found(view, look);
+    view.offers_other = is_toy(state.document());
+}
+
+}  // namespace attn::view

@@ -1,0 +1,315 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/format.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/training.h"
+#include "app/workspaces/learn/view.h"
+#include "app/workspaces/learn/workspace.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+/// Settings that nothing was trained with yet are those of the plan.
+void follow_learn_controls(AppState& state) {
+    LearnLook& look = learn_look(state);
+    if (look.plan && look.plan->until > 0) return;
+    look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
+    look.shown = {};
+    settle_learn(state);
+}
+
+void change_learning(AppState& state, LearnControls controls, const std::string& words) {
+    edit_controls(state, std::move(controls), words);
+    follow_learn_controls(state);
+}
+
+/// 0 or 1; nullopt where there is no such run, which is said.
+std::optional<std::size_t> learn_run(AppState& state, const std::string& run, bool has_b) {
+    if (run == "a") return 0;
+    if (run == "b" && has_b) return 1;
+    say(state,
+        run == "b" ? "There is no run B: choose in what it differs."
+                   : fmt::format("There is no run {}: expected a or b.", shortened(run)),
+        Severity::warning);
+    return std::nullopt;
+}
+
+/// Of the run that is shown: the plan's.
+std::optional<std::size_t> planned_run(AppState& state, const std::string& run) {
+    if (learn_look(state).plan)
+        return learn_run(state, run, learn_look(state).plan->controls.has_b());
+    say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+    return std::nullopt;
+}
+
+/// What came before in that run stays; what was switched from that step on is replaced.
+void add_switch(AppState& state, const std::string& run, train::Switch added,
+                const std::string& words) {
+    const auto n = planned_run(state, run);
+    if (!n) return;
+    LearnPlan& plan = *learn_look(state).plan;
+    if (added.step < 0 || added.step > plan.until)
+        return say(state,
+                   fmt::format("There is no step {}: {} were to be trained.", added.step,
+                               grouped(plan.until)),
+                   Severity::warning);
+    std::vector<train::Switch>& list = plan.switches[*n];
+    std::erase_if(list, [&](const train::Switch& each) {
+        return each.step > added.step || (each.step == added.step && each.head == added.head);
+    });
+    const train::Spec& spec = plan.controls.of(*n);
+    const train::Switches now = train::switches_at(spec, list, added.step);
+    const bool was =
+        added.head < 0 ? now.scaling : !now.silenced[static_cast<std::size_t>(added.head)];
+    if (was != added.on) list.push_back(added);
+    if (learn_look(state).series) learn_look(state).before = learn_look(state).series;
+    learn_look(state).shown.step.reset();
+    say(state, fmt::format("{}: {} from step {} on; what was trained after it is trained anew.",
+                           *n == 0 ? "A" : "B", words, grouped(added.step)));
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SetLearnField& action) {
+    const LearnControls& now = learn_controls(state);
+    const auto run = learn_run(state, action.run, now.has_b());
+    if (!run) return;
+    const bool own = action.field == now.differs;
+    if (*run == 1 && !own)
+        return say(state,
+                   fmt::format("B differs in {} alone: set {} of A.", now.differs,
+                               shortened(action.field)),
+                   Severity::warning);
+    LearnControls controls = now;
+    for (std::size_t n = 0; n < 2; ++n) {
+        if (own && n != *run) continue;
+        auto changed = with_learn_value(now.of(n), action.field, action.value);
+        if (!changed) return say(state, changed.error());
+        (n == 0 ? controls.a : controls.b) = *changed;
+    }
+    if (!controls.has_b()) controls.b = controls.a;
+    const LearnFieldInfo& field = *find_learn_field(action.field);
+    change_learning(state, std::move(controls),
+                    fmt::format("{}{} {}", own ? (*run == 0 ? "A: " : "B: ") : "", field.label,
+                                shortened(action.value)));
+}
+
+void carry_out(AppState& state, const SetLearnDifference& action) {
+    if (!action.field.empty() && std::ranges::count(kLearnDifferences, action.field) == 0)
+        return say(state, fmt::format("B cannot differ in “{}”.", shortened(action.field)),
+                   Severity::warning);
+    auto controls = with_difference(learn_controls(state).a, action.field);
+    if (!controls) return say(state, controls.error());
+    const std::string words = action.field.empty()
+                                  ? std::string("A alone")
+                                  : fmt::format("A: {}, B: {}", learn_run_words(*controls, 0),
+                                                learn_run_words(*controls, 1));
+    change_learning(state, *std::move(controls), words);
+}
+
+void carry_out(AppState& state, const LoadExperiment& action) {
+    const auto all = learn_experiments();
+    const auto found = std::ranges::find(all, action.key, &LearnExperiment::key);
+    if (found == all.end())
+        return say(state, fmt::format("There is no experiment “{}”.", shortened(action.key)),
+                   Severity::warning);
+    change_learning(state, controls_of(*found), std::string(found->words));
+}
+
+void carry_out(AppState& state, const TrainTo& action) {
+    if (action.until < 0 || action.until > kMostLearnSteps)
+        return say(
+            state,
+            fmt::format("{} steps: expected 0 to {}.", action.until, grouped(kMostLearnSteps)),
+            Severity::warning);
+    LearnLook& look = learn_look(state);
+    const bool trained = look.plan && look.plan->until > 0;
+    if (!trained && (!look.plan || !look.plan->opened))
+        look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
+    look.plan->until = action.until;
+    look.shown.step.reset();
+    say(state, fmt::format("Trains to step {}: Space pauses.", grouped(action.until)));
+}
+
+void carry_out(AppState& state, const NewTraining&) {
+    LearnLook& look = learn_look(state);
+    look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
+    look.shown.step.reset();
+    look.before = nullptr;
+    settle_learn(state);
+    say(state, "A new training from first weights: Space begins.");
+}
+
+void carry_out(AppState& state, const SwitchScaling& action) {
+    add_switch(state, action.run, {action.from, -1, action.on},
+               action.on ? "÷√d_k on" : "÷√d_k off");
+}
+
+void carry_out(AppState& state, const SwitchLearnHead& action) {
+    const auto run = planned_run(state, action.run);
+    if (!run) return;
+    const train::Spec& spec = learn_look(state).plan->controls.of(*run);
+    if (action.layer < 0 || action.layer >= spec.layers || action.head < 0 ||
+        action.head >= spec.heads)
+        return say(state,
+                   fmt::format("There is no head {}.{}: layers 0 to {}, heads 0 to {}.",
+                               action.layer, action.head, spec.layers - 1, spec.heads - 1),
+                   Severity::warning);
+    add_switch(state, action.run, {action.from, action.layer * spec.heads + action.head, action.on},
+               fmt::format("head {}.{} {}", action.layer, action.head, action.on ? "on" : "off"));
+}
+
+void carry_out(AppState& state, const TrainSeeds& action) {
+    LearnLook& look = learn_look(state);
+    if (!look.plan || look.plan->until == 0)
+        return say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+    if (action.seeds < 1 || action.seeds > kMostLearnSeeds)
+        return say(state, fmt::format("{} seeds: expected 1 to {}.", action.seeds, kMostLearnSeeds),
+                   Severity::warning);
+    if (look.plan->opened)
+        return say(state, "The run was opened from a folder: its spread is not trained here.",
+                   Severity::warning);
+    look.plan->seeds = action.seeds;
+    say(state, action.seeds == 1 ? std::string("One seed.")
+                                 : fmt::format("{} seeds are trained, each to step {}.",
+                                               action.seeds, grouped(look.plan->until)));
+}
+
+void carry_out(AppState& state, const OpenLearnMoment& action) {
+    const auto run = planned_run(state, action.run);
+    if (!run) return;
+    const WorkspaceInfo* workspace = find_workspace(state.workspaces, action.workspace);
+    if (workspace == nullptr || !workspace->shows_document)
+        return say(state, fmt::format("“{}” shows no document.", shortened(action.workspace)),
+                   Severity::warning);
+    const LearnLook& look = learn_look(state);
+    TrainedOrigin origin;
+    origin.spec = look.plan->controls.of(*run);
+    origin.switches = look.plan->switches[*run];
+    origin.sentence = look.shown.sentence;
+    origin.layer = std::min(look.layer, origin.spec.layers - 1);
+    if (action.step < 0 || action.step > look.plan->until)
+        return say(state,
+                   fmt::format("There is no step {}: {} were to be trained.", action.step,
+                               grouped(look.plan->until)),
+                   Severity::warning);
+    origin.step = action.step;
+    if (look.series && !look.series->sides[*run].moments.empty()) {
+        const auto& kept = moment_at(look.series->sides[*run].moments, origin.step);
+        const bool same = look.series->request.plan.switches == look.plan->switches;
+        if (same && kept->step == origin.step) origin.moment = kept;
+    }
+    origin.head = std::min(look.head, origin.spec.heads - 1);
+    OpenRequest request{std::move(origin), state.opened + 1};
+    if (const std::string why = workspace->refuses(state, request); !why.empty())
+        return say(state, why, Severity::warning);
+    state.opening = std::move(request);
+    ++state.opened;
+    state.opening_done = 0.0;
+    state.workspace = workspace->key;
+    say(state, fmt::format("Opening {}.", words_of(*state.opening)));
+}
+
+void carry_out(AppState& state, const SaveRuns& action) {
+    state.prompt.reset();
+    if (!learn_look(state).series || learn_look(state).series->sides[0].moments.empty())
+        return say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+    state.effects.runs = FileRequest{action.path, action.overwrite};
+}
+
+void carry_out(AppState& state, const ShowLearnStep& action) {
+    LearnLook& look = learn_look(state);
+    look.shown.step = action.step;
+    if (action.step && look.plan)
+        look.shown.step = std::clamp<Index>(*action.step, 0, look.plan->until);
+}
+
+void carry_out(AppState& state, const ShowLearnHead& action) {
+    learn_look(state).layer = action.layer;
+    learn_look(state).head = action.head;
+    settle_learn(state);
+}
+
+void carry_out(AppState& state, const ShowLearnMeasure& action) {
+    learn_look(state).measure = action.measure;
+}
+void carry_out(AppState& state, const ShowLearnPage& action) {
+    learn_look(state).page = action.page;
+}
+
+void carry_out(AppState& state, const SelectLearnCell& action) {
+    learn_look(state).cell = {action.row, action.column};
+    settle_learn(state);
+}
+
+void carry_out(AppState& state, const SetLearnSentence& action) {
+    LearnLook& look = learn_look(state);
+    look.draft = action.text;
+    if (action.text.empty()) {
+        look.shown.sentence.clear();
+        return say(state, "The maps are of the sequence that is the same at every step.");
+    }
+    const train::Spec& spec = look.plan ? look.plan->controls.a : learn_controls(state).a;
+    const auto example = learn_example(train::Sequences(spec), action.text);
+    if (!example) return say(state, example.error());
+    look.shown.sentence = action.text;
+    settle_learn(state);
+    say(state, fmt::format("The maps are of “{}”.", shortened(action.text)));
+}
+
+void carry_out(AppState& state, const DraftLearnSentence& action) {
+    learn_look(state).draft = action.text;
+}
+void carry_out(AppState& state, const DraftLearnText& action) {
+    learn_look(state).text_draft = action.text;
+}
+void carry_out(AppState& state, const HoverLearnCell& action) {
+    learn_look(state).hovered = action.cell;
+}
+
+/// What came for other settings is of no use any more.
+void carry_out(AppState& state, const LearnProgress& action) {
+    LearnLook& look = learn_look(state);
+    if (!look.plan || !action.series) return;
+    const LearnPlan& of = action.series->request.plan;
+    if (of.controls != look.plan->controls || of.opened != look.plan->opened) return;
+    const bool faulty = !action.series->fault.empty();
+    if (faulty) state.notice = {action.series->fault, Severity::error};
+    const bool ended =
+        action.series->complete && of.until > 0 && !(look.series && look.series->complete);
+    look.series = action.series;
+    settle_learn(state);
+    if (ended && !faulty && state.workspace == "learn")
+        say(state,
+            fmt::format("Step {}. ← and → look at other moments, S switches ÷√d_k from there.",
+                        grouped(of.until)));
+}
+
+// ---- requests
+
+std::optional<LearnRequest> requested_learning(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    if (!look.plan) return std::nullopt;
+    LearnRequest request{*look.plan, look.shown};
+    if (look.series && look.series->complete && look.series->request == request)
+        return std::nullopt;
+    return request;
+}
+
+Action run(const LearnRequest& request, const RunControl& control) {
+    Training training;
+    training.request(request);
+    while (training.work(control.stop)) {
+    }
+    return LearnProgress{training.series()};
+}
+
+}  // namespace attn::view

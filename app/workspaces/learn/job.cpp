@@ -1,0 +1,111 @@
+#include "app/workspaces/learn/job.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace attn::view {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kBetweenAnswers = std::chrono::milliseconds(66);
+
+/// On Linux a nice value is a thread's own; threads that it starts have it too.
+void give_way() {
+    constexpr int kNice = 10;
+    // Without it training goes on all the same.
+    [[maybe_unused]] const int refused =
+        setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
+}
+
+}  // namespace
+
+LearnJob::~LearnJob() {
+    const std::scoped_lock lock(mutex_);
+    next_.reset();
+    current_.request_stop();
+    thread_.request_stop();
+}
+
+void LearnJob::update(const AppState& state) {
+    const auto request = requested_learning(state);
+    if (!request || last_ == request) return;
+    last_ = request;
+    {
+        const std::scoped_lock lock(mutex_);
+        current_.request_stop();
+        next_ = request;
+        series_ = nullptr;
+    }
+    start();
+    changed_.notify_all();
+}
+
+void LearnJob::start() {
+    if (thread_.joinable()) return;
+    try {
+        thread_ = std::jthread([this](const std::stop_token& quit) { work(quit); });
+    } catch (const std::system_error& error) {
+        const std::scoped_lock lock(mutex_);
+        next_.reset();
+        fault_ = fmt::format("no thread could be started for the training: {}", error.what());
+        wake_();
+    }
+}
+
+Actions LearnJob::take() {
+    const std::scoped_lock lock(mutex_);
+    Actions taken;
+    if (!fault_.empty())
+        taken.emplace_back(Notify{{std::exchange(fault_, std::string()), Severity::error}});
+    if (series_) taken.emplace_back(LearnProgress{std::exchange(series_, nullptr)});
+    return taken;
+}
+
+void LearnJob::settle() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !next_ && !busy_; });
+}
+
+void LearnJob::work(const std::stop_token& quit) {
+    give_way();
+    Training training;
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, quit, [this] { return next_.has_value(); })) {
+        const LearnRequest request = *std::exchange(next_, std::nullopt);
+        current_ = std::stop_source();
+        const std::stop_token stop = current_.get_token();
+        busy_ = true;
+        lock.unlock();
+        const auto publish = [&] {
+            auto series = training.series();
+            const std::scoped_lock held(mutex_);
+            if (!stop.stop_requested()) series_ = std::move(series);
+        };
+        try {
+            training.request(request);
+            auto published = Clock::now();
+            while (training.work(stop)) {
+                if (Clock::now() - published < kBetweenAnswers) continue;
+                publish();
+                wake_();
+                published = Clock::now();
+            }
+            if (!stop.stop_requested()) publish();
+        } catch (const std::bad_alloc&) {
+            const std::scoped_lock held(mutex_);
+            fault_ = "there is not enough memory to train on";
+        }
+        lock.lock();
+        busy_ = false;
+        changed_.notify_all();
+        wake_();
+    }
+}
+
+}  // namespace attn::view

@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/view.h"
+#include "app/workspaces/learn/words.h"
+
+namespace attn::view {
+namespace {
+
+using train::Record;
+using Records = std::vector<std::shared_ptr<const Record>>;
+
+constexpr double kPointsPerOctave = 16.0;  // of the log axis; what lies between two is averaged
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+struct MeasureInfo {
+    std::string title, tip;
+    Role role = Role::score;
+    bool log = false;
+    double high = 1.0;
+};
+
+/// What one step measured; NaN where this run has no such head.
+using ValueOf = std::function<double(const Record&)>;
+
+std::string head_title(const LearnLook& look, std::string_view what) {
+    return fmt::format("{} of head {}.{}", what, look.layer, look.head);
+}
+
+MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
+                         LearnMeasure measure) {
+    const double even = std::log(static_cast<double>(controls.a.tokens));
+    switch (measure) {
+        case LearnMeasure::accuracy:
+            return {"right answers", "Share of answers that are the largest logit, of each batch",
+                    Role::output};
+        case LearnMeasure::loss:
+            return {"loss, nats", "Mean of −ln softmax(logits)[answer] over the answers of a batch",
+                    Role::score, false, 0.0};
+        case LearnMeasure::saturated:
+            return {"saturated rows",
+                    "Share of rows of all heads whose largest weight is above 0.99", Role::weight};
+        case LearnMeasure::entropy:
+            return {head_title(look, "entropy"), "Mean of H = −Σ a ln a over its rows, nats",
+                    Role::weight, false, even};
+        case LearnMeasure::max_probability:
+            return {head_title(look, "largest weight"), "Mean of the largest weight of each row",
+                    Role::weight};
+        case LearnMeasure::gradient:
+            return {"‖∇‖ of all weights",
+                    "Norm of the gradient of all matrices, before it is clipped", Role::query,
+                    true};
+        case LearnMeasure::w_q:
+            return {fmt::format("‖d_W_Q‖ + ‖d_W_K‖ of layer {}", look.layer),
+                    "Frobenius norms: what reaches queries and keys through softmax", Role::query,
+                    true};
+        case LearnMeasure::w_v:
+            return {fmt::format("‖d_W_V‖ + ‖d_W_O‖ of layer {}", look.layer),
+                    "Frobenius norms: what goes around softmax", Role::value, true};
+    }
+    return {};
+}
+
+/// Sum of the gradient norms of the matrices whose names end so, of the layer that is looked at.
+ValueOf gradients_of(const LearnLook& look, const LearnSide& side,
+                     std::initializer_list<std::string_view> names) {
+    std::vector<std::size_t> places;
+    for (std::size_t m = 0; m < side.matrices.size(); ++m)
+        for (const std::string_view name : names)
+            if (side.matrices[m].name == fmt::format("layers.{}.{}", look.layer, name))
+                places.push_back(m);
+    return [places](const Record& record) {
+        double sum = 0.0;
+        for (const std::size_t m : places)
+            if (m < record.gradient_norms.size()) sum += record.gradient_norms[m];
+        return sum > 0.0 ? sum : kNone;
+    };
+}
+
+ValueOf value_of(const LearnLook& look, const train::Spec& spec, const LearnSide& side,
+                 LearnMeasure measure) {
+    const auto head = static_cast<std::size_t>(look.layer * spec.heads + look.head);
+    const bool has_head = look.layer < spec.layers && look.head < spec.heads;
+    switch (measure) {
+        case LearnMeasure::accuracy:
+            return [](const Record& record) { return record.accuracy; };
+        case LearnMeasure::loss:
+            return [](const Record& record) { return record.loss; };
+        case LearnMeasure::saturated:
+            return [](const Record& record) { return record.saturated; };
+        case LearnMeasure::entropy:
+            return [=](const Record& record) {
+                return has_head ? static_cast<double>(record.heads[head].entropy) : kNone;
+            };
+        case LearnMeasure::max_probability:
+            return [=](const Record& record) {
+                return has_head ? static_cast<double>(record.heads[head].max_probability) : kNone;
+            };
+        case LearnMeasure::gradient:
+            return [](const Record& record) {
+                return record.gradient_norm > 0.0 ? record.gradient_norm : kNone;
+            };
+        case LearnMeasure::w_q:
+            return gradients_of(look, side, {"w_q", "w_k"});
+        case LearnMeasure::w_v:
+            return gradients_of(look, side, {"w_v", "w_o"});
+    }
+    return [](const Record&) { return kNone; };
+}
+
+/// Steps as a log axis has them: evenly spaced points, each the mean of its steps with the least and the largest of them.
+CurveView curve_of(const Records& records, Index first, const ValueOf& value) {
+    CurveView curve;
+    double sum = 0.0, low = 0.0, high = 0.0, steps = 0.0;
+    Index count = 0;
+    double place = -1.0;
+    const auto flush = [&] {
+        if (count == 0) return;
+        curve.x.push_back(steps / static_cast<double>(count));
+        curve.y.push_back(sum / static_cast<double>(count));
+        curve.low.push_back(low);
+        curve.high.push_back(high);
+        count = 0;
+    };
+    for (Index n = first; n < std::ssize(records); ++n) {
+        const double y = value(*records[static_cast<std::size_t>(n)]);
+        if (!std::isfinite(y)) continue;
+        const auto x = static_cast<double>(n + 1);
+        const double here = std::floor(std::log2(x) * kPointsPerOctave);
+        if (here != place) flush();
+        place = here;
+        low = count == 0 ? y : std::min(low, y);
+        high = count == 0 ? y : std::max(high, y);
+        sum = count == 0 ? y : sum + y;
+        steps = count == 0 ? x : steps + x;
+        ++count;
+    }
+    flush();
+    return curve;
+}
+
+void set_step_axis(PlotView& plot, Index steps) {
+    plot.x_label = "step";
+    plot.x_low = 1.0;
+    plot.x_high = std::max(10.0, static_cast<double>(steps));
+    for (double tick = 1.0; tick <= plot.x_high; tick *= 10.0)
+        for (const double part : {1.0, 3.0}) {
+            if (tick * part > plot.x_high) continue;
+            plot.x_ticks.push_back(tick * part);
+            plot.x_tick_labels.push_back(grouped(static_cast<Index>(tick * part)));
+        }
+}
+
+/// A round number at or above `value`, of 1, 2 and 5 times a power of ten.
+double rounded_up(double value) {
+    const double power = std::pow(10.0, std::floor(std::log10(std::max(value, 1e-12))));
+    for (const double part : {1.0, 2.0, 5.0})
+        if (part * power >= value) return part * power;
+    return 10.0 * power;
+}
+
+void set_linear_axis(PlotView& plot, double high) {
+    plot.y_low = 0.0;
+    plot.y_high = high;
+    for (int n = 0; n <= 4; ++n) {
+        const double y = high * n / 4.0;
+        plot.y_ticks.push_back(y);
+        plot.y_tick_labels.push_back(significant(y, 3));
+    }
+}
+
+void set_log_axis(PlotView& plot) {
+    double low = std::numeric_limits<double>::infinity(), high = 0.0;
+    for (const CurveView& curve : plot.curves)
+        for (std::size_t n = 0; n < curve.y.size(); ++n) {
+            low = std::min(low, curve.low.empty() ? curve.y[n] : curve.low[n]);
+            high = std::max(high, curve.high.empty() ? curve.y[n] : curve.high[n]);
+        }
+    if (!(high > 0.0)) low = 0.1, high = 10.0;
+    plot.log_y = true;
+    const int first = static_cast<int>(std::floor(std::log10(low)));
+    const int last = std::max(static_cast<int>(std::ceil(std::log10(high))), first + 1);
+    plot.y_low = std::pow(10.0, first);
+    plot.y_high = std::pow(10.0, last);
+    const int stride = std::max(1, (last - first + 4) / 5);
+    for (int power = first; power <= last; power += stride) {
+        plot.y_ticks.push_back(std::pow(10.0, power));
+        plot.y_tick_labels.push_back(power_of_ten(power));
+    }
+}
+
+void set_y_axis(PlotView& plot, const MeasureInfo& info) {
+    if (info.log) return set_log_axis(plot);
+    double high = info.high;
+    if (high <= 0.0) {
+        for (const CurveView& curve : plot.curves)
+            for (const double y : curve.high) high = std::max(high, y);
+        high = rounded_up(std::max(high, 1e-6));
+    }
+    set_linear_axis(plot, high);
+}
+
+std::string value_words(const MeasureInfo& info, LearnMeasure measure, double value) {
+    if (!std::isfinite(value)) return "–";
+    const bool share = measure == LearnMeasure::accuracy || measure == LearnMeasure::saturated;
+    if (share) return percent(value);
+    return info.log ? significant(value, 3) : number(value);
+}
+
+void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
+                LearnMeasure measure) {
+    const LearnLook& look = learn_look(state);
+    if (!look.series) return;
+    const LearnSeries& series = *look.series;
+    const LearnControls& controls = series.request.plan.controls;
+    const Index shown = shown_learn_step(state);
+    for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run) {
+        const LearnSide& side = series.sides[run];
+        const ValueOf value = value_of(look, controls.of(run), side, measure);
+        CurveView curve = curve_of(side.records, 0, value);
+        const std::string words = learn_name(series.request.plan, run);
+        curve.label = words.empty() ? std::string("A") : words;
+        curve.role = run == 0 ? Role::query : Role::key;
+        plot.curves.push_back(std::move(curve));
+        const bool there = shown > 0 && shown <= std::ssize(side.records);
+        const double here =
+            there ? value(*side.records[static_cast<std::size_t>(shown - 1)]) : kNone;
+        plot.marker_ys.push_back(here);
+        plot.marker_texts.push_back(value_words(info, measure, here));
+    }
+    if (!look.before || look.before->request.plan.controls != controls) return;
+    for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run) {
+        const auto& now = series.request.plan.switches[run];
+        const auto& was = look.before->request.plan.switches[run];
+        if (now == was || now.empty()) continue;
+        CurveView curve =
+            curve_of(look.before->sides[run].records, now.back().step,
+                     value_of(look, controls.of(run), look.before->sides[run], measure));
+        curve.label = run == 0 ? "A before" : "B before";
+        curve.role = run == 0 ? Role::query : Role::key;
+        curve.dashed = true;
+        curve.low.clear();
+        curve.high.clear();
+        plot.curves.push_back(std::move(curve));
+        plot.marker_ys.push_back(kNone);
+        plot.marker_texts.emplace_back();
+    }
+}
+
+PlotView plot_of(const AppState& state, LearnMeasure measure, Index steps) {
+    const LearnLook& look = learn_look(state);
+    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
+    const MeasureInfo info = measure_info(look, controls, measure);
+    PlotView plot;
+    plot.title = info.title;
+    plot.tooltip = info.tip +
+                   ". A point is the mean of its steps, shaded from the smallest to the "
+                   "largest. Drag: the step that is looked at.";
+    set_step_axis(plot, steps);
+    plot.marker_x = static_cast<double>(std::max<Index>(shown_learn_step(state), 1));
+    add_curves(state, plot, info, measure);
+    set_y_axis(plot, info);
+    return plot;
+}
+
+}  // namespace
+
+void add_learn_plots(const AppState& state, LearnView& view) {
+    const LearnLook& look = learn_look(state);
+    Index steps = std::max(view.until, view.steps);
+    if (look.series)
+        for (const LearnSide& side : look.series->sides)
+            steps = std::max(steps, std::ssize(side.records));
+    std::vector<LearnMeasure> list{look.measure};
+    for (const LearnMeasure each :
+         {LearnMeasure::accuracy, LearnMeasure::saturated, LearnMeasure::w_q})
+        if (each != look.measure && list.size() < 3) list.push_back(each);
+    for (const LearnMeasure each : list) {
+        view.plots.push_back(plot_of(state, each, steps));
+        view.plot_measures.push_back(each);
+    }
+}
+
+}  // namespace attn::view

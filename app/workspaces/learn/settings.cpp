@@ -1,0 +1,165 @@
+#include "app/workspaces/learn/settings.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/common/format.h"
+#include "core/io/json.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+using Kind = LearnFieldKind;
+
+constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
+    {"task", "task", Kind::names, "What is learnt: each task has a known attention that solves it"},
+    {"text", "text", Kind::text, "Of the task “text”: its words are learnt in their order"},
+    {"tokens", "tokens T", Kind::whole, "Length of a sequence", true},
+    {"symbols", "symbols", Kind::whole, "Size of the alphabet, of the tasks that have one", true},
+    {"layers", "layers", Kind::whole, "Attention layers, each with a residual connection"},
+    {"heads", "heads", Kind::whole, "Heads of each layer"},
+    {"d_model", "d_model", Kind::whole, "Width of the residual stream", true},
+    {"d_k", "d_k", Kind::whole, "Width of queries and keys of each head", true},
+    {"d_v", "d_v", Kind::whole, "Width of values of each head; 0: as wide as keys"},
+    {"scaling", "÷√d_k", Kind::flag, "Whether scores are divided by √d_k"},
+    {"positions", "positions", Kind::names, "What tells a token where it stands"},
+    {"mlp", "MLP", Kind::flag, "A GELU layer of 4·d_model after each attention"},
+    {"norm", "norm", Kind::names, "pre: LayerNorm before attention, MLP and read-out"},
+    {"optimiser", "optimiser", Kind::names, "AdamW, or SGD with momentum"},
+    {"learning_rate", "learning rate", Kind::real, "Of every matrix, after the warm-up"},
+    {"warmup", "warm-up", Kind::whole, "Steps in which the learning rate rises evenly"},
+    {"weight_decay", "weight decay", Kind::real, "lr · decay · W is taken from each matrix a step"},
+    {"clip", "clip", Kind::real, "Largest norm of the whole gradient; 0: none"},
+    {"batch", "batch", Kind::whole, "Sequences a step", true},
+    {"steps", "steps", Kind::whole, "How far “train” goes"},
+    {"seed", "seed", Kind::seed, "Of first weights and sequences: the same seed, the same run"},
+});
+
+constexpr std::string_view kInduction =
+    R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"
+    R"("batch":16,"learning_rate":0.003,"warmup":50,"steps":400})";
+
+constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
+    {"recall", "÷√d_k on and off: recall of key–value pairs, d_k 64",
+     R"({"task":"recall","tokens":24,"symbols":16,"layers":2,"heads":1,"d_model":64,"d_k":64,)"
+     R"("steps":600})",
+     "scaling", "false"},
+    {"induction", "÷√d_k on and off: induction, d_k 64", kInduction, "scaling", "false"},
+    {"narrow", "÷√d_k on and off where it matters little: reverse, d_k 4",
+     R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":4,)"
+     R"("learning_rate":0.01,"steps":400})",
+     "scaling", "false"},
+    {"layers", "One layer and two: induction needs a head before the head", kInduction, "layers",
+     "1"},
+    {"positions", "With and without positions: reverse",
+     R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":32,)"
+     R"("learning_rate":0.01,"steps":400})",
+     "positions", "\"none\""},
+    {"sort", "One head and four: sorting",
+     R"({"task":"sort","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":16,)"
+     R"("mlp":true,"steps":600})",
+     "heads", "4"},
+    {"grammar", "Words of a small grammar: ÷√d_k on and off",
+     R"({"task":"grammar","tokens":24,"layers":2,"heads":2,"d_model":64,"d_k":64,"mlp":true,)"
+     R"("steps":600})",
+     "scaling", "false"},
+    {"seeds", "The same twice, from another seed: how much is chance", kInduction, "seed", "2"},
+});
+
+nlohmann::json spec_json(const train::Spec& spec) {
+    return nlohmann::json::parse(train::spec_to_json(spec));
+}
+
+/// A value of `field` that is worth comparing with A's.
+std::string other_learn_value(const train::Spec& a, std::string_view field) {
+    if (field == "scaling") return a.scaling ? "false" : "true";
+    if (field == "mlp") return a.mlp ? "false" : "true";
+    if (field == "norm") return a.norm == train::NormPlace::pre ? "\"none\"" : "\"pre\"";
+    if (field == "optimiser")
+        return a.optimiser == train::Optimiser::adamw ? "\"sgd\"" : "\"adamw\"";
+    if (field == "positions")
+        return a.positions == train::Positions::none ? "\"learned\"" : "\"none\"";
+    if (field == "d_k") return a.d_k > 16 ? "8" : "128";
+    if (field == "heads") return a.heads > 1 ? "1" : "4";
+    if (field == "layers") return a.layers > 1 ? "1" : "2";
+    if (field == "d_model") return a.d_model > 32 ? "32" : "64";
+    if (field == "symbols") return fmt::format("{}", a.symbols > 16 ? 16 : 32);
+    if (field == "learning_rate") return a.learning_rate > 1e-3 ? "0.0003" : "0.003";
+    if (field == "warmup") return a.warmup > 0 ? "0" : "100";
+    if (field == "weight_decay") return a.weight_decay > 0.0 ? "0" : "0.1";
+    return fmt::format("{}", a.seed + 1);
+}
+
+}  // namespace
+
+std::span<const LearnFieldInfo> learn_fields() { return kLearnFields; }
+
+const LearnFieldInfo* find_learn_field(std::string_view key) {
+    const auto found = std::ranges::find(kLearnFields, key, &LearnFieldInfo::key);
+    return found == kLearnFields.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> learn_names(std::string_view field) {
+    if (field == "positions") return {"learned", "sinusoidal", "rotary", "none"};
+    if (field == "norm") return {"pre", "none"};
+    if (field == "optimiser") return {"adamw", "sgd"};
+    std::vector<std::string> names;
+    if (field == "task")
+        for (const train::TaskInfo& task : train::task_table()) names.emplace_back(task.key);
+    return names;
+}
+
+std::string learn_value(const train::Spec& spec, std::string_view field) {
+    const nlohmann::json all = spec_json(spec);
+    const auto found = all.find(std::string(field));
+    return found == all.end() ? std::string() : found->dump();
+}
+
+Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view field,
+                                     std::string_view value) {
+    nlohmann::json all = spec_json(spec);
+    if (find_learn_field(field) == nullptr)
+        return bad_input(fmt::format("there is no setting “{}” of a training", shortened(field)));
+    auto read = parse_json(value, field);
+    if (!read) return tl::unexpected(read.error());
+    all[std::string(field)] = *read;
+    return train::spec_from_json(all.dump(), "the settings");
+}
+
+Result<LearnControls> with_difference(const train::Spec& a, std::string_view differs) {
+    LearnControls controls{a, a, std::string(differs)};
+    if (differs.empty()) return controls;
+    auto b = with_learn_value(a, differs, other_learn_value(a, differs));
+    if (!b) return tl::unexpected(b.error());
+    controls.b = *b;
+    return controls;
+}
+
+std::string learn_run_words(const LearnControls& controls, std::size_t run) {
+    const LearnFieldInfo* field = find_learn_field(controls.differs);
+    if (field == nullptr) return {};
+    std::string value = learn_value(controls.of(run), field->key);
+    std::erase(value, '"');
+    if (field->kind == LearnFieldKind::flag) value = value == "true" ? "on" : "off";
+    return fmt::format("{} {}", field->label, value);
+}
+
+std::span<const LearnExperiment> learn_experiments() { return kLearnExperiments; }
+
+LearnControls controls_of(const LearnExperiment& experiment) {
+    LearnControls controls{{}, {}, {}};
+    controls.a = train::spec_from_json(experiment.spec, experiment.key).value();
+    controls.differs = experiment.differs;
+    controls.b = with_learn_value(controls.a, experiment.differs, experiment.value).value();
+    return controls;
+}
+
+train::Spec first_learn_spec(std::size_t run) {
+    static const LearnControls first = controls_of(kLearnExperiments.front());
+    return first.of(run);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/workspaces/learn/controls.h"
+#include "core/result.h"
+
+namespace attn::view {
+
+/// How a field is set.
+enum class LearnFieldKind : std::uint8_t { whole, real, seed, flag, names, text };
+struct LearnFieldInfo {
+    std::string_view key;  // in JSON
+    std::string_view label;
+    LearnFieldKind kind;
+    std::string_view tip;
+    bool log = false;  // of a whole number: over powers of two
+};
+std::span<const LearnFieldInfo> learn_fields();
+const LearnFieldInfo* find_learn_field(std::string_view key);
+/// What a field of that kind can be: the keys of tasks, positions, … Empty for others.
+std::vector<std::string> learn_names(std::string_view field);
+
+/// As JSON: "64", "true", "\"rotary\"".
+std::string learn_value(const train::Spec& spec, std::string_view field);
+/// The specification with that field otherwise. An error names the field, the value and what was expected.
+Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view field,
+                                     std::string_view value);
+/// A for both runs, B with another value of `differs` that is worth comparing.
+Result<LearnControls> with_difference(const train::Spec& a, std::string_view differs);
+/// "÷√d_k off", "d_k 16": what tells a run from the other; "" where A is alone.
+std::string learn_run_words(const LearnControls& controls, std::size_t run);
+
+/// What to begin with.
+struct LearnExperiment {
+    std::string_view key, words;
+    std::string_view spec;  // of A, as JSON
+    std::string_view differs;
+    std::string_view value;  // of B
+};
+std::span<const LearnExperiment> learn_experiments();
+LearnControls controls_of(const LearnExperiment& experiment);
+
+}  // namespace attn::view

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/common/state.h"
+#include "app/workspaces/learn/controls.h"
+#include "core/large/planted.h"
+#include "core/train/course.h"
+
+namespace attn::view {
+
+/// All that determines what is trained: the same plan gives the same numbers, bit for bit, on one machine.
+struct LearnPlan {
+    LearnControls controls;                              // as they were when it was begun
+    std::array<std::vector<train::Switch>, 2> switches;  // of A and B, by their steps
+    Index until = 0;                                     // steps that each is to make
+    Index seeds = 1;  // runs of the next seeds too, for the spread
+    std::shared_ptr<const train::Run> opened =
+        {};  // A goes on from this one; null: from first weights
+    bool operator==(const LearnPlan&) const = default;
+};
+/// What the attention maps are of.
+struct LearnShown {
+    std::optional<Index> step;  // the kept moment at or before it; nullopt: the newest
+    std::string sentence;       // "": the sequence that is the same at every step
+    bool operator==(const LearnShown&) const = default;
+};
+struct LearnRequest {
+    LearnPlan plan;
+    LearnShown shown;
+    bool operator==(const LearnRequest&) const = default;
+};
+
+/// What was trained so far. Immutable.
+struct LearnSide {
+    std::vector<std::shared_ptr<const train::Record>> records;
+    std::vector<train::Moment> moments;
+    std::shared_ptr<const train::Probe> probe;  // of the moment shown; its step is the moment's
+    std::vector<train::Matrix> matrices;
+};
+struct LearnSeed {
+    std::uint64_t seed = 0;
+    std::array<train::Ending, 2> endings;
+};
+struct LearnSeries {
+    LearnRequest request;
+    std::array<LearnSide, 2> sides;  // the second is empty where A is alone
+    std::vector<LearnSeed> seeds;    // where the spread was asked for: those that are done
+    std::vector<std::string> vocabulary;
+    double steps_per_second = 0.0;  // of both together, over the last second or so
+    bool complete = false;          // all that was requested is there
+    std::string fault;              // why it cannot be trained; "": it can
+    std::string sentence_fault;     // why the sentence cannot be read
+};
+
+enum class LearnMeasure : std::uint8_t {
+    accuracy,
+    loss,
+    saturated,
+    entropy,
+    max_probability,
+    gradient,
+    w_q,
+    w_v
+};
+inline constexpr std::size_t kLearnMeasureCount = 8;
+inline constexpr std::string_view kLearnMeasures[] = {
+    "accuracy", "loss", "saturated", "entropy", "max_probability", "gradient", "w_q", "w_v"};
+
+enum class LearnPage : std::uint8_t { settings, row, heads, matrices };
+inline constexpr std::string_view kLearnPages[] = {"settings", "row", "heads", "matrices"};
+
+/// What is looked at, and what was trained. Not undone.
+struct LearnLook {
+    std::optional<LearnPlan> plan;  // nullopt: nothing was trained
+    LearnShown shown;
+    Index layer = 0, head = 0;
+    LearnMeasure measure = LearnMeasure::accuracy;
+    LearnPage page = LearnPage::settings;
+    large::Cell cell;
+
+    // of the moment: in no session and no journal
+    std::optional<large::Cell> hovered;
+    std::string draft;                          // of the sentence, as typed so far
+    std::string text_draft;                     // of the text that is learnt
+    std::shared_ptr<const LearnSeries> series;  // null: none yet
+    std::shared_ptr<const LearnSeries>
+        before;  // as it was when something was switched; null: nothing was
+};
+
+inline constexpr Controls<LearnControls> learn_controls;
+inline constexpr Look<LearnLook> learn_look;
+
+}  // namespace attn::view

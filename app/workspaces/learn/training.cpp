@@ -1,0 +1,189 @@
+#include "app/workspaces/learn/training.h"
+
+#include <algorithm>
+
+#include "app/workspaces/learn/state.h"
+
+namespace attn::view {
+namespace {
+
+constexpr Index kSeedSteps =
+    8;  // of a run of the spread at a time: nothing of it is shown as it goes
+
+/// Whether what was trained under `was` can go on under `is`.
+bool same_run(const LearnPlan& was, const LearnPlan& is, std::size_t run) {
+    return was.controls.has_b() == is.controls.has_b() && was.opened == is.opened &&
+           was.controls.of(run) == is.controls.of(run);
+}
+
+Result<train::Course> course_of(const LearnPlan& plan, std::size_t run) {
+    if (run == 0 && plan.opened) return train::Course::from(*plan.opened);
+    return train::Course::make(plan.controls.of(run));
+}
+
+}  // namespace
+
+const train::Moment& moment_at(const std::vector<train::Moment>& moments,
+                               std::optional<Index> step) {
+    if (!step) return moments.back();
+    const auto after = std::ranges::upper_bound(
+        moments, *step, {}, [](const train::Moment& moment) { return moment->step; });
+    return after == moments.begin() ? moments.front() : *(after - 1);
+}
+
+train::State switched(const train::Spec& spec, const train::State& moment,
+                      std::span<const train::Switch> switches) {
+    train::State state = moment;
+    state.switches = train::switches_at(spec, switches, moment.step);
+    return state;
+}
+
+Result<train::Example> learn_example(const train::Sequences& sequences,
+                                     const std::string& sentence) {
+    if (sentence.empty()) return sequences.fixed();
+    return sequences.typed(sentence);
+}
+
+std::vector<train::Run> learn_runs(const AppState& state) {
+    std::vector<train::Run> runs;
+    if (!learn_look(state).series) return runs;
+    const LearnControls& controls = learn_look(state).series->request.plan.controls;
+    for (std::size_t n = 0; n < (controls.has_b() ? 2U : 1U); ++n) {
+        const LearnSide& side = learn_look(state).series->sides[n];
+        if (side.moments.empty()) continue;
+        train::Run run{controls.of(n), side.records, side.moments};
+        run.records.resize(static_cast<std::size_t>(side.moments.back()->step));
+        runs.push_back(std::move(run));
+    }
+    return runs;
+}
+
+void Training::request(const LearnRequest& request) {
+    if (request_ == request) return;
+    const bool seeds = request_ && request_->plan.seeds != request.plan.seeds;
+    const bool same = request_ && same_run(request_->plan, request.plan, 0) &&
+                      same_run(request_->plan, request.plan, 1) && fault_.empty();
+    const bool on = same && request_->plan.switches == request.plan.switches &&
+                    request_->plan.until == request.plan.until;
+    request_ = request;
+    complete_ = false;
+    if (!same) begin();
+    if (!on || seeds) seeds_.clear(), others_ = {};
+    for (std::size_t run = 0; run < 2; ++run)
+        if (courses_[run]) courses_[run]->set_switches(request.plan.switches[run]);
+    since_ = Clock::now();
+    counted_ = 0;
+    rate_ = 0.0;
+}
+
+void Training::begin() {
+    courses_ = {};
+    probes_ = {};
+    probed_ = {};
+    fault_.clear();
+    for (std::size_t run = 0; run < (request_->plan.controls.has_b() ? 2U : 1U); ++run) {
+        auto course = course_of(request_->plan, run);
+        if (!course) {
+            fault_ = course.error().sentence;
+            courses_ = {};
+            return;
+        }
+        courses_[run].emplace(*std::move(course));
+    }
+}
+
+/// A and B of the next seed, both to the end; false when every seed is done.
+bool Training::advance_seed(std::stop_token stop) {
+    const LearnPlan& plan = request_->plan;
+    const Index done = std::ssize(seeds_);
+    if (plan.seeds <= 1 || done >= plan.seeds || plan.until == 0) return false;
+    LearnSeed next;
+    next.seed = plan.controls.a.seed + static_cast<std::uint64_t>(done);
+    bool finished = true;
+    for (std::size_t run = 0; run < 2; ++run) {
+        if (!courses_[run]) continue;
+        std::optional<train::Course>& course = done == 0 ? courses_[run] : others_[run];
+        if (!course) {
+            train::Spec spec = plan.controls.of(run);
+            spec.seed += static_cast<std::uint64_t>(done);
+            course.emplace(train::Course::make(spec).value());
+            course->set_switches(plan.switches[run]);
+        }
+        for (Index n = 0; n < kSeedSteps && course->advance(plan.until, stop); ++n) ++counted_;
+        if (course->step_count() != plan.until) finished = false;
+        next.endings[run] = train::ending_of(course->records(), plan.until);
+    }
+    if (finished) {
+        seeds_.push_back(next);
+        others_ = {};
+    }
+    return !stop.stop_requested();
+}
+
+bool Training::work(std::stop_token stop) {
+    if (!request_ || complete_) return false;
+    std::optional<train::Course>* behind = nullptr;
+    for (std::optional<train::Course>& course : courses_) {
+        if (!course || course->step_count() == request_->plan.until) continue;
+        if (behind == nullptr || course->step_count() < (*behind)->step_count()) behind = &course;
+    }
+    if (behind != nullptr) {
+        if (!(*behind)->advance(request_->plan.until, stop)) return false;
+        ++counted_;
+        return true;
+    }
+    if (fault_.empty() && advance_seed(stop)) return true;
+    if (stop.stop_requested()) return false;
+    complete_ = true;
+    return false;
+}
+
+std::shared_ptr<const train::Probe> Training::probe_of(std::size_t run) {
+    train::Course& course = *courses_[run];
+    course.keep();
+    const train::Moment& moment = moment_at(course.moments(), request_->shown.step);
+    const bool same = probed_[run] == moment && probed_sentence_ == request_->shown.sentence;
+    const train::Switches wanted =
+        train::switches_at(course.spec(), course.switches(), moment->step);
+    if (same && probes_[run] && moment->switches == wanted) return probes_[run];
+    auto example = learn_example(course.sequences(), request_->shown.sentence);
+    if (!example) {
+        sentence_fault_ = example.error().sentence;
+        example = course.sequences().fixed();
+    }
+    const train::State state = switched(course.spec(), *moment, course.switches());
+    probed_[run] = moment;
+    probes_[run] =
+        std::make_shared<const train::Probe>(train::probe(course.spec(), state, *example));
+    return probes_[run];
+}
+
+std::shared_ptr<const LearnSeries> Training::series() {
+    auto series = std::make_shared<LearnSeries>();
+    series->request = *request_;
+    series->complete = complete_;
+    series->fault = fault_;
+    series->seeds = seeds_;
+    if (probed_sentence_ != request_->shown.sentence) sentence_fault_.clear();
+    for (std::size_t run = 0; run < 2; ++run) {
+        if (!courses_[run]) continue;
+        LearnSide& side = series->sides[run];
+        side.probe = probe_of(run);
+        side.records = courses_[run]->records();
+        side.moments = courses_[run]->moments();
+        side.matrices = courses_[run]->matrices();
+        series->vocabulary = courses_[run]->sequences().vocabulary();
+    }
+    probed_sentence_ = request_->shown.sentence;
+    series->sentence_fault = sentence_fault_;
+    const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+    if (seconds > 0.5) {
+        rate_ = static_cast<double>(counted_) / seconds;
+        since_ = Clock::now();
+        counted_ = 0;
+    }
+    series->steps_per_second = rate_;
+    return series;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,272 @@
+#include "app/workspaces/learn/view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/learn/requests.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/training.h"
+#include "app/workspaces/learn/words.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr Index kPauseMargin = 3;             // steps that may be on their way when somebody pauses
+constexpr std::size_t kMostShownTokens = 12;  // of a sequence in one line
+
+std::size_t run_count(const LearnControls& controls) { return controls.has_b() ? 2 : 1; }
+
+const LearnControls& planned(const AppState& state) {
+    return learn_look(state).plan ? learn_look(state).plan->controls : learn_controls(state);
+}
+
+std::vector<std::string> learn_tokens(const LearnSeries& series, const train::Example& example) {
+    std::vector<std::string> tokens;
+    for (const Index token : example.tokens)
+        tokens.push_back(shown_token(series.vocabulary[static_cast<std::size_t>(token)]));
+    return tokens;
+}
+
+GridView learn_map(const AppState& state, std::size_t run) {
+    const LearnLook& look = learn_look(state);
+    const LearnSide& side = look.series->sides[run];
+    const LearnControls& controls = look.series->request.plan.controls;
+    const train::Spec& spec = controls.of(run);
+    const train::Probe& probe = *side.probe;
+    Sheet sheet;
+    sheet.id = Stage::weights;
+    sheet.values = probe.weights[static_cast<std::size_t>(look.layer)].matrix(0, look.head);
+    sheet.row_labels = sheet.column_labels = learn_tokens(*look.series, probe.example);
+    sheet.role = Role::weight;
+    GridStyle style{ColorScale::unit, false, {}};
+    const bool causal = train::info(spec.task).causal;
+    for (Index i = 0; causal && i < sheet.values.rows; ++i)
+        for (Index j = 0; j < sheet.values.columns; ++j) style.masked.push_back(j > i);
+    GridView grid = make_grid(state, sheet, style);
+    const std::string words = learn_name(look.series->request.plan, run);
+    grid.title =
+        words.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", words);
+    if (probe.step != look.series->sides[0].probe->step)
+        grid.title += fmt::format(", step {}", grouped(probe.step));
+    grid.tooltip = fmt::format("softmax weights of head {}.{} over the keys, row by row",
+                               look.layer, look.head);
+    grid.editable = false;
+    grid.rows_scaled.reset();
+    grid.selected.reset();
+    const auto inside = [&](const large::Cell& cell) {
+        return cell.row < grid.rows && cell.column < grid.columns;
+    };
+    if (inside(look.cell)) grid.selected = {look.cell.row, look.cell.column};
+    const large::Cell focus = look.hovered.value_or(look.cell);
+    if (inside(focus)) {
+        grid.focus_row = focus.row;
+        grid.focus_column = focus.column;
+    }
+    return grid;
+}
+
+void add_learn_maps(const AppState& state, LearnView& view) {
+    const LearnLook& look = learn_look(state);
+    if (!look.series) return;
+    const LearnSeries& series = *look.series;
+    const LearnControls& controls = series.request.plan.controls;
+    for (std::size_t run = 0; run < run_count(controls); ++run) {
+        const LearnSide& side = series.sides[run];
+        if (!side.probe) continue;
+        if (std::ssize(side.probe->example.tokens) > kMostLearnTokens) {
+            view.map_words = fmt::format(
+                "The maps of {} tokens are not drawn here: open the moment in Heads or Large.",
+                side.probe->example.tokens.size());
+            continue;
+        }
+        const train::Spec& spec = controls.of(run);
+        if (look.layer >= spec.layers || look.head >= spec.heads) {
+            view.map_words =
+                fmt::format("{} has no head {}.{}.", run == 0 ? "A" : "B", look.layer, look.head);
+            continue;
+        }
+        view.maps.push_back(learn_map(state, run));
+    }
+    if (!view.map_words.empty() || !series.sides[0].probe) return;
+    std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
+    const bool cut = tokens.size() > kMostShownTokens;
+    if (cut) tokens.resize(kMostShownTokens);
+    view.map_words =
+        fmt::format("Weights of head {}.{} at step {} on “{}{}”.", look.layer, look.head,
+                    grouped(series.sides[0].probe->step), fmt::join(tokens, " "), cut ? " …" : "");
+}
+
+void add_learn_runs(const AppState& state, LearnView& view) {
+    const LearnLook& look = learn_look(state);
+    const LearnControls& controls = planned(state);
+    for (std::size_t run = 0; run < run_count(controls); ++run) {
+        const train::Spec& spec = controls.of(run);
+        LearnRunView row;
+        row.name = run == 0 ? "A" : "B";
+        row.words = learn_run_words(controls, run);
+        row.has_head = look.layer < spec.layers && look.head < spec.heads;
+        const std::vector<train::Switch> none;
+        const auto switches = train::switches_at(spec, look.plan ? look.plan->switches[run] : none,
+                                                 shown_learn_step(state));
+        row.scaling = switches.scaling;
+        if (row.has_head)
+            row.head_on =
+                !switches.silenced[static_cast<std::size_t>(look.layer * spec.heads + look.head)];
+        view.runs.push_back(row);
+        view.layers = std::max(view.layers, spec.layers);
+        view.heads = std::max(view.heads, spec.heads);
+    }
+}
+
+void add_learn_progress(const AppState& state, LearnView& view) {
+    const LearnLook& look = learn_look(state);
+    const LearnControls& controls = learn_controls(state);
+    view.steps = controls.a.steps;
+    view.done = learn_steps_done(state);
+    view.until = look.plan ? look.plan->until : 0;
+    view.training = is_learning(state);
+    view.started = look.plan && look.plan->until > 0;
+    view.changed = look.plan && look.plan->controls != controls;
+    view.scrubbed = look.shown.step.has_value();
+    view.shown = shown_learn_step(state);
+    view.pause_at = std::min(view.done + kPauseMargin, std::max(view.until, view.done));
+    view.seeds_requested = look.plan && look.plan->seeds > 1;
+    if (!view.started) return;
+    view.progress = fmt::format("step {} of {}", grouped(view.done), grouped(view.until));
+    if (view.training && look.series && look.series->steps_per_second > 0.0)
+        view.progress += fmt::format(", {} steps/s", significant(look.series->steps_per_second, 3));
+    const bool spread =
+        look.series && !look.series->complete && look.series->request.plan.seeds > 1;
+    if (!view.training && spread)
+        view.progress += fmt::format(", seed {} of {}", look.series->seeds.size() + 1,
+                                     look.series->request.plan.seeds);
+}
+
+void add_experiments(const AppState& state, LearnView& view) {
+    const LearnControls& controls = learn_controls(state);
+    for (const LearnExperiment& each : learn_experiments()) {
+        view.experiment_names.emplace_back(each.words);
+        view.experiment_keys.emplace_back(each.key);
+        if (controls == controls_of(each))
+            view.experiment = static_cast<int>(view.experiment_keys.size()) - 1;
+    }
+}
+
+void add_differences(const LearnControls& controls, LearnView& view) {
+    view.difference_names.emplace_back("nothing: A alone");
+    for (const std::string_view key : kLearnDifferences) {
+        view.difference_names.emplace_back(find_learn_field(key)->label);
+        if (key == controls.differs)
+            view.difference = static_cast<int>(view.difference_names.size()) - 1;
+    }
+}
+
+/// Whether the field says anything about this training.
+bool counts(const train::Spec& spec, std::string_view field) {
+    const train::TaskInfo& task = train::info(spec.task);
+    if (field == "symbols") return task.symbols;
+    if (field == "text") return task.words;
+    return true;
+}
+
+LearnFieldView learn_field_view(const LearnControls& controls, const LearnFieldInfo& info,
+                                std::size_t run) {
+    LearnFieldView field;
+    field.run = kLearnRunNames[run];
+    field.key = info.key;
+    const bool own = controls.differs == info.key;
+    field.label =
+        own ? fmt::format("{} {}", run == 0 ? "A:" : "B:", info.label) : std::string(info.label);
+    field.tip = info.tip;
+    field.kind = static_cast<int>(info.kind);
+    field.log = info.log;
+    field.value = learn_value(controls.of(run), info.key);
+    const auto json = nlohmann::json::parse(field.value);
+    if (json.is_number()) field.number = json.get<double>();
+    if (json.is_string() && info.kind == LearnFieldKind::text)
+        field.value = json.get<std::string>();
+    for (const train::Limits& each : train::limits())
+        if (each.field == info.key) field.low = each.least, field.high = each.most;
+    field.names = learn_names(info.key);
+    for (std::size_t n = 0; n < field.names.size(); ++n)
+        if (json == field.names[n]) field.current = static_cast<int>(n);
+    if (info.kind == LearnFieldKind::whole)
+        field.tip += fmt::format(". {} to {}", grouped(static_cast<Index>(field.low)),
+                                 grouped(static_cast<Index>(field.high)));
+    return field;
+}
+
+}  // namespace
+
+std::vector<LearnFieldView> learn_field_views(const LearnControls& controls) {
+    std::vector<LearnFieldView> fields;
+    for (const LearnFieldInfo& info : learn_fields()) {
+        if (!counts(controls.a, info.key)) continue;
+        fields.push_back(learn_field_view(controls, info, 0));
+        if (controls.differs == info.key) fields.push_back(learn_field_view(controls, info, 1));
+    }
+    return fields;
+}
+
+Index learn_steps_done(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    if (!look.series) return 0;
+    Index done = std::ssize(look.series->sides[0].records);
+    if (look.series->request.plan.controls.has_b())
+        done = std::min(done, std::ssize(look.series->sides[1].records));
+    return done;
+}
+
+bool is_learning(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    if (!look.plan || !requested_learning(state)) return false;
+    if (look.series && !look.series->fault.empty()) return false;
+    const bool current = look.series && look.series->request.plan.switches == look.plan->switches;
+    return !current || learn_steps_done(state) != look.plan->until;
+}
+
+Index shown_learn_step(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const Index done = learn_steps_done(state);
+    if (!look.shown.step || !look.series) return done;
+    const auto& moments = look.series->sides[0].moments;
+    if (moments.empty()) return done;
+    return std::min(moment_at(moments, look.shown.step)->step, done);
+}
+
+LearnView build_learn_view(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    LearnView view;
+    view.point = learn_point(state);
+    view.notes = learn_notes(state);
+    if (look.series) view.lacks = look.series->fault;
+    add_experiments(state, view);
+    add_learn_runs(state, view);
+    add_learn_progress(state, view);
+    for (const char* name : {"right answers", "loss", "saturated rows", "entropy of the head",
+                             "largest weight of the head", "gradient of all weights",
+                             "gradient of W_Q and W_K", "gradient of W_V and W_O"})
+        view.measures.emplace_back(name);
+    view.measure = static_cast<int>(look.measure);
+    add_learn_plots(state, view);
+    view.layer = look.layer;
+    view.head = look.head;
+    add_learn_maps(state, view);
+    view.sentence = look.draft;
+    view.hovered = look.hovered;
+    view.page_names = {"settings", "row", "heads", "matrices"};
+    view.page = static_cast<int>(look.page);
+    view.fields = learn_field_views(learn_controls(state));
+    add_differences(learn_controls(state), view);
+    const train::TaskInfo& task = train::info(planned(state).a.task);
+    view.sentence_hint = fmt::format("a sequence to look at: {}", task.layout);
+    return view;
+}
+
+}  // namespace attn::view

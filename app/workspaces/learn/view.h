@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/grid.h"
+#include "app/common/inspector.h"
+#include "app/common/plot.h"
+#include "app/workspaces/learn/state.h"
+
+namespace attn::view {
+
+inline constexpr Index kMostLearnSteps = 100'000;
+inline constexpr Index kMostLearnSeeds = 9;
+/// Rows of a map that is drawn cell by cell.
+inline constexpr Index kMostLearnTokens = 128;
+/// Of seeds that “spread” trains.
+inline constexpr Index kSpreadSeeds = 5;
+
+/// A setting as a panel offers it, of one run.
+struct LearnFieldView {
+    std::string_view run;  // "a", "b"
+    std::string key, label, tip;
+    std::string value;  // as JSON
+    double number = 0.0;
+    double low = 0.0, high = 0.0;
+    bool log = false;
+    std::vector<std::string> names;  // to choose from
+    int current = -1;
+    int kind = 0;  // LearnFieldKind
+};
+
+struct LearnRunView {
+    std::string name;      // "A", "B"
+    std::string words;     // "÷√d_k on"
+    bool scaling = true;   // at the step shown
+    bool head_on = true;   // of the head shown
+    bool has_head = true;  // this model has the head shown
+};
+
+struct LearnView {
+    std::string point;               // the headline
+    std::vector<std::string> notes;  // lines beneath it
+    std::string lacks;               // why nothing is trained; "": it can be
+
+    std::vector<std::string> experiment_names;
+    std::vector<std::string> experiment_keys;
+    int experiment = -1;  // -1: changed since
+    std::vector<LearnRunView> runs;
+    bool training = false;
+    bool started = false;  // steps were made
+    bool changed = false;  // the settings are others than what was trained with
+    bool scrubbed = false;
+    Index done = 0;        // steps that all runs made
+    Index until = 0;       // that were requested
+    Index steps = 0;       // of the settings
+    Index shown = 0;       // step of the curves' marker
+    Index pause_at = 0;    // where training stops when it is paused now
+    std::string progress;  // "step 137 of 400, 52 steps/s"
+
+    std::vector<std::string> measures;
+    int measure = 0;
+    std::vector<PlotView> plots;  // the large one, then the others
+    std::vector<LearnMeasure> plot_measures;
+
+    std::vector<GridView> maps;   // of A and B
+    std::string map_words;        // "layer 0, head 1 at step 400 of: a b c"; or why there is none
+    Index layers = 1, heads = 1;  // of the model that has more
+    Index layer = 0, head = 0;
+    std::string sentence;  // draft
+    std::string sentence_hint;
+    std::optional<large::Cell> hovered;
+
+    std::vector<std::string> page_names;
+    int page = 0;
+    std::vector<LearnFieldView> fields;
+    std::vector<std::string> difference_names;
+    int difference = 0;
+    bool seeds_requested = false;
+};
+
+LearnView build_learn_view(const AppState& state);
+/// Steps that every run of the plan made.
+Index learn_steps_done(const AppState& state);
+/// Steps are still to be made.
+bool is_learning(const AppState& state);
+/// The step whose numbers are shown: the one that is looked at, or the newest.
+Index shown_learn_step(const AppState& state);
+/// The plots: the large one first.
+void add_learn_plots(const AppState& state, LearnView& view);
+InspectorView learn_inspector(const AppState& state);
+/// The settings, a field a line.
+std::vector<LearnFieldView> learn_field_views(const LearnControls& controls);
+
+}  // namespace attn::view

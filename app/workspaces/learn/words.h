@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/workspaces/learn/state.h"
+
+namespace attn::view {
+
+/// "÷√d_k off", or "÷√d_k off, switched" where something of that run was switched; "" where A is alone.
+std::string learn_name(const LearnPlan& plan, std::size_t run);
+/// What the runs came to, from their numbers: "After 400 steps: ÷√d_k on 99.8 % right, …".
+std::string learn_point(const AppState& state);
+/// Saturation, switches, the spread over seeds, where B differs.
+std::vector<std::string> learn_notes(const AppState& state);
+/// Two endings that nobody should call different: their accuracies within 0.02, and their losses within 5 % of the larger.
+bool is_no_difference(const train::Ending& a, const train::Ending& b);
+
+}  // namespace attn::view

@@ -1,0 +1,334 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/learn/workspace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/document/trained.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/job.h"
+#include "app/workspaces/learn/requests.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/training.h"
+#include "app/workspaces/learn/view.h"
+
+namespace attn::view {
+namespace {
+
+/// The kept moment before or after the one that is shown.
+ShowLearnStep beside(const AppState& state, bool later) {
+    const LearnLook& look = learn_look(state);
+    const Index now = shown_learn_step(state);
+    if (!look.series || look.series->sides[0].moments.empty()) return {look.shown.step};
+    const auto& moments = look.series->sides[0].moments;
+    const auto step = [](const train::Moment& moment) { return moment->step; };
+    if (later) {
+        const auto next = std::ranges::upper_bound(moments, now, {}, step);
+        if (next == moments.end() || next + 1 == moments.end()) return {std::nullopt};
+        return {(*next)->step};
+    }
+    const auto here = std::ranges::lower_bound(moments, now, {}, step);
+    return {here == moments.begin() ? moments.front()->step : (*(here - 1))->step};
+}
+
+Index next_of(Index value, Index step, Index count) {
+    return std::clamp<Index>(value + step, 0, std::max<Index>(count, 1) - 1);
+}
+
+void add_training_commands(const CommandAdder& add, const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const LearnView view = [&] {
+        LearnView part;
+        part.done = learn_steps_done(state);
+        part.until = look.plan ? look.plan->until : 0;
+        return part;
+    }();
+    const Index steps = learn_controls(state).a.steps;
+    if (is_learning(state))
+        add("Pause the training", plain(Key::space),
+            TrainTo{std::min(view.done + 3, std::max(view.until, view.done))});
+    else
+        add("Train", plain(Key::space),
+            TrainTo{view.done < steps ? steps : std::min(view.done + steps, kMostLearnSteps)});
+    add("One step more", shift(Key::right), TrainTo{std::min(view.done + 1, kMostLearnSteps)});
+    add("Begin anew with the settings", plain(Key::n), NewTraining{});
+    add("The spread over five seeds", plain(Key::v), TrainSeeds{kSpreadSeeds},
+        look.plan && look.plan->until > 0, "Nothing is trained yet");
+    add("Look at the moment before", plain(Key::left), beside(state, false), view.done > 0);
+    add("Look at the next moment", plain(Key::right), beside(state, true), view.done > 0);
+    add("Look at first weights", plain(Key::home), ShowLearnStep{0}, view.done > 0);
+    add("Look at the newest moment", plain(Key::end), ShowLearnStep{std::nullopt}, view.done > 0);
+}
+
+void add_switch_commands(const CommandAdder& add, const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    if (!look.plan) return;
+    const Index step = shown_learn_step(state);
+    for (std::size_t run = 0; run < (look.plan->controls.has_b() ? 2U : 1U); ++run) {
+        const train::Spec& spec = look.plan->controls.of(run);
+        const auto now = train::switches_at(spec, look.plan->switches[run], step);
+        const std::string name(kLearnRunNames[run]);
+        const char* letter = run == 0 ? "A" : "B";
+        add(fmt::format("{}: ÷√d_k {} from this step on", letter, now.scaling ? "off" : "on"),
+            run == 0 ? plain(Key::s) : shift(Key::s), SwitchScaling{name, step, !now.scaling});
+        if (look.layer >= spec.layers || look.head >= spec.heads) continue;
+        const bool off =
+            now.silenced[static_cast<std::size_t>(look.layer * spec.heads + look.head)];
+        add(fmt::format("{}: head {}.{} {} from this step on", letter, look.layer, look.head,
+                        off ? "on" : "off"),
+            run == 0 ? plain(Key::x) : shift(Key::x),
+            SwitchLearnHead{name, step, look.layer, look.head, off});
+        add(fmt::format("Compare this moment of {} with the one that is open", letter),
+            run == 0 ? plain(Key::c) : shift(Key::c), OpenLearnMoment{name, "compare", step});
+        for (const WorkspaceInfo* workspace : state.workspaces)
+            if (workspace->shows_document && workspace->key != "compare")
+                add(fmt::format("Open this moment of {} in {}", letter, workspace->title), {},
+                    OpenLearnMoment{name, std::string(workspace->key), step});
+    }
+}
+
+nlohmann::ordered_json spec_object(const train::Spec& spec) {
+    return nlohmann::ordered_json::parse(train::spec_to_json(spec));
+}
+
+nlohmann::ordered_json controls_object(const LearnControls& controls) {
+    nlohmann::ordered_json object{{"a", spec_object(controls.a)}};
+    if (controls.has_b()) object["b"] = spec_object(controls.b);
+    object["differs"] = controls.differs;
+    return object;
+}
+
+/// B is as A but for the field in which it differs.
+void read_controls(Fields& fields, std::string_view key, LearnControls& controls) {
+    read_object(fields, key, [&](Fields& inner) {
+        LearnControls read;
+        inner.read("differs", read.differs);
+        if (!read.differs.empty() && std::ranges::count(kLearnDifferences, read.differs) == 0)
+            return inner.complain(
+                fmt::format("has 'differs' = \"{}\": B cannot differ in it", read.differs));
+        for (std::size_t run = 0; run < (read.has_b() ? 2U : 1U); ++run) {
+            const nlohmann::json* found = inner.find(kLearnRunNames[run]);
+            if (found == nullptr)
+                return inner.complain(fmt::format("has no '{}'", kLearnRunNames[run]));
+            auto spec = train::spec_from_json(
+                found->dump(), fmt::format("{} '{}'", inner.where(), kLearnRunNames[run]));
+            if (!spec) return inner.complain(spec.error());
+            (run == 0 ? read.a : read.b) = *spec;
+        }
+        if (!read.has_b()) read.b = read.a;
+        const auto same =
+            read.has_b() ? with_learn_value(read.a, read.differs, learn_value(read.b, read.differs))
+                         : Result<train::Spec>(read.a);
+        if (!same || *same != read.b)
+            return inner.complain(fmt::format("has a 'b' that differs in more than {}",
+                                              read.differs.empty() ? "nothing" : read.differs));
+        controls = read;
+    });
+}
+
+void read_plan(Fields& fields, AppState& state) {
+    LearnPlan plan;
+    read_controls(fields, "of", plan.controls);
+    fields.read_index("until", plan.until, 0, kMostLearnSteps);
+    fields.read_index("seeds", plan.seeds, 1, kMostLearnSeeds);
+    for (std::size_t run = 0; run < 2; ++run) {
+        read_switches(fields, kLearnRunNames[run], plan.switches[run]);
+        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
+            fields.complain(fine.error());
+    }
+    if (fields.fine()) learn_look(state).plan = std::move(plan);
+}
+
+}  // namespace
+
+void enter_learn(AppState& state) {
+    LearnLook& look = learn_look(state);
+    if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
+    settle_learn(state);
+    say(state, look.plan->until == 0
+                   ? "Space trains both models; drag over a plot to look back."
+                   : "Space trains on, ← and → look at other moments, S switches ÷√d_k there.");
+}
+
+void add_learn_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Learn"};
+    add_training_commands(add, state);
+    add_switch_commands(add, state);
+    const LearnLook& look = learn_look(state);
+    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
+    const Index layers = std::max(controls.a.layers, controls.b.layers);
+    const Index heads = std::max(controls.a.heads, controls.b.heads);
+    add("Next head", plain(Key::period), ShowLearnHead{look.layer, next_of(look.head, 1, heads)},
+        heads > 1);
+    add("Previous head", plain(Key::comma),
+        ShowLearnHead{look.layer, next_of(look.head, -1, heads)}, heads > 1);
+    add("Next layer", plain(Key::down), ShowLearnHead{next_of(look.layer, 1, layers), look.head},
+        layers > 1);
+    add("Previous layer", plain(Key::up), ShowLearnHead{next_of(look.layer, -1, layers), look.head},
+        layers > 1);
+    const auto measure = static_cast<std::size_t>(look.measure);
+    add("Next curve", plain(Key::page_down),
+        ShowLearnMeasure{static_cast<LearnMeasure>((measure + 1) % kLearnMeasureCount)});
+    add("Previous curve", plain(Key::page_up),
+        ShowLearnMeasure{
+            static_cast<LearnMeasure>((measure + kLearnMeasureCount - 1) % kLearnMeasureCount)});
+    add("Save the runs", plain(Key::r), ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
+        "Nothing is trained yet");
+    for (std::size_t n = 0; n < std::size(kLearnPages); ++n)
+        add(fmt::format("Panel: {}", kLearnPages[n]), {}, ShowLearnPage{static_cast<LearnPage>(n)});
+    for (const LearnExperiment& each : learn_experiments())
+        add(fmt::format("Experiment: {}", each.words), {}, LoadExperiment{std::string(each.key)});
+}
+
+std::optional<Action> escape_learn(const AppState& state) {
+    if (learn_look(state).shown.step) return ShowLearnStep{std::nullopt};
+    return std::nullopt;
+}
+
+void clear_learn(AppState& state) { learn_look(state).cell = {}; }
+
+void settle_learn(AppState& state) {
+    LearnLook& look = learn_look(state);
+    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
+    const Index layers = std::max(controls.a.layers, controls.b.layers);
+    const Index heads = std::max(controls.a.heads, controls.b.heads);
+    look.layer = std::clamp<Index>(look.layer, 0, layers - 1);
+    look.head = std::clamp<Index>(look.head, 0, heads - 1);
+    look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
+    look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
+    if (look.shown.step && look.plan)
+        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
+}
+
+nlohmann::ordered_json write_learn(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    nlohmann::ordered_json object{{"settings", controls_object(learn_controls(state))}};
+    if (look.plan) {
+        nlohmann::ordered_json plan{{"of", controls_object(look.plan->controls)},
+                                    {"until", look.plan->until},
+                                    {"seeds", look.plan->seeds}};
+        for (std::size_t run = 0; run < 2; ++run)
+            if (!look.plan->switches[run].empty())
+                plan[std::string(kLearnRunNames[run])] = switches_to(look.plan->switches[run]);
+        object["plan"] = plan;
+    }
+    if (look.shown.step) object["step"] = *look.shown.step;
+    object["sentence"] = look.shown.sentence;
+    object["layer"] = look.layer;
+    object["head"] = look.head;
+    object["measure"] = kLearnMeasures[static_cast<std::size_t>(look.measure)];
+    object["page"] = kLearnPages[static_cast<std::size_t>(look.page)];
+    object["row"] = look.cell.row;
+    object["column"] = look.cell.column;
+    return object;
+}
+
+void read_learn(Fields& fields, AppState& state) {
+    LearnLook& look = learn_look(state);
+    read_controls(fields, "settings", state.history[state.now].controls.edit<LearnControls>());
+    read_object(fields, "plan", [&](Fields& inner) { read_plan(inner, state); });
+    Index step = -1;
+    fields.read_index("step", step, 0, kMostLearnSteps);
+    if (step >= 0) look.shown.step = step;
+    fields.read("sentence", look.shown.sentence);
+    fields.read_index("layer", look.layer, 0, 3);
+    fields.read_index("head", look.head, 0, 7);
+    fields.read_name("measure", look.measure, kLearnMeasures);
+    fields.read_name("page", look.page, kLearnPages);
+    fields.read_index("row", look.cell.row);
+    fields.read_index("column", look.cell.column);
+    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
+    const auto example = learn_example(train::Sequences(controls.a), look.shown.sentence);
+    if (!example) fields.complain(example.error());
+    look.draft = look.shown.sentence;
+    settle_learn(state);
+}
+
+bool has_learn_settled(const AppState& state) { return !requested_learning(state); }
+
+std::string learn_figure_name(const AppState& state) {
+    return fmt::format("learn-{}",
+                       kLearnMeasures[static_cast<std::size_t>(learn_look(state).measure)]);
+}
+
+std::vector<Shot> learn_shots() {
+    return {
+        {"", {TrainTo{600}, ShowLearnHead{1, 0}}},
+        {"first", {}},
+        {"back", {TrainTo{120}, ShowLearnStep{60}, ShowLearnMeasure{LearnMeasure::w_q}}},
+        {"switched",
+         {TrainTo{160}, ShowLearnStep{40}, SwitchScaling{"b", 40, true},
+          ShowLearnPage{LearnPage::heads}}},
+        {"little", {LoadExperiment{"narrow"}, TrainTo{60}, ShowLearnPage{LearnPage::matrices}}}};
+}
+
+namespace {
+
+constexpr std::string_view kLearnMouse[] = {
+    "Drag over a plot: the step that is looked at, in all plots and maps.",
+    "Click a cell of a map: its row is compared at the right.",
+};
+constexpr RequestKind kRequests[] = {
+    {.name = "learning",
+     .requested = request_kind<requested_learning>("learning").requested,
+     .make = [](std::function<void()> wake) -> std::unique_ptr<Job> {
+         return std::make_unique<LearnJob>(std::move(wake));
+     }},
+};
+
+/// A training that was saved: it goes on in Learn. The document stays.
+void take_run(AppState& state, const Opened& opened) {
+    if (!opened.run) return;
+    const train::Run& run = *opened.run;
+    LearnControls controls{run.spec, run.spec, ""};
+    edit_controls(state, controls, fmt::format("training of {}", train::info(run.spec.task).key));
+    const Index steps = run.moments.back()->step;
+    learn_look(state) = {};
+    learn_look(state).plan = LearnPlan{std::move(controls), {}, steps, 1, opened.run};
+    learn_look(state).plan->switches[0] = train::recorded_switches(run);
+    state.workspace = kLearnWorkspace.key;
+    say(state, fmt::format("A training of {} at step {}. {}", train::info(run.spec.task).key,
+                           grouped(steps), "Space trains on."));
+}
+
+void leave_learn(AppState& state) { learn_look(state).hovered.reset(); }
+
+}  // namespace
+
+const WorkspaceInfo kLearnWorkspace{
+    .key = "learn",
+    .title = "Learn",
+    .tip =
+        "Two small transformers learn a task side by side, with and without ÷√d_k or any other "
+        "setting.",
+    .digit = Key::zero,
+    .shows_document = false,
+    .actions = LearnActions::kTypes,
+    .requests = kRequests,
+    .lacks = [](const AppState&) { return std::string(); },
+    .enter = enter_learn,
+    .leave = leave_learn,
+    .add_commands = add_learn_commands,
+    .escape = escape_learn,
+    .clear = clear_learn,
+    .settle = settle_learn,
+    .forget = [](AppState&) {},
+    .opened = take_run,
+    .has_side = [](const AppState&) { return true; },
+    .inspector = learn_inspector,
+    .write = write_learn,
+    .read = read_learn,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = has_learn_settled,
+    .figure_name = learn_figure_name,
+    .shots = learn_shots,
+    .mouse = kLearnMouse,
+};
+
+}  // namespace attn::view

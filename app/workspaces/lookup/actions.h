@@ -1,0 +1,234 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/common/action.h"
+#include "app/workspaces/lookup/state.h"
+
+namespace attn::view {
+
+struct ShowLookupPage {
+    LookupPage page;
+    static constexpr Meta kMeta{"show_lookup_page", Kind::plain};
+    friend void describe(Visitor& visit, ShowLookupPage& action) {
+        visit("page", action.page, kLookupPageNames);
+    }
+    friend void carry_out(AppState& state, const ShowLookupPage& action);
+};
+
+// The memory; undone. Points are kept within ± kPlaneEnd.
+
+struct MoveLookupQuery {
+    double x, y;
+    static constexpr Meta kMeta{"move_lookup_query", Kind::drag};
+    friend void describe(Visitor& visit, MoveLookupQuery& action) {
+        visit("x", action.x);
+        visit("y", action.y);
+    }
+    friend void carry_out(AppState& state, const MoveLookupQuery& action);
+};
+struct MoveLookupKey {
+    Index pair;
+    double x, y;
+    static constexpr Meta kMeta{"move_lookup_key", Kind::drag};
+    friend void describe(Visitor& visit, MoveLookupKey& action) {
+        visit("pair", action.pair);
+        visit("x", action.x);
+        visit("y", action.y);
+    }
+    friend void carry_out(AppState& state, const MoveLookupKey& action);
+};
+struct MoveLookupValue {
+    Index pair;
+    double x, y;
+    static constexpr Meta kMeta{"move_lookup_value", Kind::drag};
+    friend void describe(Visitor& visit, MoveLookupValue& action) {
+        visit("pair", action.pair);
+        visit("x", action.x);
+        visit("y", action.y);
+    }
+    friend void carry_out(AppState& state, const MoveLookupValue& action);
+};
+/// A pair of a name that is free, its key and its value there; the one that is looked at then.
+struct AddLookupPair {
+    double x, y;
+    static constexpr Meta kMeta{"add_lookup_pair", Kind::edit};
+    friend void describe(Visitor& visit, AddLookupPair& action) {
+        visit("x", action.x);
+        visit("y", action.y);
+    }
+    friend void carry_out(AppState& state, const AddLookupPair& action);
+};
+struct RemoveLookupPair {
+    Index pair;
+    static constexpr Meta kMeta{"remove_lookup_pair", Kind::edit};
+    friend void describe(Visitor& visit, RemoveLookupPair& action) { visit("pair", action.pair); }
+    friend void carry_out(AppState& state, const RemoveLookupPair& action);
+};
+/// "" keeps the name.
+struct NameLookupPair {
+    Index pair;
+    std::string key, value;
+    static constexpr Meta kMeta{"name_lookup_pair", Kind::edit};
+    friend void describe(Visitor& visit, NameLookupPair& action) {
+        visit("pair", action.pair);
+        visit("key", action.key);
+        visit("value", action.value);
+    }
+    friend void carry_out(AppState& state, const NameLookupPair& action);
+};
+struct SetLookupTemperature {
+    double temperature;
+    static constexpr Meta kMeta{"set_lookup_temperature", Kind::drag};
+    friend void describe(Visitor& visit, SetLookupTemperature& action) {
+        visit("temperature", action.temperature);
+    }
+    friend void carry_out(AppState& state, const SetLookupTemperature& action);
+};
+/// By its key: see memory_presets().
+struct LoadMemory {
+    std::string key;
+    static constexpr Meta kMeta{"load_memory", Kind::edit};
+    friend void describe(Visitor& visit, LoadMemory& action) { visit("memory", action.key); }
+    friend void carry_out(AppState& state, const LoadMemory& action);
+};
+struct SelectLookupPair {
+    Index pair;
+    static constexpr Meta kMeta{"select_lookup_pair", Kind::plain};
+    friend void describe(Visitor& visit, SelectLookupPair& action) { visit("pair", action.pair); }
+    friend void carry_out(AppState& state, const SelectLookupPair& action);
+};
+struct HoverLookupPair {
+    std::optional<Index> pair;
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const HoverLookupPair& action);
+};
+
+// Capacity; undone.
+
+struct SetCapacityWidth {
+    Index width;
+    static constexpr Meta kMeta{"set_capacity_width", Kind::drag};
+    friend void describe(Visitor& visit, SetCapacityWidth& action) { visit("width", action.width); }
+    friend void carry_out(AppState& state, const SetCapacityWidth& action);
+};
+struct SetCapacityPairs {
+    Index pairs;
+    static constexpr Meta kMeta{"set_capacity_pairs", Kind::drag};
+    friend void describe(Visitor& visit, SetCapacityPairs& action) { visit("pairs", action.pairs); }
+    friend void carry_out(AppState& state, const SetCapacityPairs& action);
+};
+struct SetCapacityTemperature {
+    double temperature;
+    static constexpr Meta kMeta{"set_capacity_temperature", Kind::drag};
+    friend void describe(Visitor& visit, SetCapacityTemperature& action) {
+        visit("temperature", action.temperature);
+    }
+    friend void carry_out(AppState& state, const SetCapacityTemperature& action);
+};
+struct SetCapacitySeed {
+    std::uint64_t seed;
+    static constexpr Meta kMeta{"set_capacity_seed", Kind::drag};
+    friend void describe(Visitor& visit, SetCapacitySeed& action) { visit("seed", action.seed); }
+    friend void carry_out(AppState& state, const SetCapacitySeed& action);
+};
+struct CapacityReady {
+    CapacitySettings of;
+    std::shared_ptr<const std::vector<CapacityPoint>> points{};
+    double elapsed_ms = 0.0;
+    static constexpr Meta kMeta{"", Kind::answer};
+    friend void carry_out(AppState& state, const CapacityReady& action);
+};
+
+// The document's tokens: similarity, alignment, permutation; undone.
+
+struct SetSimilarityOf {
+    SimilarityOf of;
+    static constexpr Meta kMeta{"set_similarity_of", Kind::edit};
+    friend void describe(Visitor& visit, SetSimilarityOf& action) {
+        visit("of", action.of, kSimilarityOfNames);
+    }
+    friend void carry_out(AppState& state, const SetSimilarityOf& action);
+};
+struct SetSimilarityMeasure {
+    SimilarityMeasure measure;
+    static constexpr Meta kMeta{"set_similarity_measure", Kind::edit};
+    friend void describe(Visitor& visit, SetSimilarityMeasure& action) {
+        visit("by", action.measure, kSimilarityMeasureNames);
+    }
+    friend void carry_out(AppState& state, const SetSimilarityMeasure& action);
+};
+struct SetSimilaritySoftmax {
+    SimilaritySoftmax softmax;
+    static constexpr Meta kMeta{"set_similarity_softmax", Kind::edit};
+    friend void describe(Visitor& visit, SetSimilaritySoftmax& action) {
+        visit("softmax", action.softmax, kSimilaritySoftmaxNames);
+    }
+    friend void carry_out(AppState& state, const SetSimilaritySoftmax& action);
+};
+struct SetSimilarityTemperature {
+    double temperature;
+    static constexpr Meta kMeta{"set_similarity_temperature", Kind::drag};
+    friend void describe(Visitor& visit, SetSimilarityTemperature& action) {
+        visit("temperature", action.temperature);
+    }
+    friend void carry_out(AppState& state, const SetSimilarityTemperature& action);
+};
+/// A token of the document goes to that place of the order.
+struct MoveToken {
+    Index token;
+    Index place;
+    static constexpr Meta kMeta{"move_token", Kind::drag};
+    friend void describe(Visitor& visit, MoveToken& action) {
+        visit("token", action.token);
+        visit("place", action.place);
+    }
+    friend void carry_out(AppState& state, const MoveToken& action);
+};
+struct ShuffleTokens {
+    std::uint64_t seed;
+    static constexpr Meta kMeta{"shuffle_tokens", Kind::edit};
+    friend void describe(Visitor& visit, ShuffleTokens& action) { visit("seed", action.seed); }
+    friend void carry_out(AppState& state, const ShuffleTokens& action);
+};
+/// As in the document, from its end, or by their words.
+enum class TokenOrder : std::uint8_t { document, reversed, sorted };
+inline constexpr std::string_view kTokenOrderNames[] = {"document", "reversed", "sorted"};
+struct OrderTokens {
+    TokenOrder order;
+    static constexpr Meta kMeta{"order_tokens", Kind::edit};
+    friend void describe(Visitor& visit, OrderTokens& action) {
+        visit("order", action.order, kTokenOrderNames);
+    }
+    friend void carry_out(AppState& state, const OrderTokens& action);
+};
+struct SetPermutationPosition {
+    PermutationPosition position;
+    static constexpr Meta kMeta{"set_permutation_position", Kind::edit};
+    friend void describe(Visitor& visit, SetPermutationPosition& action) {
+        visit("position", action.position, kPermutationPositionNames);
+    }
+    friend void carry_out(AppState& state, const SetPermutationPosition& action);
+};
+/// Query and key of the document. Not undone.
+struct SelectLookupCell {
+    Index row;
+    Index column;
+    static constexpr Meta kMeta{"select_lookup_cell", Kind::plain};
+    friend void describe(Visitor& visit, SelectLookupCell& action) {
+        visit("row", action.row);
+        visit("column", action.column);
+    }
+    friend void carry_out(AppState& state, const SelectLookupCell& action);
+};
+
+using LookupActions =
+    ActionList<ShowLookupPage, MoveLookupQuery, MoveLookupKey, MoveLookupValue, AddLookupPair,
+               RemoveLookupPair, NameLookupPair, SetLookupTemperature, LoadMemory, SelectLookupPair,
+               HoverLookupPair, SetCapacityWidth, SetCapacityPairs, SetCapacityTemperature,
+               SetCapacitySeed, CapacityReady, SetSimilarityOf, SetSimilarityMeasure,
+               SetSimilaritySoftmax, SetSimilarityTemperature, MoveToken, ShuffleTokens,
+               OrderTokens, SetPermutationPosition, SelectLookupCell>;
+
+}  // namespace attn::view

@@ -1,0 +1,304 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/words.h"
+#include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/view.h"
+#include "app/workspaces/lookup/words.h"
+#include "core/rng.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostName = 24;
+
+/// A copy is changed and made the present one.
+template <class Change>
+void change(AppState& state, const std::string& words, Change&& change_controls) {
+    LookupControls controls = lookup_controls(state);
+    change_controls(controls);
+    edit_controls(state, std::move(controls), words);
+}
+
+void say_off_plane(AppState& state) { say(state, "a point needs two numbers", Severity::error); }
+
+bool has_pair(AppState& state, Index pair) {
+    const Index count = std::ssize(lookup_controls(state).pairs);
+    if (pair >= 0 && pair < count) return true;
+    say(state, fmt::format("There is no pair {}: they are 0 to {}.", pair, count - 1),
+        Severity::warning);
+    return false;
+}
+
+/// Moves a point of a pair, and looks at it.
+void move_point(AppState& state, Index pair, double x, double y, PlanePoint LookupPair::*point,
+                std::string LookupPair::*name) {
+    if (!has_pair(state, pair)) return;
+    const auto to = on_plane(x, y);
+    if (!to) return say_off_plane(state);
+    lookup_look(state).pair = pair;
+    const auto n = static_cast<std::size_t>(pair);
+    change(state, fmt::format("{} at {}", lookup_controls(state).pairs[n].*name, point_words(*to)),
+           [&](LookupControls& controls) { controls.pairs[n].*point = *to; });
+}
+
+std::string free_name(const LookupControls& controls, const char* stem) {
+    for (std::size_t n = controls.pairs.size();; ++n) {
+        std::string name = fmt::format("{} {}", stem, n);
+        const auto same = [&](const LookupPair& each) {
+            return each.key == name || each.value == name;
+        };
+        if (std::ranges::none_of(controls.pairs, same)) return name;
+    }
+}
+
+/// As typed, without what cannot be seen at its ends.
+std::string name_from(const std::string& typed, const std::string& before) {
+    std::string name = shortened(typed, kMostName);
+    const auto first = name.find_first_not_of(' ');
+    if (first == std::string::npos) return before;
+    return name.substr(first, name.find_last_not_of(' ') - first + 1);
+}
+
+bool is_temperature(AppState& state, double temperature, double low, double high) {
+    if (temperature >= low && temperature <= high) return true;
+    say(state,
+        fmt::format("the temperature is {}: it must be {} to {}", number(temperature), low, high),
+        Severity::error);
+    return false;
+}
+
+bool is_between(AppState& state, const char* name, Index value, Index low, Index high) {
+    if (value >= low && value <= high) return true;
+    say(state, fmt::format("{} is {}: it must be {} to {}", name, value, low, high),
+        Severity::error);
+    return false;
+}
+
+void set_order(AppState& state, std::vector<Index> order, const std::string& words) {
+    if (std::ranges::is_sorted(order)) order.clear();  // as in the document
+    change(state, words, [&](LookupControls& controls) { controls.order = std::move(order); });
+}
+
+bool has_tokens(AppState& state) {
+    if (state.document().size.tk > 0) return true;
+    say(state, "There are no tokens yet: type a sentence in Step (key 1).", Severity::warning);
+    return false;
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const ShowLookupPage& action) {
+    lookup_look(state).page = action.page;
+    lookup_look(state).hovered.reset();
+    say(state, page_hint(action.page));
+}
+
+void carry_out(AppState& state, const MoveLookupQuery& action) {
+    const auto to = on_plane(action.x, action.y);
+    if (!to) return say_off_plane(state);
+    change(state, fmt::format("Query at {}", point_words(*to)),
+           [&](LookupControls& controls) { controls.query = *to; });
+}
+
+void carry_out(AppState& state, const MoveLookupKey& action) {
+    move_point(state, action.pair, action.x, action.y, &LookupPair::k, &LookupPair::key);
+}
+
+void carry_out(AppState& state, const MoveLookupValue& action) {
+    move_point(state, action.pair, action.x, action.y, &LookupPair::v, &LookupPair::value);
+}
+
+void carry_out(AppState& state, const AddLookupPair& action) {
+    const auto at = on_plane(action.x, action.y);
+    if (!at) return say_off_plane(state);
+    if (lookup_controls(state).pairs.size() >= kMostLookupPairs)
+        return say(state, fmt::format("A memory has at most {} pairs.", kMostLookupPairs),
+                   Severity::warning);
+    const std::string key = free_name(lookup_controls(state), "key");
+    const std::string value = free_name(lookup_controls(state), "value");
+    lookup_look(state).pair = std::ssize(lookup_controls(state).pairs);
+    change(state, fmt::format("Added {} → {} at {}", key, value, point_words(*at)),
+           [&](LookupControls& controls) {
+               controls.pairs.push_back({key, value, *at, *at});
+           });
+}
+
+void carry_out(AppState& state, const RemoveLookupPair& action) {
+    if (!has_pair(state, action.pair)) return;
+    if (lookup_controls(state).pairs.size() == 1)
+        return say(state, "A memory keeps one pair at least: there is nothing else to read.",
+                   Severity::warning);
+    const auto n = action.pair;
+    const LookupPair gone = lookup_controls(state).pairs[static_cast<std::size_t>(n)];
+    change(state, fmt::format("Removed {} → {}", gone.key, gone.value),
+           [&](LookupControls& controls) { controls.pairs.erase(controls.pairs.begin() + n); });
+    settle(state);
+}
+
+void carry_out(AppState& state, const NameLookupPair& action) {
+    if (!has_pair(state, action.pair)) return;
+    const auto n = static_cast<std::size_t>(action.pair);
+    const LookupPair& now = lookup_controls(state).pairs[n];
+    const std::string key = name_from(action.key, now.key);
+    const std::string value = name_from(action.value, now.value);
+    change(state, fmt::format("Pair {}: {} → {}", action.pair, key, value),
+           [&](LookupControls& controls) {
+               controls.pairs[n].key = key;
+               controls.pairs[n].value = value;
+           });
+}
+
+void carry_out(AppState& state, const SetLookupTemperature& action) {
+    if (!is_temperature(state, action.temperature, kColdest, kHottest)) return;
+    change(state, fmt::format("τ = {}", number(action.temperature)),
+           [&](LookupControls& controls) { controls.temperature = action.temperature; });
+}
+
+void carry_out(AppState& state, const LoadMemory& action) {
+    const auto& presets = memory_presets();
+    const auto found = std::ranges::find(presets, action.key, &MemoryPreset::key);
+    if (found == presets.end())
+        return say(state, fmt::format("There is no memory '{}'.", shortened(action.key)),
+                   Severity::error);
+    lookup_look(state).pair = 0;
+    change(state, "Memory: " + found->words, [&](LookupControls& controls) {
+        controls.pairs = found->pairs;
+        controls.query = found->query;
+        controls.temperature = found->temperature;
+    });
+}
+
+void carry_out(AppState& state, const SelectLookupPair& action) {
+    if (!has_pair(state, action.pair)) return;
+    lookup_look(state).pair = action.pair;
+    say(state, pair_sentence(state));
+}
+
+void carry_out(AppState& state, const HoverLookupPair& action) {
+    const Index count = std::ssize(lookup_controls(state).pairs);
+    const bool there = action.pair && *action.pair >= 0 && *action.pair < count;
+    lookup_look(state).hovered = there ? action.pair : std::nullopt;
+}
+
+void carry_out(AppState& state, const SetCapacityWidth& action) {
+    if (!is_between(state, "d_k", action.width, kFewestCapacityWidth, kMostCapacityWidth)) return;
+    change(state, fmt::format("d_k = {}", action.width), [&](LookupControls& controls) {
+        controls.width = nearest_capacity_width(static_cast<double>(action.width));
+    });
+}
+
+void carry_out(AppState& state, const SetCapacityPairs& action) {
+    if (!is_between(state, "n", action.pairs, 2, kMostCapacityPairs)) return;
+    change(state, fmt::format("{} pairs", action.pairs),
+           [&](LookupControls& controls) { controls.capacity.pairs = action.pairs; });
+}
+
+void carry_out(AppState& state, const SetCapacityTemperature& action) {
+    if (!is_temperature(state, action.temperature, kColdest, 1.0)) return;
+    change(state, fmt::format("τ = {}", number(action.temperature)),
+           [&](LookupControls& controls) { controls.capacity.temperature = action.temperature; });
+}
+
+void carry_out(AppState& state, const SetCapacitySeed& action) {
+    change(state, fmt::format("Seed {}", action.seed),
+           [&](LookupControls& controls) { controls.capacity.seed = action.seed; });
+}
+
+void carry_out(AppState& state, const CapacityReady& action) {
+    capacity_curves(state) = {action.points, action.of, action.elapsed_ms};
+}
+
+void carry_out(AppState& state, const SetSimilarityOf& action) {
+    change(state, action.of == SimilarityOf::qk ? "Queries against keys" : "X against X",
+           [&](LookupControls& controls) { controls.of = action.of; });
+}
+
+void carry_out(AppState& state, const SetSimilarityMeasure& action) {
+    change(state, action.measure == SimilarityMeasure::dot ? "Dot products" : "Cosines",
+           [&](LookupControls& controls) { controls.measure = action.measure; });
+}
+
+void carry_out(AppState& state, const SetSimilaritySoftmax& action) {
+    const char* const words = action.softmax == SimilaritySoftmax::none ? "Similarities as they are"
+                              : action.softmax == SimilaritySoftmax::rows
+                                  ? "Softmax of each row"
+                                  : "Softmax of each column";
+    change(state, words, [&](LookupControls& controls) { controls.softmax = action.softmax; });
+}
+
+void carry_out(AppState& state, const SetSimilarityTemperature& action) {
+    if (!is_temperature(state, action.temperature, kColdest, kHottest)) return;
+    change(state, fmt::format("τ = {}", number(action.temperature)),
+           [&](LookupControls& controls) { controls.similarity_temperature = action.temperature; });
+}
+
+void carry_out(AppState& state, const MoveToken& action) {
+    if (!has_tokens(state)) return;
+    std::vector<Index> order = token_order(state);
+    const Index count = std::ssize(order);
+    if (action.token < 0 || action.token >= count)
+        return say(state,
+                   fmt::format("There is no token {}: they are 0 to {}.", action.token, count - 1),
+                   Severity::warning);
+    const Index place = std::clamp<Index>(action.place, 0, count - 1);
+    std::erase(order, action.token);
+    order.insert(order.begin() + place, action.token);
+    set_order(state, std::move(order),
+              fmt::format("{} at place {}", axis_label(state.document(), Axis::key, action.token),
+                          place));
+}
+
+void carry_out(AppState& state, const ShuffleTokens& action) {
+    if (!has_tokens(state)) return;
+    std::vector<Index> order(static_cast<std::size_t>(state.document().size.tk));
+    std::iota(order.begin(), order.end(), Index{0});
+    for (std::size_t n = order.size(); n > 1; --n)  // Fisher and Yates
+        std::swap(order[n - 1], order[mix(action.seed, n) % n]);
+    set_order(state, std::move(order), fmt::format("Shuffled with seed {}", action.seed));
+}
+
+void carry_out(AppState& state, const OrderTokens& action) {
+    if (!has_tokens(state)) return;
+    std::vector<Index> order(static_cast<std::size_t>(state.document().size.tk));
+    std::iota(order.begin(), order.end(), Index{0});
+    if (action.order == TokenOrder::reversed) std::ranges::reverse(order);
+    if (action.order == TokenOrder::sorted) {
+        const auto labels =
+            axis_labels(state.document(), Axis::key, static_cast<Index>(order.size()));
+        std::ranges::stable_sort(order, {},
+                                 [&](Index n) { return labels[static_cast<std::size_t>(n)]; });
+    }
+    const char* const words = action.order == TokenOrder::document ? "Tokens as in the document"
+                              : action.order == TokenOrder::reversed
+                                  ? "Tokens from the last to the first"
+                                  : "Tokens sorted by their words";
+    set_order(state, std::move(order), words);
+}
+
+void carry_out(AppState& state, const SetPermutationPosition& action) {
+    change(state, "Positions: " + position_words(action.position),
+           [&](LookupControls& controls) { controls.position = action.position; });
+}
+
+void carry_out(AppState& state, const SelectLookupCell& action) {
+    const Dimensions& size = state.document().size;
+    if (action.row < 0 || action.column < 0 || action.row >= size.tq || action.column >= size.tk)
+        return say(state,
+                   fmt::format("There is no pair {} → {}: the matrix is {} × {}, counted from 0.",
+                               action.row, action.column, size.tq, size.tk),
+                   Severity::warning);
+    lookup_look(state).row = action.row;
+    lookup_look(state).column = action.column;
+    say(state, cell_sentence(state));
+}
+
+}  // namespace attn::view

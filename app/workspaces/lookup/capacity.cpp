@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/view.h"
+#include "app/workspaces/lookup/words.h"
+
+namespace attn::view {
+namespace {
+
+using Points = std::vector<CapacityPoint>;
+
+const CapacityPoint* point_at(const Points& points, Index d_k) {
+    const auto found = std::ranges::find(points, d_k, &CapacityPoint::d_k);
+    return found == points.end() ? nullptr : &*found;
+}
+
+PlotView empty_capacity_plot(std::string title, std::string tip, const LookupControls& controls) {
+    PlotView plot;
+    plot.title = std::move(title);
+    plot.tooltip = std::move(tip);
+    plot.x_low = static_cast<double>(kFewestCapacityWidth);
+    plot.x_high = static_cast<double>(kMostCapacityWidth);
+    for (const Index d_k : capacity_widths()) {
+        plot.x_ticks.push_back(static_cast<double>(d_k));
+        plot.x_tick_labels.push_back(std::to_string(d_k));
+    }
+    plot.marker_x = static_cast<double>(controls.width);
+    return plot;
+}
+
+void set_axis(PlotView& plot, std::vector<double> ticks, std::vector<std::string> labels) {
+    plot.y_low = ticks.front();
+    plot.y_high = ticks.back();
+    plot.y_ticks = std::move(ticks);
+    plot.y_tick_labels = std::move(labels);
+}
+
+void add_drawn(PlotView& plot, const Points& points, std::string label, Role role,
+               DrawnNumber CapacityPoint::*number, bool dashed = false) {
+    CurveView curve;
+    curve.label = std::move(label);
+    curve.role = role;
+    curve.dashed = dashed;
+    for (const CapacityPoint& point : points) {
+        const DrawnNumber& drawn = point.*number;
+        curve.x.push_back(static_cast<double>(point.d_k));
+        curve.y.push_back(drawn.median);
+        curve.low.push_back(drawn.low);
+        curve.high.push_back(drawn.high);
+    }
+    const CapacityPoint* const here = point_at(points, static_cast<Index>(plot.marker_x));
+    const double value =
+        here == nullptr ? std::numeric_limits<double>::quiet_NaN() : (here->*number).median;
+    plot.marker_ys.push_back(value);
+    plot.marker_texts.push_back(here == nullptr ? "…" : significant(value, 3));
+    plot.curves.push_back(std::move(curve));
+}
+
+PlotView interference_plot(const Points& points, const LookupControls& controls) {
+    PlotView plot =
+        empty_capacity_plot("interference 1 − a_ii: what other pairs take of the answer",
+                            "Each pair is read with its own key: 1 − a_ii. Medians over draws, "
+                            "shaded from the smallest to the "
+                            "largest. Drag: d_k.",
+                            controls);
+    add_drawn(plot, points, "mean over pairs", Role::weight, &CapacityPoint::interference);
+    add_drawn(plot, points, "worst pair", Role::score, &CapacityPoint::worst, true);
+    set_axis(plot, {0.0, 0.25, 0.5, 0.75, 1.0}, {"0", "0.25", "0.5", "0.75", "1"});
+    return plot;
+}
+
+PlotView error_plot(const Points& points, const LookupControls& controls) {
+    PlotView plot = empty_capacity_plot("recall error ‖o_i − v_i‖, ‖v_i‖ = 1",
+                                        "How far the output is from the stored value, mean over "
+                                        "pairs; values are random unit vectors. Drag: d_k.",
+                                        controls);
+    add_drawn(plot, points, "mean", Role::output, &CapacityPoint::error);
+    set_axis(plot, {0.0, 0.5, 1.0, 1.5}, {"0", "0.5", "1", "1.5"});
+    return plot;
+}
+
+PlotView cosine_plot(const Points& points, const LookupControls& controls) {
+    PlotView plot = empty_capacity_plot("cosine of the two nearest keys",
+                                        "max over i ≠ j of k_i·k_j. Drag: d_k.", controls);
+    add_drawn(plot, points, "nearest", Role::key, &CapacityPoint::near_cosine);
+    set_axis(plot, {0.0, 0.5, 1.0}, {"0", "0.5", "1"});
+    return plot;
+}
+
+std::string capacity_point(const LookupControls& controls, const CapacityPoint& here) {
+    return fmt::format(
+        "{} random keys of width d_k = {}, read with their own key at τ = {}: other pairs take {} "
+        "of "
+        "the answer, {} of the worst one.",
+        controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
+        percent(here.interference.median), percent(here.worst.median));
+}
+
+/// What the nearest key takes, of the two alone.
+std::string near_words(const LookupControls& controls, const CapacityPoint& here) {
+    const double cosine = here.near_cosine.median;
+    const double ratio = std::exp((cosine - 1.0) / controls.capacity.temperature);
+    return fmt::format(
+        "The nearest two keys have the cosine c = {} (median of {} draws): one takes "
+        "exp((c − 1) / τ) = {} of what the other gets as its own.",
+        number(cosine), controls.capacity.draws, number(ratio));
+}
+
+std::string square_words(const CapacityPoint& here) {
+    return fmt::format(
+        "k_i·k_j of random unit keys has mean square 1/d_k = {}; here {}. Wider keys are nearer to "
+        "orthogonal, so more of them fit.",
+        number(1.0 / static_cast<double>(here.d_k)), number(here.mean_square));
+}
+
+/// From which width on the interference stays under one percent.
+std::string enough_words(const Points& points) {
+    const CapacityPoint* first = nullptr;
+    for (auto point = points.rbegin(); point != points.rend(); ++point) {
+        if (point->interference.median >= 0.01) break;
+        first = &*point;
+    }
+    if (first == nullptr)
+        return fmt::format(
+            "Not even d_k = {} brings the mean interference under 1 %: a smaller τ or "
+            "fewer pairs do.",
+            points.back().d_k);
+    return fmt::format(
+        "From d_k = {} on, of the widths that were drawn, the mean interference is under 1 %.",
+        first->d_k);
+}
+
+}  // namespace
+
+CapacityView build_capacity_view(const AppState& state) {
+    const LookupControls& controls = lookup_controls(state);
+    const CapacityCurves& curves = capacity_curves(state);
+    static const Points kNone;
+    const Points& points = curves.points ? *curves.points : kNone;
+    CapacityView view;
+    view.stale = !curves.points || curves.of != controls.capacity;
+    view.ready = !points.empty();
+    view.width = controls.width;
+    view.pairs = controls.capacity.pairs;
+    view.temperature = controls.capacity.temperature;
+    view.tau = significant(view.temperature, 3);
+    view.seed = controls.capacity.seed;
+    view.interference = interference_plot(points, controls);
+    view.error = error_plot(points, controls);
+    view.near_cosine = cosine_plot(points, controls);
+    const CapacityPoint* const here = point_at(points, controls.width);
+    if (view.stale || here == nullptr) {
+        view.point = "The draws are being read…";
+        return view;
+    }
+    view.point = capacity_point(controls, *here);
+    view.notes = {near_words(controls, *here), square_words(*here), enough_words(points)};
+    return view;
+}
+
+}  // namespace attn::view

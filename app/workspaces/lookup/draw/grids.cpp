@@ -1,0 +1,143 @@
+#include <algorithm>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/grid_set.h"
+#include "app/common/draw/lens.h"
+#include "app/common/draw/typing.h"
+#include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/draw/parts.h"
+#include "app/workspaces/step/actions.h"
+
+namespace attn::ui {
+namespace {
+
+using view::LookupGridsView;
+
+// Design units.
+constexpr float kGap = 10.0F;
+constexpr float kChip = 28.0F;
+constexpr float kChipPad = 10.0F;
+constexpr float kMostChips = 0.3F;  // of the height
+
+void draw_matrices(const LookupGridsView& view, const Box& box, const Frame& frame,
+                   view::Actions& out) {
+    const auto places = place_grids(view.grids, box.low, box.high, frame);
+    view::Actions drawn;
+    for (std::size_t n = 0; n < places.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        draw_grid(view.grids[n], {}, places[n], frame, drawn);
+        ImGui::PopID();
+    }
+    for (const view::Action& action : drawn)
+        if (const auto* select = action.as<view::SelectCell>())
+            out.push_back(view::SelectLookupCell{select->cell.row, select->cell.column});
+    if (frame.quiet) return;
+    for (std::size_t n = 0; n < places.size(); ++n)
+        draw_lens(view.grids[n], places[n], frame, box.low, box.high);
+}
+
+/// The tokens as they stand, in lines.
+struct Chips {
+    std::vector<Box> boxes;
+    float foot = 0.0F;
+};
+Chips place_chips(const view::PermutationView& view, const Box& box, const Frame& frame) {
+    Chips chips;
+    const float gap = frame.px(6);
+    float x = box.low.x;
+    float y = box.low.y;
+    for (const view::TokenChipView& chip : view.chips) {
+        const float most = std::max(box.size().x, 1.0F);
+        const float width =
+            std::min(frame.text_width(frame.fonts.body, chip.label) + 2 * frame.px(kChipPad), most);
+        if (x > box.low.x && x + width > box.high.x) x = box.low.x, y += frame.px(kChip) + gap;
+        chips.boxes.push_back({{x, y}, {x + width, y + frame.px(kChip)}});
+        x += width + gap;
+    }
+    chips.foot = view.chips.empty() ? box.low.y : y + frame.px(kChip);
+    return chips;
+}
+
+/// The place under the mouse: the chip next to it.
+Index place_under_mouse(const Chips& chips) {
+    const ImVec2 mouse = ImGui::GetMousePos();
+    const auto distance = [&](const Box& box) {
+        const float x = mouse.x - (box.low.x + box.high.x) / 2;
+        const float y = mouse.y - (box.low.y + box.high.y) / 2;
+        return x * x + 9.0F * y * y;  // a line counts more than a column
+    };
+    const auto nearest = std::ranges::min_element(chips.boxes, {}, distance);
+    return nearest - chips.boxes.begin();
+}
+
+void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips, const Frame& frame,
+               view::Actions& out) {
+    const Box& box = chips.boxes[static_cast<std::size_t>(place)];
+    const view::Theme& theme = frame.theme;
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(static_cast<int>(chip.token));
+    ImGui::InvisibleButton("token", box.size());
+    say_gesture(false, out);
+    const bool held = ImGui::IsItemActive();
+    const bool hovered = ImGui::IsItemHovered();
+    if (held || hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, frame.px(4)))
+        if (const Index to = place_under_mouse(chips); to != place)
+            out.push_back(view::MoveToken{chip.token, to});
+    if (!held)
+        tooltip(frame, chip.label,
+                "Drag it to another place, or move it with ← and → while it has the keyboard.");
+    const int steps = focus_stop(frame) ? arrow_steps(frame) : 0;
+    const Index next = place + steps;
+    if (steps != 0 && next >= 0 && next < std::ssize(chips.boxes))
+        out.push_back(view::MoveToken{chip.token, next});
+    ImGui::PopID();
+    draw_box(frame, box.low, box.high, held || hovered ? theme.raised : theme.surface);
+    if (chip.moved)
+        frame.painter.rect({box.low.x + frame.px(4), box.high.y - frame.px(3)},
+                           {box.high.x - frame.px(4), box.high.y - frame.px(1)}, theme.accent);
+    draw_text_in(frame, frame.fonts.body, box.low, box.high, Align::center, theme.text,
+                 fit_text(frame, frame.fonts.body, chip.label, box.size().x));
+}
+
+float draw_chips(const view::PermutationView& view, const Box& box, const Frame& frame,
+                 view::Actions& out) {
+    const Chips chips = place_chips(view, box, frame);
+    const float foot = std::min(chips.foot, box.low.y + box.size().y * kMostChips);
+    panel("tokens", {box.low, {box.high.x, foot}}, [&] {
+        const Chips shown =
+            place_chips(view, {ImGui::GetCursorScreenPos(), {box.high.x, box.high.y}}, frame);
+        for (std::size_t n = 0; n < view.chips.size(); ++n)
+            draw_chip(view.chips[n], static_cast<Index>(n), shown, frame, out);
+    });
+    return foot;
+}
+
+}  // namespace
+
+float draw_lookup_words(const LookupGridsView& view, const Box& box, const Frame& frame) {
+    if (!view.lacks.empty()) {
+        panel("lacks", box,
+              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
+        return box.high.y;
+    }
+    const float point = draw_point(view.point, box, frame);
+    return draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGap);
+}
+
+void draw_similarity(const view::SimilarityView& view, const Box& box, const Frame& frame,
+                     view::Actions& out) {
+    const float top = draw_lookup_words(view.body, box, frame);
+    if (view.body.lacks.empty()) draw_matrices(view.body, {{box.low.x, top}, box.high}, frame, out);
+}
+
+void draw_permutation(const view::PermutationView& view, const Box& box, const Frame& frame,
+                      view::Actions& out) {
+    const float chips = draw_chips(view, box, frame, out);
+    const float top =
+        draw_lookup_words(view.body, {{box.low.x, chips + frame.px(kGap)}, box.high}, frame);
+    if (view.body.lacks.empty()) draw_matrices(view.body, {{box.low.x, top}, box.high}, frame, out);
+}
+
+}  // namespace attn::ui

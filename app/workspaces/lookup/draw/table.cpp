@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <array>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/draw/parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::MemoryRowView;
+
+// Design units.
+constexpr float kRow = 22.0F;
+constexpr float kHead = 22.0F;
+constexpr double kShareInk = 0.2;
+
+struct Column {
+    const char* title;
+    std::string MemoryRowView::*text;
+    float share;  // of the width
+    bool number;
+};
+constexpr std::array<Column, 7> kColumns{{{"key", &MemoryRowView::key, 0.18F, false},
+                                          {"value", &MemoryRowView::value, 0.18F, false},
+                                          {"q·k", &MemoryRowView::score, 0.1F, true},
+                                          {"cos", &MemoryRowView::cosine, 0.09F, true},
+                                          {"weight a", &MemoryRowView::weight, 0.14F, true},
+                                          {"v", &MemoryRowView::at, 0.21F, true},
+                                          {"‖a v‖", &MemoryRowView::contribution, 0.1F, true}}};
+
+view::Color color_of_cell(const MemoryRowView& row, const Column& column, const Frame& frame) {
+    const view::Theme& theme = frame.theme;
+    if (column.text == &MemoryRowView::key) return theme.role(Role::key);
+    if (column.text == &MemoryRowView::value) return theme.role(Role::value);
+    if (column.text == &MemoryRowView::score && row.best) return theme.accent;
+    if (column.text == &MemoryRowView::cosine && row.most_similar) return theme.accent;
+    return theme.text;
+}
+
+template <class Text, class Paint>
+void draw_cells(const Box& line, const Frame& frame, Text text_of, Paint color_of) {
+    float x = line.low.x;
+    const float pad = frame.px(6);
+    for (const Column& column : kColumns) {
+        const float width = line.size().x * column.share;
+        const Font& font = column.number ? frame.fonts.digits_small : frame.fonts.body;
+        draw_text_in(frame, font, {x + pad, line.low.y}, {x + width - pad, line.high.y},
+                     column.number ? Align::right : Align::left, color_of(column),
+                     fit_text(frame, font, text_of(column), width - 2 * pad));
+        x += width;
+    }
+}
+
+bool draw_row(const MemoryRowView& row, std::size_t n, const Box& line, const Frame& frame,
+              view::Actions& out) {
+    ImGui::SetCursorScreenPos(line.low);
+    ImGui::PushID(static_cast<int>(n));
+    const bool clicked = ImGui::InvisibleButton("row", line.size());
+    const bool hovered = ImGui::IsItemHovered();
+    if (clicked || pressed_by_key(frame))
+        out.push_back(view::SelectLookupPair{static_cast<Index>(n)});
+    tooltip(
+        frame, row.key + " → " + row.value,
+        "The shade is the weight. The largest q·k and the largest cosine are coloured. Click: the "
+        "whole arithmetic.");
+    ImGui::PopID();
+    if (row.selected || hovered || row.hovered)
+        frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
+    const auto share = static_cast<float>(std::clamp(row.share, 0.0, 1.0));
+    frame.painter.rect(line.low, {line.low.x + line.size().x * share, line.high.y},
+                       view::translucent(frame.theme.role(Role::weight), kShareInk), frame.px(2));
+    if (row.selected)
+        frame.painter.rect(line.low, {line.low.x + frame.px(2), line.high.y}, frame.theme.accent);
+    draw_cells(
+        line, frame, [&](const Column& column) { return row.*column.text; },
+        [&](const Column& column) { return color_of_cell(row, column, frame); });
+    return hovered;
+}
+
+}  // namespace
+
+float memory_table_height(const view::MemoryView& view, const Frame& frame) {
+    return frame.px(kHead + kRow * static_cast<float>(view.rows.size()));
+}
+
+std::optional<Index> draw_memory_table(const view::MemoryView& view, const Box& box,
+                                       const Frame& frame, view::Actions& out) {
+    const Box head{box.low, {box.high.x, box.low.y + frame.px(kHead)}};
+    draw_cells(
+        head, frame, [](const Column& column) { return std::string(column.title); },
+        [&](const Column&) { return frame.theme.muted; });
+    std::optional<Index> hovered;
+    for (std::size_t n = 0; n < view.rows.size(); ++n) {
+        const float y = head.high.y + frame.px(kRow) * static_cast<float>(n);
+        if (draw_row(view.rows[n], n, {{box.low.x, y}, {box.high.x, y + frame.px(kRow)}}, frame,
+                     out))
+            hovered = static_cast<Index>(n);
+    }
+    return hovered;
+}
+
+float memory_numbers_height(const view::MemoryView& view, const Frame& frame) {
+    return frame.px(kRow) * static_cast<float>(view.numbers.size());
+}
+
+void draw_memory_numbers(const view::MemoryView& view, const Box& box, const Frame& frame) {
+    float y = box.low.y;
+    for (const view::Readout& each : view.numbers) {
+        const float foot = y + frame.px(kRow);
+        const float width = box.size().x;
+        ImGui::SetCursorScreenPos({box.low.x, y});
+        ImGui::Dummy({width, foot - y});
+        tooltip(frame, each.label, each.tooltip);
+        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, foot}, Align::left,
+                     frame.theme.text, each.label);
+        const float value = frame.text_width(frame.fonts.digits, each.text);
+        draw_text_in(frame, frame.fonts.digits, {box.low.x, y}, {box.high.x, foot}, Align::right,
+                     frame.theme.text, each.text);
+        const float left = box.low.x + frame.text_width(frame.fonts.body, each.label) + frame.px(8);
+        draw_text_in(frame, frame.fonts.small, {left, y}, {box.high.x - value - frame.px(8), foot},
+                     Align::left, frame.theme.muted,
+                     fit_text(frame, frame.fonts.small, each.formula,
+                              box.high.x - value - frame.px(8) - left));
+        y = foot;
+    }
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/inspector.h"
+#include "app/common/draw/workspace.h"
+#include "app/workspaces/lookup/draw/parts.h"
+#include "app/workspaces/lookup/workspace.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kBar = 40.0F;
+constexpr float kGap = 10.0F;
+constexpr float kFoot = 8.0F;
+
+void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
+               view::Actions& out) {
+    switch (view.page) {
+        case view::LookupPage::memory:
+            return draw_memory(view.memory, box, frame, out);
+        case view::LookupPage::capacity:
+            return draw_capacity(view.capacity, box, frame, out);
+        case view::LookupPage::similarity:
+            return draw_similarity(view.similarity, box, frame, out);
+        case view::LookupPage::alignment:
+            return draw_alignment(view.alignment, box, frame, out);
+        case view::LookupPage::permutation:
+            return draw_permutation(view.permutation, box, frame, out);
+    }
+}
+
+void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
+               view::Actions& out) {
+    const Box box = area.side(top);
+    panel("side", box, [&] {
+        fill_side(area, top, frame);
+        panel("inspector",
+              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+               {box.high.x - frame.px(4), box.high.y}},
+              [&] { draw_inspector(view::lookup_inspector(state), frame, out); });
+    });
+}
+
+}  // namespace
+
+std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r,
+                                  const Frame& frame, view::Actions& out) {
+    const view::LookupView view = build_lookup_view(state);
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        top += frame.px(kBar);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_lookup_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{r.work.low.x + r.margin, top + frame.px(kGap)},
+                  {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
+    panel("page", box, [&] { draw_page(view, box, frame, out); });
+    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    return view.status;
+}
+
+/// A key and a value, and what leads from one to the other.
+void draw_lookup_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                      float thin) {
+    const float radius = size * 0.17F;
+    for (const float y : {0.22F, 0.78F}) {
+        const view::Point left{low.x + radius + thin, low.y + size * y};
+        const view::Point right{low.x + size - radius - thin, low.y + size * y};
+        painter.ring(left, radius, color, thin * 1.5F);
+        painter.line({left.x + radius, left.y}, {right.x - radius, right.y}, color, thin);
+        painter.circle(right, radius, color);
+    }
+}
+
+extern const WorkspacePanel kLookupPanel;
+const WorkspacePanel kLookupPanel{"lookup", draw_lookup_icon, draw_lookup_workspace};
+
+}  // namespace attn::ui

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/words.h"
+#include "app/workspaces/lookup/grids.h"
+#include "app/workspaces/lookup/view.h"
+#include "app/workspaces/lookup/words.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kExact = 1e-12;  // what is off so little in float64 is rounding in float32
+
+std::string where_words(const AppState& state, const PermutationResult& result) {
+    const Document& document = state.document();
+    return fmt::format("{} → {}", axis_label(document, Axis::query, result.row),
+                       axis_label(document, Axis::key, result.column));
+}
+
+/// Without anything that tells places apart.
+std::string equivariant_words(const PermutationResult& result, Index moved) {
+    const std::string who = result.keys_only ? "the keys and values" : "the tokens";
+    const std::string lead = fmt::format("{} of {} stand elsewhere, no positions: ", moved, who);
+    if (result.largest == 0.0)
+        return lead + "the weights go along, and the difference is exactly 0.";
+    if (result.largest_float64 <= kExact)
+        return fmt::format(
+            "{}the weights go along; the difference, at most {}, is float32 rounding "
+            "(ε = {}): softmax adds the keys up in another order. In float64 it is {}.",
+            lead, significant(result.largest, 3), significant(FLT_EPSILON, 3),
+            result.largest_float64 == 0.0 ? "exactly 0" : significant(result.largest_float64, 2));
+    return fmt::format("{}the weights go along up to {}; float32 has ε = {}.", lead,
+                       significant(result.largest, 3), significant(FLT_EPSILON, 3));
+}
+
+std::string permutation_point(const AppState& state, const PermutationResult& result, Index moved) {
+    if (std::isnan(result.largest))
+        return "A weight is NaN, before or after: the difference there is NaN too.";
+    if (moved == 0)
+        return "The tokens stand as in the document: drag one to another place, or press S to "
+               "shuffle.";
+    if (result.position == PermutationPosition::none) return equivariant_words(result, moved);
+    if (result.largest == 0.0)
+        return fmt::format("With {} this order changes no weight.",
+                           position_words(result.position));
+    return fmt::format("With {} the same order changes weights by up to {}, at {}: places count.",
+                       position_words(result.position), number(result.largest),
+                       where_words(state, result));
+}
+
+/// What is shuffled, and what of the document is left out.
+std::string source_words(const AppState& state, const PermutationResult& result) {
+    const Document& document = state.document();
+    std::string words;
+    if (!document.inputs->projects())
+        words =
+            "Rows of Q, K and V are shuffled as they are given: positions that are in them go "
+            "along.";
+    else if (result.position == PermutationPosition::sinusoidal)
+        words =
+            "Rows of X are shuffled, and each has the wave of its new place added; rows that were "
+            "set "
+            "by hand keep what they hold.";
+    else if (is_toy(document))
+        words =
+            "Rows of X are shuffled, without the waves that Step adds to the words; rows that were "
+            "set by hand as they are.";
+    else
+        words = "Rows of X are shuffled as they are given: positions that are in them go along.";
+    if (result.keys_only) words += " The queries stand where they stood.";
+    if (document.spec.mask.any() || document.spec.rope || document.spec.alibi)
+        words += " The document’s own mask and positions are left out.";
+    return words;
+}
+
+std::string output_words(const PermutationResult& result) {
+    if (std::isnan(result.output_largest)) return "An output is NaN.";
+    const std::string what =
+        result.keys_only ? "The outputs stay" : "Each token’s output goes along";
+    if (result.output_largest == 0.0) return what + ": the largest difference is exactly 0.";
+    return fmt::format("{}, up to {}; outputs are as large as {}.",
+                       result.position == PermutationPosition::none ? what : "Outputs change",
+                       significant(result.output_largest, 3), number(result.output_size));
+}
+
+std::string lesson_words(const PermutationResult& result) {
+    if (result.position == PermutationPosition::none && result.keys_only)
+        return "“The order of rows encodes position”: it does not. The outputs do not see the "
+               "order of "
+               "keys and values; positions must be added.";
+    if (result.position == PermutationPosition::none)
+        return "“The order of rows encodes position”: it does not. Attention is "
+               "permutation-equivariant; "
+               "positions must be added.";
+    return "Position stands in X, in Q and K, or in the mask and scores: nowhere else does "
+           "attention see the order.";
+}
+
+void add_grids(const AppState& state, const PermutationResult& result, LookupGridsView& body) {
+    const auto before = result.before.matrix(0, 0);
+    const auto after = result.after.matrix(0, 0);
+    std::vector<float> change;
+    for (Index i = 0; i < before.rows; ++i)
+        for (Index j = 0; j < before.columns; ++j) change.push_back(after(i, j) - before(i, j));
+    body.grids = {
+        lookup_grid(state, {before, ColorScale::unit, Role::weight, "weights before",
+                            "The document’s tokens in their own order."}),
+        lookup_grid(state,
+                    {after, ColorScale::unit, Role::weight, "weights after, put back",
+                     "Computed in the new order; rows and columns put back into the document’s."}),
+        lookup_grid(state, {{change.data(), before.rows, before.columns, before.columns},
+                            ColorScale::diverging,
+                            Role::score,
+                            "after − before",
+                            "The largest is named above."})};
+}
+
+}  // namespace
+
+std::uint64_t next_shuffle(const AppState& state) {
+    // A shuffle that is the present order would seem to do nothing: the next seed that is another.
+    const auto order = token_order(state);
+    std::uint64_t seed = 1;
+    for (const Index token : order) seed = seed * 31 + static_cast<std::uint64_t>(token) + 1;
+    return seed % 100000;
+}
+
+PermutationView build_permutation_view(const AppState& state) {
+    PermutationView view;
+    view.position = lookup_controls(state).position;
+    view.position_names = {"none", "sinusoidal", "RoPE", "ALiBi", "causal mask"};
+    view.next_seed = next_shuffle(state);
+    const auto order = token_order(state);
+    const auto labels = axis_labels(state.document(), Axis::key, std::ssize(order));
+    Index moved = 0;
+    for (std::size_t place = 0; place < order.size(); ++place) {
+        const Index token = order[place];
+        const bool elsewhere = token != static_cast<Index>(place);
+        view.chips.push_back({labels[static_cast<std::size_t>(token)], token, elsewhere});
+        if (elsewhere) ++moved;
+    }
+    const PermutationResult* const result = lookup_look(state).permutation.get();
+    view.body.lacks = result == nullptr ? "Nothing is computed yet." : sentence(result->fault);
+    if (result == nullptr || !result->fault.empty()) return view;
+    view.body.lacks.clear();
+    view.body.point = permutation_point(state, *result, moved);
+    view.body.notes = {lesson_words(*result), output_words(*result), source_words(state, *result)};
+    add_grids(state, *result, view.body);
+    return view;
+}
+
+}  // namespace attn::view

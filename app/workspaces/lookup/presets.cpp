@@ -1,0 +1,75 @@
+#include "app/workspaces/lookup/controls.h"
+
+namespace attn::view {
+namespace {
+
+/// Keys set by hand; values are real places, (longitude / 45°, latitude / 22.5°).
+std::vector<LookupPair> capitals() {
+    return {{"France", "Paris", {2.0, 0.6}, {0.05, 2.17}},
+            {"Germany", "Berlin", {1.5, 1.3}, {0.3, 2.33}},
+            {"Japan", "Tokyo", {-1.4, 1.7}, {3.1, 1.59}},
+            {"Kenya", "Nairobi", {0.6, -2.0}, {0.82, -0.06}},
+            {"Brazil", "Brasília", {-1.9, -0.9}, {-1.06, -0.7}}};
+}
+
+std::vector<LookupPair> two_near() {
+    return {{"river bank", "water", {2.0, 0.5}, {-2.5, 2.0}},
+            {"savings bank", "money", {1.9, 0.75}, {2.5, 2.0}},
+            {"meadow", "grass", {-1.2, 1.6}, {-2.0, -1.5}},
+            {"market", "stalls", {-0.6, -1.9}, {2.0, -1.5}}};
+}
+
+std::vector<LookupPair> long_key() {
+    return {{"first token", "nothing", {2.4, 3.0}, {-2.0, 1.5}},
+            {"cat", "animal", {1.2, 0.25}, {2.2, 1.0}},
+            {"sat", "verb", {-1.0, 0.8}, {0.4, -2.2}}};
+}
+
+std::vector<LookupPair> keys_as_values() {
+    std::vector<LookupPair> pairs = capitals();
+    for (LookupPair& pair : pairs) {
+        pair.value = pair.key;
+        pair.v = pair.k;
+    }
+    return pairs;
+}
+
+std::vector<LookupPair> tie() {
+    return {{"left", "A", {1.0, 1.5}, {-2.0, 1.0}},
+            {"right", "B", {1.0, -1.5}, {2.0, 1.0}},
+            {"behind", "C", {-2.0, 0.0}, {0.0, -2.0}}};
+}
+
+}  // namespace
+
+const std::vector<MemoryPreset>& memory_presets() {
+    static const std::vector<MemoryPreset> presets{
+        {"capitals",
+         "capitals: keys set by hand, values are places on the map",
+         capitals(),
+         {1.6, 0.3},
+         1.0},
+        {"two-near",
+         "two near keys: the query cannot tell them apart",
+         two_near(),
+         {1.8, 0.5},
+         1.0},
+        {"long-key",
+         "one long key: the largest dot product is not the most similar key",
+         long_key(),
+         {1.5, 0.3},
+         1.0},
+        {"keys-as-values",
+         "V = K: the output is a blend of keys",
+         keys_as_values(),
+         {1.6, 0.3},
+         1.0},
+        {"tie",
+         "two keys with the same score: a hard lookup has no answer",
+         tie(),
+         {1.6, 0.0},
+         1.0}};
+    return presets;
+}
+
+}  // namespace attn::view

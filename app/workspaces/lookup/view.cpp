@@ -1,0 +1,51 @@
+#include "app/workspaces/lookup/view.h"
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/words.h"
+
+namespace attn::view {
+namespace {
+
+std::string capacity_status(const AppState& state) {
+    const CapacityCurves& curves = capacity_curves(state);
+    if (!curves.points || curves.of != lookup_controls(state).capacity) return "computing…";
+    return fmt::format("{} draws × {} pairs × {} widths in {:.0f} ms", curves.of.draws,
+                       curves.of.pairs, curves.points->size(), curves.elapsed_ms);
+}
+
+}  // namespace
+
+LookupView build_lookup_view(const AppState& state) {
+    LookupView view;
+    view.page = lookup_look(state).page;
+    for (std::size_t n = 0; n < kLookupPageCount; ++n)
+        view.page_names.push_back(page_title(static_cast<LookupPage>(n)));
+    switch (view.page) {
+        case LookupPage::memory:
+            view.memory = build_memory_view(state);
+            view.status = fmt::format("{} pairs, float64", lookup_controls(state).pairs.size());
+            break;
+        case LookupPage::capacity:
+            view.capacity = build_capacity_view(state);
+            view.status = capacity_status(state);
+            break;
+        case LookupPage::similarity:
+            view.similarity = build_similarity_view(state);
+            break;
+        case LookupPage::alignment:
+            view.alignment = build_alignment_view(state);
+            break;
+        case LookupPage::permutation:
+            view.permutation = build_permutation_view(state);
+            if (const auto& result = lookup_look(state).permutation;
+                result && result->fault.empty())
+                view.status = fmt::format("two passes, {}", result->backend);
+            break;
+    }
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "app/workspaces/lookup/state.h"
+
+namespace attn::view {
+
+// What the Lookup workspace says.
+
+/// "(1.60, 0.30)"
+std::string point_words(const PlanePoint& at);
+std::string page_title(LookupPage page);
+/// What can be done there.
+std::string page_hint(LookupPage page);
+/// The first line of Memory.
+std::string memory_point(const LookupControls& controls, const MemoryRead& read);
+/// Which key wins by dot product and which by cosine.
+std::string winner_words(const LookupControls& controls, const MemoryRead& read);
+/// That K is matched and V handed over, with what V = K would give.
+std::string values_words(const LookupControls& controls, const MemoryRead& read);
+/// That the largest weight need not bring most.
+std::string contribution_words(const LookupControls& controls, const MemoryRead& read);
+/// Of the pair that is looked at.
+std::string pair_sentence(const AppState& state);
+/// "sinusoidal waves, added to X"
+std::string position_words(PermutationPosition position);
+/// The pair of tokens that is looked at.
+std::string cell_sentence(const AppState& state);
+
+}  // namespace attn::view

@@ -1,0 +1,393 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/workspaces/lookup/workspace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/requests.h"
+#include "app/workspaces/lookup/view.h"
+#include "app/workspaces/lookup/words.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kStep = 0.1;  // of an arrow key, in a plane
+
+Action page_at(const AppState& state, int steps) {
+    const auto count = static_cast<int>(kLookupPageCount);
+    return ShowLookupPage{static_cast<LookupPage>(
+        (static_cast<int>(lookup_look(state).page) + steps + count) % count)};
+}
+
+void add_pages(const CommandAdder& add, const AppState& state) {
+    add("Next page of Lookup", Key::page_down, page_at(state, 1));
+    add("Page of Lookup before", Key::page_up, page_at(state, -1));
+    for (std::size_t n = 0; n < kLookupPageCount; ++n) {
+        const auto page = static_cast<LookupPage>(n);
+        add("Lookup: " + page_title(page), Key::none, ShowLookupPage{page});
+    }
+}
+
+struct Way {
+    Key key;
+    double x, y;
+    const char* words;
+};
+constexpr Way kWays[] = {{Key::left, -kStep, 0.0, "left"},
+                         {Key::right, kStep, 0.0, "right"},
+                         {Key::up, 0.0, kStep, "up"},
+                         {Key::down, 0.0, -kStep, "down"}};
+
+void add_memory(const CommandAdder& add, const AppState& state) {
+    const LookupControls& controls = lookup_controls(state);
+    const Index n = lookup_look(state).pair;
+    const Index last = std::ssize(controls.pairs) - 1;
+    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
+    for (const Way& way : kWays) {
+        const auto [x, y] = controls.query;
+        add(fmt::format("Move the query {}", way.words), plain(way.key),
+            MoveLookupQuery{x + way.x, y + way.y});
+        add(fmt::format("Move the key {}", way.words), shift(way.key),
+            MoveLookupKey{n, pair.k[0] + way.x, pair.k[1] + way.y});
+        add(fmt::format("Move the value {}", way.words), ctrl(way.key),
+            MoveLookupValue{n, pair.v[0] + way.x, pair.v[1] + way.y});
+    }
+    add("Look at the next pair", Key::period, SelectLookupPair{std::min(n + 1, last)}, last > 0);
+    add("Look at the pair before", Key::comma, SelectLookupPair{std::max<Index>(n - 1, 0)},
+        last > 0);
+    add("Add a pair", Key::a, AddLookupPair{1.0, 1.0}, controls.pairs.size() < kMostLookupPairs,
+        fmt::format("A memory has at most {} pairs", kMostLookupPairs));
+    add("Remove this pair", Key::del, RemoveLookupPair{n}, last > 0,
+        "A memory keeps one pair at least");
+    add("Hard: temperature 0.01", Key::h, SetLookupTemperature{kColdest});
+    add("Soft: temperature 1", Key::o, SetLookupTemperature{1.0});
+    add("Scaled dot product: temperature √2", Key::none, SetLookupTemperature{std::sqrt(2.0)});
+    add("Mean: temperature 100", Key::m, SetLookupTemperature{kHottest});
+    const auto& presets = memory_presets();
+    const auto here = std::ranges::find(presets, controls.pairs, &MemoryPreset::pairs);
+    const auto next =
+        here == presets.end() || here + 1 == presets.end() ? presets.begin() : here + 1;
+    add("Next memory", Key::n, LoadMemory{next->key});
+    for (const MemoryPreset& preset : presets)
+        add("Memory: " + preset.words, Key::none, LoadMemory{preset.key});
+}
+
+void add_capacity(const CommandAdder& add, const LookupControls& controls) {
+    add("Next larger d_k", Key::right, SetCapacityWidth{next_capacity_width(controls.width, 1)});
+    add("Next smaller d_k", Key::left, SetCapacityWidth{next_capacity_width(controls.width, -1)});
+    const Index pairs = controls.capacity.pairs;
+    add("Twice the pairs", Key::up, SetCapacityPairs{std::min(pairs * 2, kMostCapacityPairs)});
+    add("Half the pairs", Key::down, SetCapacityPairs{std::max<Index>(pairs / 2, 2)});
+    add("Draw others: the next seed", Key::n, SetCapacitySeed{controls.capacity.seed + 1});
+}
+
+void add_selection(const CommandAdder& add, const AppState& state) {
+    const Dimensions& size = state.document().size;
+    const LookupLook& look = lookup_look(state);
+    const auto moved = [&](Index rows, Index columns) {
+        return SelectLookupCell{
+            std::clamp<Index>(look.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
+            std::clamp<Index>(look.column + columns, 0, std::max<Index>(size.tk, 1) - 1)};
+    };
+    const bool there = size.tq > 0 && size.tk > 0;
+    add("Select the query above", Key::up, moved(-1, 0), there);
+    add("Select the query below", Key::down, moved(1, 0), there);
+    add("Select the key to the left", Key::left, moved(0, -1), there);
+    add("Select the key to the right", Key::right, moved(0, 1), there);
+}
+
+void add_similarity(const CommandAdder& add, const LookupControls& controls) {
+    const bool dot = controls.measure == SimilarityMeasure::dot;
+    add(dot ? "Cosines in place of dot products" : "Dot products in place of cosines", Key::m,
+        SetSimilarityMeasure{dot ? SimilarityMeasure::cosine : SimilarityMeasure::dot});
+    const auto next = static_cast<SimilaritySoftmax>((static_cast<int>(controls.softmax) + 1) % 3);
+    add("Softmax: none, of rows, of columns", Key::a, SetSimilaritySoftmax{next});
+}
+
+void add_towers(const CommandAdder& add, const LookupControls& controls) {
+    const bool qk = controls.of == SimilarityOf::qk;
+    add(qk ? "Compare X with X" : "Compare queries with keys", Key::x,
+        SetSimilarityOf{qk ? SimilarityOf::x : SimilarityOf::qk});
+}
+
+void add_permutation(const CommandAdder& add, const AppState& state) {
+    const bool there = state.document().size.tk > 1;
+    add("Shuffle the tokens", Key::s, ShuffleTokens{next_shuffle(state)}, there);
+    add("Tokens from the last to the first", Key::r, OrderTokens{TokenOrder::reversed}, there);
+    add("Sort the tokens by their words", Key::o, OrderTokens{TokenOrder::sorted}, there);
+    add("Tokens as in the document", Key::d, OrderTokens{TokenOrder::document}, there);
+    const auto next = static_cast<PermutationPosition>(
+        (static_cast<int>(lookup_controls(state).position) + 1) % 5);
+    add("Next kind of positions", Key::n, SetPermutationPosition{next});
+    const auto order = token_order(state);
+    const Index token = lookup_look(state).column;
+    const Index place = std::ranges::find(order, token) - order.begin();
+    add("Move the selected key’s token to the place before", shift(Key::left),
+        MoveToken{token, place - 1}, there && place > 0);
+    add("Move the selected key’s token to the next place", shift(Key::right),
+        MoveToken{token, place + 1}, there && place + 1 < std::ssize(order));
+}
+
+void clamp_places(AppState& state) {
+    LookupLook& look = lookup_look(state);
+    const Dimensions& size = state.document().size;
+    const Index pairs = std::ssize(lookup_controls(state).pairs);
+    look.pair = std::clamp<Index>(look.pair, 0, pairs - 1);
+    look.row = std::clamp<Index>(look.row, 0, std::max<Index>(size.tq, 1) - 1);
+    look.column = std::clamp<Index>(look.column, 0, std::max<Index>(size.tk, 1) - 1);
+    if (look.hovered && *look.hovered >= pairs) look.hovered.reset();
+}
+
+nlohmann::ordered_json pair_to(const LookupPair& pair) {
+    return {{"key", pair.key},     {"kx", pair.k[0]}, {"ky", pair.k[1]},
+            {"value", pair.value}, {"vx", pair.v[0]}, {"vy", pair.v[1]}};
+}
+
+bool is_on_plane(const PlanePoint& at) {
+    return std::abs(at[0]) <= kPlaneEnd && std::abs(at[1]) <= kPlaneEnd;  // not NaN
+}
+
+LookupPair pair_from(Fields& fields, const nlohmann::json& value, std::size_t n) {
+    Fields inner(value, fmt::format("{} pair {}", fields.where(), n));
+    LookupPair pair;
+    inner.need("key", pair.key);
+    inner.need("kx", pair.k[0]);
+    inner.need("ky", pair.k[1]);
+    inner.need("value", pair.value);
+    inner.need("vx", pair.v[0]);
+    inner.need("vy", pair.v[1]);
+    if (!is_on_plane(pair.k) || !is_on_plane(pair.v))
+        inner.complain(fmt::format("has a point beyond ±{}", kPlaneEnd));
+    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    return pair;
+}
+
+void read_pairs(Fields& fields, LookupControls& controls) {
+    const nlohmann::json* found = fields.find("pairs");
+    if (found == nullptr) return;
+    if (!found->is_array() || found->empty() || found->size() > kMostLookupPairs)
+        return fields.complain(
+            fmt::format("has 'pairs' that are no list of 1 to {}", kMostLookupPairs));
+    controls.pairs.clear();
+    for (std::size_t n = 0; n < found->size(); ++n)
+        controls.pairs.push_back(pair_from(fields, (*found)[n], n));
+}
+
+/// Refused unless it is each number from 0 on, once.
+void read_order(Fields& fields, LookupControls& controls) {
+    std::vector<double> places;
+    fields.read("order", places);
+    std::vector<Index> order;
+    for (const double place : places)
+        order.push_back(place >= 0.0 && place < static_cast<double>(places.size())
+                            ? static_cast<Index>(place)
+                            : -1);
+    std::vector<Index> sorted = order;
+    std::ranges::sort(sorted);
+    for (std::size_t n = 0; n < sorted.size(); ++n)
+        if (sorted[n] != static_cast<Index>(n))
+            return fields.complain("has an 'order' that is no order of the numbers from 0 on");
+    controls.order = std::move(order);
+}
+
+void check_range(Fields& fields, const char* key, double value, double low, double high) {
+    if (!(value >= low && value <= high))
+        fields.complain(fmt::format("has '{}' = {}: expected {} to {}", key, value, low, high));
+}
+
+}  // namespace
+
+void enter_lookup(AppState& state) { say(state, page_hint(lookup_look(state).page)); }
+
+void add_lookup_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Lookup"};
+    add_pages(add, state);
+    const LookupPage page = lookup_look(state).page;
+    if (page == LookupPage::memory) return add_memory(add, state);
+    if (page == LookupPage::capacity) return add_capacity(add, lookup_controls(state));
+    add_selection(add, state);
+    if (page == LookupPage::similarity) add_similarity(add, lookup_controls(state));
+    if (page == LookupPage::permutation)
+        add_permutation(add, state);
+    else
+        add_towers(add, lookup_controls(state));
+    for (const Preset& preset : state.presets)
+        list.push_back(
+            {fmt::format("Preset: {}", preset.title), "Lookup", {}, LoadPreset{preset.key}});
+}
+
+void clear_lookup(AppState& state) {
+    lookup_look(state).pair = 0;
+    lookup_look(state).row = lookup_look(state).column = 0;
+}
+
+void settle_lookup(AppState& state) { clamp_places(state); }
+
+void forget_lookup(AppState& state) {
+    LookupLook& look = lookup_look(state);
+    look.row = look.column = 0;
+    look.similarity = nullptr;
+    look.permutation = nullptr;
+}
+
+nlohmann::ordered_json write_lookup(const AppState& state) {
+    const LookupControls& controls = lookup_controls(state);
+    const LookupLook& look = lookup_look(state);
+    nlohmann::ordered_json pairs = nlohmann::ordered_json::array();
+    for (const LookupPair& pair : controls.pairs) pairs.push_back(pair_to(pair));
+    const auto name = [](const auto& names, auto value) {
+        return names[static_cast<std::size_t>(value)];
+    };
+    return {{"page", name(kLookupPageNames, look.page)},
+            {"pairs", pairs},
+            {"qx", controls.query[0]},
+            {"qy", controls.query[1]},
+            {"temperature", controls.temperature},
+            {"pair", look.pair},
+            {"width", controls.width},
+            {"stored", controls.capacity.pairs},
+            {"capacity_temperature", controls.capacity.temperature},
+            {"seed", controls.capacity.seed},
+            {"of", name(kSimilarityOfNames, controls.of)},
+            {"measure", name(kSimilarityMeasureNames, controls.measure)},
+            {"softmax", name(kSimilaritySoftmaxNames, controls.softmax)},
+            {"similarity_temperature", controls.similarity_temperature},
+            {"order", controls.order},
+            {"position", name(kPermutationPositionNames, controls.position)},
+            {"row", look.row},
+            {"column", look.column}};
+}
+
+void read_lookup(Fields& fields, AppState& state) {
+    LookupControls& controls = state.history[state.now].controls.edit<LookupControls>();
+    LookupLook& look = lookup_look(state);
+    fields.read_name("page", look.page, kLookupPageNames);
+    read_pairs(fields, controls);
+    fields.read("qx", controls.query[0]);
+    fields.read("qy", controls.query[1]);
+    fields.read("temperature", controls.temperature);
+    fields.read_index("pair", look.pair, 0, std::ssize(controls.pairs) - 1);
+    fields.read_index("width", controls.width, kFewestCapacityWidth, kMostCapacityWidth);
+    fields.read_index("stored", controls.capacity.pairs, 2, kMostCapacityPairs);
+    fields.read("capacity_temperature", controls.capacity.temperature);
+    fields.read("seed", controls.capacity.seed);
+    fields.read_name("of", controls.of, kSimilarityOfNames);
+    fields.read_name("measure", controls.measure, kSimilarityMeasureNames);
+    fields.read_name("softmax", controls.softmax, kSimilaritySoftmaxNames);
+    fields.read("similarity_temperature", controls.similarity_temperature);
+    read_order(fields, controls);
+    fields.read_name("position", controls.position, kPermutationPositionNames);
+    fields.read_index("row", look.row);
+    fields.read_index("column", look.column);
+    controls.width = nearest_capacity_width(static_cast<double>(controls.width));
+    if (!is_on_plane(controls.query))
+        fields.complain(fmt::format("has a query beyond ±{}", kPlaneEnd));
+    check_range(fields, "temperature", controls.temperature, kColdest, kHottest);
+    check_range(fields, "capacity_temperature", controls.capacity.temperature, kColdest, 1.0);
+    check_range(fields, "similarity_temperature", controls.similarity_temperature, kColdest,
+                kHottest);
+    clamp_places(state);
+}
+
+bool has_lookup_settled(const AppState& state) { return !requested_capacity(state); }
+
+std::string lookup_figure_name(const AppState& state) {
+    return fmt::format("lookup-{}",
+                       kLookupPageNames[static_cast<std::size_t>(lookup_look(state).page)]);
+}
+
+std::vector<Shot> lookup_shots() {
+    return {
+        {"", {}},
+        {"hard", {SetLookupTemperature{kColdest}}},
+        {"mean", {SetLookupTemperature{kHottest}, SelectLookupPair{2}}},
+        {"two-near", {LoadMemory{"two-near"}}},
+        {"long-key", {LoadMemory{"long-key"}, SelectLookupPair{1}}},
+        {"capacity", {ShowLookupPage{LookupPage::capacity}}},
+        {"similarity",
+         {ShowLookupPage{LookupPage::similarity}, SetSimilaritySoftmax{SimilaritySoftmax::rows}}},
+        {"alignment", {LoadPreset{"cross-attention"}, ShowLookupPage{LookupPage::alignment}}},
+        {"permutation", {ShowLookupPage{LookupPage::permutation}, ShuffleTokens{2}}},
+        {"positions",
+         {ShowLookupPage{LookupPage::permutation}, ShuffleTokens{2},
+          SetPermutationPosition{PermutationPosition::rope}}}};
+}
+
+// ---- requests
+
+std::optional<CapacityRequest> requested_capacity(const AppState& state) {
+    if (state.workspace != "lookup" || lookup_look(state).page != LookupPage::capacity)
+        return std::nullopt;
+    const CapacityCurves& curves = capacity_curves(state);
+    if (curves.points && curves.of == lookup_controls(state).capacity) return std::nullopt;
+    return CapacityRequest{lookup_controls(state).capacity};
+}
+
+Action run(const CapacityRequest& request, const RunControl& control) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    return CapacityReady{request.of,
+                         std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
+                         elapsed.count()};
+}
+
+namespace {
+
+constexpr std::string_view kLookupMouse[] = {
+    "Drag the query q: the weights, as areas, and the output follow.",
+    "Drag a key or a value; double-click the plane of keys to add a pair there.",
+    "Click a row of the table: the inspector writes its arithmetic.",
+    "Drag over the curves of Capacity: the width d_k.",
+    "Click a cell of a matrix: the inspector explains it.",
+    "Drag a token of Permutation to another place.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_capacity>("capacity"),
+};
+
+}  // namespace
+
+const WorkspaceInfo kLookupWorkspace{
+    .key = "lookup",
+    .title = "Lookup",
+    .tip =
+        "Attention as a soft dictionary: a query that is dragged, keys that interfere, tokens that "
+        "are "
+        "shuffled.",
+    .digit = Key::f2,
+    .shows_document = false,
+    .actions = LookupActions::kTypes,
+    .requests = kRequests,
+    .lacks = [](const AppState&) { return std::string(); },
+    .enter = enter_lookup,
+    .add_commands = add_lookup_commands,
+    .escape = [](const AppState&) { return std::optional<Action>(); },
+    .clear = clear_lookup,
+    .settle = settle_lookup,
+    .forget = forget_lookup,
+    .follow = follow_lookup,
+    .has_side = [](const AppState&) { return true; },
+    .inspector = lookup_inspector,
+    .write = write_lookup,
+    .read = read_lookup,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = has_lookup_settled,
+    .figure_name = lookup_figure_name,
+    .shots = lookup_shots,
+    .mouse = kLookupMouse,
+};
+
+}  // namespace attn::view

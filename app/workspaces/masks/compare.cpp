@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/masks/rules.h"
+#include "app/workspaces/masks/view_parts.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostCompared = 4;
+
+using Rows = std::vector<RowComparison>;
+
+/// "“−1e9 written in” differs from “−∞, empty rows 0” in 1 of 4 rows."
+std::string point_words(const AppState& state, const Rows& rows, Index keys) {
+    const std::string_view first = chosen_convention(state, 0).full;
+    const std::string_view second = chosen_convention(state, 1).full;
+    const auto count = std::ranges::count_if(rows, &RowComparison::differs);
+    if (count == 0)
+        return fmt::format("“{}” gives the same {} weights as “{}”, to rounding.", second,
+                           grouped(std::ssize(rows) * keys), first);
+    std::string words = fmt::format("“{}” differs from “{}” in {} of {} rows", second, first, count,
+                                    std::ssize(rows));
+    const auto most = std::ranges::max_element(rows, {}, &RowComparison::difference);
+    const auto weight = [](double value) { return std::isnan(value) ? "NaN" : number(value); };
+    return fmt::format("{}, most at {}, key {}: {} against {}.", words,
+                       masks_row_name(state, most->row), most->key, weight(most->weight[1]),
+                       weight(most->weight[0]));
+}
+
+std::vector<std::string> notes_of(const AppState& state, const ConventionScores& scores,
+                                  const Rows& rows, const ConventionResult& first,
+                                  const ConventionResult& second) {
+    std::vector<std::string> notes;
+    const auto count =
+        static_cast<std::size_t>(std::ranges::count_if(rows, &RowComparison::differs));
+    const std::size_t most = count > kMostCompared ? kMostCompared - 1 : count;
+    for (const RowComparison& row : rows)
+        if (row.differs && notes.size() < most)
+            notes.push_back(sentence(row_note(state, scores, row, first, second)));
+    if (count == 0)
+        notes.emplace_back(
+            "Conventions part where a row is left no key, where scores are large, and where "
+            "softmax "
+            "comes before the mask.");
+    if (count > most) notes.push_back(fmt::format("And {} more rows differ.", count - most));
+    return notes;
+}
+
+GridView weights_grid(const AppState& state, const ConventionResult& result, std::size_t side) {
+    const ConventionInfo& row = chosen_convention(state, side);
+    const auto values = result.weights.matrix(0, 0);
+    GridView grid = pair_grid(state, {std::string(row.full),
+                                      std::string(row.words),
+                                      Role::weight,
+                                      ColorScale::unit,
+                                      values,
+                                      {}});
+    grid.sides.push_back(sums_of(values, Role::weight));
+    return grid;
+}
+
+/// second − first; 0 where both are NaN, NaN where one is.
+GridView difference_grid(const AppState& state, const ConventionResult& first,
+                         const ConventionResult& second, const Rows& rows) {
+    Tensor difference(first.weights.shape());
+    const auto a = first.weights.values();
+    const auto b = second.weights.values();
+    for (std::size_t n = 0; n < a.size(); ++n)
+        difference.values()[n] = std::isnan(a[n]) && std::isnan(b[n]) ? 0.0F : b[n] - a[n];
+    GridView grid =
+        pair_grid(state, {"difference",
+                          "the second weights less the first; NaN where one of them is NaN",
+                          Role::score,
+                          ColorScale::diverging,
+                          std::as_const(difference).matrix(0, 0),
+                          {}});
+    SideVector largest{"max |Δ|", "the largest difference of the row", {}, Role::score};
+    for (const RowComparison& row : rows)
+        largest.cells.push_back(std::isinf(row.difference) ? "NaN"
+                                                           : cell_number(row.difference, 2));
+    grid.sides.push_back(std::move(largest));
+    return grid;
+}
+
+/// Every row of the table against the first of the two.
+std::vector<ConventionGroup> groups_of(const AppState& state, const ConventionScores& scores,
+                                       const ConventionResult& first) {
+    std::vector<ConventionGroup> groups;
+    for (const ConventionInfo& row : convention_table()) {
+        if (groups.empty() || groups.back().title != row.group)
+            groups.push_back({std::string(row.group), {}});
+        const auto rows =
+            compare_rows(scores.mask, first.weights, result_of(scores, row.convention).weights);
+        ConventionView view{std::string(row.key), std::string(row.name), verdict_words(rows),
+                            std::string(row.words)};
+        view.first = row.key == chosen_convention(state, 0).key;
+        view.second = row.key == chosen_convention(state, 1).key;
+        view.differs = std::ranges::any_of(rows, &RowComparison::differs);
+        groups.back().rows.push_back(std::move(view));
+    }
+    return groups;
+}
+
+void add_gains(const AppState& state, MasksView& view) {
+    for (std::size_t n = 0; n < std::size(kConventionGains); ++n) {
+        const Index decades = kConventionGains[n];
+        view.gain_names.push_back(decades == 0 ? "× 1"
+                                               : "× " + power_of_ten(static_cast<int>(decades)));
+        view.gains.push_back(decades);
+        if (decades == masks_look(state).gain) view.gain = static_cast<int>(n);
+    }
+}
+
+}  // namespace
+
+void add_comparison(const AppState& state, MasksView& view) {
+    add_gains(state, view);
+    const ConventionScores scores = convention_scores(state);
+    if (scores.scores.empty()) {
+        view.unavailable = fmt::format(
+            "The backend {} does not keep the scores: choose another to compare conventions.",
+            state.backend_used);
+        view.point = view.unavailable;
+        return;
+    }
+    const auto first = result_of(scores, chosen_convention(state, 0).convention);
+    const auto second = result_of(scores, chosen_convention(state, 1).convention);
+    const Rows rows = compare_rows(scores.mask, first.weights, second.weights);
+    view.grids = {weights_grid(state, first, 0), weights_grid(state, second, 1),
+                  difference_grid(state, first, second, rows)};
+    view.point = point_words(state, rows, scores.scores.shape().d);
+    view.notes = notes_of(state, scores, rows, first, second);
+    view.groups = groups_of(state, scores, first);
+    view.flagged = empty_rows(state, scores.mask);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,237 @@
+#include "app/workspaces/masks/conventions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/masks/rules.h"
+
+namespace attn::view {
+namespace {
+
+using enum MaskFill;
+
+constexpr std::string_view kEmpty = "Empty rows under −∞";
+constexpr std::string_view kReading = "What a 1 means";
+constexpr std::string_view kWritten = "A fill in place of −∞";
+constexpr std::string_view kAdded = "A fill added to the score";
+constexpr std::string_view kAfter = "Masked after softmax";
+constexpr std::string_view kNever = "No mask at inference";
+
+constexpr ConventionInfo kTable[] = {
+    {"zero",
+     kEmpty,
+     "give 0",
+     "−∞, empty rows 0",
+     "Forbidden scores become −∞; a row without a key gives 0.",
+     {.empty = EmptyResult::zero}},
+    {"nan",
+     kEmpty,
+     "give NaN",
+     "−∞, empty rows NaN",
+     "Forbidden scores become −∞; a row without a key is what its arithmetic gives: −∞ − −∞ = NaN.",
+     {}},
+    {"uniform",
+     kEmpty,
+     "give 1/Tk each",
+     "−∞, empty rows uniform",
+     "Forbidden scores become −∞; a row without a key is spread evenly over all keys.",
+     {.empty = EmptyResult::uniform}},
+    {"hide",
+     kReading,
+     "forbidden",
+     "1 read as forbidden",
+     "The same array read the other way round: 1 forbids. nn.MultiheadAttention and "
+     "key_padding_mask read it so.",
+     {.reading = MaskReading::hide}},
+    {"float",
+     kReading,
+     "1 is added",
+     "0 and 1 added",
+     "The array is given as floats: 1 and 0 are added to the scores, nothing is forbidden.",
+     {.reading = MaskReading::added}},
+    {"1e9",
+     kWritten,
+     "−1e9",
+     "−1e9 written in",
+     "masked_fill(mask, −1e9), then softmax.",
+     {.fill = minus_1e9}},
+    {"1e5",
+     kWritten,
+     "−1e5",
+     "−1e5 written in",
+     "masked_fill(mask, −1e5), then softmax.",
+     {.fill = minus_1e5}},
+    {"lowest",
+     kWritten,
+     "lowest float",
+     "the lowest float written in",
+     "masked_fill(mask, −3.4e38), then softmax.",
+     {.fill = lowest}},
+    {"times_zero",
+     kWritten,
+     "0 (score · mask)",
+     "multiplied by 0",
+     "Scores are multiplied by the mask: a forbidden one becomes 0, and e⁰ = 1 still weighs.",
+     {.fill = zero}},
+    {"add_inf",
+     kAdded,
+     "+ (−∞)",
+     "−∞ added",
+     "0 or −∞ is added to the score.",
+     {.way = FillWay::added}},
+    {"add_1e9",
+     kAdded,
+     "+ (−1e9)",
+     "−1e9 added",
+     "0 or −1e9 is added to the score, rounded to float32.",
+     {.fill = minus_1e9, .way = FillWay::added}},
+    {"add_1e5",
+     kAdded,
+     "+ (−1e5)",
+     "−1e5 added",
+     "0 or −1e5 is added to the score, rounded to float32.",
+     {.fill = minus_1e5, .way = FillWay::added}},
+    {"add_lowest",
+     kAdded,
+     "+ lowest float",
+     "the lowest float added",
+     "0 or −3.4e38 is added to the score, rounded to float32.",
+     {.fill = lowest, .way = FillWay::added}},
+    {"after",
+     kAfter,
+     "set to 0",
+     "masked after softmax",
+     "Softmax over all keys, then forbidden weights become 0.",
+     {.moment = MaskMoment::after}},
+    {"after_renormalised",
+     kAfter,
+     "0, then ÷ Σ",
+     "masked after softmax, renormalised",
+     "Softmax over all keys, forbidden weights become 0, and the rest is divided by its sum.",
+     {.moment = MaskMoment::after_renormalised}},
+    {"never",
+     kNever,
+     "left out",
+     "no mask",
+     "Softmax over all keys, as if a trained model needed no mask: in a pass over several tokens, "
+     "such as a prompt, queries see what the mask forbids. Only a query that may see every key is "
+     "the same.",
+     {.moment = MaskMoment::never}},
+};
+
+std::string row_name(const AppState& state, Index row) {
+    const auto& tokens = state.document().tokens;
+    if (tokens.empty()) return fmt::format("row {}", row);
+    return fmt::format("row {} ({})", row, axis_label(state.document(), Axis::query, row));
+}
+
+std::string weight_words(double weight) { return std::isnan(weight) ? "NaN" : percent(weight); }
+
+/// "key 2", "keys 0, 1 and 3", "keys 0 … 7" of those that lie together.
+std::string keys_words(const std::vector<Index>& keys) {
+    if (keys.size() == 1) return fmt::format("key {}", keys.front());
+    const bool together = keys.back() - keys.front() + 1 == std::ssize(keys);
+    if (together && keys.size() > 2) return fmt::format("keys {} … {}", keys.front(), keys.back());
+    if (keys.size() > 6) return fmt::format("{} keys", keys.size());
+    const std::vector<Index> first(keys.begin(), keys.end() - 1);
+    return fmt::format("keys {} and {}", fmt::join(first, ", "), keys.back());
+}
+
+/// Keys that the mask forbids and that have a weight all the same.
+std::vector<Index> leaking_keys(const ConventionScores& scores, const ConventionResult& result,
+                                Index row) {
+    const Index keys = scores.scores.shape().d;
+    std::vector<Index> leaking;
+    for (Index j = 0; j < keys; ++j) {
+        const bool forbidden = scores.mask[static_cast<std::size_t>(row * keys + j)] == 0;
+        if (forbidden && result.weights(0, 0, row, j) > rounding_of(keys)) leaking.push_back(j);
+    }
+    return leaking;
+}
+
+/// "keys 2 and 3 get 50 % each".
+std::string leak_words(const ConventionResult& result, Index row, const std::vector<Index>& keys) {
+    const auto weight = [&](Index j) { return result.weights(0, 0, row, j); };
+    const bool alike =
+        std::ranges::all_of(keys, [&](Index j) { return weight(j) == weight(keys.front()); });
+    if (keys.size() == 1 || alike)
+        return fmt::format("{} get{} {}{}", keys_words(keys), keys.size() == 1 ? "s" : "",
+                           percent(weight(keys.front())), keys.size() == 1 ? "" : " each");
+    double together = 0.0;
+    for (const Index j : keys) together += weight(j);
+    return fmt::format("{} get {} together", keys_words(keys), percent(together));
+}
+
+}  // namespace
+
+std::span<const ConventionInfo> convention_table() { return kTable; }
+
+const ConventionInfo* find_convention(std::string_view key) {
+    const auto* const found = std::ranges::find(kTable, key, &ConventionInfo::key);
+    return found == std::end(kTable) ? nullptr : found;
+}
+
+const ConventionInfo& chosen_convention(const AppState& state, std::size_t side) {
+    const ConventionInfo* const found = find_convention(masks_look(state).conventions[side]);
+    return found == nullptr ? kTable[0] : *found;
+}
+
+ConventionScores convention_scores(const AppState& state) {
+    const Document& document = state.document();
+    const Stage stage = stage_or_source(Stage::biased, document.spec);
+    const auto values = sheet_of(state, stage).values;
+    ConventionScores scores;
+    scores.mask = pairs_allowed_by(state, document.spec.mask);
+    const Tensor& sinks = document.inputs->params[Param::sinks];
+    if (!sinks.empty()) scores.sink = sinks(0, 0, 0, state.head);
+    if (values.rows == 0 || values.columns == 0) return scores;
+    scores.scores = Tensor(Shape{1, 1, values.rows, values.columns});
+    const auto gain = static_cast<float>(std::pow(10.0, masks_look(state).gain));
+    for (Index i = 0; i < values.rows; ++i)
+        for (Index j = 0; j < values.columns; ++j) scores.scores(0, 0, i, j) = values(i, j) * gain;
+    return scores;
+}
+
+ConventionResult result_of(const ConventionScores& scores, const MaskConvention& convention) {
+    return apply_convention(convention, scores.input());
+}
+
+std::string row_note(const AppState& state, const ConventionScores& scores,
+                     const RowComparison& row, const ConventionResult& first,
+                     const ConventionResult& second) {
+    const std::array<const ConventionResult*, 2> results{&first, &second};
+    const auto full = [&](std::size_t side) { return chosen_convention(state, side).full; };
+    const std::string where = row_name(state, row.row) + (row.empty ? ", all masked: " : ": ");
+    const auto at = [&](std::size_t side) {
+        return fmt::format("{} under “{}”", weight_words(row.weight[side]), full(side));
+    };
+    for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
+        if (row.has_nan[0] || row.has_nan[1]) break;
+        const auto leaking = leaking_keys(scores, *results[side], row.row);
+        if (leaking.empty() || row.forbidden[side] <= row.forbidden[1 - side]) continue;
+        return fmt::format("{}{} under “{}”, {} under “{}”", where,
+                           leak_words(*results[side], row.row, leaking), full(side),
+                           percent(row.forbidden[1 - side]), full(1 - side));
+    }
+    if (!row.has_nan[0] && !row.has_nan[1] &&
+        std::abs(row.sum[0] - row.sum[1]) > rounding_of(scores.scores.shape().d))
+        return fmt::format("{}its weights sum to {} under “{}”, to {} under “{}”", where,
+                           number(row.sum[1]), full(1), number(row.sum[0]), full(0));
+    return fmt::format("{}key {} gets {}, {}", where, row.key, at(1), at(0));
+}
+
+std::string verdict_words(std::span<const RowComparison> rows) {
+    const Index differing = std::ranges::count_if(rows, &RowComparison::differs);
+    if (differing == 0) return "same";
+    double largest = 0.0;
+    for (const RowComparison& row : rows) largest = std::max(largest, row.difference);
+    return fmt::format("{} row{}, {}", differing, differing == 1 ? "" : "s",
+                       std::isinf(largest) ? "NaN" : "≤ " + significant(largest, 2));
+}
+
+}  // namespace attn::view

@@ -1,0 +1,171 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/masks/rules.h"
+#include "app/workspaces/masks/view_parts.h"
+
+namespace attn::view {
+namespace {
+
+Index pairs_of(const AppState& state) {
+    return state.document().size.tq * state.document().size.tk;
+}
+
+/// "alone 10 of 16".
+std::string count_words(const AppState& state, MaskRule rule) {
+    const MaskSpec& mask = state.document().spec.mask;
+    if (!has_rule(mask, rule)) return {};
+    return fmt::format("alone {} of {}", grouped(count_allowed(state, rule_alone(mask, rule))),
+                       grouped(pairs_of(state)));
+}
+
+SwitchView causal_switch(const AppState& state) {
+    const Dimensions& size = state.document().size;
+    const auto& causal = state.document().spec.mask.causal;
+    const Index shift = causal_shift(size, causal.value_or(CausalAlign::top_left));
+    SwitchView view{.name = "causal"};
+    view.words = fmt::format("query i sees keys 0 … {}", shifted_words("i", shift));
+    view.tip =
+        "top-left: query 0 stands at key 0 (PyTorch's is_causal). bottom-right: the last query "
+        "stands at the last key (decoding). The same where there are as many queries as keys.";
+    return view;
+}
+
+SwitchView window_switch(const AppState& state) {
+    const Document& document = state.document();
+    const WindowSides sides = window_sides(document.spec.mask);
+    const bool on = document.spec.mask.windowed();
+    const std::string position = document.size.query_offset == 0 ? "i" : "p";
+    const auto end = [&](std::optional<Index> reach, Index sign, const char* none) {
+        return on && !reach ? std::string(none) : shifted_words(position, sign * reach.value_or(1));
+    };
+    SwitchView view{.name = "window"};
+    view.words = fmt::format("query i sees keys {} … {}", end(sides.left, -1, "0"),
+                             end(sides.right, 1, "the last"));
+    if (position == "p")
+        view.words += fmt::format(", p = {}", shifted_words("i", document.size.query_offset));
+    view.tip = "How many places a query sees to its left and to its right.";
+    return view;
+}
+
+/// How many pairs global tokens give back to the window.
+std::string given_back(const AppState& state) {
+    const MaskSpec& mask = state.document().spec.mask;
+    MaskSpec window = rule_alone(mask, MaskRule::window);
+    const Index with = count_allowed(state, window);
+    window.global_tokens = 0;
+    return fmt::format("+ {} in the window", with - count_allowed(state, window));
+}
+
+SwitchView globals_switch(const AppState& state) {
+    const MaskSpec& mask = state.document().spec.mask;
+    const Index count = std::max<Index>(mask.global_tokens, 1);
+    SwitchView view{.name = "global tokens"};
+    view.on = mask.global_tokens > 0;
+    view.words = count == 1 ? "token 0 sees every key and is seen by all, past the window alone"
+                            : fmt::format(
+                                  "tokens 0 … {} see every key and are seen by all, past the "
+                                  "window alone",
+                                  count - 1);
+    if (view.on) view.count = given_back(state);
+    if (!mask.windowed()) view.possible = "Global tokens widen a window: switch one on first.";
+    view.tip = "They widen the window and nothing else: causal, blocks, padding and paint hold.";
+    return view;
+}
+
+SwitchView block_switch(const AppState& state) {
+    const Index length = state.document().spec.mask.block.value_or(2);
+    SwitchView view{.name = "block"};
+    const Dimensions& size = state.document().size;
+    view.words = "all tokens are in one block";
+    if (length < std::max(size.tq, size.tk))
+        view.words = fmt::format("tokens see the {} of their own block: {} … {}, {} … {}, …",
+                                 length, 0, length - 1, length, 2 * length - 1);
+    if (length == 1) view.words = "every token sees itself alone";
+    view.tip = "Query i and key j are in one block where i div length = j div length.";
+    return view;
+}
+
+SwitchView padding_switch(const AppState& state) {
+    const auto& padding = state.document().spec.mask.padding;
+    const Index keys = state.document().size.tk;
+    const Index valid = padding.empty() ? keys : padding[static_cast<std::size_t>(state.batch)];
+    SwitchView view{.name = "padding"};
+    view.words = valid == 0   ? "no key is valid"
+                 : valid == 1 ? "key 0 alone is valid"
+                              : fmt::format("keys 0 … {} are valid", valid - 1);
+    if (valid + 1 == keys) view.words += ", the last one is padding";
+    if (valid + 1 < keys) view.words += fmt::format(", the last {} are padding", keys - valid);
+    if (state.document().size.batch > 1) view.words += fmt::format(" (sequence {})", state.batch);
+    view.tip = "Sequences of one batch are filled up to one length: no query may see the filling.";
+    return view;
+}
+
+SwitchView paint_switch(const AppState& state) {
+    const Document& document = state.document();
+    SwitchView view{.name =
+                        document.painted || !document.spec.mask.custom ? "paint" : "given mask"};
+    view.on = document.spec.mask.custom != nullptr;
+    view.words = "click or drag over the mask; Shift+drag paints a rectangle";
+    if (view.on) {
+        const Index forbidden =
+            pairs_of(state) - count_allowed(state, rule_alone(document.spec.mask, MaskRule::paint));
+        view.words = fmt::format("{} pair{} {} as forbidden", forbidden, forbidden == 1 ? "" : "s",
+                                 document.painted ? "painted" : "given");
+        if (document.spec.mask.custom->shape().h > 1)
+            view.words += fmt::format(", in head {} alone", state.head);
+    }
+    view.tip =
+        "Paint forbids pairs one by one, and allows again what it forbade. It cannot allow what a "
+        "rule forbids: B turns the rules into paint.";
+    return view;
+}
+
+}  // namespace
+
+std::array<SwitchView, kMaskSwitches> mask_switches(const AppState& state) {
+    std::array<SwitchView, kMaskSwitches> switches{causal_switch(state),  window_switch(state),
+                                                   globals_switch(state), block_switch(state),
+                                                   padding_switch(state), paint_switch(state)};
+    const auto set = [&](MaskSwitch which, MaskRule rule) {
+        SwitchView& view = switches[static_cast<std::size_t>(which)];
+        view.on = has_rule(state.document().spec.mask, rule);
+        view.count = count_words(state, rule);
+    };
+    set(MaskSwitch::causal, MaskRule::causal);
+    set(MaskSwitch::window, MaskRule::window);
+    set(MaskSwitch::block, MaskRule::block);
+    set(MaskSwitch::padding, MaskRule::padding);
+    set(MaskSwitch::paint, MaskRule::paint);
+    return switches;
+}
+
+MaskControls mask_controls(const AppState& state) {
+    const Document& document = state.document();
+    const MaskSpec& mask = document.spec.mask;
+    const WindowSides sides = window_sides(mask);
+    MaskControls controls;
+    if (mask.causal)
+        controls.causal = *mask.causal == CausalAlign::top_left ? CausalChoice::top_left
+                                                                : CausalChoice::bottom_right;
+    if (!mask.padding.empty())
+        controls.padding = mask.padding[static_cast<std::size_t>(state.batch)];
+    controls.block = mask.block;
+    const Index whole = std::max(document.size.tq, document.size.tk);
+    if (mask.windowed()) controls.left = sides.left.value_or(whole);
+    if (mask.windowed()) controls.right = sides.right.value_or(whole);
+    controls.globals = mask.global_tokens;
+    controls.any_rule = mask.causal || mask.windowed() || mask.block || !mask.padding.empty();
+    controls.nan = document.spec.empty_rows == EmptyRows::nan;
+    controls.queries = document.size.tq;
+    controls.keys = document.size.tk;
+    controls.head = state.head;
+    controls.heads = std::max<Index>(document.size.heads, 1);
+    controls.batch = state.batch;
+    controls.batches = std::max<Index>(document.size.batch, 1);
+    return controls;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/grid.h"
+#include "app/workspaces/masks/state.h"
+
+namespace attn::view {
+
+/// A rule's switch, with what the rule does here.
+struct SwitchView {
+    std::string name;  // "causal"
+    bool on = false;
+    std::string words = {};     // "query i sees keys 0 … i"
+    std::string count = {};     // "alone 10 of 16"; "" while it is off
+    std::string possible = {};  // why it cannot be switched on; "": it can
+    std::string tip = {};
+};
+/// In the order in which they stand.
+enum class MaskSwitch : std::uint8_t { causal, window, globals, block, padding, paint };
+inline constexpr std::size_t kMaskSwitches = 6;
+
+/// The values that the controls set.
+struct MaskControls {
+    CausalChoice causal = CausalChoice::off;
+    std::optional<Index> padding, block, left, right;
+    Index globals = 0;
+    bool any_rule = false;  // besides the painted mask
+    bool nan = false;       // empty rows
+    Index queries = 0, keys = 0;
+    Index head = 0, heads = 1, batch = 0, batches = 1;
+};
+
+struct ConventionView {
+    std::string key, name, verdict, tip;
+    bool first = false, second = false;  // one of the two that are compared
+    bool differs = false;                // from the first
+};
+struct ConventionGroup {
+    std::string title;
+    std::vector<ConventionView> rows;
+};
+
+/// Three matrices of the same rows and columns, and what is done with them.
+struct MasksView {
+    MasksTab tab = MasksTab::compose;
+    std::string point;        // the first line: what the numbers say
+    bool warns = false;       // it tells of something that goes wrong
+    std::string unavailable;  // why there are fewer than three grids; "": there are
+    std::vector<GridView> grids;
+    bool paints = false;                // the first grid can be painted
+    std::vector<bool> flagged;          // rows without a key
+    std::vector<std::uint8_t> painted;  // cells of the first grid that paint forbids
+    std::optional<Pair> corner;         // of the selected rectangle
+    std::optional<Pair> hovered;
+    std::optional<Brush> brush;            // of the drag that goes on
+    std::string hover_title, hover_words;  // of the hovered pair
+    std::vector<std::string> notes;        // rows that are told of, a sentence each
+    MaskControls controls;
+    std::array<SwitchView, kMaskSwitches> switches;
+    std::vector<ConventionGroup> groups;
+    std::vector<std::string> gain_names;
+    std::vector<Index> gains;  // in decades, as many
+    int gain = -1;             // of these; -1: another
+};
+
+MasksView build_masks_view(const AppState& state);
+
+/// Whether painting the pair makes it allowed: what a click does there.
+bool toggled_value(const AppState& state, Pair pair);
+
+}  // namespace attn::view

@@ -1,0 +1,290 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/map/state.h"
+#include "app/workspaces/masks/workspace.h"
+#include "app/workspaces/step/actions.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/view.h"
+
+namespace attn::view {
+namespace {
+
+/// The pair that Step or Large looks at.
+std::optional<Pair> pair_elsewhere(const AppState& state) {
+    const auto& cell = state.selected;
+    const Stage* const stage = cell ? std::get_if<Stage>(&cell->tensor) : nullptr;
+    if (stage != nullptr && pair_stages()[index_of(*stage)]) return Pair{cell->row, cell->column};
+    if (const auto& place = state.places[static_cast<std::size_t>(Axis::key)])
+        return Pair{place->row, place->column};
+    if (const auto& cell_of_map = map_look(state).selected)
+        return Pair{cell_of_map->row, cell_of_map->column};
+    return std::nullopt;
+}
+
+bool is_inside(const AppState& state, Pair pair) {
+    const Dimensions& size = state.document().size;
+    return pair.query >= 0 && pair.query < size.tq && pair.key >= 0 && pair.key < size.tk;
+}
+
+/// The pair so many rows and columns on, inside the matrix.
+Action moved(const AppState& state, Index rows, Index columns, bool extend) {
+    const Dimensions& size = state.document().size;
+    const Pair& pair = masks_look(state).pair;
+    return SelectPair{std::clamp<Index>(pair.query + rows, 0, std::max<Index>(size.tq, 1) - 1),
+                      std::clamp<Index>(pair.key + columns, 0, std::max<Index>(size.tk, 1) - 1),
+                      extend};
+}
+
+void add_moves(const CommandAdder& add, const AppState& state) {
+    struct Way {
+        const char* words;
+        Key key;
+        Index rows, columns;
+    };
+    for (const Way& way :
+         {Way{"above", Key::up, -1, 0}, Way{"below", Key::down, 1, 0},
+          Way{"to the left", Key::left, 0, -1}, Way{"to the right", Key::right, 0, 1}}) {
+        add(fmt::format("Select the pair {}", way.words), plain(way.key),
+            moved(state, way.rows, way.columns, false));
+        add(fmt::format("Extend the rectangle {}", way.words), shift(way.key),
+            moved(state, way.rows, way.columns, true));
+    }
+}
+
+/// Of the selected pair, or rectangle: all become what the pair that was selected first becomes.
+void add_paint(const CommandAdder& add, const AppState& state) {
+    const MasksLook& look = masks_look(state);
+    const bool here = add.there && is_inside(state, look.pair);
+    const Pair first = look.corner.value_or(look.pair);
+    const bool allowed = here && is_inside(state, first) && toggled_value(state, first);
+    const Index last = std::max<Index>(state.document().size.tk, 1) - 1;
+    add(fmt::format("{} the selected {}", allowed ? "Allow" : "Forbid",
+                    look.corner ? "rectangle" : "pair"),
+        plain(Key::space),
+        PaintMask{first.query, first.key, look.pair.query, look.pair.key, PaintShape::rectangle,
+                  allowed});
+    add("Forbid every key of the selected query", {},
+        PaintMask{look.pair.query, 0, look.pair.query, last, PaintShape::rectangle, false});
+    add("Allow every key of the selected query", {},
+        PaintMask{look.pair.query, 0, look.pair.query, last, PaintShape::rectangle, true});
+    const MaskSpec& mask = state.document().spec.mask;
+    add("Clear the paint", plain(Key::del), ClearPaint{}, mask.custom != nullptr);
+    const bool ruled = mask.causal || mask.windowed() || mask.block || !mask.padding.empty();
+    add("Turn the rules into paint", plain(Key::b), PaintRules{}, ruled);
+}
+
+void add_rules(const CommandAdder& add, const AppState& state) {
+    const MaskSpec& mask = state.document().spec.mask;
+    const Index keys = state.document().size.tk;
+    using enum CausalChoice;
+    for (const auto& [choice, words] : {std::pair{top_left, "Causal mask, top-left"},
+                                        std::pair{bottom_right, "Causal mask, bottom-right"}})
+        add(words, {}, SetCausalMask{choice});
+    add(mask.block ? "No block mask" : "Block mask: every token sees its own block", {},
+        SetBlock{mask.block ? std::nullopt : std::optional<Index>(2)});
+    add(mask.padding.empty() ? "Padding mask: the last key is no token" : "No padding mask", {},
+        SetPadding{mask.padding.empty() ? std::optional<Index>(std::max<Index>(keys, 1) - 1)
+                                        : std::nullopt});
+    add(mask.global_tokens > 0 ? "No global tokens"
+                               : "Global tokens: the first sees past the window",
+        {}, SetGlobalTokens{mask.global_tokens > 0 ? 0 : 1}, mask.windowed());
+    const bool nan = state.document().spec.empty_rows == EmptyRows::nan;
+    add(nan ? "Empty rows give 0" : "Empty rows give NaN", {}, SetEmptyRows{!nan});
+}
+
+/// The convention so many rows of the table on from one side's.
+Action next_convention(const AppState& state, Index step) {
+    const auto table = convention_table();
+    const Index count = std::ssize(table);
+    const Index here = &chosen_convention(state, 1) - table.data();
+    const Index to = (here + step + count) % count;
+    return SetConvention{1, std::string(table[static_cast<std::size_t>(to)].key)};
+}
+
+void add_conventions(const CommandAdder& add, const AppState& state) {
+    const bool compose = masks_look(state).tab == MasksTab::compose;
+    add(compose ? "Conventions: what other programs do with this mask"
+                : "Compose: the mask of this document",
+        plain(Key::v), ShowMasksTab{compose ? MasksTab::conventions : MasksTab::compose});
+    if (compose) return;
+    add("Next convention", plain(Key::page_down), next_convention(state, 1));
+    add("Previous convention", plain(Key::page_up), next_convention(state, -1));
+    add("Compare with the second convention", plain(Key::c),
+        SetConvention{0, masks_look(state).conventions[1]});
+    for (const Index decades : kConventionGains)
+        add(fmt::format("Conventions of the scores × {}", power_of_ten(static_cast<int>(decades))),
+            {}, SetConventionGain{decades}, decades != masks_look(state).gain);
+}
+
+}  // namespace
+
+std::string masks_entering_words(const AppState& state) {
+    if (masks_look(state).tab == MasksTab::conventions)
+        return "The same scores and mask under two conventions: click one in the lists, V goes "
+               "back.";
+    return "Click or drag over the mask to paint it, the switches set its rules: Step shows the "
+           "same.";
+}
+
+std::string masks_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return empty_words(document);
+    const Index tokens = std::max(document.size.tq, document.size.tk);
+    if (tokens > kMostMaskTokens)
+        return fmt::format(
+            "{} tokens are more than the {} whose mask can be painted: Large shows all the weights "
+            "(key 3).",
+            grouped(tokens), kMostMaskTokens);
+    return stages_lack(document);
+}
+
+void enter_masks(AppState& state) {
+    if (!masks_lacks(state).empty()) return say(state, masks_lacks(state));
+    const auto pair = pair_elsewhere(state);
+    if (pair && is_inside(state, *pair) && !(*pair == masks_look(state).pair)) {
+        masks_look(state).pair = *pair;
+        masks_look(state).corner.reset();
+    }
+    say(state, masks_entering_words(state));
+}
+
+void add_masks_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Masks", masks_lacks(state).empty()};
+    add_moves(add, state);
+    add_paint(add, state);
+    add_rules(add, state);
+    add_conventions(add, state);
+    add("Copy the mask as numpy", plain(Key::n), CopyMask{MaskCode::numpy});
+    add("Copy the mask as PyTorch", shift(Key::n), CopyMask{MaskCode::pytorch});
+    add_document_commands(list, state);
+    for (const Preset& preset : state.presets)
+        list.push_back({"Preset: " + preset.title, "Masks", {}, LoadPreset{preset.key}});
+}
+
+std::optional<Action> escape_masks(const AppState& state) {
+    if (masks_look(state).corner)
+        return SelectPair{masks_look(state).pair.query, masks_look(state).pair.key, false};
+    return std::nullopt;
+}
+
+void clear_masks(AppState& state) {
+    masks_look(state).pair = {};
+    masks_look(state).corner.reset();
+}
+
+void settle_masks(AppState& state) {
+    MasksLook& look = masks_look(state);
+    const Dimensions& size = state.document().size;
+    look.pair.query = std::clamp<Index>(look.pair.query, 0, std::max<Index>(size.tq, 1) - 1);
+    look.pair.key = std::clamp<Index>(look.pair.key, 0, std::max<Index>(size.tk, 1) - 1);
+    if (look.corner && !is_inside(state, *look.corner)) look.corner.reset();
+    if (look.hovered && !is_inside(state, *look.hovered)) look.hovered.reset();
+}
+
+void forget_masks(AppState& state) {
+    clear_masks(state);
+    masks_look(state).hovered.reset();
+    masks_look(state).brush.reset();
+}
+
+nlohmann::ordered_json write_masks(const AppState& state) {
+    const MasksLook& look = masks_look(state);
+    nlohmann::ordered_json masks{{"tab", kMasksTabNames[static_cast<std::size_t>(look.tab)]},
+                                 {"row", look.pair.query},
+                                 {"column", look.pair.key},
+                                 {"first", look.conventions[0]},
+                                 {"second", look.conventions[1]},
+                                 {"gain", look.gain}};
+    if (look.corner) masks["corner_row"] = look.corner->query;
+    if (look.corner) masks["corner_column"] = look.corner->key;
+    return masks;
+}
+
+void read_masks(Fields& fields, AppState& state) {
+    MasksLook& look = masks_look(state);
+    fields.read_name("tab", look.tab, kMasksTabNames);
+    fields.read_index("row", look.pair.query);
+    fields.read_index("column", look.pair.key);
+    fields.read("first", look.conventions[0]);
+    fields.read("second", look.conventions[1]);
+    fields.read_index("gain", look.gain, 0, kMostMaskDecades);
+    Pair corner{-1, -1};
+    fields.read_index("corner_row", corner.query);
+    fields.read_index("corner_column", corner.key);
+    if (is_inside(state, corner)) look.corner = corner;
+    for (const std::string& key : look.conventions)
+        if (find_convention(key) == nullptr)
+            fields.complain(fmt::format("has the unknown convention '{}'", key));
+    if (!is_empty(state.document()) && !is_inside(state, look.pair))
+        fields.complain(fmt::format("points at a pair that the mask does not have: {} → {}",
+                                    look.pair.query, look.pair.key));
+}
+
+std::string masks_figure_name(const AppState& state) {
+    return masks_look(state).tab == MasksTab::compose ? "mask" : "mask-conventions";
+}
+
+std::vector<Shot> masks_shots() {
+    const PaintMask stroke{2, 0, 2, 3, PaintShape::rectangle, false};
+    return {
+        {"", {SetCausalMask{CausalChoice::top_left}, SelectPair{3, 1, false}}},
+        {"conventions", {stroke, ShowMasksTab{MasksTab::conventions}, SelectPair{2, 1, false}}}};
+}
+
+namespace {
+
+constexpr std::string_view kMasksMouse[] = {
+    "Click a pair of the mask: it is forbidden, or allowed again.",
+    "Drag over the mask: every pair becomes what the first one became; with Shift a rectangle "
+    "does.",
+    "Click a pair of the other matrices, or right-click one of the mask: the inspector explains "
+    "it.",
+    "Point at a pair: which rules allow and which forbid it.",
+    "Conventions: click one to compare it, Shift+click one to compare with it.",
+};
+
+void leave_masks(AppState& state) { masks_look(state).hovered.reset(); }
+void end_stroke(AppState& state) { masks_look(state).brush.reset(); }
+
+}  // namespace
+
+const WorkspaceInfo kMasksWorkspace{
+    .key = "masks",
+    .title = "Masks",
+    .tip = "Which pairs may attend: rules, paint, and what other conventions make of them.",
+    .digit = Key::digit4,
+    .shows_document = true,
+    .actions = MasksActions::kTypes,
+    .lacks = masks_lacks,
+    .enter = enter_masks,
+    .leave = leave_masks,
+    .add_commands = add_masks_commands,
+    .escape = escape_masks,
+    .clear = clear_masks,
+    .settle = settle_masks,
+    .forget = forget_masks,
+    .gesture = end_stroke,
+    .has_side = [](const AppState& state) { return masks_lacks(state).empty(); },
+    .inspector = masks_inspector,
+    .write = write_masks,
+    .read = read_masks,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = [](const AppState&) { return true; },
+    .figure_name = masks_figure_name,
+    .shots = masks_shots,
+    .mouse = kMasksMouse,
+};
+
+}  // namespace attn::view

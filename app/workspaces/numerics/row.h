@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/workspaces/numerics/state.h"
+#include "core/result.h"
+
+namespace attn::view {
+
+// The row that softmax is given.
+
+inline constexpr Index kMostNumericsKeys = 4096;
+
+/// The row of the present document that Step looks at, of the sequence and head shown: what softmax is given there, masked
+/// keys −∞. An error says why there is none.
+Result<std::vector<double>> document_logits(const AppState& state);
+/// "row “sat” of head 0": what the above is.
+std::string document_row_words(const AppState& state);
+/// The row shown: the document's where that is chosen and there, else the typed one.
+std::vector<double> shown_logits(const AppState& state);
+/// "" where the row is as chosen; else why the document has none.
+std::string row_lacks(const AppState& state);
+
+/// 1 to kMostNumericsKeys of any numbers; gain 1 to kMostGain. The error says what is wrong.
+Result<void> check_controls(const NumericsControls& controls);
+
+/// Rows to learn from.
+struct LessonRow {
+    std::string_view words;
+    std::vector<double> logits;
+};
+std::span<const LessonRow> lesson_rows();
+
+}  // namespace attn::view

@@ -1,0 +1,242 @@
+#include "app/workspaces/numerics/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/logits.h"
+#include "app/common/words.h"
+#include "app/workspaces/numerics/parts.h"
+#include "app/workspaces/numerics/requests.h"
+#include "app/workspaces/numerics/row.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::string_view kTex[] = {
+    R"(a_j = \frac{e^{s_j}}{\sum_k e^{s_k}})",
+    R"(a_j = \frac{e^{s_j - m}}{\sum_k e^{s_k - m}})",
+    R"(a_j = e^{s_j - \mathrm{lse}})",
+};
+
+std::string words_of(const CheckedRun& checked) {
+    switch (checked.run.outcome()) {
+        case Outcome::nan:
+            return "NaN";
+        case Outcome::zeros:
+            return "all 0";
+        case Outcome::finite:
+            break;
+    }
+    return ulp_words(checked.error.ulp);
+}
+
+/// What the additions that changed nothing would have added.
+double lost_of(const SoftmaxRun& run) {
+    const std::vector<double>& e = *run.find(SoftmaxStep::exps);
+    const std::vector<double>& l = *run.find(SoftmaxStep::sum);
+    double lost = 0.0;
+    for (std::size_t j = 1; j < e.size(); ++j)
+        if (l[j] == l[j - 1]) lost += e[j];
+    return lost;
+}
+
+/// Why finite weights are far off, where one rounding alone explains it; "" where none does.
+std::string loss_words(const SoftmaxRun& run) {
+    const double l = run.find(SoftmaxStep::sum)->back();
+    const auto spacing = static_cast<double>(ulp_at(run.format, l));
+    if (lost_of(run) > kRightUlp * spacing)
+        return fmt::format("the sum stands still at {}: {} terms are lost", value_in(run.format, l),
+                           grouped(run.absorbed));
+    const std::vector<double>* const lse = run.find(SoftmaxStep::lse);
+    if (lse == nullptr) return {};
+    return fmt::format("near lse = {} numbers are {} apart", significant(lse->front(), 4),
+                       significant(static_cast<double>(ulp_at(run.format, lse->front())), 2));
+}
+
+/// Beside the verdict: why it broke, or where it is worst.
+std::string cause_of(const CheckedRun& checked) {
+    if (std::string why = cause_words(checked.run); !why.empty()) return why;
+    if (checked.error.ulp > kRightUlp)
+        if (std::string why = loss_words(checked.run); !why.empty()) return why;
+    if (checked.error.ulp == 0.0) return "exact";
+    return fmt::format("worst at key {}: off by {}", checked.error.key,
+                       significant(checked.error.absolute, 2));
+}
+
+std::vector<NumericsBar> bars_of(const NumericsRuns& runs, const CheckedRun& checked) {
+    std::vector<NumericsBar> bars;
+    const std::vector<double>& weights = checked.run.weights();
+    for (std::size_t j = 0; j < weights.size(); ++j)
+        bars.push_back({weights[j], static_cast<double>(runs.exact[j])});
+    return bars;
+}
+
+NumericsCellView cell_view(const NumericsRuns& runs, SoftmaxAlgorithm algorithm, FloatFormat format,
+                           const NumericsLook& look) {
+    const CheckedRun& checked = runs.of(algorithm, format);
+    NumericsCellView cell;
+    cell.algorithm = algorithm;
+    cell.format = format;
+    cell.verdict = verdict_of(checked);
+    cell.words = words_of(checked);
+    cell.cause = cause_of(checked);
+    cell.bars = bars_of(runs, checked);
+    if (const FaultPlace* place = checked.run.breaking()) cell.broken_key = place->key;
+    if (look.algorithm == algorithm && look.format == format)
+        cell.selected = std::min<Index>(look.key, std::ssize(runs.logits) - 1);
+    return cell;
+}
+
+NumericsFormatRow format_row(FloatFormat format) {
+    const FloatFormatInfo& of = info(format);
+    NumericsFormatRow row;
+    row.title = of.name;
+    row.bits = fmt::format("{} + {} bits", of.exponent_bits, of.fraction_bits);
+    row.largest = "≤ " + largest_words(format);
+    row.tooltip = fmt::format(
+        "1 sign bit, {} exponent bits, {} fraction bits\nlargest {}, e^s overflows from s = {}\n"
+        "smallest normal {}, smallest subnormal {}",
+        of.exponent_bits, of.fraction_bits, largest_words(format),
+        significant(std::log(of.largest()), 5), significant(of.smallest_normal(), 3),
+        significant(of.smallest(), 3));
+    row.role = role_of(format);
+    return row;
+}
+
+// --- the row
+
+int lesson_of(const NumericsControls& controls) {
+    if (controls.row == LogitRow::document) return static_cast<int>(lesson_rows().size());
+    const auto found = std::ranges::find_if(lesson_rows(), [&](const LessonRow& lesson) {
+        return same_numbers(lesson.logits, controls.logits);
+    });
+    return found == lesson_rows().end() ? -1 : static_cast<int>(found - lesson_rows().begin());
+}
+
+void set_controls(NumericsView& view, const AppState& state, const NumericsRuns& runs) {
+    const NumericsControls& controls = numerics_controls(state);
+    view.gain = controls.gain;
+    view.row = controls.row;
+    for (const LessonRow& lesson : lesson_rows()) view.row_names.emplace_back(lesson.words);
+    view.row_names.emplace_back("of the document");
+    view.row_choice = lesson_of(controls);
+    view.typed = controls.row == LogitRow::typed;
+    view.row_shown = view.row_choice < 0
+                         ? "typed by hand"
+                         : view.row_names[static_cast<std::size_t>(view.row_choice)];
+    view.logits = written_logits(runs.logits);
+}
+
+/// Of all bars: 1, or of small weights the next 1, 2 or 5 times a power of ten.
+double bar_end(const NumericsRuns& runs) {
+    double most = 0.0;
+    const auto take = [&](double a) { most = std::isfinite(a) ? std::max(most, a) : most; };
+    for (const long double a : runs.exact) take(static_cast<double>(a));
+    for (const CheckedRun& checked : runs.runs)
+        for (const double a : checked.run.weights()) take(a);
+    if (!(most > 0.0)) return 1.0;
+    const double decade = std::pow(10.0, std::floor(std::log10(most)));
+    for (const double step : {1.0, 2.0, 5.0})
+        if (most <= step * decade) return std::min(1.0, step * decade);
+    return std::min(1.0, 10.0 * decade);
+}
+
+/// What the numbers of the sentence are.
+std::string note_of(const AppState& state, const NumericsRuns& runs, double end) {
+    std::string row = fmt::format("{} {}", grouped(std::ssize(runs.logits)),
+                                  runs.logits.size() == 1 ? "logit" : "logits");
+    if (const std::string why = row_lacks(state); !why.empty())
+        row = sentence(why + "; these are the typed ones");
+    else if (numerics_controls(state).row == LogitRow::document)
+        row += " of " + document_row_words(state);
+    return fmt::format(
+        "{}{} Every operation is rounded once to the format: to nearest, ties to even. 1 ulp is "
+        "the format's spacing about the exact weight. Bars end at {}; the line across is the exact "
+        "weight.",
+        row, row.ends_with('.') ? "" : ".", significant(end, 2));
+}
+
+void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& runs) {
+    const NumericsSweep* const sweep = numerics_curves(state).sweep.get();
+    const double most = largest_error(runs, sweep);
+    for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a) {
+        const auto algorithm = static_cast<SoftmaxAlgorithm>(a);
+        NumericsColumn& column = view.columns[a];
+        column.title = title_of(algorithm);
+        column.tex = kTex[a];
+        column.formula = tex::plain_text(column.tex);
+        column.plot = error_plot(algorithm, runs, sweep, most);
+        column.breaks = break_words(algorithm, sweep);
+        for (std::size_t f = 0; f < kFloatFormatCount; ++f)
+            view.cells[f][a] =
+                cell_view(runs, algorithm, static_cast<FloatFormat>(f), numerics_look(state));
+    }
+    for (std::size_t f = 0; f < kFloatFormatCount; ++f)
+        view.rows[f] = format_row(static_cast<FloatFormat>(f));
+}
+
+std::string status_of(const AppState& state, bool stale) {
+    if (stale) return "computing the errors over the gain…";
+    const double ms = numerics_curves(state).elapsed_ms;
+    const std::string words = fmt::format("12 softmax × {} gains", numerics_gains().size());
+    return ms > 0.0 ? fmt::format("{} in {:.1f} ms", words, ms) : words;
+}
+
+}  // namespace
+
+Role role_of(FloatFormat format) {
+    constexpr Role kRoles[] = {Role::key, Role::query, Role::value, Role::weight};
+    return kRoles[static_cast<std::size_t>(format)];
+}
+
+NumericsVerdict verdict_of(const CheckedRun& checked) {
+    if (checked.run.outcome() != Outcome::finite) return NumericsVerdict::broken;
+    return checked.error.ulp <= kRightUlp ? NumericsVerdict::right : NumericsVerdict::off;
+}
+
+std::string weight_words(double weight) {
+    if (weight == 0.0) return "0";
+    return weight > 0.0 && weight < 0.0005 ? "< 0.1 %" : percent(weight);
+}
+
+Action chosen_row(std::size_t choice) {
+    if (choice < lesson_rows().size()) return SetNumericsLogits{lesson_rows()[choice].logits};
+    return SetNumericsRow{LogitRow::document};
+}
+
+Index nearest_gain(double gain) {
+    const std::vector<Index> gains = numerics_gains();
+    return *std::ranges::min_element(gains, {}, [&](Index stop) {
+        return std::abs(std::log(static_cast<double>(stop) / std::max(gain, 1.0)));
+    });
+}
+
+Index next_gain(Index gain, int steps) {
+    const double power = std::log2(static_cast<double>(std::max<Index>(gain, 1)));
+    const double next = steps > 0 ? std::floor(power) + 1.0 : std::ceil(power) - 1.0;
+    return static_cast<Index>(
+        std::exp2(std::clamp(next, 0.0, std::log2(static_cast<double>(kMostGain)))));
+}
+
+NumericsView build_numerics_view(const AppState& state) {
+    const NumericsRuns runs = run_all(shown_logits(state), numerics_controls(state).gain);
+    NumericsView view;
+    set_controls(view, state, runs);
+    view.sentence = numerics_sentence(runs);
+    view.bar_end = bar_end(runs);
+    view.note = note_of(state, runs, view.bar_end);
+    for (std::size_t j = 0; j < runs.logits.size(); ++j)
+        view.key_labels.push_back(std::to_string(j));
+    set_matrix(view, state, runs);
+
+    view.stale =
+        !numerics_curves(state).sweep || !same_numbers(numerics_curves(state).logits, runs.logits);
+    view.status = status_of(state, view.stale);
+    return view;
+}
+
+}  // namespace attn::view

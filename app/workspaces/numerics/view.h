@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/plot.h"
+#include "app/workspaces/numerics/actions.h"
+
+namespace attn::view {
+
+// x logits, g gain, s = g x, m = max s, e exponentials, l their sum, a weights; j key.
+
+/// What a cell of the matrix algorithm × format says: right (no weight is off by more than kRightUlp), off, or broken
+/// (NaN, or every weight 0).
+enum class NumericsVerdict : std::uint8_t { right, off, broken };
+inline constexpr double kRightUlp = 4.0;
+
+struct NumericsBar {
+    double weight = 0.0;  // as computed
+    double exact = 0.0;   // NaN where softmax has no value
+};
+/// One softmax in one format.
+struct NumericsCellView {
+    SoftmaxAlgorithm algorithm = SoftmaxAlgorithm::naive;
+    FloatFormat format = FloatFormat::fp16;
+    NumericsVerdict verdict = NumericsVerdict::right;
+    std::string words;  // "0.9 ulp", "NaN", "all 0"
+    std::string cause;  // "exp 48 → ∞ at key 1", "worst at key 3"
+    std::vector<NumericsBar> bars;
+    std::optional<Index> broken_key;  // where it broke
+    std::optional<Index> selected;    // the key that the inspector explains
+};
+struct NumericsColumn {
+    std::string title;         // "naive"
+    std::string tex, formula;  // typeset and plain
+    PlotView plot;             // error in ulp over the gain
+    std::string breaks;        // "breaks from gain 4 in fp16, 32 in bf16 …"
+};
+struct NumericsFormatRow {
+    std::string title;    // "fp16"
+    std::string bits;     // "5 + 10 bits"
+    std::string largest;  // "≤ 65504"
+    std::string tooltip;
+    Role role;
+};
+
+struct NumericsView {
+    // controls
+    Index gain = 1;
+    LogitRow row = LogitRow::typed;
+    std::vector<std::string> row_names;  // lessons, then the document's
+    int row_choice = -1;                 // -1: typed, none of these
+    std::string row_shown;               // in the closed list
+    std::string logits;                  // typed or of the document, as text
+    bool typed = true;                   // they can be changed
+    // what is computed
+    std::string sentence, note;
+    std::vector<std::string> key_labels;
+    std::array<NumericsColumn, kSoftmaxAlgorithmCount> columns;
+    std::array<NumericsFormatRow, kFloatFormatCount> rows;
+    std::array<std::array<NumericsCellView, kSoftmaxAlgorithmCount>, kFloatFormatCount> cells;
+    double bar_end = 1.0;  // weight of the highest bar there can be
+    bool stale = false;
+    std::string status;
+};
+NumericsView build_numerics_view(const AppState& state);
+
+/// Of a weight: "86.6 %", "< 0.1 %", and "0" of what is exactly 0.
+std::string weight_words(double weight);
+
+/// What choosing one of `row_names` does.
+Action chosen_row(std::size_t choice);
+
+/// The gain of the sweep that is next to `gain` on a log axis, and the next power of two above or below.
+Index nearest_gain(double gain);
+Index next_gain(Index gain, int steps);
+
+}  // namespace attn::view

@@ -1,0 +1,169 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/numerics/workspace.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/json.h"
+#include "app/workspaces/numerics/actions.h"
+#include "app/workspaces/numerics/requests.h"
+#include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/view.h"
+#include "app/workspaces/numerics/words.h"
+
+namespace attn::view {
+namespace {
+
+template <class Enum>
+Enum after(Enum value, std::size_t count) {
+    return static_cast<Enum>((static_cast<std::size_t>(value) + 1) % count);
+}
+
+void add_gains(const CommandAdder& add, Index gain) {
+    add("Next larger power of two as the gain", Key::right, SetNumericsGain{next_gain(gain, 1)});
+    add("Next smaller power of two as the gain", Key::left, SetNumericsGain{next_gain(gain, -1)});
+    add("Gain 1: the logits as they are", Key::home, SetNumericsGain{1});
+    add("Largest gain", Key::end, SetNumericsGain{kMostGain});
+}
+
+void add_cells(const CommandAdder& add, const NumericsLook& look, Index keys) {
+    const auto at = [&](SoftmaxAlgorithm algorithm, FloatFormat format, Index key) {
+        return SelectNumericsCell{algorithm, format, std::clamp<Index>(key, 0, keys - 1)};
+    };
+    const SoftmaxAlgorithm algorithm = after(look.algorithm, kSoftmaxAlgorithmCount);
+    const FloatFormat format = after(look.format, kFloatFormatCount);
+    add(fmt::format("Explain {}", title_of(algorithm)), Key::a,
+        at(algorithm, look.format, look.key));
+    add(fmt::format("Explain {}", info(format).name), Key::f, at(look.algorithm, format, look.key));
+    add("Explain the next key", Key::period, at(look.algorithm, look.format, look.key + 1));
+    add("Explain the key before", Key::comma, at(look.algorithm, look.format, look.key - 1));
+}
+
+void add_rows(const CommandAdder& add, const AppState& state) {
+    for (const LessonRow& lesson : lesson_rows())
+        add(fmt::format("Logits: {}", lesson.words), Key::none, SetNumericsLogits{lesson.logits});
+    const auto row = document_logits(state);
+    if (numerics_controls(state).row == LogitRow::document)
+        return add("The typed logits", Key::d, SetNumericsRow{LogitRow::typed});
+    add("The row of the document that Step looks at", Key::d, SetNumericsRow{LogitRow::document},
+        row.has_value(), row ? "" : row.error().sentence);
+}
+
+}  // namespace
+
+std::string numerics_lacks(const AppState&) { return {}; }
+
+void enter_numerics(AppState& state) {
+    say(state,
+        "One softmax, three algorithms, four formats: ← and → change the gain of the logits.");
+}
+
+void add_numerics_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Numerics"};
+    add_gains(add, numerics_controls(state).gain);
+    add_cells(add, numerics_look(state), std::ssize(shown_logits(state)));
+    add_rows(add, state);
+}
+
+/// There is always a cell that is explained: the first again.
+void clear_numerics(AppState& state) { numerics_look(state) = {}; }
+
+nlohmann::ordered_json write_numerics(const AppState& state) {
+    const NumericsControls& controls = numerics_controls(state);
+    const NumericsLook& look = numerics_look(state);
+    return {{"row", kLogitRowNames[static_cast<std::size_t>(controls.row)]},
+            {"logits", numbers_to(controls.logits)},
+            {"gain", controls.gain},
+            {"algorithm", kAlgorithmNames[static_cast<std::size_t>(look.algorithm)]},
+            {"format", kFormatNames[static_cast<std::size_t>(look.format)]},
+            {"key", look.key}};
+}
+
+void read_numerics(Fields& fields, AppState& state) {
+    NumericsControls& controls = state.history[state.now].controls.edit<NumericsControls>();
+    NumericsLook& look = numerics_look(state);
+    fields.read_name("row", controls.row, kLogitRowNames);
+    fields.read("logits", controls.logits);
+    fields.read("gain", controls.gain);
+    fields.read_name("algorithm", look.algorithm, kAlgorithmNames);
+    fields.read_name("format", look.format, kFormatNames);
+    fields.read_index("key", look.key, 0, kMostNumericsKeys - 1);
+    if (auto fine = check_controls(controls); !fine) fields.complain(": " + fine.error().sentence);
+}
+
+bool has_numerics_settled(const AppState& state) { return !requested_numerics(state); }
+
+std::vector<Shot> numerics_shots() {
+    return {{"", {}},
+            {"gain-64", {SetNumericsGain{64}}},
+            {"below-zero", {SetNumericsLogits{lesson_rows()[1].logits}, SetNumericsGain{64}}},
+            {"equal-keys", {SetNumericsLogits{lesson_rows()[3].logits}, SetNumericsGain{1}}},
+            {"document", {SetNumericsRow{LogitRow::document}}}};
+}
+
+// ---- requests
+
+std::optional<NumericsRequest> requested_numerics(const AppState& state) {
+    if (state.workspace != "numerics") return std::nullopt;
+    NumericsRequest wanted{shown_logits(state)};
+    const NumericsCurves& curves = numerics_curves(state);
+    if (curves.sweep && same_numbers(curves.logits, wanted.logits)) return std::nullopt;
+    return wanted;
+}
+
+Action run(const NumericsRequest& request, const RunControl& control) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto sweep = numerics_sweep(request.logits, numerics_gains(), control.stop);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    return NumericsReady{request.logits, std::make_shared<const NumericsSweep>(std::move(sweep)),
+                         elapsed.count()};
+}
+
+namespace {
+
+constexpr std::string_view kNumericsMouse[] = {
+    "Drag over any of the three curves, or the slider: the gain that multiplies every logit.",
+    "Click a bar: each step of that weight, and where it broke.",
+    "Click the logits: they can be typed, also inf, -inf and nan.",
+    "Point at a format: how many bits it has and how far it reaches.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_numerics>("numerics"),
+};
+
+}  // namespace
+
+const WorkspaceInfo kNumericsWorkspace{
+    .key = "numerics",
+    .title = "Numerics",
+    .tip = "Why softmax subtracts the maximum: where each number format breaks.",
+    .digit = Key::digit6,
+    .shows_document = false,
+    .actions = NumericsActions::kTypes,
+    .requests = kRequests,
+    .lacks = numerics_lacks,
+    .enter = enter_numerics,
+    .add_commands = add_numerics_commands,
+    .escape = [](const AppState&) { return std::optional<Action>(); },
+    .clear = clear_numerics,
+    .settle = [](AppState&) {},
+    .forget = [](AppState&) {},
+    .has_side = [](const AppState&) { return true; },
+    .inspector = numerics_inspector,
+    .write = write_numerics,
+    .read = read_numerics,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = has_numerics_settled,
+    .figure_name = [](const AppState&) { return std::string("numerics"); },
+    .shots = numerics_shots,
+    .mouse = kNumericsMouse,
+};
+
+}  // namespace attn::view

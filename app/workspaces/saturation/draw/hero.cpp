@@ -1,0 +1,274 @@
+#include "app/workspaces/saturation/draw/hero.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/plot_parts.h"
+#include "app/common/draw/typing.h"
+
+namespace attn::ui {
+namespace {
+
+using view::HeroView;
+using view::Point;
+
+// Design units.
+constexpr float kTitle = 24.0F;
+constexpr float kRange = 16.0F;
+constexpr float kLane = 26.0F;  // of the handle, above the area
+constexpr float kGrip = 20.0F;
+constexpr float kTicks = 20.0F;
+constexpr float kChanges = 22.0F;
+constexpr float kCaption = 18.0F;
+constexpr double kGapInk = 0.16;
+
+// --- what stands in the area
+
+void draw_gaps(const PlotCanvas& canvas, const HeroView& hero) {
+    const view::Color color = view::translucent(canvas.frame.theme.bad, kGapInk * canvas.strength);
+    for (const view::GapView& gap : hero.gaps) {
+        std::vector<Point> upper, lower;
+        for (std::size_t n = 0; n < gap.x.size(); ++n) {
+            upper.push_back({canvas.x(gap.x[n]), canvas.y(gap.high[n])});
+            lower.push_back({canvas.x(gap.x[n]), canvas.y(gap.low[n])});
+        }
+        canvas.frame.painter.band(upper, lower, color);
+    }
+}
+
+/// In the middle of the gap, clear of the handle's line; nothing where the gap is too low for it.
+void draw_gap_label(const PlotCanvas& canvas, const HeroView& hero) {
+    const Frame& frame = canvas.frame;
+    const Font& font = frame.fonts.strong;
+    const float half = frame.text_width(font, hero.gap_label) / 2 + frame.px(6);
+    float x = std::clamp(canvas.x(hero.gap_x), canvas.low.x + half, canvas.high.x - half);
+    const float handle = canvas.x(canvas.plot.marker_x);
+    if (std::abs(x - handle) < half)
+        x = handle + half + frame.px(4) <= canvas.high.x - half ? handle + half + frame.px(4)
+                                                                : handle - half - frame.px(4);
+    const float y = canvas.y(hero.gap_y);
+    draw_text_in(frame, font, {x - half, y - font.px}, {x + half, y + font.px}, Align::center,
+                 frame.theme.bad, hero.gap_label);
+}
+
+/// The pinned d_k: a dashed line, and a ring where the unscaled curve meets it.
+void draw_pin(const PlotCanvas& canvas, const HeroView& hero) {
+    const Frame& frame = canvas.frame;
+    const float x = std::round(canvas.x(static_cast<double>(hero.pin)));
+    draw_dashed(frame, {x, canvas.low.y}, {x, canvas.high.y}, frame.theme.muted, frame.px(1));
+    if (std::isnan(hero.pin_y)) return;
+    const float y = std::clamp(canvas.y(hero.pin_y), canvas.low.y, canvas.high.y);
+    frame.painter.circle({x, y}, frame.px(kMarkerRing), frame.theme.background);
+    frame.painter.ring({x, y}, frame.px(kMarkerPoint), frame.theme.role(Role::score), frame.px(2));
+}
+
+// --- the values at the handle
+
+/// Where the texts of the two points stand: tops. The upper one above its point; the lower one above
+/// too where there is room between them, else below.
+std::array<float, 2> value_tops(const PlotCanvas& canvas, std::array<float, 2> ys) {
+    const float height = canvas.frame.fonts.digits.px;
+    const float gap = canvas.frame.px(kMarkerRing + 2);
+    const std::size_t upper = ys[0] <= ys[1] ? 0 : 1;
+    const std::size_t lower = 1 - upper;
+    std::array<float, 2> tops{};
+    tops[upper] = ys[upper] - gap - height;
+    const bool roomy = ys[lower] - ys[upper] > 2 * height + 2 * gap;
+    tops[lower] = roomy ? ys[lower] - gap - height : ys[lower] + gap;
+    if (tops[lower] + height > canvas.high.y) tops[lower] = ys[lower] - gap - height;
+    tops[upper] = std::max(tops[upper], canvas.low.y);
+    if (tops[lower] < tops[upper] + height)
+        tops[upper] = std::max(canvas.low.y, tops[lower] - height);
+    return tops;
+}
+
+void draw_values(const PlotCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const view::PlotView& plot = canvas.plot;
+    if (plot.marker_ys.size() != 2 || std::isnan(plot.marker_ys[0] + plot.marker_ys[1])) return;
+    const auto y = [&](std::size_t n) {
+        return std::clamp(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
+    };
+    const std::array<float, 2> tops = value_tops(canvas, {y(0), y(1)});
+    const Font& font = frame.fonts.digits;
+    const float pad = frame.px(8);
+    for (std::size_t n = 0; n < 2; ++n) {
+        const float width = frame.text_width(font, plot.marker_texts[n]);
+        float x = canvas.x(plot.marker_x) + pad;
+        if (x + width > canvas.high.x) x = canvas.x(plot.marker_x) - pad - width;
+        const view::Color plate = view::translucent(frame.theme.background, 0.75);
+        frame.painter.rect({x - 3, tops[n] - 1}, {x + width + 3, tops[n] + font.px + 1}, plate,
+                           frame.px(3));
+        frame.painter.text(font, {x, tops[n]}, frame.theme.role(plot.curves[n].role),
+                           plot.marker_texts[n]);
+    }
+}
+
+// --- the handle
+
+/// "d_k = 64" on a grip above the area.
+void draw_grip(const PlotCanvas& canvas, bool held) {
+    const Frame& frame = canvas.frame;
+    const std::string text = fmt::format("← d_k = {} →", canvas.plot.marker_x);
+    const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
+    const float x = std::clamp(canvas.x(canvas.plot.marker_x), canvas.low.x + half - frame.px(40),
+                               canvas.high.x - half + frame.px(60));
+    const float top = canvas.low.y - frame.px(kLane);
+    const view::Theme& theme = frame.theme;
+    const view::Color fill = held ? view::blend(theme.accent, theme.text, 0.25) : theme.accent;
+    frame.painter.rect({x - half, top}, {x + half, top + frame.px(kGrip)}, fill, frame.px(6));
+    draw_text_in(frame, frame.fonts.strong, {x - half, top}, {x + half, top + frame.px(kGrip)},
+                 Align::center, theme.on_accent, text);
+    const float line = std::round(canvas.x(canvas.plot.marker_x));
+    frame.painter.line({line, top + frame.px(kGrip)}, {line, canvas.low.y}, theme.accent,
+                       frame.px(2));
+}
+
+const view::StopView& stop_at(const HeroView& hero, Index d_k) {
+    const auto found = std::ranges::find(hero.stops, d_k, &view::StopView::d_k);
+    return found == hero.stops.end() ? hero.stops.front() : *found;
+}
+
+Index stop_under_mouse(const PlotCanvas& canvas) {
+    return view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));
+}
+
+void explain_stop(const PlotCanvas& canvas, const HeroView& hero) {
+    const view::StopView& stop = stop_at(hero, stop_under_mouse(canvas));
+    tooltip(canvas.frame, fmt::format("d_k = {}", stop.d_k), stop.tooltip);
+}
+
+/// The arrows move the handle from stop to stop, Enter pins.
+void read_handle_keys(const Frame& frame, Index d_k, view::Actions& out) {
+    const int steps = arrow_steps(frame);
+    const Index next = steps == 0 ? d_k : view::next_stop(d_k, steps);
+    if (next != d_k) out.push_back(view::SetSaturationWidth{next});
+    if (take_key(frame, view::Key::enter)) out.push_back(view::PinSaturation{d_k});
+}
+
+/// Area and lane are one control. True while it is held.
+bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& out) {
+    const Frame& frame = canvas.frame;
+    const ImVec2 low{canvas.low.x - frame.px(8), canvas.low.y - frame.px(kLane)};
+    ImGui::SetCursorScreenPos(low);
+    ImGui::InvisibleButton("handle", {canvas.high.x + frame.px(8) - low.x, canvas.high.y - low.y});
+    say_gesture(false, out);
+    const bool held = ImGui::IsItemActive();
+    if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    const Index d_k = stop_under_mouse(canvas);
+    if (held && static_cast<double>(d_k) != canvas.plot.marker_x)
+        out.push_back(view::SetSaturationWidth{d_k});
+    if (!held) explain_stop(canvas, hero);
+    if (focus_stop(frame)) read_handle_keys(frame, static_cast<Index>(canvas.plot.marker_x), out);
+    return held;
+}
+
+// --- the row of changes
+
+/// Of how many stops one has its number written, so that none touches another.
+std::size_t change_stride(const PlotCanvas& canvas, const HeroView& hero) {
+    float widest = 0.0F;
+    for (const view::StopView& stop : hero.stops)
+        widest =
+            std::max(widest, canvas.frame.text_width(canvas.frame.fonts.digits_small, stop.change));
+    const float step = canvas.x(2.0) - canvas.x(1.0);
+    return static_cast<std::size_t>(
+        std::max(1.0F, std::ceil((widest + canvas.frame.px(4)) / std::max(step, 1.0F))));
+}
+
+view::Color change_color(const PlotCanvas& canvas, const HeroView& hero, Index d_k) {
+    const view::Theme& theme = canvas.frame.theme;
+    if (d_k == hero.pin) return theme.accent;
+    return static_cast<double>(d_k) == canvas.plot.marker_x ? theme.text : theme.role(Role::score);
+}
+
+void draw_changes(const PlotCanvas& canvas, const HeroView& hero, float top) {
+    const Frame& frame = canvas.frame;
+    const std::size_t stride = change_stride(canvas, hero);
+    const auto pin = static_cast<std::size_t>(std::log2(static_cast<double>(hero.pin)));
+    const float half = (canvas.x(2.0) - canvas.x(1.0)) / 2;
+    for (std::size_t n = pin % stride; n < hero.stops.size(); n += stride) {
+        const view::StopView& stop = hero.stops[n];
+        const float x = canvas.x(static_cast<double>(stop.d_k));
+        const bool marked =
+            stop.d_k == hero.pin || static_cast<double>(stop.d_k) == canvas.plot.marker_x;
+        if (marked)
+            frame.painter.rect({x - half + 2, top}, {x + half - 2, top + frame.px(kChanges - 2)},
+                               frame.theme.raised, frame.px(4));
+        draw_text_in(frame, frame.fonts.digits_small, {x - half, top},
+                     {x + half, top + frame.px(kChanges - 2)}, Align::center,
+                     change_color(canvas, hero, stop.d_k), stop.change);
+    }
+}
+
+void read_pin(const PlotCanvas& canvas, const HeroView& hero, float top, view::Actions& out) {
+    const Frame& frame = canvas.frame;
+    const float half = (canvas.x(2.0) - canvas.x(1.0)) / 2;
+    ImGui::SetCursorScreenPos({canvas.low.x - half, top});
+    ImGui::InvisibleButton("pin", {canvas.high.x - canvas.low.x + 2 * half, frame.px(kChanges)});
+    say_gesture(false, out);
+    const Index d_k = stop_under_mouse(canvas);
+    if (ImGui::IsItemActive() && d_k != hero.pin) out.push_back(view::PinSaturation{d_k});
+    if (!ImGui::IsItemActive()) explain_stop(canvas, hero);
+    if (!focus_stop(frame)) return;
+    const int steps = arrow_steps(frame);
+    const Index next = steps == 0 ? hero.pin : view::next_stop(hero.pin, steps);
+    if (next != hero.pin) out.push_back(view::PinSaturation{next});
+}
+
+/// The name of the plot; at the right what became of the gradient, and below that how sure it is.
+void draw_title(const HeroView& hero, ImVec2 low, ImVec2 high, const Frame& frame) {
+    const Font& strong = frame.fonts.strong;
+    const float room = frame.text_width(strong, hero.headline);
+    const ImVec2 foot{high.x, low.y + frame.px(kTitle)};
+    draw_text_in(frame, strong, low, foot, Align::right, frame.theme.text, hero.headline);
+    draw_text_in(
+        frame, frame.fonts.body, low, foot, Align::left, frame.theme.text,
+        fit_text(frame, frame.fonts.body, hero.plot.title, high.x - low.x - room - frame.px(16)));
+    draw_text_in(frame, frame.fonts.small, {low.x, foot.y}, {high.x, foot.y + frame.px(kRange)},
+                 Align::right, frame.theme.muted, hero.headline_range);
+}
+
+PlotCanvas make_canvas(const HeroView& hero, ImVec2 low, ImVec2 high, bool faded,
+                       const Frame& frame) {
+    const float top = low.y + frame.px(kTitle + kRange + kLane + 4);
+    const float foot = high.y - frame.px(kTicks + kChanges + kCaption);
+    return {hero.plot,
+            frame,
+            {low.x + y_labels_width(hero.plot, frame), top},
+            {high.x - curve_names_width(hero.plot, frame), std::max(foot, top + frame.px(40))},
+            faded ? 0.45 : 1.0};
+}
+
+}  // namespace
+
+void draw_hero(const HeroView& hero, ImVec2 low, ImVec2 high, bool faded, const Frame& frame,
+               view::Actions& out) {
+    const PlotCanvas canvas = make_canvas(hero, low, high, faded, frame);
+    const float changes = canvas.high.y + frame.px(kTicks);
+    draw_title(hero, low, high, frame);
+    draw_y_axis(canvas);
+    draw_x_axis(canvas);
+    draw_gaps(canvas, hero);
+    draw_gap_label(canvas, hero);
+    draw_pin(canvas, hero);
+    draw_curves(canvas);
+    draw_curve_points(canvas);
+    draw_marker(canvas);
+    draw_values(canvas);
+    draw_curve_names(canvas);
+    const bool held = read_handle(canvas, hero, out);
+    draw_grip(canvas, held);
+    draw_changes(canvas, hero, changes);
+    read_pin(canvas, hero, changes, out);
+    draw_text_in(frame, frame.fonts.small, {low.x, changes + frame.px(kChanges)},
+                 {high.x, changes + frame.px(kChanges + kCaption)}, Align::left, frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, hero.stops_caption, high.x - low.x));
+}
+
+}  // namespace attn::ui

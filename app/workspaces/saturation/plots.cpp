@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/common/format.h"
+#include "app/workspaces/saturation/parts.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// What a plot says besides its curves.
+struct PlotWords {
+    std::string title;
+    const char* tooltip;
+    std::string (*text)(double value);
+};
+
+PlotView empty_plot(const PlotWords& words, const Medians& medians) {
+    PlotView plot;
+    plot.title = words.title;
+    plot.tooltip = words.tooltip;
+    plot.x_low = 1.0;
+    plot.x_high = 4096.0;
+    plot.x_ticks = {1, 8, 64, 512, 4096};
+    plot.x_tick_labels = {"1", "8", "64", "512", "4096"};
+    plot.marker_x = static_cast<double>(medians.d_k);
+    return plot;
+}
+
+void set_y_axis(PlotView& plot, std::vector<double> ticks, std::vector<std::string> labels) {
+    plot.y_low = ticks.front();
+    plot.y_high = ticks.back();
+    plot.y_ticks = std::move(ticks);
+    plot.y_tick_labels = std::move(labels);
+}
+
+/// One curve: `value` of each point; `band` of each, or no band.
+template <class Value>
+void add_curve(PlotView& plot, CurveView curve, const Medians& medians, const PlotWords& words,
+               Value value) {
+    for (const SaturationPoint& point : medians.points) {
+        curve.x.push_back(static_cast<double>(point.d_k));
+        curve.y.push_back(value(point));
+    }
+    const SaturationPoint* here = medians.here();
+    plot.curves.push_back(std::move(curve));
+    plot.marker_ys.push_back(here ? value(*here) : kNone);
+    plot.marker_texts.push_back(here ? words.text(value(*here)) : "…");
+}
+
+enum class Bands { drawn, left_out };
+
+/// Scaled and unscaled medians of one number.
+void add_sides(PlotView& plot, Band SaturationSide::*number, const Medians& medians,
+               const PlotWords& words, Bands bands) {
+    for (const auto side : {&SaturationPoint::scaled, &SaturationPoint::unscaled}) {
+        const bool is_scaled = side == &SaturationPoint::scaled;
+        CurveView curve{is_scaled ? "scaled" : "unscaled",
+                        is_scaled ? Role::weight : Role::score,
+                        !is_scaled,
+                        {},
+                        {},
+                        {},
+                        {}};
+        if (bands == Bands::drawn && medians.settings.model == SaturationModel::sampled)
+            for (const SaturationPoint& point : medians.points) {
+                curve.low.push_back((point.*side.*number).low);
+                curve.high.push_back((point.*side.*number).high);
+            }
+        add_curve(plot, std::move(curve), medians, words,
+                  [&](const SaturationPoint& point) { return (point.*side.*number).median; });
+    }
+}
+
+PlotView share_plot(const PlotWords& words, Band SaturationSide::*number, const Medians& medians) {
+    PlotView plot = empty_plot(words, medians);
+    add_sides(plot, number, medians, words, Bands::drawn);
+    set_y_axis(plot, {0.0, 0.5, 1.0}, {"0", "50 %", "100 %"});
+    return plot;
+}
+
+std::string four_digits(double value) { return significant(value, 4); }
+
+PlotView variance_plot(const Medians& medians) {
+    const bool drawn = medians.settings.model == SaturationModel::sampled;
+    const std::string z = drawn ? "q·k" : "z";
+    const PlotWords words{fmt::format("Var({}): the spread, squared", z),
+                          "Sample variance (n − 1) of all raw scores, of the same divided by √d_k, "
+                          "and the line d_k; both axes log",
+                          four_digits};
+    PlotView plot = empty_plot(words, medians);
+    plot.log_y = true;
+    const auto width = [](const SaturationPoint& p) { return static_cast<double>(p.d_k); };
+    const auto raw = [](const SaturationPoint& p) { return p.score_variance; };
+    const auto scaled = [=](const SaturationPoint& p) { return p.score_variance / width(p); };
+    const auto named = [](std::string label, Role role, bool dashed) {
+        return CurveView{std::move(label), role, dashed, {}, {}, {}, {}};
+    };
+    if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, words, width);
+    add_curve(plot, named("unscaled", Role::score, true), medians, words, raw);
+    add_curve(plot, named("scaled", Role::weight, false), medians, words, scaled);
+    set_y_axis(plot, {0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0},
+               {"0.1", "1", "10", "100", "10³", "10⁴"});
+    return plot;
+}
+
+/// The end of an axis from 0 on which `most` stands: 1, 2, 4 or 5 times a power of ten, at most 1/2.
+double axis_end(double most) {
+    if (!(most > 0.0)) return 0.5;
+    const double decade = std::pow(10.0, std::floor(std::log10(most)));
+    for (const double step : {1.0, 2.0, 4.0, 5.0, 10.0})
+        if (step * decade >= 1.05 * most) return std::min(step * decade, 0.5);
+    return std::min(20.0 * decade, 0.5);
+}
+
+/// Parts of 0 … end that are round: 5 of 0.5 and 0.1, 4 of 0.2 and 0.4.
+int tick_count(double end) {
+    const double digit = end / std::pow(10.0, std::floor(std::log10(end) + 1e-9));
+    return digit < 1.5 || digit > 4.5 ? 5 : 4;
+}
+
+double highest(const PlotView& plot) {
+    double most = 0.0;
+    for (const CurveView& curve : plot.curves)
+        for (const double y : curve.y) most = std::isnan(y) ? most : std::max(most, y);
+    return most;
+}
+
+}  // namespace
+
+std::string measure(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (value == 0.0) return "0";
+    if (std::abs(value) >= 0.00005) return fmt::format("{:.4f}", value);
+    return significant(value, 2);
+}
+
+PlotView gradient_plot(const Medians& medians) {
+    const PlotWords words{
+        "‖∂a/∂s‖_F: the gradient that softmax passes, over d_k",
+        "Frobenius norm of the softmax Jacobian J with respect to its input s: at "
+        "most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
+        measure};
+    PlotView plot = empty_plot(words, medians);
+    add_sides(plot, &SaturationSide::jacobian, medians, words, Bands::left_out);
+    const double end = axis_end(highest(plot));
+    const int parts = tick_count(end);
+    std::vector<double> ticks;
+    std::vector<std::string> labels;
+    for (int n = 0; n <= parts; ++n) {
+        ticks.push_back(end * n / parts);
+        labels.push_back(significant(ticks.back(), 3));
+    }
+    set_y_axis(plot, std::move(ticks), std::move(labels));
+    return plot;
+}
+
+PlotView raw_plot(const Medians& medians) {
+    const PlotWords words{"‖∂a/∂z‖_F: by the raw score z",
+                          "The same norm with respect to the raw score z, log axis: scaled it is "
+                          "‖J‖_F / √d_k, unscaled it is ‖J‖_F",
+                          measure};
+    PlotView plot = empty_plot(words, medians);
+    add_sides(plot, &SaturationSide::jacobian_raw, medians, words, Bands::drawn);
+    plot.log_y = true;
+    set_y_axis(plot, {1e-4, 1e-3, 1e-2, 1e-1, 1.0}, {"10⁻⁴", "10⁻³", "0.01", "0.1", "1"});
+    return plot;
+}
+
+std::vector<PlotView> small_plots(const Medians& medians) {
+    const PlotWords probability{"p_max: the largest weight", "p_max = max_j a_j, over d_k",
+                                percent};
+    const PlotWords evenness{"evenness: H / ln n",
+                             "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent};
+    return {share_plot(probability, &SaturationSide::max_probability, medians),
+            share_plot(evenness, &SaturationSide::evenness, medians), variance_plot(medians)};
+}
+
+}  // namespace attn::view

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/common/state.h"
+#include "core/saturation.h"
+
+namespace attn::view {
+
+inline constexpr std::string_view kModelNames[] = {"fixed_logits", "sampled"};
+
+/// The model that the workspace opens on: where the growth with √d_k comes from by itself.
+inline SaturationSettings sampled_settings() {
+    SaturationSettings settings;
+    settings.model = SaturationModel::sampled;
+    return settings;
+}
+
+/// Settings of the Saturation workspace; undone with the document.
+struct SaturationControls {
+    SaturationSettings settings = sampled_settings();
+    Index d_k = 64;
+    Index pin = 4;   // the d_k that the gradient is compared with
+    Index draw = 0;  // trial shown in the sampled model; "re-draw" adds 1
+    bool operator==(const SaturationControls&) const = default;
+};
+
+/// What is open in it.
+struct SaturationLook {
+    bool details = false;
+};
+
+/// The curves over d_k, from a job.
+struct SaturationCurves {
+    std::shared_ptr<const std::vector<SaturationPoint>> sweep;  // null until the first one is ready
+    SaturationSettings settings;                                // what it was computed for
+    double elapsed_ms = 0.0;
+};
+
+inline constexpr Controls<SaturationControls> saturation_controls;
+inline constexpr Look<SaturationLook> saturation_look;
+inline constexpr Look<SaturationCurves> saturation_curves;
+
+}  // namespace attn::view

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/common/action.h"
+#include "app/workspaces/step/state.h"
+
+namespace attn::view {
+
+// Moving about the stages, and one number of the inputs as it is typed.
+
+struct GoToStage {
+    Stage stage;
+    static constexpr Meta kMeta{"go_to_stage", Kind::plain};
+    friend void describe(Visitor& visit, GoToStage& action) { visit("stage", action.stage); }
+    friend void carry_out(AppState& state, const GoToStage& action);
+};
+/// ←/→.
+struct StepBy {
+    int steps;
+    static constexpr Meta kMeta{"step_by", Kind::plain};
+    friend void describe(Visitor& visit, StepBy& action) { visit("steps", action.steps); }
+    friend void carry_out(AppState& state, const StepBy& action);
+};
+/// Home/End.
+struct GoToEnd {
+    bool last;
+    static constexpr Meta kMeta{"go_to_end", Kind::plain};
+    friend void describe(Visitor& visit, GoToEnd& action) { visit("last", action.last); }
+    friend void carry_out(AppState& state, const GoToEnd& action);
+};
+/// Space.
+struct TogglePlay {
+    static constexpr Meta kMeta{"toggle_play", Kind::plain};
+    friend void carry_out(AppState& state, const TogglePlay& action);
+};
+struct SelectCell {
+    CellRef cell;
+    static constexpr Meta kMeta{"select_cell", Kind::plain};
+    friend void describe(Visitor& visit, SelectCell& action) { visit("cell", action.cell); }
+    friend void carry_out(AppState& state, const SelectCell& action);
+};
+struct MoveSelection {
+    int rows;
+    int columns;
+    static constexpr Meta kMeta{"move_selection", Kind::plain};
+    friend void describe(Visitor& visit, MoveSelection& action) {
+        visit("rows", action.rows);
+        visit("columns", action.columns);
+    }
+    friend void carry_out(AppState& state, const MoveSelection& action);
+};
+/// Each stage is guessed, one row of it, before it is shown.
+struct SetPredicting {
+    bool on;
+    static constexpr Meta kMeta{"set_predicting", Kind::plain};
+    friend void describe(Visitor& visit, SetPredicting& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const SetPredicting& action);
+};
+/// One entry of the guess.
+struct GuessEntry {
+    Index column;
+    double value;
+    static constexpr Meta kMeta{"guess_entry", Kind::plain};
+    friend void describe(Visitor& visit, GuessEntry& action) {
+        visit("column", action.column);
+        visit("value", action.value);
+    }
+    friend void carry_out(AppState& state, const GuessEntry& action);
+};
+/// The entry that the keys change.
+struct PickGuess {
+    Index column;
+    static constexpr Meta kMeta{"pick_guess", Kind::plain};
+    friend void describe(Visitor& visit, PickGuess& action) { visit("column", action.column); }
+    friend void carry_out(AppState& state, const PickGuess& action);
+};
+/// The row beside the guess; again: the stage.
+struct RevealGuess {
+    static constexpr Meta kMeta{"reveal_guess", Kind::plain};
+    friend void carry_out(AppState& state, const RevealGuess& action);
+};
+/// The same row once more, from the start.
+struct GuessAgain {
+    static constexpr Meta kMeta{"guess_again", Kind::plain};
+    friend void carry_out(AppState& state, const GuessAgain& action);
+};
+struct HoverCell {
+    std::optional<CellRef> cell;
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const HoverCell& action);
+};
+/// A symbol of the formula: its matrix is lit.
+struct HoverOperand {
+    std::optional<OperandId> operand;
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const HoverOperand& action);
+};
+struct ShowGradients {
+    bool on;
+    static constexpr Meta kMeta{"show_gradients", Kind::plain};
+    friend void describe(Visitor& visit, ShowGradients& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const ShowGradients& action);
+};
+/// What L is, and shows its gradients. Of one output: the selected one, else the one chosen last, else the first.
+struct SetLoss {
+    LossKind kind;
+    static constexpr Meta kMeta{"set_loss", Kind::plain};
+    friend void describe(Visitor& visit, SetLoss& action) {
+        visit("kind", action.kind, kLossNames);
+    }
+    friend void carry_out(AppState& state, const SetLoss& action);
+};
+/// L is this number of the output.
+struct SetLossCell {
+    CellRef cell;
+    static constexpr Meta kMeta{"set_loss_cell", Kind::plain};
+    friend void describe(Visitor& visit, SetLossCell& action) { visit("cell", action.cell); }
+    friend void carry_out(AppState& state, const SetLossCell& action);
+};
+/// What this number of the output should be, for the squared error.
+struct SetTarget {
+    CellRef cell;
+    double value;
+    static constexpr Meta kMeta{"set_target", Kind::edit};
+    friend void describe(Visitor& visit, SetTarget& action) {
+        visit("cell", action.cell);
+        visit("value", action.value);
+    }
+    friend void carry_out(AppState& state, const SetTarget& action);
+};
+/// The colours of weights: full at the largest of each row, or at 1.
+struct ScaleRows {
+    bool on;
+    static constexpr Meta kMeta{"scale_rows", Kind::plain};
+    friend void describe(Visitor& visit, ScaleRows& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const ScaleRows& action);
+};
+struct BeginCellEdit {
+    CellRef cell;
+    static constexpr Meta kMeta{"begin_cell_edit", Kind::plain};
+    friend void describe(Visitor& visit, BeginCellEdit& action) { visit("cell", action.cell); }
+    friend void carry_out(AppState& state, const BeginCellEdit& action);
+};
+/// Typing.
+struct DraftCell {
+    std::string text;
+    static constexpr Meta kMeta{"draft_cell", Kind::plain};
+    friend void describe(Visitor& visit, DraftCell& action) { visit("text", action.text); }
+    friend void carry_out(AppState& state, const DraftCell& action);
+};
+/// Enter: what is no number is explained, and the field stays open.
+struct CommitCellEdit {
+    static constexpr Meta kMeta{"commit_cell_edit", Kind::edit};
+    friend void carry_out(AppState& state, const CommitCellEdit& action);
+};
+/// Tab and Shift+Tab: the same, and on to a neighbour, row after row.
+struct CommitAndMove {
+    int cells;  // 1: to the right
+    static constexpr Meta kMeta{"commit_and_move", Kind::edit};
+    friend void describe(Visitor& visit, CommitAndMove& action) { visit("cells", action.cells); }
+    friend void carry_out(AppState& state, const CommitAndMove& action);
+};
+/// A click elsewhere: what is no number is explained and dropped.
+struct LeaveCellEdit {
+    static constexpr Meta kMeta{"leave_cell_edit", Kind::edit};
+    friend void carry_out(AppState& state, const LeaveCellEdit& action);
+};
+/// A double click on a computed number: selects it and says which inputs make it.
+struct ExplainSource {
+    CellRef cell;
+    static constexpr Meta kMeta{"explain_source", Kind::plain};
+    friend void describe(Visitor& visit, ExplainSource& action) { visit("cell", action.cell); }
+    friend void carry_out(AppState& state, const ExplainSource& action);
+};
+/// The sizes and the seed, under the row of controls.
+struct ShowModel {
+    bool on;
+    static constexpr Meta kMeta{"show_model", Kind::plain};
+    friend void describe(Visitor& visit, ShowModel& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const ShowModel& action);
+};
+struct CancelCellEdit {
+    static constexpr Meta kMeta{"cancel_cell_edit", Kind::plain};
+    friend void carry_out(AppState& state, const CancelCellEdit& action);
+};
+
+using StepActions =
+    ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
+               SetPredicting, GuessEntry, PickGuess, RevealGuess, GuessAgain, HoverOperand,
+               ShowGradients, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit,
+               CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel, SetLoss, SetLossCell,
+               SetTarget>;
+
+}  // namespace attn::view

@@ -1,0 +1,230 @@
+// The chain rule of Q, K, V, X and the parameters: sums over keys, queries, heads and tokens.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/step/backward_parts.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostRows = 512;  // of the table of heads
+
+// forward:  scores = Q Kᵀ  so  d_Q[i, c] = Σ_j d_scores[i, j] K[j, c]
+void explain_query(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const auto keys = contributing_keys(state, {state.batch, state.head}, cell.row);
+    Chain chain = chain_of(Stage::scores, tex_label(state, Axis::query, cell.row) + ", j", Stage::k,
+                           fmt::format("j, {}", cell.column), "key");
+    for (Index j = 0; j < state.document().size.tk; ++j)
+        if (keys[static_cast<std::size_t>(j)] != 0)
+            chain.add(stage_expr(state, From::gradients, Stage::scores,
+                                 shown_slice(state, Stage::scores), cell.row, j),
+                      stage_expr(state, From::values, Stage::k, shown_slice(state, Stage::k), j,
+                                 cell.column),
+                      label_of(state, Axis::key, j));
+    add_chain(explanation, std::move(chain), "j");
+}
+
+std::string query_label(const AppState& state, Index head, Index i) {
+    const std::string token = label_of(state, Axis::query, i);
+    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
+    return end - first == 1 ? token : fmt::format("{}, head {}", token, head);
+}
+
+// forward:  scores = Q Kᵀ  so  d_K[j, c] = Σ_i d_scores[i, j] Q[i, c], over every head that reads K
+void explain_key(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    Chain chain = chain_of(Stage::scores, "i, " + tex_label(state, Axis::key, cell.row), Stage::q,
+                           fmt::format("i, {}", cell.column), "query");
+    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
+    for (Index h = first; h < end; ++h)
+        for (Index i = 0; i < state.document().size.tq; ++i) {
+            const Slice slice{state.batch, h};
+            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
+                continue;
+            chain.add(stage_expr(state, From::gradients, Stage::scores, slice, i, cell.row),
+                      stage_expr(state, From::values, Stage::q, slice, i, cell.column),
+                      query_label(state, h, i));
+        }
+    add_chain(explanation, std::move(chain), "i");
+}
+
+// forward:  context = Ã V  so  d_V[j, c] = Σ_i Ã[i, j] d_context[i, c], over every head that reads V
+void explain_value(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const Stage weights = weight_stage(state.document());
+    Chain chain = chain_of(Stage::context, fmt::format("i, {}", cell.column), weights,
+                           "i, " + tex_label(state, Axis::key, cell.row), "query");
+    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
+    for (Index h = first; h < end; ++h)
+        for (Index i = 0; i < state.document().size.tq; ++i) {
+            const Slice slice{state.batch, h};
+            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
+                continue;
+            chain.add(stage_expr(state, From::gradients, Stage::context, slice, i, cell.column),
+                      stage_expr(state, From::values, weights, slice, i, cell.row),
+                      query_label(state, h, i));
+        }
+    add_chain(explanation, std::move(chain), "i");
+}
+
+/// One way from X to L: through a projection.
+struct Way {
+    Stage stage;
+    Param weight;
+};
+
+std::vector<Way> ways_of(const AppState& state, Stage input) {
+    const Way q{Stage::q, Param::w_q};
+    const Way k{Stage::k, Param::w_k};
+    const Way v{Stage::v, Param::w_v};
+    if (input == Stage::x_kv) return {k, v};
+    if (!state.document().inputs->x_kv.empty()) return {q};
+    return {q, k, v};
+}
+
+/// Σ_c d_Q[i, c] W_Q[m, c] of one head.
+Chain through(const AppState& state, const Way& way, Index head, const CellRef& cell) {
+    const Stage input = std::get<Stage>(cell.tensor);
+    const Index width = (*state.gradients)[way.stage].shape().d;
+    Chain chain = chain_of(way.stage, tex_label(state, info(input).rows, cell.row) + ", c",
+                           way.weight, fmt::format("{}, c", cell.column), "c");
+    for (Index c = 0; c < width; ++c)
+        chain.add(stage_expr(state, From::gradients, way.stage, {state.batch, head}, cell.row, c),
+                  param_expr(state, way.weight, cell.column, head * width + c),
+                  fmt::format("{}, {}", name_of(way.stage), c));
+    return chain;
+}
+
+/// The share of each way and head, running to the sum.
+struct Shares {
+    std::vector<std::string> labels;
+    std::vector<double> parts, running;
+};
+
+InspectorTable table_of(const Shares& shares) {
+    const auto parts = column_texts(shares.parts);
+    const auto running = column_texts(shares.running);
+    InspectorTable table{"", "through", {{"share", {}}, {"sum", {}}}, {}, {}};
+    for (std::size_t n = 0; n < std::min(parts.size(), kMostRows); ++n)
+        table.rows.push_back({shares.labels[n], {{parts[n], {}, {}}, {running[n], {}, {}}}});
+    return table;
+}
+
+// forward:  Q = X W_Q, K = X W_K, V = X W_V  so  d_X = d_Q W_Qᵀ + d_K W_Kᵀ + d_V W_Vᵀ, over every head
+void explain_input(const AppState& state, Explanation& explanation, Stage stage) {
+    const CellRef cell = explanation.cell;
+    Shares shares;
+    std::vector<Expr> sums;
+    std::string formula;
+    for (const Way& way : ways_of(state, stage)) {
+        const Index heads = (*state.gradients)[way.stage].shape().h;
+        std::vector<Expr> terms;
+        std::string name;
+        for (Index h = 0; h < heads; ++h) {
+            const Chain chain = through(state, way, h, cell);
+            const Expr products = products_of(chain.left, chain.right);
+            name = fmt::format("Σ {}·{}", chain.left.heading, chain.right.heading);
+            shares.parts.push_back(evaluate(products));
+            shares.running.push_back(shares.parts.back() +
+                                     (shares.running.empty() ? 0.0 : shares.running.back()));
+            shares.labels.push_back(heads == 1 ? name_of(way.stage)
+                                               : fmt::format("{}, head {}", name_of(way.stage), h));
+            terms.insert(terms.end(), products.args.begin(), products.args.end());
+        }
+        Expr sum = combine(Op::sum, std::move(terms));
+        const double value = evaluate(sum);
+        explanation.steps.push_back({"through " + name_of(way.stage),
+                                     "\\text{through }" + name_of(way.stage), std::move(sum), value,
+                                     name});
+        sums.push_back(plain(value));
+        formula += fmt::format(R"({}{}\,{}^\top)", formula.empty() ? "" : " + ",
+                               tex_gradient(way.stage), name_of(way.weight));
+    }
+    set_formula(explanation, std::move(formula));
+    explanation.table = table_of(shares);
+    explanation.steps.push_back(last_step(explanation, combine(Op::sum, std::move(sums))));
+}
+
+std::string token_label(const AppState& state, Axis axis, Index batch, Index i) {
+    const std::string token = label_of(state, axis, i);
+    return state.document().size.batch > 1 ? fmt::format("{}, sequence {}", token, batch) : token;
+}
+
+/// What a parameter multiplies and what it makes.
+struct Projection {
+    Stage input, output;
+    Index head;  // of the output
+};
+Projection projection_of(const AppState& state, Param param) {
+    const Stage source = key_stage(state.document());
+    switch (param) {
+        case Param::w_q:
+        case Param::b_q:
+            return {Stage::x, Stage::q, shown_slice(state, Stage::q).head};
+        case Param::w_k:
+        case Param::b_k:
+            return {source, Stage::k, shown_slice(state, Stage::k).head};
+        case Param::w_v:
+        case Param::b_v:
+            return {source, Stage::v, shown_slice(state, Stage::v).head};
+        default:
+            return {Stage::context, Stage::output, 0};
+    }
+}
+
+// forward:  Q = X W_Q  so  d_W_Q[m, c] = Σ_i X[i, m] d_Q[i, c];  Y = concat W_O the same way
+void explain_weights(const AppState& state, Explanation& explanation, Param param) {
+    const CellRef cell = explanation.cell;
+    const Projection made = projection_of(state, param);
+    const Index width = state.document().size.d_v;
+    const bool joins = param == Param::w_o;
+    const Index head = joins ? cell.row / width : 0;
+    const Index column = joins ? cell.row % width : cell.row;
+    Chain chain = chain_of(made.output, fmt::format("i, {}", cell.column), made.input,
+                           fmt::format("i, {}", cell.row), "token");
+    const Axis axis = info(made.output).rows;
+    for (Index b = 0; b < state.document().size.batch; ++b)
+        for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
+            chain.add(
+                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
+                stage_expr(state, From::values, made.input, {b, head}, i, column),
+                token_label(state, axis, b, i));
+    add_chain(explanation, std::move(chain), "i");
+}
+
+// forward:  Q = X W_Q + b_Q  so  d_b_Q[c] = Σ_i d_Q[i, c]
+void explain_bias(const AppState& state, Explanation& explanation, Param param) {
+    const CellRef cell = explanation.cell;
+    const Projection made = projection_of(state, param);
+    Chain chain = chain_of(made.output, fmt::format("i, {}", cell.column), param, "", "token");
+    chain.right.name = chain.right.heading = "1";
+    for (Index b = 0; b < state.document().size.batch; ++b)
+        for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
+            chain.add(
+                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
+                constant(1.0), token_label(state, info(made.output).rows, b, i));
+    const std::string summed = chain.left.tex;
+    add_chain(explanation, std::move(chain), "i");
+    set_formula(explanation, R"(\sum_i )" + summed);
+    explanation.notes.emplace_back("The bias is added to every row.");
+}
+
+}  // namespace
+
+void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage) {
+    if (stage == Stage::q) return explain_query(state, explanation);
+    if (stage == Stage::k) return explain_key(state, explanation);
+    if (stage == Stage::v) return explain_value(state, explanation);
+    explain_input(state, explanation, stage);
+}
+
+void explain_param_gradient(const AppState& state, Explanation& explanation, Param param) {
+    if (info(param).bias) return explain_bias(state, explanation, param);
+    explain_weights(state, explanation, param);
+}
+
+}  // namespace attn::view

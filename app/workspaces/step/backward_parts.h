@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "app/workspaces/step/explain_parts.h"
+
+namespace attn::view {
+
+// Numbers of a chain rule: of any sequence and head, values and gradients. d_ is gradient of; b sequence,
+// h query head, g key/value head, i query row, j key row, c column.
+
+enum class From : std::uint8_t { values, gradients };
+/// Which matrix of a stage: a sequence and a head.
+struct Slice {
+    Index batch = 0;
+    Index head = 0;
+};
+/// One number of a stage, linked where it is of the sequence and head shown.
+Expr stage_expr(const AppState& state, From from, Stage stage, Slice slice, Index row,
+                Index column);
+/// One number of a whole parameter, linked where it is of the head shown.
+Expr param_expr(const AppState& state, Param param, Index row, Index column);
+
+/// The sequence and head that the window shows, of a stage.
+Slice shown_slice(const AppState& state, Stage stage);
+/// The query heads [first, end) that read one key/value head.
+std::pair<Index, Index> readers_of(const AppState& state, Index kv_head);
+Index kv_head_of(const AppState& state, Index head);
+/// Which keys row i of a head takes part with.
+std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, Index i);
+
+/// "∂L/∂S[" of a stage or parameter without its place: "∂L/∂S".
+std::string gradient_symbol(const OperandId& id);
+/// The same as TeX, at the place that the indices say, "\text{cat}, j"; "": of the whole matrix.
+std::string tex_gradient(const OperandId& id, const std::string& indices = "");
+/// What S is of the scores, as TeX: "\frac{1}{\sqrt{d_k}}", "\mathrm{scale}"; "" where they stay as they are.
+std::string tex_factor(const AttentionSpec& spec);
+/// Of a sum over c of gradients times values: its operands and the labels of its terms.
+struct Chain {
+    Side left, right;
+    std::vector<std::string> labels = {};
+    std::string counts = {};
+    void add(Expr l, Expr r, std::string label);
+};
+/// A chain of gradients of `left` times values of `right`; the names end with what the indices are, as TeX.
+Chain chain_of(const OperandId& left, const std::string& left_index, const OperandId& right,
+               const std::string& right_index, std::string counts);
+/// Its formula, a sum over `index`, and the last step.
+void add_chain(Explanation& explanation, Chain chain, std::string_view index);
+
+// Parts of explain_gradient(), each with what it reads kept.
+void explain_softmax_gradient(const AppState& state, Explanation& explanation);  // of M
+/// What raising the pair's score does to the weights of its row.
+void explain_competition(const AppState& state, Explanation& explanation);
+void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage);
+void explain_param_gradient(const AppState& state, Explanation& explanation, Param param);
+
+}  // namespace attn::view

@@ -1,0 +1,192 @@
+#include "app/workspaces/step/view_parts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/step/gradient_view.h"
+#include "app/workspaces/step/grids.h"
+
+namespace attn::view {
+namespace {
+
+GridView operand_grid(const AppState& state, Stage result, const OperandId& id) {
+    if (const Param* param = std::get_if<Param>(&id)) return param_grid(state, *param);
+    const Stage stage = std::get<Stage>(id);
+    if (stage == Stage::context) return joined_grid(state);
+    const bool shares_columns = (result == Stage::scores && stage == Stage::k) ||
+                                (result == Stage::context && stage == Stage::v);
+    return stage_grid(state, stage, shares_columns);
+}
+
+void light_sources(GridView& grid, Lights lights, const CellRef& focus) {
+    switch (lights) {
+        case Lights::same_cell:
+            return light(grid, {grid.id, focus.row, focus.column});
+        case Lights::same_row:
+            return light_row(grid, focus.row);
+        case Lights::row_of_column:
+            return light_row(grid, focus.column);
+        case Lights::column:
+            return light_column(grid, focus.column);
+    }
+}
+
+/// The cell whose sources are lit: the hovered one of the result, else the selected one.
+std::optional<CellRef> focus_of(const AppState& state) {
+    const StepLook& look = step_look(state);
+    if (look.hovered) {
+        if (look.hovered->tensor == OperandId(look.stage)) return look.hovered;
+        return std::nullopt;
+    }
+    if (state.selected && state.selected->tensor == OperandId(look.stage)) return state.selected;
+    return std::nullopt;
+}
+
+/// A hovered operand cell (or a link to one) is lit itself.
+void light_hovered(const AppState& state, GridView& grid) {
+    const auto& hovered = step_look(state).hovered;
+    if (hovered && hovered->tensor == grid.id && grid.id != OperandId(step_look(state).stage))
+        light(grid, *hovered);
+}
+
+/// The query whose row is written out: the pointed one, else the selected one, else the first.
+Index focused_row(const AppState& state) {
+    const auto row_of = [](const std::optional<CellRef>& cell) -> std::optional<Index> {
+        if (!cell) return std::nullopt;
+        const Stage* const stage = std::get_if<Stage>(&cell->tensor);
+        if (stage == nullptr || info(*stage).rows != Axis::query) return std::nullopt;
+        return cell->row;
+    };
+    const StepLook& look = step_look(state);
+    const Index rows = state.document().size.tq;
+    return std::min(row_of(look.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
+}
+
+void put(std::vector<GridView>& grids, GridView grid, Slot slot, std::string action = {}) {
+    grid.slot = slot;
+    grid.action = std::move(action);
+    grids.push_back(std::move(grid));
+}
+
+/// The stages of query by key that work on each number or row alone: the focused row of what they start from.
+void put_row(std::vector<GridView>& grids, const GridView& whole, Index row, std::string action) {
+    put(grids, row_grid(whole, row), Slot::top, std::move(action));
+}
+
+std::vector<GridView> embedding_canvas(const AppState& state, Stage stage) {
+    std::vector<GridView> canvas = embedding_grids(state, stage);
+    for (GridView& grid : canvas) {
+        if (const auto focus = focus_of(state)) light(grid, *focus);
+        grid.slot = Slot::left;
+    }
+    return canvas;
+}
+
+/// What stands beside the gradient.
+std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
+    std::vector<GridView> canvas = gradient_operands(state, stage);
+    for (GridView& grid : canvas)
+        for (const auto& focus : {focus_of(state), step_look(state).hovered})
+            if (focus && grid.id == focus->tensor) light(grid, *focus);
+    return canvas;
+}
+
+std::string action_of(const AppState& state, Stage stage) {
+    if (stage == Stage::weights) return "softmax";
+    if (stage == Stage::scaled) return scale_words(state.document());
+    if (stage == Stage::dropped)
+        return fmt::format("dropout {}", significant(state.document().spec.dropout, 2));
+    return {};
+}
+
+/// A weight matrix shares its columns with what it makes; in scores a key's row is a column.
+Slot slot_of(Stage result, const Operand& operand) {
+    if (operand.lights == Lights::column || operand.lights == Lights::row_of_column)
+        return Slot::top;
+    return result == Stage::context ? Slot::hero : Slot::left;
+}
+
+GridView lit_operand(const AppState& state, Stage stage, const Operand& operand, bool copied) {
+    const OperandId id = operand_of(state.document(), stage, operand.id);
+    GridView grid = operand_grid(state, stage, id);
+    const auto focus = focus_of(state);
+    if (focus && copied)
+        light(grid, {grid.id, focus->row, focus->column + grid.first_column});
+    else if (focus)
+        light_sources(grid, operand.lights, *focus);
+    light_hovered(state, grid);
+    return grid;
+}
+
+/// Row by row where a stage works on the pairs of query and key alone.
+void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas) {
+    const std::size_t wholes = canvas.size();
+    const Index row = focused_row(state);
+    for (std::size_t n = 0; n < wholes; ++n) {
+        const bool last = n + 1 == wholes;
+        put_row(canvas, GridView(canvas[n]), row, last ? action_of(state, stage) : std::string());
+    }
+    if (stage != Stage::weights && stage != Stage::dropped) return;
+    GridView bars = row_grid(stage_grid(state, stage), row);
+    bars.as_bars = true;
+    put(canvas, std::move(bars), Slot::top);
+}
+
+std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
+    std::vector<GridView> canvas;
+    const bool copied = stage == Stage::output && !mixes(state.document());
+    for (const auto& operand : info(stage).operands) {
+        if (!operand || (copied && operand->id == OperandId(Param::w_o))) continue;
+        const Param* const param = std::get_if<Param>(&operand->id);
+        if (param != nullptr && state.document().inputs->params[*param].empty()) continue;
+        if (!is_kept(state, operand_of(state.document(), stage, operand->id))) continue;
+        put(canvas, lit_operand(state, stage, *operand, copied), slot_of(stage, *operand));
+    }
+    if (stage == Stage::masked && is_kept(state, Stage::masked)) {
+        put(canvas, mask_grid(state), Slot::left);
+        if (const auto focus = focus_of(state)) light(canvas.back(), *focus);
+    }
+    const bool by_rows = pair_stages()[index_of(stage)] && stage != Stage::scores;
+    if (by_rows && is_kept(state, stage)) put_rows(state, stage, canvas);
+    return canvas;
+}
+
+}  // namespace
+
+bool mixes(const Document& document) { return !document.inputs->params[Param::w_o].empty(); }
+
+std::vector<GridView> canvas_of(const AppState& state, Stage stage) {
+    if (state.show_gradients) return gradient_canvas(state, stage);
+    if (stage == Stage::x || stage == Stage::x_kv) return embedding_canvas(state, stage);
+    return table_canvas(state, stage);
+}
+
+void focus_grids(const AppState& state, StepView& view) {
+    const auto focus = [&](GridView& grid) {
+        if (grid.row_role == Role::query && grid.rows > 1 && !grid.transposed)
+            grid.focus_row = focused_row(state);
+        for (const auto& cell : {state.selected, step_look(state).hovered})
+            if (cell) focus_on(grid, *cell);
+    };
+    focus(view.result);
+    for (GridView& grid : view.operands) focus(grid);
+}
+
+GridView result_of(const AppState& state, Stage stage) {
+    return state.show_gradients ? gradient_grid(state, stage) : stage_grid(state, stage);
+}
+
+void light_operand(const AppState& state, StepView& view) {
+    view.lit = step_look(state).lit;
+    if (!view.lit) return;
+    const OperandId lit = operand_of(state.document(), step_look(state).stage, *view.lit);
+    std::vector<GridView*> grids{&view.result};
+    for (GridView& operand : view.operands) grids.push_back(&operand);
+    const auto is_lit = [&](const GridView* grid) { return grid->id == lit; };
+    if (std::ranges::none_of(grids, is_lit)) return;
+    for (GridView* const grid : grids) grid->lit.assign(grid->cells.size(), is_lit(grid));
+}
+
+}  // namespace attn::view

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/still.h"
+#include "app/workspaces/step/draw/canvas.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Key;
+
+constexpr float kAir = 4.0F;  // design units, beside and above the digits
+
+/// The largest face with which a usual number stands in a cell of that size, as in the grid itself.
+Font editor_font(ImVec2 cell, const Frame& frame) {
+    const Fonts& fonts = frame.fonts;
+    const float air = 2 * frame.px(kAir);
+    for (const Font* font : {&fonts.digits_large, &fonts.digits_medium, &fonts.digits})
+        if (frame.text_width(*font, "−0.603") + air <= cell.x && font->px + 2.0F <= cell.y)
+            return *font;
+    return fonts.digits_small;
+}
+
+/// The cell's own place; larger about its middle where that has no room for the number.
+struct EditorPlace {
+    ImVec2 low, size;
+};
+EditorPlace editor_place(const std::string& draft, ImVec2 low, ImVec2 cell, const Font& font,
+                         const Frame& frame) {
+    const float room = frame.text_width(font, draft + "0") + 2 * frame.px(kAir);
+    const ImVec2 size{std::max(cell.x, room), std::max(cell.y, font.px + 2 * frame.px(kAir))};
+    const float left = ImGui::GetWindowPos().x;
+    return {{std::max(left, std::round(low.x - (size.x - cell.x) / 2)),
+             std::round(low.y - (size.y - cell.y) / 2)},
+            size};
+}
+
+/// The text field with everything selected; "" is a draft like any other.
+bool edit_text(std::string& draft, ImVec2 size, const Font& font, const Frame& frame) {
+    const float pad = std::max(0.0F, (size.y - font.px) / 2);
+    push_font(font);
+    const float spare = size.x - frame.text_width(font, draft);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {std::max(frame.px(kAir), spare / 2), pad});
+    ImGui::SetNextItemWidth(size.x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_no_tab_stop();
+    const bool edited =
+        ImGui::InputText("##cell editor", &draft, ImGuiInputTextFlags_AutoSelectAll);
+    pop_no_tab_stop();
+    still_field(frame, font, draft);
+    ImGui::PopStyleVar();
+    pop_font();
+    return edited;
+}
+
+/// What ends the typing in this frame; the field is the last item. Tab goes on to the next cell.
+void end_typing(bool left, const Frame& frame, view::Actions& out) {
+    if (is_pressed(Key::escape)) return out.push_back(view::CancelCellEdit{});
+    if (is_pressed(Key::tab)) {
+        release_item();
+        if (frame.focus != nullptr) frame.focus->claim(Key::tab);
+        return out.push_back(view::CommitAndMove{ImGui::GetIO().KeyShift ? -1 : 1});
+    }
+    if (!left) return;
+    if (is_pressed(Key::enter)) return out.push_back(view::CommitCellEdit{});
+    out.push_back(view::LeaveCellEdit{});
+}
+
+}  // namespace
+
+void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
+                      view::Actions& out) {
+    std::string draft = editing.draft;
+    const Font font = editor_font(size, frame);
+    const EditorPlace place = editor_place(draft, low, size, font, frame);
+    ImGui::SetCursorScreenPos(place.low);
+    // a window of its own: a click into it is none on the cells beneath
+    ImGui::BeginChild("cell editor", place.size, false, ImGuiWindowFlags_NoScrollbar);
+    const bool edited = edit_text(draft, place.size, font, frame);
+    const bool left = ImGui::IsItemDeactivated();
+    const bool held = left || ImGui::IsItemActive();
+    frame.painter.outline(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), frame.theme.accent,
+                          frame.px(2), frame.px(2));
+    ImGui::EndChild();
+    if (edited) out.push_back(view::DraftCell{draft});
+    if (held) end_typing(left, frame, out);
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,256 @@
+#include "app/workspaces/step/draw/controls.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/still.h"
+#include "app/common/format.h"
+#include "app/workspaces/step/draw/canvas.h"
+
+namespace attn::ui {
+namespace {
+
+using view::Actions;
+using view::ControlsView;
+
+// Design units.
+constexpr float kPresetWidth = 168.0F;
+constexpr float kNarrowPreset = 128.0F;
+constexpr float kLeastSentence = 168.0F;
+constexpr float kGap = 12.0F;
+constexpr float kNarrowRow = 720.0F;
+constexpr float kLossWidth = 208.0F;  // "L = ½ Σ (output − target)²"
+constexpr float kToggle = 28.0F;      // its height
+// Temperatures the slider reaches; any other can be typed.
+constexpr double kLowTemperature = 0.05;
+constexpr double kHighTemperature = 100.0;
+
+void preset_combo(const ControlsView& view, float width, const Frame& frame, Actions& out) {
+    std::vector<std::string> names;
+    int current = -1;
+    for (const view::Preset& preset : view.presets) {
+        if (preset.key == view.preset) current = static_cast<int>(names.size());
+        names.push_back(preset.title);
+    }
+    const Options options{names, current,
+                          current < 0 ? (view.toy ? "custom" : view.title)
+                                      : names[static_cast<std::size_t>(current)]};
+    const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
+    const auto row = combo(frame, "##preset", options, width, tip, out);
+    if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
+}
+
+view::Action typed(const ControlsView& view, const std::string& text) {
+    if (view.reads_text) return view::TypeText{text};
+    return view::DraftSentence{text};
+}
+
+view::Action entered_text(const ControlsView& view, const std::string& text) {
+    if (view.reads_image) return view::ReadImage{text};
+    if (view.reads_text) return view::EndGesture{};
+    return view::SetSentence{text};
+}
+
+void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
+    std::string draft = view.sentence_draft;
+    ImGui::SetNextItemWidth(width);
+    push_no_tab_stop();
+    const char* const hint = view.reads_image  ? "Path of a PNG, press Enter; or drop one"
+                             : view.reads_text ? "Type a text for the model"
+                                               : "Type a sentence, press Enter";
+    const bool entered =
+        ImGui::InputTextWithHint("##sentence", hint, &draft, ImGuiInputTextFlags_EnterReturnsTrue);
+    pop_no_tab_stop();
+    still_field(frame, frame.fonts.body, draft, hint);
+    if (view.reads_image)
+        tooltip(frame, "Image", "The PNG that the model reads. Press Enter, or drop one here.");
+    else if (view.reads_text)
+        tooltip(frame, "Text", "Every layer is computed as you type. Enter: typing is done.");
+    else
+        tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
+    text_stop(frame);
+    if (draft != view.sentence_draft) out.push_back(typed(view, draft));
+    if (entered) out.push_back(entered_text(view, draft));
+}
+
+/// Which of several is looked at: counted from 0.
+std::optional<Index> place_field(const char* id, const char* words, Index value, Index count,
+                                 const Tip& tip, const Frame& frame, Actions& out) {
+    const float width = number_width(frame, words, count - 1);
+    return number_field(frame, id, words, value, 0, count - 1, width, tip, out);
+}
+
+void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,
+          Actions& out, view::Action (*make)(bool)) {
+    if (const auto value = toggle(frame, id, words, on, tip)) out.push_back(make(*value));
+}
+
+std::string scaling_words(const ControlsView& view) {
+    return view.scaling ? view.scale_words : "scaling off";
+}
+
+/// Room for any d_k, so that nothing beside it moves when that is changed.
+float scaling_width(const ControlsView& view, const Frame& frame) {
+    return std::max(toggle_width(frame, "÷ √128 = 11.31"),
+                    toggle_width(frame, scaling_words(view)));
+}
+
+SliderWords temperature_words(const ControlsView& view) {
+    return {"τ", view::cell_number(view.temperature, 2), "100.00"};
+}
+
+void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
+    const SliderWords words = temperature_words(view);
+    const Tip tip{"τ: temperature",
+                  "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click "
+                  "to type."};
+    const auto next = real_slider(frame, "##temperature", words, view.temperature, kLowTemperature,
+                                  kHighTemperature, slider_width(frame, words), tip, out);
+    if (next) out.push_back(view::SetTemperature{*next});
+}
+
+Tip head_tip(const ControlsView& view) {
+    return {"The head that is shown",
+            view.heads_words.empty() ? "Key: H" : view.heads_words + "\nKey: H"};
+}
+
+bool is_there(RowItem item, const ControlsView& view) {
+    if (item == RowItem::sequence) return view.batches > 1;
+    if (item == RowItem::layer) return view.layers > 1;
+    if (item == RowItem::head) return view.heads > 1;
+    if (item == RowItem::loss) return view.loss.shown;
+    return true;
+}
+
+/// What the row holds at this width: the sentence takes what is left.
+struct RowPlan {
+    float preset = 0.0F, sentence = 0.0F;
+    unsigned left_out = 0;
+};
+
+RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
+    const float gap = frame.px(kGap);
+    RowPlan plan;
+    plan.preset = frame.px(room < frame.px(kNarrowRow) ? kNarrowPreset : kPresetWidth);
+    float taken = plan.preset + gap + button_width(frame, "Model ▾") + gap;
+    for (unsigned n = 0; n < kRowItems; ++n)
+        if (is_there(RowItem{n}, view)) taken += row_item_width(RowItem{n}, view, frame) + gap;
+    for (unsigned n = 0; n < kRowItems && taken + frame.px(kLeastSentence) > room; ++n) {
+        if (!is_there(RowItem{n}, view)) continue;
+        taken -= row_item_width(RowItem{n}, view, frame) + gap;
+        plan.left_out |= bit_of(RowItem{n});
+    }
+    plan.sentence = std::max(frame.px(kLeastSentence) / 2, room - taken);
+    return plan;
+}
+
+/// The next place in the row, for something that is so high.
+void place_next(float& x, float width, float height, ImVec2 low, const Frame& frame) {
+    const float y = low.y + (ImGui::GetWindowHeight() - height) / 2;
+    ImGui::SetCursorScreenPos({std::round(x), std::round(y)});
+    x += width + frame.px(kGap);
+}
+
+ModelButton model_button(const Frame& frame, Actions& out, bool open) {
+    ModelButton model;
+    if (button(frame, "model", "Model ▾", {"Model: sizes and seed", "Key: D"}))
+        out.push_back(view::ShowModel{!open});
+    model.low = ImGui::GetItemRectMin();
+    model.high = ImGui::GetItemRectMax();
+    model.control = last_item_id();
+    return model;
+}
+
+}  // namespace
+
+float row_item_width(RowItem item, const ControlsView& view, const Frame& frame) {
+    switch (item) {
+        case RowItem::sequence:
+            return number_width(frame, "sequence", view.batches - 1);
+        case RowItem::layer:
+            return number_width(frame, "layer", view.layers - 1);
+        case RowItem::head:
+            return number_width(frame, "head", view.heads - 1);
+        case RowItem::temperature:
+            return slider_width(frame, temperature_words(view));
+        case RowItem::gradients:
+            return toggle_width(frame, "gradients");
+        case RowItem::causal:
+            return toggle_width(frame, "causal");
+        case RowItem::loss:
+            return frame.px(kLossWidth);
+        case RowItem::scaling:
+            break;
+    }
+    return scaling_width(view, frame);
+}
+
+void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
+    switch (item) {
+        case RowItem::sequence:
+            if (const auto batch =
+                    place_field("##batch", "sequence", view.batch, view.batches,
+                                {"The sequence of the batch that is shown", ""}, frame, out))
+                out.push_back(view::ShowHead{view.head, *batch});
+            return;
+        case RowItem::layer:
+            if (const auto layer = place_field("##layer", "layer", view.layer, view.layers,
+                                               {"The layer shown", "Key: Y"}, frame, out))
+                out.push_back(view::ShowLayer{*layer});
+            return;
+        case RowItem::head:
+            if (const auto head = place_field("##head", "head", view.head, view.heads,
+                                              head_tip(view), frame, out))
+                out.push_back(view::ShowHead{*head, view.batch});
+            return;
+        case RowItem::temperature:
+            return temperature(view, frame, out);
+        case RowItem::gradients:
+            return flip("gradients", "gradients", view.gradients,
+                        {"∂L/∂ of every stage and parameter",
+                         "The canvas shows gradients in place of values."},
+                        frame, out,
+                        [](bool on) -> view::Action { return view::ShowGradients{on}; });
+        case RowItem::loss:
+            return draw_loss(view.loss, frame.px(kLossWidth), frame, out);
+        case RowItem::causal:
+            return flip("causal", "causal", view.causal,
+                        {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
+                        frame, out, [](bool on) -> view::Action { return view::SetCausal{on}; });
+        case RowItem::scaling:
+            return flip("scaling", scaling_words(view), view.scaling,
+                        {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
+                        out, [](bool on) -> view::Action { return view::SetScaling{on}; });
+    }
+}
+
+ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
+    constexpr std::array kOrder{RowItem::layer,     RowItem::sequence,    RowItem::head,
+                                RowItem::scaling,   RowItem::temperature, RowItem::causal,
+                                RowItem::gradients, RowItem::loss};
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const RowPlan plan = plan_row(view, ImGui::GetContentRegionAvail().x, frame);
+    const float field = ImGui::GetFrameHeight();
+    float x = low.x;
+    place_next(x, plan.preset, field, low, frame);
+    preset_combo(view, plan.preset, frame, out);
+    place_next(x, plan.sentence, field, low, frame);
+    sentence_field(view, plan.sentence, frame, out);
+    for (const RowItem item : kOrder) {
+        if (!is_there(item, view) || (plan.left_out & bit_of(item)) != 0) continue;
+        const bool flips =
+            item == RowItem::scaling || item == RowItem::causal || item == RowItem::gradients;
+        place_next(x, row_item_width(item, view, frame), flips ? frame.px(kToggle) : field, low,
+                   frame);
+        draw_row_item(item, view, frame, out);
+    }
+    place_next(x, 0.0F, field, low, frame);
+    ModelButton model = model_button(frame, out, view.model_open);
+    model.left_out = plan.left_out;
+    return model;
+}
+
+}  // namespace attn::ui

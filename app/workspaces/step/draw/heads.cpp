@@ -1,0 +1,133 @@
+#include "app/workspaces/step/draw/heads.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+
+namespace attn::ui {
+namespace {
+
+using view::HeadPicture;
+using view::HeadsView;
+
+// Design units.
+constexpr float kStrip = 96.0F;
+constexpr float kInset = 4.0F;        // room for the ring
+constexpr float kLargest = 72.0F;     // side of a picture
+constexpr float kLeastAlone = 48.0F;  // smaller ones stand in two columns
+constexpr float kPair = 38.0F;
+constexpr float kLine = 15.0F;  // of a title
+constexpr float kUnder = 5.0F;  // a picture, for its ring
+constexpr float kGap = 12.0F;
+constexpr float kFlattest = 0.4F;  // of a picture, its height over its width
+
+/// How the pictures stand.
+struct Setting {
+    int columns = 1;
+    float side = 0.0F;
+    float lines = 1.0F;  // of title and name
+    float pitch = 0.0F;  // from one row of pictures to the next
+};
+
+bool has_names(const HeadsView& view) {
+    return std::ranges::any_of(view.heads,
+                               [](const HeadPicture& head) { return !head.name.empty(); });
+}
+
+Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
+    const auto count = static_cast<float>(view.heads.size());
+    Setting setting;
+    setting.lines = has_names(view) ? 2.0F : 1.0F;
+    const float around = frame.px(kLine) * setting.lines + frame.px(kGap);
+    setting.side = std::min(frame.px(kLargest), std::floor(height / count - around));
+    if (setting.side < frame.px(kLeastAlone)) {
+        setting.columns = 2;
+        setting.side = frame.px(kPair);
+        setting.lines = 1.0F;
+    }
+    setting.pitch = setting.side + frame.px(kLine) * setting.lines + frame.px(kGap);
+    return setting;
+}
+
+/// Where the picture stands in its square: flat where it has many columns, never a line.
+struct Square {
+    view::Point low, high;
+};
+Square square_of(const HeadsView& view, view::Point low, float side) {
+    const float aspect =
+        view.columns > 0 ? static_cast<float>(view.rows) / static_cast<float>(view.columns) : 1.0F;
+    const float height = side * std::clamp(aspect, kFlattest, 1.0F);
+    const float width = side * std::clamp(1.0F / std::max(aspect, 1e-6F), kFlattest, 1.0F);
+    const view::Point from{low.x + (side - width) / 2, low.y + (side - height) / 2};
+    return {from, {from.x + width, from.y + height}};
+}
+
+void draw_picture(const HeadsView& view, const HeadPicture& head, const Frame& frame,
+                  const Square& square) {
+    if (head.drawn) frame.painter.image(head.picture, square.low, square.high);
+    const view::Color edge = head.shown ? frame.theme.accent : frame.theme.line;
+    const float out = frame.px(head.shown ? 3.0F : 1.0F);
+    frame.painter.outline({square.low.x - out, square.low.y - out},
+                          {square.high.x + out, square.high.y + out}, edge,
+                          frame.px(head.shown ? 2.0F : 1.0F), frame.px(2));
+    if (!head.drawn)
+        draw_text_in(frame, frame.fonts.body, {square.low.x, square.low.y},
+                     {square.high.x, square.high.y}, Align::center, frame.theme.muted,
+                     std::to_string(head.head));
+    (void)view;
+}
+
+void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& frame, ImVec2 low,
+                 float width) {
+    const Font& font = frame.fonts.small;
+    const view::Color color = head.shown ? frame.theme.accent : frame.theme.muted;
+    const auto line = [&](float n, const std::string& words) {
+        const float top = low.y + setting.side + frame.px(kInset + kUnder) + frame.px(kLine) * n;
+        draw_text_in(frame, font, {low.x, top}, {low.x + width, top + frame.px(kLine)},
+                     Align::center, color, fit_text(frame, font, words, width));
+    };
+    const bool fits = frame.text_width(font, head.title) <= width;
+    line(0.0F, fits ? head.title : std::to_string(head.head));
+    if (setting.lines > 1.0F) line(1.0F, head.name);
+}
+
+void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& setting,
+               const Frame& frame, ImVec2 low, float width, view::Actions& out) {
+    ImGui::SetCursorScreenPos(low);
+    ImGui::PushID(static_cast<int>(head.head));
+    const bool clicked = ImGui::InvisibleButton("head", {width, setting.pitch - frame.px(kInset)});
+    if (pressed_by_key(frame) || clicked) out.push_back(view::ShowHead{head.head, view.batch});
+    tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
+                   head.name.empty() ? head.title : head.title + ": " + head.name, head.tooltip);
+    const view::Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kInset)};
+    draw_picture(view, head, frame, square_of(view, corner, setting.side));
+    draw_titles(head, setting, frame, low, width);
+    ImGui::PopID();
+}
+
+}  // namespace
+
+float heads_width(const HeadsView& view, const Frame& frame) {
+    return view.heads.empty() ? 0.0F : frame.px(kStrip);
+}
+
+void draw_heads(const HeadsView& view, const Frame& frame, view::Actions& out) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const Setting setting = set_pictures(view, frame, room.y);
+    const float width = room.x / static_cast<float>(setting.columns);
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    int n = 0;
+    for (const HeadPicture& head : view.heads) {
+        const auto row = static_cast<float>(n / setting.columns);
+        const auto column = static_cast<float>(n % setting.columns);
+        draw_head(view, head, setting, frame,
+                  {origin.x + column * width, origin.y + row * setting.pitch}, width, out);
+        ++n;
+    }
+}
+
+}  // namespace attn::ui

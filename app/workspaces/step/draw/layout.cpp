@@ -1,0 +1,231 @@
+#include "app/workspaces/step/draw/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/draw/axis_labels.h"
+
+namespace attn::ui {
+namespace {
+
+using view::GridView;
+using view::Slot;
+using view::StepView;
+
+// Design units.
+constexpr float kGap = 8.0F;
+constexpr float kWidestCell = 160.0F;
+constexpr float kHighestCell = 128.0F;
+constexpr float kWidestArmCell = 64.0F;
+constexpr float kHighestArmCell = 32.0F;
+constexpr float kHighestRow = 28.0F;  // one row that stands above for a matrix
+constexpr float kLegend = 36.0F;
+constexpr float kRight = 132.0F;
+constexpr float kMostLabels = 176.0F;
+constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than the screen's
+
+constexpr float kLeastArm = 0.12F;    // of the canvas
+constexpr float kLeastAbove = 28.0F;  // two rows with their names
+constexpr float kMostArm = 0.2F;
+constexpr float kMostAspect = 1.6F;  // of a cell: width to height
+constexpr float kLowAspect = 2.5F;   // of one that is low, while its number asks for the width
+constexpr float kNumbered = 41.0F;
+constexpr float kLabelled = 12.0F;  // a column that its label, upright, has room above
+constexpr float kLowCanvas = 300.0F;
+constexpr float kLowLegend = 34.0F;
+constexpr float kLowWindow = 560.0F;
+constexpr float kLowestWindow = 420.0F;
+constexpr std::size_t kFewTokens = 16;  // that a low window has the room for beside chips and title
+constexpr float kWholePixels = 16.0F;
+
+/// The scores' own shape: one row a query, one column a key.
+struct Tokens {
+    float queries = 1.0F;
+    float keys = 1.0F;
+};
+
+Tokens tokens_of(const StepView& view) {
+    return {static_cast<float>(std::max<std::size_t>(view.queries.size(), 1)),
+            static_cast<float>(std::max<std::size_t>(view.keys.size(), 1))};
+}
+
+ImVec2 end_of(const GridPlace& place, const GridView& grid) {
+    return {place.origin.x + place.cell.x * static_cast<float>(grid.columns),
+            place.origin.y + place.cell.y * static_cast<float>(grid.rows)};
+}
+
+/// Whole pixels while there are enough.
+float whole(float cell, const Frame& frame) {
+    return cell < frame.px(kWholePixels) ? cell : std::floor(cell);
+}
+
+/// Wider than high rather than small: figures are.
+float widest_cell(float height, const Frame& frame) {
+    return std::max({height * kMostAspect, std::min(height * kLowAspect, frame.px(kNumbered)),
+                     frame.px(kLabelled)});
+}
+
+ImVec2 hero_cell(ImVec2 room, Tokens tokens, const Frame& frame) {
+    const float height = std::min(room.y / tokens.queries, frame.px(kHighestCell));
+    const float width = std::min({room.x / tokens.keys, frame.px(kWidestCell)});
+    return {whole(std::min(width, widest_cell(height, frame)), frame),
+            whole(std::min(height, width), frame)};
+}
+
+float label_width(const StepView& view, const Frame& frame, float pitch) {
+    const float queries = row_labels_width({view.queries, pitch, Role::query, {}, {}}, frame);
+    const float keys = row_labels_width({view.keys, pitch, Role::key, {}, {}}, frame);
+    return std::min(std::max(queries, keys) + frame.px(kLabelAir), frame.px(kMostLabels));
+}
+
+/// The boxes for arms of that size; the room that the labels take depends on the cells, and they on it.
+CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms) {
+    CanvasLayout layout;
+    layout.arms = arms;
+    layout.right = std::min(frame.px(kRight), available.x * kMostArm);
+    layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
+    const float gap = frame.px(kGap);
+    ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
+    for (int pass = 0; pass < 4; ++pass) {
+        const float head = column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
+        // Narrower cells turn the labels more: at the end their room does not shrink again.
+        layout.head = pass < 2 ? head : std::max(layout.head, head);
+        layout.labels = label_width(view, frame, cell.y);
+        const ImVec2 room{
+            std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
+            std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
+        cell = hero_cell(room, tokens_of(view), frame);
+    }
+    const Tokens tokens = tokens_of(view);
+    layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
+    layout.hero.high = {layout.hero.low.x + cell.x * tokens.keys,
+                        layout.hero.low.y + cell.y * tokens.queries};
+    return layout;
+}
+
+/// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
+CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
+    const ImVec2 least{
+        available.x * kLeastArm,
+        std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};
+    const auto spare_of = [&](const CanvasLayout& layout) {
+        return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kGap),
+                      available.y - layout.hero.high.y - layout.legend};
+    };
+    const ImVec2 spare = spare_of(fit(view, frame, available, least));
+    CanvasLayout layout =
+        fit(view, frame, available,
+            {std::min(least.x + std::max(spare.x, 0.0F), available.x * kMostArm),
+             std::min(least.y + std::max(spare.y, 0.0F), available.y * kMostArm)});
+    const ImVec2 left = spare_of(layout);
+    const ImVec2 aside{std::floor(std::max(left.x, 0.0F) / 2),
+                       std::floor(std::max(left.y, 0.0F) / 3)};
+    for (ImVec2* corner : {&layout.hero.low, &layout.hero.high})
+        *corner = {std::floor(corner->x + aside.x), std::floor(corner->y + aside.y)};
+    layout.right += aside.x;
+    return layout;
+}
+
+/// A matrix that fills the hero's box, or as much of it as its shape asks for.
+GridPlace in_hero(const GridView& grid, const HeroBox& hero, const Frame& frame) {
+    const ImVec2 room{hero.high.x - hero.low.x, hero.high.y - hero.low.y};
+    const float rows = static_cast<float>(std::max<Index>(grid.rows, 1));
+    const float columns = static_cast<float>(std::max<Index>(grid.columns, 1));
+    const float height = std::min(room.y / rows, frame.px(kHighestCell));
+    const float width = std::min(room.x / columns, frame.px(kWidestCell));
+    return {hero.low, {width, height}};
+}
+
+/// The matrices of one slot, nearest to the hero last, as drawn from the outside in.
+std::vector<std::size_t> in_slot(const StepView& view, Slot slot) {
+    std::vector<std::size_t> found;
+    for (std::size_t n = 0; n < view.operands.size(); ++n)
+        if (view.operands[n].slot == slot) found.push_back(n);
+    return found;
+}
+
+void place_left(const StepView& view, const Frame& frame, float row_height, CanvasLayout& layout) {
+    const std::vector<std::size_t> left = in_slot(view, Slot::left);
+    if (left.empty()) return;
+    const float gap = frame.px(kGap);
+    const auto count = static_cast<float>(left.size());
+    const float each = (layout.arms.x - gap * (count - 1)) / count;
+    float right = layout.hero.low.x - gap;
+    for (auto n = left.rbegin(); n != left.rend(); ++n) {
+        const GridView& grid = view.operands[*n];
+        const float width = std::min(each / static_cast<float>(std::max<Index>(grid.columns, 1)),
+                                     frame.px(kWidestArmCell));
+        right -= width * static_cast<float>(grid.columns);
+        layout.operands[*n] = {{std::floor(right), layout.hero.low.y}, {width, row_height}};
+        right -= gap;
+    }
+}
+
+float row_height_above(const GridView& grid, float room, const Frame& frame) {
+    if (grid.as_bars) return room;
+    const float most = frame.px(grid.rows == 1 ? kHighestRow : kHighestArmCell);
+    return std::min(room / static_cast<float>(std::max<Index>(grid.rows, 1)), most);
+}
+
+/// Bars take what the rows leave.
+void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, const GridView& in,
+               CanvasLayout& layout) {
+    const std::vector<std::size_t> top = in_slot(view, Slot::top);
+    if (top.empty()) return;
+    const float gap = frame.px(kGap) / 2;
+    const auto count = static_cast<float>(top.size());
+    float room = layout.arms.y - gap * (count - 1);
+    float rows = 0.0F;
+    for (const std::size_t n : top)
+        if (!view.operands[n].as_bars) rows += 1.0F;
+    const float each = room / std::max(rows + (rows < count ? 1.0F : 0.0F), 1.0F);
+    float foot = layout.hero.low.y - frame.px(kGap);
+    for (auto n = top.rbegin(); n != top.rend(); ++n) {
+        const GridView& grid = view.operands[*n];
+        const float share =
+            grid.as_bars ? room - std::min(each, frame.px(kHighestRow)) * rows : each;
+        const float height = row_height_above(grid, share, frame);
+        foot -= height * static_cast<float>(grid.rows);
+        const float width = hero.cell.x * static_cast<float>(in.columns) /
+                            static_cast<float>(std::max<Index>(grid.columns, 1));
+        layout.operands[*n] = {{hero.origin.x, std::floor(foot)}, {width, height}};
+        foot -= gap;
+    }
+}
+
+GridPlace at_right(const GridView& grid, const HeroBox& hero, float row_height, float room,
+                   const Frame& frame) {
+    const float width =
+        std::min((room - frame.px(kGap)) / static_cast<float>(std::max<Index>(grid.columns, 1)),
+                 frame.px(kWidestArmCell));
+    return {{hero.high.x + frame.px(kGap), hero.low.y}, {width, row_height}};
+}
+
+}  // namespace
+
+bool has_room_for_matrix_alone(std::size_t tokens, const Frame& frame) {
+    const float height = ImGui::GetIO().DisplaySize.y;
+    return height < frame.px(kLowestWindow) ||
+           (height < frame.px(kLowWindow) && tokens > kFewTokens);
+}
+
+CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
+    CanvasLayout layout = boxes_of(view, frame, available);
+    layout.operands.resize(view.operands.size());
+    const std::vector<std::size_t> inside = in_slot(view, Slot::hero);
+    const GridView& hero = inside.empty() ? view.result : view.operands[inside.front()];
+    const GridPlace place = in_hero(hero, layout.hero, frame);
+    for (const std::size_t n : inside) layout.operands[n] = place;
+    layout.result = inside.empty()
+                        ? place
+                        : at_right(view.result, layout.hero, place.cell.y, layout.right, frame);
+    place_left(view, frame, place.cell.y, layout);
+    place_top(view, frame, place, hero, layout);
+    for (const std::size_t n : in_slot(view, Slot::right))
+        layout.operands[n] =
+            at_right(view.operands[n], layout.hero, place.cell.y, layout.right, frame);
+    (void)end_of;
+    return layout;
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "app/common/document/requests.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/inspector.h"
+#include "app/common/draw/workspace.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/step/draw/canvas.h"
+#include "app/workspaces/step/draw/heading.h"
+#include "app/workspaces/step/draw/heads.h"
+#include "app/workspaces/step/draw/predict.h"
+#include "app/workspaces/step/draw/sentence.h"
+#include "app/workspaces/step/draw/stage_map.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kControls = 40.0F;
+constexpr float kRibbon = 56.0F;
+
+void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
+    frame.painter.line(from, to, frame.theme.line, frame.px(1));
+}
+
+/// Controls and ribbon; returns where they end, and the button of the model's popover in `model`.
+float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame,
+               ModelButton& model, view::Actions& out) {
+    const Box& work = r.work;
+    const float height = frame.px(kControls);
+    panel("controls", {{work.low.x + r.margin, work.low.y}, {work.high.x - r.margin, height}},
+          [&] { model = draw_controls(view.controls, frame, out); });
+    hairline({work.low.x, height}, {work.high.x, height}, frame);
+    const Box ribbon{{work.low.x + r.margin, height + frame.px(1)},
+                     {work.high.x - r.margin, height + frame.px(1 + kRibbon)}};
+    panel("ribbon", ribbon, [&] { draw_ribbon(view.ribbon, frame, out); });
+    hairline({work.low.x, ribbon.high.y}, {work.high.x, ribbon.high.y}, frame);
+    return ribbon.high.y;
+}
+
+/// The inspector, beside the canvas or over it.
+Pointed draw_side(const view::AppState& state, const WorkArea& r, float top, const Frame& frame,
+                  view::Actions& out) {
+    const Box box = r.side(top);
+    Pointed pointed;
+    panel("side", box, [&] {  // of its own: it covers what is beneath
+        fill_side(r, top, frame);
+        panel(
+            "inspector",
+            {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
+             {box.high.x - frame.px(4), box.high.y}},
+            [&] { pointed = draw_inspector(shown_workspace(state).inspector(state), frame, out); });
+    });
+    return pointed;
+}
+
+/// Sentence above, canvas beneath it, the heads at its right; what is under the pointer.
+Pointed draw_middle(const view::AppState& state, const view::StepView& view, const Box& box,
+                    const Frame& frame, view::Actions& out) {
+    const view::SentenceView sentence = build_sentence_view(state);
+    const view::HeadsView heads = build_heads_view(state);
+    const float strip = heads_width(heads, frame);
+    const auto prediction = build_predict_view(state);  // no arcs, which would say the row
+    const float foot =
+        box.low.y + (prediction ? 0.0F : sentence_height(sentence, frame, box.size().x));
+    const float gap = foot > box.low.y ? frame.px(8) : 0.0F;
+    Pointed pointed;
+    if (gap > 0.0F)
+        panel("sentence", {box.low, {box.high.x, foot}},
+              [&] { pointed.cell = draw_sentence(sentence, frame, out); });
+    if (strip > 0.0F)
+        panel("heads", {{box.high.x - strip, foot + gap}, box.high},
+              [&] { draw_heads(heads, around(frame), out); });
+    const float right = box.high.x - strip - (strip > 0.0F ? frame.px(12) : 0.0F);
+    panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}}, [&] {
+        if (prediction) {
+            pointed.symbol = draw_heading(view, frame);
+            return draw_prediction(*prediction, frame, out);
+        }
+        if (!view.map)
+            return pointed.add(draw_canvas(view, view::step_look(state).editing, frame, out));
+        pointed.symbol = draw_heading(view, frame);
+        if (const auto over = draw_stage_map(state, frame, out)) pointed.cell = over;
+    });
+    return pointed;
+}
+
+}  // namespace
+
+std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
+                                view::Actions& out) {
+    const view::StepView view = build_step_view(state);
+    const Box& work = r.work;
+    ModelButton model;
+    const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
+    const float split = work.high.x - r.inspector;
+    const float above = std::min(r.margin, frame.px(16));
+    Pointed pointed = draw_middle(
+        state, view, {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}}, frame,
+        out);
+    if (r.has_side()) pointed.add(draw_side(state, r, top + frame.px(1), around(frame), out));
+    if (r.chrome && view::step_look(state).model_open)
+        draw_model(view.controls, model, around(frame), out);
+    if (pointed.cell != view::step_look(state).hovered)
+        out.push_back(view::HoverCell{pointed.cell});
+    if (pointed.symbol != view.lit) out.push_back(view::HoverOperand{pointed.symbol});
+    return view::computed_words(state);
+}
+
+void draw_step_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                    float thin) {
+    const float step = size / 3;
+    for (int row = 0; row < 3; ++row)
+        for (int column = 0; column < 3; ++column) {
+            const view::Point a{low.x + step * static_cast<float>(column),
+                                low.y + step * static_cast<float>(row)};
+            const view::Point b{a.x + step - thin * 2, a.y + step - thin * 2};
+            if (row == column) painter.rect(a, b, color);
+            if (row != column) painter.outline(a, b, color, thin);
+        }
+}
+
+extern const WorkspacePanel kStepPanel;
+const WorkspacePanel kStepPanel{"step", draw_step_icon, draw_step_workspace};
+
+}  // namespace attn::ui

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/expr.h"
+#include "app/workspaces/step/state.h"
+
+namespace attn::view {
+
+// Where one number of the Step workspace comes from.
+
+/// `cell` must exist (has_cell). Every step's result is what the trace holds, rounded to float.
+Explanation explain(const AppState& state, const CellRef& cell);
+
+/// As in formulas, in TeX: "W_Q", "\mathrm{scores}".
+std::string tex_symbol(const OperandId& id);
+/// What becomes of the scores before softmax: "\frac{\mathrm{scores}}{\sqrt{d_k}}".
+std::string tex_scaled(const AttentionSpec& spec);
+/// "\mathrm{scores}[\text{cat}, \text{sat}]" from "scores[cat, sat]".
+std::string latex_name(const AppState& state, const CellRef& cell);
+
+// copy.cpp
+std::string copy_as_text(const Explanation& explanation);
+std::string copy_as_latex(const Explanation& explanation);
+std::string copy_as_python(const Explanation& explanation);
+
+}  // namespace attn::view

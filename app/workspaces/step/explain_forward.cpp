@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/document/toy.h"
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/step/explain_parts.h"
+#include "app/workspaces/step/grids.h"
+#include "core/masks.h"
+#include "core/rng.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+bool is_edited(const AppState& state, const CellRef& cell) {
+    const Document& document = state.document();
+    return std::ranges::any_of(document.edits, [&](const InputEdit& edit) {
+        return edit.layer == document.layer && edit.tensor == cell.tensor && edit.row == cell.row &&
+               edit.column == cell.column;
+    });
+}
+
+/// A number of the document's own tensors.
+void explain_given(const AppState& state, Explanation& explanation) {
+    const auto* file = std::get_if<FileOrigin>(&state.document().origin);
+    set_formula(explanation, tex::text_of("a given number"));
+    if (is_edited(state, explanation.cell)) {
+        explanation.notes.emplace_back("It was edited.");
+        return;
+    }
+    if (const ModelOrigin* model = model_of(state.document())) {
+        explanation.notes.push_back(
+            fmt::format("{} computed it: layer {} reads it.", model->path, state.document().layer));
+        return;
+    }
+    explanation.notes.push_back(file ? fmt::format("It stands in {}.", file->path)
+                                     : std::string("It is given."));
+}
+
+/// The bias of the explained column, where there is one.
+std::optional<Expr> bias_of(const AppState& state, Explanation& explanation, Param bias) {
+    if (state.document().inputs->params[bias].empty()) return std::nullopt;
+    set_formula(explanation, explanation.tex + fmt::format(" + {}[{}]", tex_symbol(bias),
+                                                           explanation.cell.column));
+    return cell_expr(state, {bias, 0, explanation.cell.column});
+}
+
+/// Q, K, V: row of X times column of W.
+void explain_projection(const AppState& state, Explanation& explanation, Stage input, Param w,
+                        Param bias) {
+    const CellRef cell = explanation.cell;
+    if (!state.document().inputs->projects()) return explain_given(state, explanation);
+    const Index width = sheet_of(state, input).values.columns;
+    const std::string token = tex_label(state, info(input).rows, cell.row);
+    Side left = side_of("x", fmt::format("{}[{}, c]", tex_symbol(input), token), "x");
+    Side right = side_of("w", fmt::format("{}[c, {}]", tex_symbol(w), cell.column), "w");
+    for (Index c = 0; c < width; ++c) {
+        left.numbers.push_back(cell_expr(state, {input, cell.row, c}));
+        right.numbers.push_back(cell_expr(state, {w, c, cell.column}));
+    }
+    set_formula(explanation, fmt::format("\\sum_c {} \\cdot {}", left.tex, right.tex));
+    auto added = bias_of(state, explanation, bias);
+    add_products(explanation, left, right, axis_labels(state.document(), Axis::d_model, width),
+                 std::move(added));
+}
+
+void explain_score(const AppState& state, Explanation& explanation) {
+    const Side left = query_side(state, explanation.cell.row);
+    const Side right = key_side(state, explanation.cell.column);
+    set_formula(explanation, fmt::format("\\sum_c {} \\cdot {}", left.tex, right.tex));
+    add_products(explanation, left, right,
+                 axis_labels(state.document(), Axis::d_k, state.document().d_k));
+}
+
+/// Forbidden keys are left out: they contribute nothing, even where V is NaN.
+void explain_context(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const Document& document = state.document();
+    const Stage weights = weight_stage(document);
+    const Dimensions size = document.size;
+    std::vector<std::uint8_t> takes_part(static_cast<std::size_t>(size.tk));
+    fill_contributing(document.spec, size, state.batch, state.head, cell.row, takes_part);
+    const auto keys = axis_labels(document, Axis::key, size.tk);
+    Side left = side_of(
+        "a", fmt::format("{}[{}, j]", tex_symbol(weights), tex_label(state, Axis::query, cell.row)),
+        "a");
+    Side right = side_of("v", fmt::format("V[j, {}]", cell.column), "v");
+    std::vector<std::string> labels;
+    for (Index j = 0; j < size.tk; ++j) {
+        if (takes_part[static_cast<std::size_t>(j)] == 0) continue;
+        left.numbers.push_back(cell_expr(state, {weights, cell.row, j}));
+        right.numbers.push_back(cell_expr(state, {Stage::v, j, cell.column}));
+        labels.push_back(keys[static_cast<std::size_t>(j)]);
+    }
+    set_formula(explanation, fmt::format("\\sum_j {} \\cdot {}", left.tex, right.tex));
+    const auto left_out = keys.size() - labels.size();
+    if (labels.empty())
+        explanation.notes.emplace_back("The mask leaves no key: the empty row gives 0.");
+    else if (left_out > 0)
+        explanation.notes.push_back(fmt::format(
+            "{} masked key{} weigh{} exactly 0 and {} left out.", left_out,
+            left_out == 1 ? "" : "s", left_out == 1 ? "s" : "", left_out == 1 ? "is" : "are"));
+    if (labels.empty()) return;
+    add_products(explanation, left, right, std::move(labels));
+    explanation.dot->counts = "key";
+}
+
+void explain_output(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const Document& document = state.document();
+    const Index width = document.size.d_v;
+    const Index joined = document.size.heads * width;
+    const Index first = -state.head * width;  // columns count from the head shown
+    if (document.inputs->params[Param::w_o].empty()) {
+        set_formula(explanation, tex::text_of("the joined context: there is no W_O"));
+        explanation.steps.push_back(last_step(
+            explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first})));
+        return;
+    }
+    Side left = side_of(
+        "c",
+        fmt::format("\\mathrm{{{}}}[{}, n]", document.size.heads == 1 ? "context" : "concat",
+                    tex_label(state, Axis::query, cell.row)),
+        "context");
+    Side right = side_of("w", fmt::format("W_O[n, {}]", cell.column), "w");
+    for (Index n = 0; n < joined; ++n) {
+        left.numbers.push_back(cell_expr(state, {Stage::context, cell.row, n + first}));
+        right.numbers.push_back(cell_expr(state, {Param::w_o, n, cell.column}));
+    }
+    set_formula(explanation, fmt::format("\\sum_n {} \\cdot {}", left.tex, right.tex));
+    if (document.heads > 1)
+        explanation.notes.push_back(fmt::format(
+            "concat holds the {} heads' contexts, {} columns each.", document.size.heads, width));
+    auto added = bias_of(state, explanation, Param::b_o);
+    add_products(explanation, left, right, axis_labels(document, Axis::d_v, joined),
+                 std::move(added));
+    explanation.dot->counts = "n";
+}
+
+// ---- one number to one number
+
+void explain_scaled(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const AttentionSpec& spec = state.document().spec;
+    set_formula(explanation, tex_scaled(spec));
+    if (spec.scale == ScaleKind::none) explanation.notes.emplace_back("Scaling is off.");
+    explanation.steps.push_back(last_step(
+        explanation, scaled_expr(spec, state.document().d_k,
+                                 cell_expr(state, {Stage::scores, cell.row, cell.column}))));
+}
+
+/// Which mask forbids the pair, in words; "" when it is allowed.
+std::string reason_forbidden(const AppState& state, Index i, Index j) {
+    const Document& document = state.document();
+    const Dimensions size = document.size;
+    const std::string query = label_of(state, Axis::query, i);
+    const std::string key = label_of(state, Axis::key, j);
+    const auto forbids = [&](const MaskSpec& mask) {
+        return !may_attend(mask, size, state.batch, state.head, i, j);
+    };
+    const MaskSpec& all = document.spec.mask;
+    MaskSpec one;
+    one.causal = all.causal;
+    if (forbids(one)) return fmt::format("causal: key {} comes after query {}", key, query);
+    one = {};
+    one.padding = all.padding;
+    if (forbids(one)) return fmt::format("padding: key {} is past the last valid one", key);
+    one = {};
+    one.window = all.window;
+    one.window_left = all.window_left;
+    one.window_right = all.window_right;
+    one.global_tokens = all.global_tokens;
+    if (forbids(one)) {
+        constexpr Index kFarthest = std::numeric_limits<Index>::max();
+        const Index distance = i + size.query_offset - j;
+        const auto& side = distance > 0 ? all.window_left : all.window_right;
+        const Index reach = std::min(all.window.value_or(kFarthest), side.value_or(kFarthest));
+        return fmt::format("window: {} and {} are {} apart, more than {}", query, key,
+                           std::abs(distance), reach);
+    }
+    one = {};
+    one.block = all.block;
+    if (forbids(one)) return fmt::format("block: {} and {} are in different blocks", query, key);
+    if (!forbids(all)) return {};
+    return document.painted ? "it is painted as forbidden" : "the mask forbids the pair";
+}
+
+void explain_masked(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const std::string reason = reason_forbidden(state, cell.row, cell.column);
+    set_formula(explanation,
+                reason.empty()
+                    ? fmt::format("S{}", tex::text_of(", the pair is allowed"))
+                    : fmt::format("-\\infty{}", tex::text_of(", the pair is forbidden")));
+    if (!reason.empty()) {
+        explanation.notes.push_back(
+            fmt::format("{}. exp(−∞) is exactly 0, so its weight is too.", reason));
+        return;
+    }
+    explanation.steps.push_back(
+        last_step(explanation, cell_expr(state, {Stage::scaled, cell.row, cell.column})));
+}
+
+// ---- what nothing computes
+
+void explain_vector(const AppState& state, Explanation& explanation, Stage stage) {
+    const CellRef cell = explanation.cell;
+    if (!is_toy(state.document())) return explain_given(state, explanation);
+    if (!is_embedding(state, stage, cell.row)) {
+        set_formula(explanation, tex::text_of("a given number"));
+        explanation.notes.emplace_back("It is given with the sentence, or was edited.");
+        return;
+    }
+    const Document& document = state.document();
+    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
+    set_formula(explanation, tex::text_of(fmt::format("word vector of “{}” + position {}",
+                                                      shown_token(token, kMostNamed), cell.row)));
+    explanation.steps.push_back(
+        last_step(explanation, combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
+                                                 plain(position_value(cell.row, cell.column))})));
+    explanation.notes.push_back(fmt::format("Position: {}({} ÷ 10000^({}/{})).",
+                                            cell.column % 2 == 0 ? "sin" : "cos", cell.row,
+                                            cell.column - cell.column % 2, kWaveWidth));
+}
+
+}  // namespace
+
+Side query_side(const AppState& state, Index row) {
+    Side side = side_of("q", fmt::format("Q[{}, c]", tex_label(state, Axis::query, row)), "q");
+    for (Index c = 0; c < state.document().d_k; ++c)
+        side.numbers.push_back(cell_expr(state, {Stage::q, row, c}));
+    return side;
+}
+
+Side key_side(const AppState& state, Index column) {
+    Side side = side_of("k", fmt::format("K[{}, c]", tex_label(state, Axis::key, column)), "k");
+    for (Index c = 0; c < state.document().d_k; ++c)
+        side.numbers.push_back(cell_expr(state, {Stage::k, column, c}));
+    return side;
+}
+
+Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
+    if (spec.scale == ScaleKind::sqrt_dk)
+        score =
+            combine(Op::quotient, {score, combine(Op::sqrt, {constant(static_cast<double>(d_k))})});
+    if (spec.scale == ScaleKind::value)
+        score = combine(Op::product, {score, constant(spec.scale_value)});
+    if (spec.temperature != 1.0) score = combine(Op::quotient, {score, constant(spec.temperature)});
+    return score;
+}
+
+void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
+    switch (stage) {
+        case Stage::x:
+        case Stage::x_kv:
+            return explain_vector(state, explanation, stage);
+        case Stage::q:
+            return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
+        case Stage::k:
+            return explain_projection(state, explanation, key_stage(state.document()), Param::w_k,
+                                      Param::b_k);
+        case Stage::v:
+            return explain_projection(state, explanation, key_stage(state.document()), Param::w_v,
+                                      Param::b_v);
+        case Stage::q_rot:
+        case Stage::k_rot:
+        case Stage::biased:
+            return;  // no document that is stepped through has them: stages_lack()
+        case Stage::scores:
+            return explain_score(state, explanation);
+        case Stage::scaled:
+            return explain_scaled(state, explanation);
+        case Stage::masked:
+            return explain_masked(state, explanation);
+        case Stage::weights:
+            return explain_weight(state, explanation);
+        case Stage::dropped:
+            return explain_dropped(state, explanation);
+        case Stage::context:
+            return explain_context(state, explanation);
+        case Stage::output:
+            return explain_output(state, explanation);
+    }
+}
+
+}  // namespace attn::view

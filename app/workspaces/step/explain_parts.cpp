@@ -1,0 +1,124 @@
+#include "app/workspaces/step/explain_parts.h"
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+Factor factor_of(const Side& side) {
+    Factor factor{side.letter, side.name, Role::input, {}, {}, side.heading};
+    for (const Expr& number : side.numbers) {
+        if (number.role) factor.role = *number.role;
+        factor.values.push_back(number.value);
+        factor.links.push_back(number.link);
+    }
+    return factor;
+}
+
+/// The float range ends where double's does not.
+void note_overflow(Explanation& explanation, const Expr& expr) {
+    if (std::isfinite(evaluate(expr)) && !std::isfinite(explanation.value))
+        explanation.notes.emplace_back("Beyond the range of a float, 3.4e38: it becomes ∞.");
+}
+
+}  // namespace
+
+Expr constant(double value) {
+    Expr expr;
+    expr.value = value;
+    expr.constant = true;
+    return expr;
+}
+
+Expr plain(double value) {
+    Expr expr;
+    expr.value = value;
+    return expr;
+}
+
+Expr cell_expr(const AppState& state, const CellRef& cell) {
+    const auto value = value_at(state, cell);
+    ATTN_CHECK(value, "an operand that the trace does not hold");
+    Expr expr;
+    expr.value = *value;
+    expr.role = std::visit([](auto key) { return info(key).role; }, cell.tensor);
+    expr.link = cell;
+    return expr;
+}
+
+Expr combine(Op op, std::vector<Expr> args) {
+    Expr expr;
+    expr.op = op;
+    expr.args = std::move(args);
+    return expr;
+}
+
+std::string label_of(const AppState& state, Axis axis, Index n) {
+    return axis_label(state.document(), axis, n);
+}
+
+std::string tex_label(const AppState& state, Axis axis, Index n) {
+    return tex::text_of(label_of(state, axis, n));
+}
+
+Side side_of(std::string letter, std::string tex, std::string heading) {
+    Side side{std::move(letter), tex::plain_text(tex), std::move(heading)};
+    side.tex = std::move(tex);
+    return side;
+}
+
+void set_formula(Explanation& explanation, std::string tex) {
+    explanation.formula = tex::plain_text(tex);
+    explanation.tex = std::move(tex);
+}
+
+Step last_step(const Explanation& explanation, Expr expr) {
+    return {explanation.name, explanation.latex, std::move(expr), explanation.value};
+}
+
+Expr products_of(const Side& left, const Side& right) {
+    std::vector<Expr> terms;
+    for (std::size_t n = 0; n < left.numbers.size(); ++n)
+        terms.push_back(combine(Op::product, {left.numbers[n], right.numbers[n]}));
+    return combine(Op::sum, std::move(terms));
+}
+
+void add_products(Explanation& explanation, const Side& left, const Side& right,
+                  std::vector<std::string> labels, std::optional<Expr> bias) {
+    Expr sum = products_of(left, right);
+    explanation.dot = DotProduct{factor_of(left), factor_of(right), std::move(labels)};
+    const std::size_t terms = sum.args.size();
+    if (bias) {
+        explanation.dot->bias = bias->value;
+        sum.args.push_back(*std::move(bias));
+    }
+    note_overflow(explanation, sum);
+    Step step = last_step(explanation, std::move(sum));
+    step.brief = fmt::format("the sum of {} products{}", terms,
+                             explanation.dot->bias ? " and the bias" : "");
+    explanation.steps.push_back(std::move(step));
+}
+
+std::string missing_of(const AppState& state, const std::vector<OperandId>& ids) {
+    std::vector<std::string_view> missing;
+    for (const OperandId& id : ids)
+        if (!is_kept(state, id)) missing.push_back(key_of(id));
+    return fmt::format("{}", fmt::join(missing, " and "));
+}
+
+void explain_without(const AppState& state, Explanation& explanation, const std::string& missing) {
+    explanation.notes.push_back(
+        fmt::format("{} are not kept by the backend {}: choose another backend, such as "
+                    "reference, to see the arithmetic of this number.",
+                    missing, state.backend_used));
+}
+
+}  // namespace attn::view

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/sheet.h"
+#include "app/workspaces/step/explain.h"
+
+namespace attn::view {
+
+// What explanations are made of, forward and backward.
+
+Expr constant(double value);
+Expr plain(double value);
+/// The value of a cell that the trace holds, linked to it.
+Expr cell_expr(const AppState& state, const CellRef& cell);
+Expr combine(Op op, std::vector<Expr> args);
+
+std::string label_of(const AppState& state, Axis axis, Index n);
+/// The step whose result is the explained number.
+Step last_step(const Explanation& explanation, Expr expr);
+
+/// One operand of a sum of products.
+struct Side {
+    std::string letter;   // a name in Python
+    std::string name;     // "Q[cat, c]"
+    std::string heading;  // of its column
+    std::vector<Expr> numbers = {};
+    std::string tex = {};  // the name as TeX; "": it has no formula of its own
+};
+/// The side that `tex` names.
+Side side_of(std::string letter, std::string tex, std::string heading);
+/// A token or an index as it stands in TeX.
+std::string tex_label(const AppState& state, Axis axis, Index n);
+/// What the number is, in TeX; the plain text is made from it.
+void set_formula(Explanation& explanation, std::string tex);
+/// Σ left · right, and `bias` where there is one.
+void add_products(Explanation& explanation, const Side& left, const Side& right,
+                  std::vector<std::string> labels, std::optional<Expr> bias = std::nullopt);
+
+/// "weights", "q and k": what is missing of `ids`, "" when all of it is kept.
+std::string missing_of(const AppState& state, const std::vector<OperandId>& ids);
+/// The formula alone, and which backend's fault it is.
+void explain_without(const AppState& state, Explanation& explanation, const std::string& missing);
+
+// The stages, each with its operands kept: explain_forward.cpp, explain_weight.cpp.
+void explain_stage(const AppState& state, Explanation& explanation, Stage stage);
+void explain_weight(const AppState& state, Explanation& explanation);
+void explain_dropped(const AppState& state, Explanation& explanation);
+/// scores ÷ √d_k ÷ temperature of one number, as the document scales.
+Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
+/// q·k of one pair.
+Side query_side(const AppState& state, Index row);
+Side key_side(const AppState& state, Index column);
+Expr products_of(const Side& left, const Side& right);
+
+}  // namespace attn::view

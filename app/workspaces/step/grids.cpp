@@ -1,0 +1,185 @@
+#include "app/workspaces/step/grids.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/toy.h"
+#include "app/common/format.h"
+#include "core/masks.h"
+#include "core/rng.h"
+#include "core/softmax.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands out
+
+std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
+
+/// Forbidden pairs look masked from the masked stage on.
+IsMasked masked_cells(const AppState& state, Stage stage) {
+    const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+    if (!shows || !state.document().spec.mask.any()) return {};
+    IsMasked masked = allowed_pairs(state);
+    for (std::uint8_t& cell : masked) cell = cell == 0;
+    return masked;
+}
+
+SideVector side(std::string title, std::string tooltip, Role role) {
+    return {std::move(title), std::move(tooltip), {}, role};
+}
+
+/// Row sums of weights; "Σ".
+void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
+    SideVector sums = side("Σ", "Σ_j A[i,j], the sum of the row", grid.role);
+    for (Index i = 0; i < a.rows; ++i) {
+        double sum = 0.0;
+        for (const float weight : a.row(i)) sum += weight;
+        sums.cells.push_back(cell_number(sum, 2));
+    }
+    grid.sides.push_back(std::move(sums));
+}
+
+/// What softmax needs of each masked row: its maximum and Σ exp.
+void add_softmax_sides(GridView& grid, const MatrixView<const float>& m) {
+    SideVector largest = side("m", "m_i = max_j M[i,j], the largest score of the row", grid.role);
+    SideVector sums = side("Σ exp", "Σ_j exp(M[i,j] − m_i), what the row is divided by", grid.role);
+    for (Index i = 0; i < m.rows; ++i) {
+        const SoftmaxRow row = softmax_sides(m.row(i));
+        largest.cells.push_back(cell_number(row.max, 2));
+        sums.cells.push_back(cell_number(row.sum, 2));
+    }
+    grid.sides = {std::move(largest), std::move(sums)};
+}
+
+GridView word_or_position(const AppState& state, Stage stage, bool word) {
+    Sheet sheet = sheet_of(state, stage);
+    const Document& document = state.document();
+    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    std::vector<float> values;
+    for (Index i = 0; i < sheet.values.rows; ++i) {
+        const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(i)]);
+        for (Index c = 0; c < sheet.values.columns; ++c)
+            values.push_back(static_cast<float>(word ? word_value(hash, c) : position_value(i, c)));
+    }
+    sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
+    GridView grid = make_grid(state, sheet, {});
+    grid.title = word ? "words" : "positions";
+    grid.tooltip =
+        word ? "word vector: the same word always has the same one"
+             : "position p, column c: sin(p / 10000^(c/32)), cos of column c − 1's angle for odd c";
+    grid.editable = false;
+    grid.selected.reset();
+    return grid;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
+    const Document& document = state.document();
+    const Dimensions size = document.size;
+    std::vector<std::uint8_t> allowed;
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(size.tk));
+    for (Index i = 0; i < size.tq; ++i) {
+        fill_allowed(document.spec.mask, size, state.batch, state.head, i, row);
+        allowed.insert(allowed.end(), row.begin(), row.end());
+    }
+    return allowed;
+}
+
+std::string shown_head_words(const AppState& state, Stage stage) {
+    const Index heads = state.document().size.heads;
+    if (heads == 1 || info(stage).heads == HeadAxis::none) return {};
+    return head_words(state.head, heads);
+}
+
+bool is_embedding(const AppState& state, Stage stage, Index row) {
+    const Document& document = state.document();
+    if (!is_toy(document)) return false;
+    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    const Inputs& inputs = *document.inputs;
+    return is_computed(stage == Stage::x ? inputs.x : inputs.x_kv, tokens, row);
+}
+
+GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
+    const StageInfo& row = info(stage);
+    const Sheet sheet = sheet_of(state, stage);
+    const bool weights = row.colors == ColorScale::unit;
+    const bool by_row = weights && step_look(state).rows_scaled;
+    GridView grid =
+        make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage), by_row});
+    if (weights && step_look(state).stage == stage) grid.rows_scaled = by_row;
+    if (transposed) grid.title += "ᵀ";
+    grid.tooltip =
+        fmt::format("{}: {}\n{}", row.title, plain_formula(row), full_shape((*state.trace)[stage]));
+    if (const std::string shown = shown_head_words(state, stage); !shown.empty())
+        grid.tooltip += ", " + shown;
+    if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
+    if (stage == Stage::masked && step_look(state).stage == Stage::weights)
+        add_softmax_sides(grid, sheet.values);
+    return grid;
+}
+
+GridView param_grid(const AppState& state, Param param) {
+    GridView grid = make_grid(state, sheet_of(state, param), {});
+    const bool part = state.document().size.heads > 1 && param != Param::w_o;
+    grid.tooltip = fmt::format("{}: input width × output width\n{}{}", info(param).symbol,
+                               full_shape(state.document().inputs->params[param]),
+                               part ? fmt::format(", the columns of head {}", state.head) : "");
+    return grid;
+}
+
+GridView mask_grid(const AppState& state) {
+    Sheet sheet = sheet_of(state, Stage::masked);
+    const std::vector<std::uint8_t> allowed = allowed_pairs(state);
+    const std::vector<float> values(allowed.begin(), allowed.end());
+    sheet.values.data = values.data();
+    sheet.values.stride = sheet.values.columns;
+    GridView grid = make_grid(state, sheet, {ColorScale::unit, false, {}});
+    grid.title = "mask";
+    grid.tooltip = "1: the query may attend to the key; 0: forbidden, the score becomes −∞";
+    grid.legend = {"1  may attend", "0  forbidden"};
+    grid.selected.reset();
+    const Theme& colors = theme(state.theme);
+    const Color open = blend(colors.background, colors.role(grid.role), kFaint);
+    for (std::size_t n = 0; n < grid.cells.size(); ++n) {
+        CellView& cell = grid.cells[n];
+        cell.look = allowed[n] == 0 ? CellLook::masked : CellLook::number;
+        cell.fill = allowed[n] == 0 ? colors.masked : open;
+        cell.ink = colors.muted;
+    }
+    return grid;
+}
+
+GridView joined_grid(const AppState& state) {
+    const Index heads = state.document().size.heads;
+    if (heads == 1) return stage_grid(state, Stage::context);
+    Sheet sheet = sheet_of(state, Stage::context);
+    const std::vector<float> values = joined_context(state);
+    const Index width = sheet.values.columns * heads;
+    sheet.values = {values.data(), sheet.values.rows, width, width};
+    sheet.column_labels = axis_labels(state.document(), Axis::d_v, width);
+    GridView grid = make_grid(state, sheet, {});
+    grid.first_column = -state.head * state.document().size.d_v;
+    grid.title = "concat(heads)";
+    grid.tooltip = fmt::format("the {} heads' contexts side by side\n{}", heads,
+                               full_shape((*state.trace)[Stage::context]));
+    grid.selected.reset();
+    if (const auto& cell = state.selected; cell && cell->tensor == grid.id)
+        grid.selected = {cell->row, cell->column - grid.first_column};
+    for (Index head = 0; head < heads; ++head)
+        grid.groups.push_back(
+            {head * (width / heads), fmt::format("head {}", head), head == state.head});
+    return grid;
+}
+
+std::vector<GridView> embedding_grids(const AppState& state, Stage stage) {
+    const Index rows = sheet_of(state, stage).values.rows;
+    for (Index i = 0; i < rows; ++i)
+        if (!is_embedding(state, stage, i)) return {};
+    if (rows == 0) return {};
+    return {word_or_position(state, stage, true), word_or_position(state, stage, false)};
+}
+
+}  // namespace attn::view

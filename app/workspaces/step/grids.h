@@ -1,0 +1,28 @@
+#pragma once
+
+#include "app/common/grid.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/state.h"
+
+namespace attn::view {
+
+// The grids of the Step workspace.
+
+/// The grid of one stage or parameter with its own colours, labels and title.
+GridView stage_grid(const AppState& state, Stage stage, bool transposed = false);
+GridView param_grid(const AppState& state, Param param);
+/// Allowed (1) or forbidden (0), the second operand of the masked stage.
+GridView mask_grid(const AppState& state);
+/// Heads side by side, what W_O multiplies.
+GridView joined_grid(const AppState& state);
+/// Word vectors and positions, when X is exactly their sum; empty when numbers were given.
+std::vector<GridView> embedding_grids(const AppState& state, Stage stage);
+
+/// [Tq, Tk] of the head shown: 1 where the query may attend to the key.
+std::vector<std::uint8_t> allowed_pairs(const AppState& state);
+/// "head 3 of 0…11" of a stage that has a head axis, where there are several heads; else "".
+std::string shown_head_words(const AppState& state, Stage stage);
+/// Whether x(row, ·) of that stage is exactly word vector + position.
+bool is_embedding(const AppState& state, Stage stage, Index row);
+
+}  // namespace attn::view

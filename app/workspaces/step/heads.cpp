@@ -1,0 +1,188 @@
+#include "app/workspaces/step/heads.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/colormap.h"
+#include "app/common/format.h"
+#include "app/common/row_range.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/workspace.h"
+#include "core/masks.h"
+#include "core/rng.h"
+
+namespace attn::view {
+namespace {
+
+/// One head of one stage. It shares what it is of: a picture may be painted after the state has gone on.
+struct OneHead {
+    std::shared_ptr<const Document> document;
+    std::shared_ptr<const Trace> trace;
+    Stage stage = Stage::weights;
+    Index batch = 0;
+    Index head = 0;
+    bool by_row = false;  // each row has colours of its own
+
+    Index part() const {  // along the stage's own head axis
+        const Dimensions& size = document->size;
+        if (info(stage).heads != HeadAxis::key_value || size.kv_heads == 0) return head;
+        return head / std::max<Index>(size.heads / size.kv_heads, 1);
+    }
+    MatrixView<const float> values() const {
+        const Tensor& tensor = (*trace)[stage];
+        const Shape& shape = tensor.shape();
+        return tensor.matrix(std::min(batch, shape.b - 1), std::min(part(), shape.h - 1));
+    }
+};
+
+/// The stage whose matrices are drawn: the one on the canvas, and where that joins the heads, their weights.
+/// nullopt: nothing of a single head is known yet.
+std::optional<Stage> pictured_stage(const AppState& state) {
+    const Stage shown = step_look(state).stage;
+    const Stage stage = shown == Stage::output ? weight_stage(state.document()) : shown;
+    if (info(stage).heads == HeadAxis::none || !is_kept(state, stage)) return std::nullopt;
+    return stage;
+}
+
+bool shows_mask(Stage stage) {
+    return stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+}
+
+/// Of each pair; empty where the stage hides none.
+std::vector<std::uint8_t> hidden_pairs(const OneHead& one) {
+    const Document& document = *one.document;
+    if (!shows_mask(one.stage) || !document.spec.mask.any()) return {};
+    std::vector<std::uint8_t> hidden;
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(document.size.tk));
+    for (Index i = 0; i < document.size.tq; ++i) {
+        fill_allowed(document.spec.mask, document.size, one.batch, one.head, i, row);
+        for (const std::uint8_t may : row) hidden.push_back(may == 0);
+    }
+    return hidden;
+}
+
+void put(Image& image, std::size_t n, Color color) {
+    image.rgba[4 * n] = color.r;
+    image.rgba[4 * n + 1] = color.g;
+    image.rgba[4 * n + 2] = color.b;
+    image.rgba[4 * n + 3] = color.a;
+}
+
+std::vector<float> entries_of(const MatrixView<const float>& matrix) {
+    std::vector<float> values;
+    for (Index i = 0; i < matrix.rows; ++i)
+        values.insert(values.end(), matrix.row(i).begin(), matrix.row(i).end());
+    return values;
+}
+
+/// As the canvas colours the cells of that head: one pixel a cell.
+Image paint(const OneHead& one, ThemeName name) {
+    const MatrixView<const float> matrix = one.values();
+    const std::vector<std::uint8_t> hidden = hidden_pairs(one);
+    const ColorRange whole = range_of(info(one.stage).colors, entries_of(matrix));
+    Image image{static_cast<int>(matrix.columns), static_cast<int>(matrix.rows), {}};
+    image.rgba.resize(static_cast<std::size_t>(matrix.rows * matrix.columns) * 4);
+    std::size_t n = 0;
+    for (Index i = 0; i < matrix.rows; ++i) {
+        const ColorRange range = one.by_row ? range_of_row(whole, matrix.row(i)) : whole;
+        for (const float value : matrix.row(i)) {
+            Color color = std::isnan(value) ? theme(name).nan : color_of(range, value, name);
+            if (!hidden.empty() && hidden[n] != 0) color = theme(name).masked;
+            put(image, n++, color);
+        }
+    }
+    return image;
+}
+
+/// A hash of everything that decides the pixels.
+std::uint64_t key_of(const OneHead& one, ThemeName name) {
+    const MatrixView<const float> matrix = one.values();
+    std::uint64_t key = hash_text("head");
+    const auto add = [&](Index part) { key = mix(key, static_cast<std::uint64_t>(part)); };
+    add(static_cast<Index>(one.stage));
+    add(static_cast<Index>(name));
+    add(matrix.columns);
+    add(one.by_row ? 1 : 0);
+    for (Index i = 0; i < matrix.rows; ++i)
+        for (const float value : matrix.row(i)) add(std::bit_cast<std::uint32_t>(value));
+    for (const std::uint8_t hidden : hidden_pairs(one)) add(hidden);
+    return key;
+}
+
+/// What a person calls it: "weights", "scores", "Q".
+std::string words_for(Stage stage) {
+    if (stage == Stage::weights) return "weights";
+    if (stage == Stage::dropped) return "weights after dropout";
+    return name_of(stage);
+}
+
+/// "largest of weights: golden → my 97.1 %".
+std::string strongest_words(const OneHead& one) {
+    const MatrixView<const float> matrix = one.values();
+    std::optional<CellRef> best;
+    Index not_numbers = 0;
+    for (Index i = 0; i < matrix.rows; ++i)
+        for (Index j = 0; j < matrix.columns; ++j) {
+            not_numbers += std::isnan(matrix(i, j)) ? 1 : 0;
+            if (!best || matrix(i, j) > matrix(best->row, best->column) ||
+                std::isnan(matrix(best->row, best->column)))
+                best = CellRef{one.stage, i, j};
+        }
+    if (not_numbers == matrix.rows * matrix.columns || !best) return "All its numbers are NaN.";
+    const Document& document = *one.document;
+    const double value = matrix(best->row, best->column);
+    const bool weighs = one.stage == Stage::weights || one.stage == Stage::dropped;
+    std::string words = fmt::format("largest of {}: {} → {} {}", words_for(one.stage),
+                                    axis_label(document, info(one.stage).rows, best->row),
+                                    axis_label(document, info(one.stage).columns, best->column),
+                                    weighs ? percent(value) : number(value));
+    if (not_numbers > 0) words += fmt::format("; {} numbers are NaN", not_numbers);
+    return words;
+}
+
+HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index head) {
+    HeadPicture picture;
+    picture.head = head;
+    picture.title = fmt::format("head {}", head);
+    picture.shown = head == state.head;
+    const auto& names = state.document().head_names;
+    if (head < std::ssize(names)) picture.name = names[static_cast<std::size_t>(head)];
+    picture.tooltip = "Click: this head on the canvas.";
+    if (!stage) return picture;
+    const bool unit = info(*stage).colors == ColorScale::unit;
+    const OneHead one{state.shared_document(),
+                      state.trace,
+                      *stage,
+                      state.batch,
+                      head,
+                      unit && step_look(state).rows_scaled};
+    picture.drawn = true;
+    picture.tooltip = strongest_words(one);
+    picture.picture = {key_of(one, state.theme),
+                       [one, name = state.theme] { return paint(one, name); }};
+    return picture;
+}
+
+}  // namespace
+
+HeadsView build_heads_view(const AppState& state) {
+    HeadsView view;
+    const Dimensions& size = state.document().size;
+    if (size.heads < 2 || !step_lacks(state).empty()) return view;
+    const std::optional<Stage> stage = pictured_stage(state);
+    view.batch = state.batch;
+    if (stage) {
+        const Shape& shape = (*state.trace)[*stage].shape();
+        view.rows = shape.t;
+        view.columns = shape.d;
+        view.caption = words_for(*stage);
+    }
+    for (Index head = 0; head < size.heads; ++head)
+        view.heads.push_back(picture_of(state, stage, head));
+    return view;
+}
+
+}  // namespace attn::view

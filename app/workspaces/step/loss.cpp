@@ -1,0 +1,245 @@
+#include "app/workspaces/step/loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/document/targets.h"
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/actions.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+/// output − target everywhere: the gradient of ½ Σ (output − target)².
+Tensor errors_of(const Document& document, const Tensor& output) {
+    Tensor errors = output;
+    for (const Target& target : document.targets)
+        if (has_output(document, target.cell))
+            errors(target.cell.batch, 0, target.cell.row, target.cell.column) -= target.value;
+    return errors;
+}
+
+/// Of the row of outputs that is read as logits.
+CrossEntropy cross_entropy_at(const Tensor& output, const OutputCell& cell) {
+    const auto row = output.matrix(cell.batch, 0).row(cell.row);
+    return cross_entropy_of(std::vector<double>(row.begin(), row.end()), cell.column);
+}
+
+bool is_of_one_output(LossKind kind) {
+    return kind == LossKind::cell || kind == LossKind::cross_entropy;
+}
+
+double half_squares(const Tensor& errors) {
+    double sum = 0.0;
+    for (const double error : errors.values()) sum += error * error;
+    return sum / 2;
+}
+
+}  // namespace
+
+CrossEntropy cross_entropy_of(std::span<const double> logits, Index target) {
+    const double most = std::ranges::max(logits);
+    CrossEntropy made;
+    double sum = 0.0;
+    for (const double logit : logits) sum += made.gradient.emplace_back(std::exp(logit - most));
+    for (double& share : made.gradient) share /= sum;
+    const auto c = static_cast<std::size_t>(target);
+    made.gradient[c] -= 1.0;
+    made.loss = std::log(sum) + most - logits[c];
+    return made;
+}
+
+Loss loss_of(const AppState& state) {
+    Loss loss = state.loss;
+    if (is_of_one_output(loss.kind) && !has_output(state.document(), loss.cell))
+        loss.kind = LossKind::sum;
+    if (loss.kind == LossKind::file && given_gradient(state.document()) == nullptr)
+        loss.kind = LossKind::sum;
+    return loss;
+}
+
+int loss_count(const AppState& state) {
+    const bool given = given_gradient(state.document()) != nullptr;
+    return static_cast<int>(LossKind::file) + (given ? 1 : 0);
+}
+
+Upstream upstream_of(const AppState& state, const Trace& trace) {
+    const Loss loss = loss_of(state);
+    const Tensor& output = trace[Stage::output];
+    Upstream upstream;
+    if (loss.kind == LossKind::sum || output.empty()) return upstream;
+    if (loss.kind == LossKind::squared) {
+        upstream.gradient = errors_of(state.document(), output);
+        return upstream;
+    }
+    if (loss.kind == LossKind::file) {
+        upstream.gradient = *given_gradient(state.document());
+        return upstream;
+    }
+    upstream.gradient = Tensor(output.shape());
+    if (loss.kind == LossKind::cross_entropy) {
+        const auto row = upstream.gradient.matrix(loss.cell.batch, 0).row(loss.cell.row);
+        std::ranges::transform(cross_entropy_at(output, loss.cell).gradient, row.begin(),
+                               [](double share) { return static_cast<float>(share); });
+        return upstream;
+    }
+    upstream.gradient(loss.cell.batch, 0, loss.cell.row, loss.cell.column) = 1.0F;
+    return upstream;
+}
+
+float target_of(const Document& document, Index batch, Index row, Index column) {
+    const OutputCell cell{batch, row, column};
+    const auto found = std::ranges::find(document.targets, cell, &Target::cell);
+    return found == document.targets.end() ? 0.0F : found->value;
+}
+
+std::optional<double> loss_value(const AppState& state) {
+    const Tensor& output = (*state.trace)[Stage::output];
+    if (output.empty()) return std::nullopt;
+    const Loss loss = loss_of(state);
+    if (loss.kind == LossKind::squared) return half_squares(errors_of(state.document(), output));
+    if (loss.kind == LossKind::cross_entropy) return cross_entropy_at(output, loss.cell).loss;
+    if (loss.kind == LossKind::cell)
+        return output(loss.cell.batch, 0, loss.cell.row, loss.cell.column);
+    double sum = 0.0;
+    const bool given = loss.kind == LossKind::file;
+    const auto weights = given ? given_gradient(state.document())->values() : output.values();
+    for (std::size_t n = 0; n < weights.size(); ++n)
+        sum += given ? static_cast<double>(weights[n]) * output.values()[n] : weights[n];
+    return sum;
+}
+
+std::string loss_words(const AppState& state, const Loss& loss) {
+    if (loss.kind == LossKind::sum) return "Σ output";
+    if (loss.kind == LossKind::squared) return "½ Σ (output − target)²";
+    if (loss.kind == LossKind::file) return "Σ dY ∘ output";
+    const Document& document = state.document();
+    const std::string sequence =
+        document.size.batch > 1 ? fmt::format("sequence {}, ", loss.cell.batch) : "";
+    const std::string row = sequence + axis_label(document, Axis::query, loss.cell.row);
+    if (loss.kind == LossKind::cross_entropy)
+        return fmt::format("−ln softmax(output[{}])[{}]", row, loss.cell.column);
+    return fmt::format("output[{}, {}]", row, loss.cell.column);
+}
+
+std::string loss_words(const AppState& state) { return loss_words(state, loss_of(state)); }
+
+std::string loss_tex(const AppState& state) {
+    switch (loss_of(state).kind) {
+        case LossKind::sum:
+            return R"(\sum \mathrm{output})";
+        case LossKind::squared:
+            return R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)";
+        case LossKind::file:
+            return R"(\sum \mathrm{dY} \circ \mathrm{output})";
+        case LossKind::cell:
+        case LossKind::cross_entropy:
+            break;
+    }
+    return tex::text_of(loss_words(state));
+}
+
+std::string loss_gradient_tex(const AppState& state) {
+    switch (loss_of(state).kind) {
+        case LossKind::sum:
+            return "1";
+        case LossKind::squared:
+            return R"(Y - \mathrm{target})";
+        case LossKind::file:
+            return R"(\mathrm{dY}\text{, of the file})";
+        case LossKind::cross_entropy:
+            return R"(\mathrm{softmax}(Y) - 1\text{ at its class, in that row, else } 0)";
+        case LossKind::cell:
+            break;
+    }
+    return R"(1\text{ at that output, else } 0)";
+}
+
+std::string loss_sentence(const AppState& state) {
+    return fmt::format("Gradients of L = {}: how fast L grows with each number.",
+                       loss_words(state));
+}
+
+namespace {
+
+/// The selected output, else the one chosen last, else the first.
+OutputCell offered_output(const AppState& state) {
+    const auto& selected = state.selected;
+    if (selected && selected->tensor == OperandId(Stage::output))
+        return {state.batch, selected->row, selected->column};
+    if (has_output(state.document(), state.loss.cell)) return state.loss.cell;
+    return {std::min(state.batch, std::max<Index>(state.document().size.batch, 1) - 1), 0, 0};
+}
+
+void set_loss(AppState& state, const Loss& loss) {
+    state.show_gradients = true;
+    const Loss before = std::exchange(state.loss, loss);
+    if (auto done = compute_gradients(state); !done) {
+        state.loss = before;
+        return say(state, done.error());
+    }
+    say(state, loss_sentence(state));
+}
+
+/// Whether the output has that cell; tells the person where it has not.
+bool is_output(AppState& state, const CellRef& cell) {
+    const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
+    if (!there)
+        say(state, fmt::format("{} is no number of the output", cell_name(state, cell)),
+            Severity::warning);
+    return there;
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SetLoss& action) {
+    if (is_empty(state.document()))
+        return say(state, "There is no output yet: type a sentence first", Severity::warning);
+    if (action.kind == LossKind::file && given_gradient(state.document()) == nullptr)
+        return say(state,
+                   "What is open gives no gradient of its output: expected a file with dY, or with "
+                   "dO and no W_O",
+                   Severity::warning);
+    set_loss(state, {action.kind,
+                     is_of_one_output(action.kind) ? offered_output(state) : state.loss.cell});
+}
+
+void carry_out(AppState& state, const SetLossCell& action) {
+    if (!is_output(state, action.cell)) return;
+    set_loss(state, {LossKind::cell, {state.batch, action.cell.row, action.cell.column}});
+}
+
+void carry_out(AppState& state, const SetTarget& action) {
+    if (!is_output(state, action.cell)) return;
+    const float value = static_cast<float>(action.value);
+    if (!std::isfinite(value))
+        return say(state, "A target must be a finite number, at most 3.4e38", Severity::error);
+    const OutputCell cell{state.batch, action.cell.row, action.cell.column};
+    const float before = target_of(state.document(), cell.batch, cell.row, cell.column);
+    if (before == value) return;
+    Document document = state.document();
+    set_target(document, cell, value);
+    const std::string words = fmt::format("Target of {}: {} → {}", cell_name(state, action.cell),
+                                          number(before), number(value));
+    if (edit_document(state, std::move(document), words)) say(state, words + ".");
+}
+
+LossView build_loss_view(const AppState& state) {
+    LossView view;
+    view.shown = state.show_gradients;
+    view.current = static_cast<int>(loss_of(state).kind);
+    for (int kind = 0; kind < loss_count(state); ++kind)
+        view.choices.push_back(
+            "L = " + loss_words(state, {static_cast<LossKind>(kind), offered_output(state)}));
+    if (is_of_one_output(loss_of(state).kind))
+        view.choices[static_cast<std::size_t>(view.current)] = "L = " + loss_words(state);
+    return view;
+}
+
+}  // namespace attn::view

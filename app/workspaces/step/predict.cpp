@@ -1,0 +1,301 @@
+#include "app/workspaces/step/predict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/view.h"
+#include "app/workspaces/step/workspace.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostGuessed = 64;  // entries of a row
+
+bool is_share(Stage stage) { return stage == Stage::weights; }
+
+/// What is guessed of `state`: the row that is looked at, of a stage that is computed and is there. nullopt: nothing.
+std::optional<Prediction> asked(const AppState& state) {
+    const StepLook& look = step_look(state);
+    if (!look.predicts || state.show_gradients || look.editing) return std::nullopt;
+    if (look.stage == Stage::x || look.stage == Stage::x_kv) return std::nullopt;
+    if (map_form(state, look.stage) != MapForm::own || !is_kept(state, look.stage))
+        return std::nullopt;
+    const auto values = sheet_of(state, look.stage).values;
+    const auto columns = static_cast<std::size_t>(values.columns);
+    if (values.rows == 0 || columns == 0 || columns > kMostGuessed) return std::nullopt;
+    const bool here = state.selected && state.selected->tensor == OperandId(look.stage);
+    const Index row = std::min(here ? state.selected->row : values.rows - 1, values.rows - 1);
+    const double even = is_share(look.stage) ? 1.0 / static_cast<double>(columns) : 0.0;
+    return Prediction{look.stage, state.batch, state.head, row, std::vector<double>(columns, even)};
+}
+
+bool is_same_row(const Prediction& a, const Prediction& b) {
+    return a.stage == b.stage && a.batch == b.batch && a.head == b.head &&
+           a.guess.size() == b.guess.size();
+}
+
+/// The guess as it stands of what is looked at now: a guess of another row is over. nullopt: nothing is guessed.
+std::optional<Prediction> present(const AppState& state) {
+    auto now = asked(state);
+    const auto& kept = step_look(state).prediction;
+    const bool same =
+        now && kept && is_same_row(*kept, *now) && (kept->row == now->row || kept->closed);
+    return same ? kept : now;
+}
+
+/// The axis: shares from 0 to 1, anything else around 0 as far as the stage's largest number.
+double axis_end(const AppState& state, Stage stage) {
+    if (is_share(stage)) return 1.0;
+    double most = 0.0;
+    const auto values = sheet_of(state, stage).values;
+    for (Index i = 0; i < values.rows; ++i)
+        for (const float value : values.row(i))
+            if (std::isfinite(value)) most = std::max(most, std::abs(double{value}));
+    return most > 0.0 ? most : 1.0;
+}
+
+/// The guess that stands, where there is something to be guessed.
+Prediction* open_guess(AppState& state) {
+    settle_prediction(state);
+    auto& prediction = step_look(state).prediction;
+    return prediction && !prediction->closed ? &*prediction : nullptr;
+}
+
+std::string question_of(const AppState& state, const Prediction& of) {
+    const StageInfo& stage = info(of.stage);
+    const Document& document = state.document();
+    const std::string row = axis_label(document, stage.rows, of.row);
+    if (of.revealed)
+        return fmt::format("Row “{}” of {}: the guess, and what it is.", row, stage.symbol);
+    if (is_share(of.stage))
+        return fmt::format(
+            "Guess before you look: how does “{}” share its attention? Drag the bars.", row);
+    return fmt::format("Guess before you look: row “{}” of {}. Drag the bars.", row, stage.symbol);
+}
+
+/// One twentieth of the axis.
+constexpr int kGuessSteps = 20;
+
+/// Half of what has to be moved from one row to the other, 0 … 1 where both sum to 1.
+double total_variation(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0.0;
+    for (std::size_t n = 0; n < a.size(); ++n) sum += std::abs(a[n] - b[n]);
+    return sum / 2.0;
+}
+
+std::string largest_label(const std::vector<double>& values,
+                          const std::vector<std::string>& labels) {
+    const auto most = std::ranges::max_element(values);
+    const auto even = std::ranges::count(values, *most);
+    if (even > 1) return {};
+    return labels[static_cast<std::size_t>(most - values.begin())];
+}
+
+void say_guess(PredictView& view, bool share) {
+    double sum = 0.0;
+    for (const double value : view.guess) sum += value;
+    if (share)
+        view.total = fmt::format("The guess sums to {}; a row of weights sums to 1.", number(sum));
+    view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
+}
+
+void say_difference(PredictView& view, bool share) {
+    std::vector<double> guess, truth;
+    std::vector<std::string> labels;
+    for (std::size_t n = 0; n < view.truth.size(); ++n) {
+        if (!std::isfinite(view.truth[n])) continue;
+        guess.push_back(view.guess[n]);
+        truth.push_back(view.truth[n]);
+        labels.push_back(view.labels[n]);
+    }
+    const std::size_t others = view.truth.size() - truth.size();
+    if (truth.empty()) {
+        view.total = "No entry of this row is a finite number.";
+    } else {
+        double worst = 0.0;
+        std::size_t at = 0;
+        for (std::size_t n = 0; n < truth.size(); ++n)
+            if (std::abs(guess[n] - truth[n]) > worst)
+                worst = std::abs(guess[n] - truth[n]), at = n;
+        view.total =
+            worst == 0.0 ? "The guess is exact."
+            : share
+                ? fmt::format("Total variation ½ Σ |guess − A| = {}; furthest off at {}, by {}.",
+                              number(total_variation(guess, truth)), labels[at], number(worst))
+                : fmt::format("Mean |guess − row| = {}; furthest off at {}, by {}.",
+                              number(2.0 * total_variation(guess, truth) /
+                                     static_cast<double>(truth.size())),
+                              labels[at], number(worst));
+        const std::string guessed = largest_label(guess, labels),
+                          found = largest_label(truth, labels);
+        if (!guessed.empty() && guessed == found)
+            view.notes.push_back(fmt::format("The largest is {}, as guessed.", found));
+        else if (!found.empty())
+            view.notes.push_back(
+                guessed.empty()
+                    ? fmt::format("The largest is {}; the guess names none.", found)
+                    : fmt::format("The largest is {}; guessed was {}.", found, guessed));
+    }
+    if (others > 0)
+        view.notes.push_back(
+            fmt::format("{} entr{} no finite number and {} left out of the difference.", others,
+                        others == 1 ? "y is" : "ies are", others == 1 ? "is" : "are"));
+    view.notes.push_back("Enter shows the whole stage, → goes to the next one.");
+}
+
+}  // namespace
+
+void settle_prediction(AppState& state) { step_look(state).prediction = present(state); }
+
+nlohmann::ordered_json prediction_to(const AppState& state) {
+    const auto now = present(state);
+    if (!now || !step_look(state).prediction) return nullptr;
+    nlohmann::ordered_json guess{{"stage", info(now->stage).key},
+                                 {"batch", now->batch},
+                                 {"head", now->head},
+                                 {"row", now->row},
+                                 {"entries", now->guess},
+                                 {"column", now->column}};
+    if (now->revealed) guess["revealed"] = true;
+    if (now->closed) guess["closed"] = true;
+    return guess;
+}
+
+void read_prediction(Fields& fields, AppState& state) {
+    Prediction read;
+    read_stage(fields, "stage", read.stage);
+    fields.need_index("batch", read.batch);
+    fields.need_index("head", read.head);
+    fields.need_index("row", read.row);
+    fields.need("entries", read.guess);
+    fields.read_index("column", read.column);
+    fields.read("revealed", read.revealed);
+    fields.read("closed", read.closed);
+    read.revealed = read.revealed || read.closed;  // the canvas is shown after the row
+    const std::size_t count = read.guess.size();
+    if (count == 0 || count > kMostGuessed)
+        return fields.complain(
+            fmt::format("has {} 'entries': expected 1 to {}", count, kMostGuessed));
+    if (read.column >= std::ssize(read.guess))
+        return fields.complain(
+            fmt::format("has 'column' = {}: expected 0 to {}", read.column, count - 1));
+    // An edit of the document may leave a guess beyond the axis of its stage; shares have one axis.
+    const bool share = is_share(read.stage);
+    const double most = share ? 1.0 : double{std::numeric_limits<float>::max()};
+    for (const double entry : read.guess)
+        if (!(entry >= (share ? 0.0 : -most) && entry <= most))
+            return fields.complain(fmt::format("has the entry {}: expected a number from {} to {}",
+                                               entry, share ? 0.0 : -most, most));
+    if (fields.fine()) step_look(state).prediction = std::move(read);
+}
+
+Action nudged_guess(const AppState& state, int steps) {
+    const Prediction guess = present(state).value_or(Prediction{.guess = {0.0}});
+    const double end = axis_end(state, guess.stage);
+    const double step = (is_share(guess.stage) ? end : 2.0 * end) / kGuessSteps;
+    const double now = guess.guess[static_cast<std::size_t>(guess.column)];
+    return GuessEntry{guess.column, now + step * steps};
+}
+
+bool is_guessing(const AppState& state) {
+    const auto now = present(state);
+    return now && !now->closed;
+}
+
+std::optional<PredictView> build_predict_view(const AppState& state) {
+    const auto prediction = present(state);
+    if (!prediction || prediction->closed) return std::nullopt;
+    const StageInfo& stage = info(prediction->stage);
+    const Sheet sheet = sheet_of(state, prediction->stage);
+    const bool share = is_share(prediction->stage);
+    PredictView view;
+    view.question = question_of(state, *prediction);
+    view.labels = sheet.column_labels;
+    view.guess = prediction->guess;
+    view.high = axis_end(state, prediction->stage);
+    view.low = share ? 0.0 : -view.high;
+    view.high_words = number(view.high);
+    view.low_words = number(view.low);
+    view.zero_words = share ? "" : "0";
+    view.column = std::min<Index>(prediction->column, std::ssize(view.guess) - 1);
+    view.revealed = prediction->revealed;
+    view.role = stage.role;
+    for (const double value : view.guess) view.guess_words.push_back(number(value));
+    if (!view.revealed) {
+        say_guess(view, share);
+        return view;
+    }
+    for (const float value : sheet.values.row(prediction->row)) {
+        view.truth.push_back(value);
+        view.truth_words.push_back(number(value));
+    }
+    say_difference(view, share);
+    double most = 0.0;  // the axis of what is seen now
+    for (const auto* values : {&view.guess, &view.truth})
+        for (const double value : *values)
+            if (std::isfinite(value)) most = std::max(most, std::abs(value));
+    if (most > 0.0) view.high = std::min(view.high, most);
+    view.low = share ? 0.0 : -view.high;
+    view.high_words = number(view.high);
+    view.low_words = number(view.low);
+    return view;
+}
+
+void carry_out(AppState& state, const SetPredicting& action) {
+    step_look(state).predicts = action.on;
+    step_look(state).prediction.reset();
+    if (action.on) step_look(state).playing = false;
+    settle_prediction(state);
+    if (!action.on) return say(state, "Stages are shown at once again.");
+    say(state,
+        step_look(state).prediction
+            ? "Each stage is guessed before it is shown: drag the bars, Enter reveals the row."
+            : "Each stage is guessed before it is shown: → goes to the next one.");
+}
+
+void carry_out(AppState& state, const GuessEntry& action) {
+    Prediction* const guess = open_guess(state);
+    if (guess == nullptr || guess->revealed)
+        return say(state, "There is no row to be guessed here.", Severity::warning);
+    if (action.column < 0 || action.column >= std::ssize(guess->guess) ||
+        !std::isfinite(action.value))
+        return say(state,
+                   fmt::format("The guess has no entry {}: expected 0 … {} and a finite number.",
+                               action.column, std::ssize(guess->guess) - 1),
+                   Severity::warning);
+    const double end = axis_end(state, guess->stage);
+    guess->column = action.column;
+    guess->guess[static_cast<std::size_t>(action.column)] =
+        std::clamp(action.value, is_share(guess->stage) ? 0.0 : -end, end);
+}
+
+void carry_out(AppState& state, const PickGuess& action) {
+    if (Prediction* const guess = open_guess(state))
+        guess->column = std::clamp<Index>(action.column, 0, std::ssize(guess->guess) - 1);
+}
+
+void carry_out(AppState& state, const RevealGuess&) {
+    Prediction* const guess = open_guess(state);
+    if (guess == nullptr) return;
+    if (guess->revealed) {
+        guess->closed = true;
+        return say(state, words_of(state, guess->stage));
+    }
+    guess->revealed = true;
+    if (const auto view = build_predict_view(state)) say(state, view->total);
+}
+
+void carry_out(AppState& state, const GuessAgain&) {
+    step_look(state).prediction.reset();
+    settle_prediction(state);
+}
+
+}  // namespace attn::view

@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/gradient_view.h"
+#include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/view.h"
+
+namespace attn::view {
+namespace {
+
+// What the canvas shows, in one sentence that holds for this document's mask, scale, heads and numbers.
+
+bool has_param(const Document& document, Param param) {
+    return !document.inputs->params[param].empty();
+}
+
+std::string given_words(const Document& document, Stage stage) {
+    const bool edited = std::ranges::any_of(
+        document.edits, [&](const InputEdit& edit) { return edit.tensor == OperandId(stage); });
+    const bool file = std::holds_alternative<FileOrigin>(document.origin);
+    const std::string_view origin = model_of(document) != nullptr ? "computed by the model"
+                                    : file                        ? "given by the file"
+                                                                  : "given with the sentence";
+    return fmt::format("{}{}", origin, edited ? ", some of them edited" : "");
+}
+
+std::string vector_words(const AppState& state, Stage stage) {
+    const Document& document = state.document();
+    const Index rows = sheet_of(state, stage).values.rows;
+    Index computed = 0;
+    for (Index i = 0; i < rows; ++i) computed += is_embedding(state, stage, i);
+    if (computed == 0)
+        return fmt::format("Each token is a row of numbers, {}: change any of them.",
+                           given_words(document, stage));
+    if (computed == rows) return std::string(info(stage).words);
+    return fmt::format(
+        "Each token is a row of numbers: its word vector plus its position, but in {} of {} rows, "
+        "which {} given or edited.",
+        rows - computed, rows, rows - computed == 1 ? "was" : "were");
+}
+
+/// "Every token asks a question: its row of X times W_Q, plus b_Q."
+std::string projection_words(const Document& document, Stage stage) {
+    struct Words {
+        std::string_view does, letter;
+        Param bias;
+    };
+    const Words words =
+        stage == Stage::q ? Words{"Every token asks a question", "Q", Param::b_q}
+        : stage == Stage::k
+            ? Words{"Every token offers a key, what it can be found by", "K", Param::b_k}
+            : Words{
+                  "Every token carries a value, what it hands over "
+                  "when attended to",
+                  "V", Param::b_v};
+    if (!document.inputs->projects())
+        return fmt::format("{}: the numbers are {}.", words.does, given_words(document, stage));
+    const std::string bias =
+        has_param(document, words.bias) ? fmt::format(", plus b_{}", words.letter) : "";
+    return fmt::format("{}: its row of {} times W_{}{}.", words.does,
+                       stage == Stage::q ? "X" : name_of(key_stage(document)), words.letter, bias);
+}
+
+std::string scaled_words(const Document& document) {
+    const AttentionSpec& spec = document.spec;
+    const std::string warm =
+        spec.temperature == 1.0
+            ? ""
+            : fmt::format(" the temperature {}", significant(spec.temperature, 4));
+    if (spec.scale == ScaleKind::none)
+        return warm.empty()
+                   ? "Scaling is off: the scores go on as they are."
+                   : fmt::format("Scaling is off: the scores are divided by{} alone.", warm);
+    const std::string then = warm.empty() ? "" : " and divided by" + warm;
+    if (spec.scale == ScaleKind::value)
+        return fmt::format("The scores are multiplied by {}{}.", significant(spec.scale_value, 4),
+                           then);
+    return fmt::format(
+        "The scores are divided by √{} = {}{}: for independent numbers of mean 0 and variance 1 "
+        "that "
+        "root is the standard deviation of a dot product.",
+        document.size.d_k, significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then);
+}
+
+std::string masked_words(const AppState& state) {
+    const auto allowed = allowed_pairs(state);
+    const auto forbidden = std::ranges::count(allowed, std::uint8_t{0});
+    if (!state.document().spec.mask.any())
+        return "There is no mask: every query may attend to every key.";
+    if (forbidden == 0)
+        return "The mask forbids no pair here: every query may attend to every key.";
+    return fmt::format(
+        "The mask forbids {} of {} pairs: their scores become −∞, so that softmax gives "
+        "them 0.",
+        forbidden, allowed.size());
+}
+
+/// Rows of A that are no shares.
+struct Odd {
+    Index empty = 0, nan = 0;
+};
+Odd odd_rows(const AppState& state) {
+    const auto a = sheet_of(state, Stage::weights).values;
+    Odd odd;
+    for (Index i = 0; i < a.rows; ++i) {
+        odd.nan += std::ranges::any_of(a.row(i), [](float weight) { return std::isnan(weight); });
+        odd.empty += std::ranges::all_of(a.row(i), [](float weight) { return weight == 0.0F; });
+    }
+    return odd;
+}
+
+std::string weights_words(const AppState& state) {
+    const Index rows = sheet_of(state, Stage::weights).values.rows;
+    const Odd odd = odd_rows(state);
+    if (odd.empty + odd.nan == 0)
+        return "Softmax turns each row of scores into shares that sum to 1.";
+    std::vector<std::string> parts;
+    if (odd.empty > 0)
+        parts.push_back(fmt::format("{} of {} rows may attend to no key and {} 0", odd.empty, rows,
+                                    odd.empty == 1 ? "is" : "are"));
+    if (odd.nan > 0)
+        parts.push_back(
+            fmt::format("{} of {} rows hold{} NaN", odd.nan, rows, odd.nan == 1 ? "s" : ""));
+    return fmt::format("Softmax turns a row of scores into shares that sum to 1, but {}.",
+                       fmt::join(parts, ", and "));
+}
+
+std::string dropped_words(const AppState& state) {
+    const auto before = sheet_of(state, Stage::weights).values;
+    const auto after = sheet_of(state, Stage::dropped).values;
+    if (before.rows != after.rows) return std::string(info(Stage::dropped).words);
+    Index dropped = 0;
+    Index all = 0;
+    for (Index i = 0; i < after.rows; ++i)
+        for (Index j = 0; j < after.columns; ++j) {
+            all += before(i, j) != 0.0F;
+            dropped += before(i, j) != 0.0F && after(i, j) == 0.0F;
+        }
+    return fmt::format(
+        "Dropout took out {} of {} weights at random, and divides the others by 1 − p = {}.",
+        dropped, all, significant(1.0 - state.document().spec.dropout, 4));
+}
+
+std::string output_words(const Document& document) {
+    const bool one = document.size.heads == 1;
+    if (!has_param(document, Param::w_o))
+        return one ? "There is no W_O: the output is the context."
+                   : "There is no W_O: the output is the joined context.";
+    return fmt::format("{} by W_O{}: one new vector for each token.",
+                       one ? "The context is mixed" : "The heads are joined and mixed",
+                       has_param(document, Param::b_o) ? ", plus b_O" : "");
+}
+
+}  // namespace
+
+std::string words_of(const AppState& state, Stage stage) {
+    const Document& document = state.document();
+    if (state.show_gradients) return gradient_words(state, stage);
+    const bool projected = stage == Stage::q || stage == Stage::k || stage == Stage::v;
+    if (is_empty(document) || (!is_kept(state, stage) && !projected))
+        return std::string(info(stage).words);
+    switch (stage) {
+        case Stage::x:
+        case Stage::x_kv:
+            return vector_words(state, stage);
+        case Stage::q:
+        case Stage::k:
+        case Stage::v:
+            return projection_words(document, stage);
+        case Stage::scaled:
+            return scaled_words(document);
+        case Stage::masked:
+            return masked_words(state);
+        case Stage::weights:
+            return weights_words(state);
+        case Stage::dropped:
+            return dropped_words(state);
+        case Stage::context:
+            return fmt::format("Each token takes a sum of the values, each times its weight in {}.",
+                               name_of(weight_stage(document)));
+        case Stage::output:
+            return output_words(document);
+        case Stage::q_rot:
+        case Stage::k_rot:
+        case Stage::biased:
+        case Stage::scores:
+            break;
+    }
+    return std::string(info(stage).words);
+}
+
+}  // namespace attn::view

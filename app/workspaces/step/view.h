@@ -1,0 +1,101 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/grid.h"
+#include "app/common/readout.h"
+#include "app/workspaces/step/state.h"
+
+namespace attn::view {
+
+enum class Progress : std::uint8_t { done, current, ahead };
+/// After an edit: whether the stage changed; none before the first one, and where the stage is not kept.
+enum class Mark : std::uint8_t { none, changed, same };
+struct RibbonItem {
+    Stage stage;
+    std::string label;    // "QKᵀ", "÷√d_k"
+    std::string shape;    // "4 × 4"
+    std::string tooltip;  // title, formula, full shape
+    Role role;
+    Progress progress;
+    Mark mark = Mark::none;
+};
+
+/// What is said of one row of weights.
+struct RowReadouts {
+    std::string row;  // token
+    std::vector<Readout> readouts;
+    double evenness = 0.0;  // H / ln n; NaN where the row has fewer than two keys
+};
+
+/// The list of what gradients are of.
+struct LossView {
+    bool shown = false;                // gradients are on
+    std::vector<std::string> choices;  // "L = Σ output", in the order of LossKind
+    int current = 0;
+};
+
+struct ControlsView {
+    std::vector<Preset> presets;
+    std::string preset;  // key of the present one; "" when edited
+    std::string sentence_draft;
+    Index d_model, d_k, heads, head;
+    bool scaling;
+    std::string scale_words;  // "÷ √4 = 2", without the temperature
+    double temperature;
+    bool causal;
+    std::uint64_t seed;
+    bool gradients;
+    bool model_open = false;   // the popover
+    std::string badge;         // "toy weights, not trained"
+    std::string title = {};    // of the document
+    bool toy = true;           // its sizes and seed can be set
+    bool reads_image = false;  // a model, whose image is named
+    bool reads_text = false;   // a model, which reads what is typed
+    bool projects = true;      // heads are a way to split X W
+    Index tokens = 0;          // the longer side of the score matrix
+    Index batch = 0, batches = 1;
+    Index layer = 0, layers = 1;
+    std::optional<Index> window = {};  // |i − j| ≤ window
+    bool windowed = false;             // by any window
+    std::string window_words = {};     // of its switch
+    LossView loss = {};
+    std::string heads_words = {};  // "0: same word, 1: first token"; "": nothing is known of them
+};
+
+/// A number that was just edited.
+struct FlashView {
+    CellRef cell;
+    std::string words;  // "1 → 3"
+    double left = 1.0;  // 1 just now … 0 gone; under reduced motion 1 until it is gone
+};
+
+struct StepView {
+    std::vector<RibbonItem> ribbon;
+    std::string title;             // "Raw scores"
+    std::string tex;               // its formula, in the subset that core/tex.h reads
+    std::string formula;           // the same as plain text: "scores[i,j] = q_i · k_j"
+    std::string words;             // one plain sentence
+    std::string hint;              // first launch: what to press; "" afterwards
+    std::string unavailable;       // why the stage is not kept; "" when it is
+    bool map = false;              // the result is the map that Large has: no operands, no `result`
+    std::optional<OperandId> lit;  // whose symbol is under the pointer
+    std::vector<GridView> operands;  // and the focused row of some; each in its slot
+    GridView result;                 // in the hero's slot, or right of an operand that is there
+    std::vector<std::string> queries,
+        keys;                          // as along the scores: their place is kept at each stage
+    std::optional<GridView> previous;  // what the result cross-fades from
+    double fade = 1.0;
+    std::vector<RowReadouts> rows;  // weights: per-row metrics
+    ControlsView controls;
+    std::optional<FlashView> flash;
+};
+
+StepView build_step_view(const AppState& state);
+
+/// One plain sentence about what the canvas shows at `stage`: there and on the bottom line.
+std::string words_of(const AppState& state, Stage stage);
+
+}  // namespace attn::view

@@ -1,0 +1,371 @@
+#include "app/common/workspace.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/step/edit_cell.h"
+#include "app/workspaces/step/map.h"
+#include "app/workspaces/step/workspace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/document/targets.h"
+#include "app/common/json.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/loss.h"
+#include "app/workspaces/step/places.h"
+#include "app/workspaces/step/predict.h"
+#include "app/workspaces/step/view.h"
+
+namespace attn::view {
+namespace {
+
+bool is_pair_stage(const OperandId& id) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    return stage != nullptr && pair_stages()[index_of(*stage)];
+}
+
+/// Too long for cells: a map.
+bool is_long(const AppState& state) {
+    const Dimensions& size = state.document().size;
+    return !is_empty(state.document()) && std::max(size.tq, size.tk) > kMostDrawn;
+}
+
+void add_stepping(std::vector<Command>& list, const AppState& state) {
+    const char* play = step_look(state).playing ? "Stop playing" : "Play the stages";
+    const bool there = step_lacks(state).empty() || is_long(state);
+    const auto add = [&](const char* words, Key key, Action action) {
+        list.push_back({words, "Step", plain(key), std::move(action), there});
+    };
+    add("Next stage", Key::right, StepBy{1});
+    add("Previous stage", Key::left, StepBy{-1});
+    add("First stage", Key::home, GoToEnd{false});
+    add("Last stage", Key::end, GoToEnd{true});
+    add(play, Key::space, TogglePlay{});
+}
+
+void add_selection(std::vector<Command>& list, const AppState& state) {
+    const auto& selected = state.selected;
+    const bool editable = selected && is_editable(state, selected->tensor);
+    const auto move = [&](const char* words, Key key, int rows, int columns) {
+        list.push_back({words, "Step", shift(key), MoveSelection{rows, columns}});
+    };
+    move("Select the number above", Key::up, -1, 0);
+    move("Select the number below", Key::down, 1, 0);
+    move("Select the number to the left", Key::left, 0, -1);
+    move("Select the number to the right", Key::right, 0, 1);
+    list.push_back({"Edit the selected number", "Step", plain(Key::enter),
+                    BeginCellEdit{selected.value_or(CellRef{})}, editable});
+}
+
+void add_prediction(std::vector<Command>& list, const AppState& state) {
+    const StepLook& look = step_look(state);
+    const bool there = step_lacks(state).empty() && !is_long(state);
+    list.push_back({look.predicts ? "Stop predicting: show stages at once"
+                                  : "Predict: guess a row of each stage before it is shown",
+                    "Step", shift(Key::p), SetPredicting{!look.predicts}, look.predicts || there});
+    if (!is_guessing(state)) return;
+    const auto add = [&](const char* words, Key key, Action action, bool possible = true) {
+        list.push_back({words, "Step", plain(key), std::move(action), possible});
+    };
+    const auto guess = *build_predict_view(state);
+    add(guess.revealed ? "Show the stage" : "Reveal the row", Key::enter, RevealGuess{});
+    add("Guess again", Key::backspace, GuessAgain{}, guess.revealed);
+    if (guess.revealed) return;
+    add("The next bar of the guess", Key::period, PickGuess{guess.column + 1});
+    add("The bar of the guess before", Key::comma, PickGuess{guess.column - 1});
+    add("Raise the bar of the guess", Key::up, nudged_guess(state, 1));
+    add("Lower the bar of the guess", Key::down, nudged_guess(state, -1));
+}
+
+void add_losses(std::vector<Command>& list, const AppState& state) {
+    const bool there = step_lacks(state).empty();
+    const auto& selected = state.selected;
+    const bool output = selected && selected->tensor == OperandId(Stage::output);
+    const auto add = [&](std::string words, Action action, bool possible) {
+        list.push_back({std::move(words), "Step", {}, std::move(action), possible});
+    };
+    add("Gradients of the sum of all outputs, L = Σ output", SetLoss{LossKind::sum}, there);
+    const CellRef cell = output ? *selected : CellRef{Stage::output, 0, 0};
+    add(output
+            ? fmt::format("Gradient of this cell, L = {}",
+                          loss_words(state, {LossKind::cell, {state.batch, cell.row, cell.column}}))
+            : "Gradient of this cell: select a number of the output first",
+        SetLossCell{cell}, there && output);
+    add("Gradients of the squared error, L = ½ Σ (output − target)²", SetLoss{LossKind::squared},
+        there);
+    add("Gradients of the cross-entropy of an output row, L = −ln softmax(output[i])[c]",
+        SetLoss{LossKind::cross_entropy}, there);
+    add("Gradients of what the file's dY says, L = Σ dY ∘ output", SetLoss{LossKind::file},
+        there && given_gradient(state.document()) != nullptr);
+}
+
+void add_jumps(std::vector<Command>& list, const AppState& state) {
+    for (const Stage stage : ribbon_stages(state.document()))
+        list.push_back({fmt::format("Go to {}: {}", info(stage).step, info(stage).title),
+                        "Step",
+                        {},
+                        GoToStage{stage}});
+}
+
+/// A cell, stage or head that the document does not have.
+void check_look(Fields& fields, const AppState& state) {
+    const StepLook& look = step_look(state);
+    const auto stages = ribbon_stages(state.document());
+    if (std::ranges::count(stages, look.stage) == 0)
+        fields.complain(fmt::format("is at stage '{}', which this document does not have",
+                                    info(look.stage).key));
+    if (!fields.fine()) return;
+    const bool kept = !state.selected || !is_kept(state, state.selected->tensor) ||
+                      has_cell(state, *state.selected);
+    if (!kept)
+        fields.complain(fmt::format("points at a cell that {} does not have: row {}, column {}",
+                                    name_of(state.selected->tensor), state.selected->row,
+                                    state.selected->column));
+    if (look.editing &&
+        (!is_editable(state, look.editing->cell.tensor) || !has_cell(state, look.editing->cell)))
+        fields.complain("edits a cell that cannot be edited");
+}
+
+}  // namespace
+
+MapForm map_form(const AppState& state, Stage stage) {
+    if (!is_long(state) || state.show_gradients) return MapForm::own;
+    switch (stage) {
+        case Stage::scores:
+            return MapForm::scores;
+        case Stage::scaled:
+            return MapForm::scaled;
+        case Stage::masked:
+            return MapForm::masked;
+        case Stage::weights:
+            return MapForm::weights;
+        default:  // dropped: a map has no dropout
+            return MapForm::own;
+    }
+}
+
+std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
+
+void enter_step(AppState& state) {
+    StepLook& look = step_look(state);
+    const bool maps = map_form(state, Stage::weights) != MapForm::own;
+    if (maps && !step_lacks(state).empty() && map_form(state, look.stage) == MapForm::own)
+        look.stage = look.previous = Stage::weights;  // all that there is to be seen is the map
+    const auto& cell = map_look(state).selected;
+    if (cell && step_lacks(state).empty()) {  // the pair that Large looked at
+        const Stage stage = is_pair_stage(look.stage) ? look.stage : Stage::weights;
+        const CellRef same{stage, cell->row, cell->column};
+        const bool held = state.selected && is_pair_stage(state.selected->tensor) &&
+                          state.selected->row == cell->row &&
+                          state.selected->column == cell->column;
+        if (!held && has_cell(state, same)) choose_cell(state, same);
+    }
+    say(state, words_of(state, look.stage));
+}
+
+void add_step_commands(std::vector<Command>& list, const AppState& state) {
+    add_prediction(list, state);
+    add_stepping(list, state);
+    add_selection(list, state);
+    list.push_back(
+        {step_look(state).model_open ? "Close the model's sizes" : "Model: sizes and seed", "Step",
+         plain(Key::d), ShowModel{!step_look(state).model_open}});
+    add_losses(list, state);
+    const bool by_row = step_look(state).rows_scaled;
+    list.push_back({by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row",
+                    "Step",
+                    {},
+                    ScaleRows{!by_row},
+                    step_lacks(state).empty()});
+    add_document_commands(list, state);
+    add_model_commands(list, state);
+    add_jumps(list, state);
+}
+
+std::optional<Action> escape_step(const AppState& state) {
+    if (step_look(state).editing) return CancelCellEdit{};
+    if (step_look(state).model_open && !state.presenter) return ShowModel{false};
+    return std::nullopt;
+}
+
+void forget_step(AppState& state) {
+    forget_places(state);
+    if (state.loss == Loss{}) return;
+    state.loss = {};
+    if (auto done = compute_gradients(state); !done) say(state, done.error());
+}
+
+/// Back to where a stage is looked at first.
+void clear_step(AppState& state) {
+    step_look(state).editing.reset();
+    forget_places(state);
+    show_place(state);
+}
+
+namespace {
+
+nlohmann::ordered_json loss_to(const Loss& loss) {
+    return {{"kind", kLossNames[static_cast<std::size_t>(loss.kind)]},
+            {"batch", loss.cell.batch},
+            {"row", loss.cell.row},
+            {"column", loss.cell.column}};
+}
+
+void read_loss(Fields& fields, Loss& loss) {
+    fields.read_name("kind", loss.kind, kLossNames);
+    fields.read_index("batch", loss.cell.batch);
+    fields.read_index("row", loss.cell.row);
+    fields.read_index("column", loss.cell.column);
+}
+
+}  // namespace
+
+nlohmann::ordered_json write_step(const AppState& state) {
+    const StepLook& look = step_look(state);
+    nlohmann::ordered_json step{
+        {"stage", info(look.stage).key},         {"playing", look.playing},
+        {"gradients", state.show_gradients},     {"loss", loss_to(state.loss)},
+        {"rows_scaled", look.rows_scaled},       {"stepped_once", look.stepped_once},
+        {"sentence_draft", state.sentence_draft}};
+    if (look.model_open) step["model"] = true;
+    if (look.predicts) step["predicts"] = true;
+    if (auto guess = prediction_to(state); !guess.is_null()) step["guess"] = std::move(guess);
+    if (state.selected) step["selected"] = cell_to(*state.selected);
+    step["places"] = places_to(state.places);
+    if (look.editing)
+        step["editing"] = {{"cell", cell_to(look.editing->cell)}, {"draft", look.editing->draft}};
+    return step;
+}
+
+void read_step(Fields& fields, AppState& state) {
+    StepLook& look = step_look(state);
+    read_stage(fields, "stage", look.stage);
+    look.previous = look.stage;
+    fields.read("playing", look.playing);
+    fields.read("gradients", state.show_gradients);
+    read_object(fields, "loss", [&](Fields& inner) { read_loss(inner, state.loss); });
+    fields.read("rows_scaled", look.rows_scaled);
+    fields.read("stepped_once", look.stepped_once);
+    fields.read("sentence_draft", state.sentence_draft);
+    fields.read("model", look.model_open);
+    fields.read("predicts", look.predicts);
+    read_object(fields, "guess", [&](Fields& inner) { read_prediction(inner, state); });
+    forget_places(state);
+    if (const auto* found = fields.find("selected"))
+        state.selected = cell_from(fields, "selected", *found);
+    if (const auto* found = fields.find("places")) state.places = places_from(fields, *found);
+    read_object(fields, "editing", [&](Fields& inner) {
+        look.editing.emplace();
+        if (const auto* found = inner.find("cell"))
+            look.editing->cell = cell_from(inner, "cell", *found);
+        inner.read("draft", look.editing->draft);
+    });
+    check_look(fields, state);
+    if (!fields.fine()) return;
+    restore_place(state);
+    if (state.loss == Loss{}) return;
+    if (auto done = compute_gradients(state); !done) fields.complain(done.error());
+}
+
+bool is_step_animating(const AppState& state) {
+    const bool pans = map_look(state).form != MapForm::own && map_look(state).moving_s > 0.0;
+    return step_look(state).playing || step_look(state).fade < 1.0 || step_look(state).flash ||
+           pans;
+}
+
+bool has_step_settled(const AppState& state) {
+    const MapLook& map = map_look(state);
+    const bool drawn =
+        map.form == MapForm::own || !map.fault.empty() || (map.snapshot && map.snapshot->complete);
+    return step_look(state).fade >= 1.0 && drawn;
+}
+
+std::string step_figure_name(const AppState& state) {
+    return std::string(info(step_look(state).stage).key);
+}
+
+std::vector<Shot> step_shots() {
+    const CellRef cell{Stage::weights, 1, 2};
+    return {{"", {GoToStage{Stage::weights}, SelectCell{cell}}}};
+}
+
+namespace {
+
+constexpr std::string_view kStepMouse[] = {
+    "Point at a cell: its sources light up in the operands.",
+    "Click a cell: the inspector writes out its arithmetic.",
+    "Double-click a number of X or W, or press Enter on it: type another one; Tab goes on to the "
+    "next.",
+    "Double-click a computed number: which inputs make it.",
+    "The wheel over a slider or a number field: one step.",
+    "Click a number in the inspector: go to the cell it came from.",
+    "Click a stage on the ribbon: go there.",
+    "More than 64 tokens: scores and weights are a map; the wheel zooms, dragging pans.",
+};
+
+void leave_step(AppState& state) {
+    step_look(state).playing = false;
+    step_look(state).hovered.reset();
+}
+
+void end_typing(AppState& state, const Action& action) {
+    if (leaves_cell(state, action)) leave_cell(state);
+}
+
+void tick_step(AppState& state, double seconds) {
+    constexpr double kFadeSeconds = 0.4;
+    StepLook& look = step_look(state);
+    look.fade = std::min(1.0, look.fade + seconds / kFadeSeconds);
+    if (look.playing) look.play_clock_s += seconds;
+    if (look.flash && (look.flash->age_s += seconds) >= kFlashSeconds) look.flash.reset();
+}
+
+void follow_step(AppState& state) {
+    follow_map(state);
+    if (state.reduced_motion) step_look(state).fade = 1.0;
+}
+
+Actions due_in_step(const AppState& state) {
+    constexpr double kSecondsPerStage = 1.2;
+    const StepLook& look = step_look(state);
+    if (!look.playing || look.play_clock_s < kSecondsPerStage) return {};
+    return {StepBy{1}};
+}
+
+}  // namespace
+
+const WorkspaceInfo kStepWorkspace{
+    .key = "step",
+    .title = "Step",
+    .tip = "Step through the stages of attention, every number explained.",
+    .digit = Key::digit1,
+    .shows_document = true,
+    .actions = StepActions::kTypes,
+    .lacks = step_lacks,
+    .enter = enter_step,
+    .leave = leave_step,
+    .add_commands = add_commands_of_step,
+    .escape = escape_step,
+    .clear = clear_step,
+    .settle = settle_step,
+    .forget = forget_step,
+    .before = end_typing,
+    .follow = follow_step,
+    .tick = tick_step,
+    .due = due_in_step,
+    .has_side = [](const AppState&) { return true; },
+    .inspector = inspector_of_step,
+    .write = write_step,
+    .read = read_step,
+    .is_animating = is_step_animating,
+    .has_settled = has_step_settled,
+    .figure_name = step_figure_name,
+    .shots = step_shots,
+    .mouse = kStepMouse,
+};
+
+}  // namespace attn::view

@@ -1,0 +1,331 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/requests.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/still.h"
+#include "app/common/draw/widgets.h"
+#include "app/common/draw/workspace.h"
+#include "app/workspaces/tensors/view.h"
+
+namespace attn::ui {
+namespace {
+
+using view::TensorDetail;
+using view::TensorLine;
+using view::TensorsView;
+
+// Design units.
+constexpr float kBar = 40.0F;
+constexpr float kGap = 12.0F;
+constexpr float kRow = 26.0F;
+constexpr float kFilter = 220.0F;
+constexpr float kAxesList = 220.0F;
+constexpr float kDetail = 380.0F;
+constexpr float kNarrow = 1000.0F;
+constexpr float kBins = 64.0F;
+constexpr float kRoles = 300.0F;
+
+void draw_bar(const TensorsView& view, const Frame& frame, view::Actions& out) {
+    std::string filter = view.filter;
+    ImGui::SetNextItemWidth(frame.px(kFilter));
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint("##filter", "Filter by name", &filter);
+    pop_font();
+    still_field(frame, frame.fonts.body, filter, "Filter by name");
+    tooltip(frame, "Filter by name", "Rows whose name has these letters. Esc: all");
+    if (filter != view.filter) out.push_back(view::FilterTensors{filter});
+    if (!view.can_read) return;
+    flow(frame, frame.px(kAxesList));
+    const std::size_t at =
+        std::min(static_cast<std::size_t>(view.axes), view.axes_names.size() - 1);
+    if (const auto n =
+            combo(frame, "##axes", {view.axes_names, view.axes, "Q, K, V: " + view.axes_names[at]},
+                  frame.px(kAxesList + 60),
+                  {"The axes of Q, K and V", "“Read so” opens the file with them"}, out))
+        out.push_back(view::SetTensorAxes{view.axes_keys[static_cast<std::size_t>(*n)]});
+    flow(frame, button_width(frame, "read so"));
+    if (button(frame, "read", "read so", {"Open the file with these roles and axes", "Key: Enter"}))
+        out.push_back(view::ReadTensors{});
+}
+
+/// Where each column begins and ends.
+std::vector<std::pair<float, float>> columns_in(const TensorsView& view, float low, float high) {
+    float shares = 0.0F;
+    for (const auto& head : view.heads) shares += head.share;
+    std::vector<std::pair<float, float>> columns;
+    float x = low;
+    for (const auto& head : view.heads) {
+        const float width = (high - low) * head.share / shares;
+        columns.emplace_back(x, x + width);
+        x += width;
+    }
+    return columns;
+}
+
+void draw_heads_row(const TensorsView& view, const Box& box, const Frame& frame,
+                    view::Actions& out) {
+    const auto columns = columns_in(view, box.low.x, box.high.x);
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+        const auto& head = view.heads[n];
+        const auto [left, right] = columns[n];
+        ImGui::SetCursorScreenPos({left, box.low.y});
+        const bool clicked = ImGui::InvisibleButton(
+            head.title.c_str(), {std::max(1.0F, right - left), box.high.y - box.low.y});
+        const bool sorted = head.column == view.sort;
+        if (clicked || pressed_by_key(frame))
+            out.push_back(view::SortTensors{head.column, sorted && !view.descending});
+        const std::string mark = sorted ? view.descending ? " ↓" : " ↑" : "";
+        const float pad = frame.px(6);
+        draw_text_in(frame, frame.fonts.small, {left + pad, box.low.y}, {right - pad, box.high.y},
+                     head.right ? Align::right : Align::left,
+                     sorted ? frame.theme.text : frame.theme.muted,
+                     fit_text(frame, frame.fonts.small, head.title + mark, right - left - 2 * pad));
+        tooltip(frame, head.title, head.tip + "\nClick: the rows in this order");
+    }
+    frame.painter.line({box.low.x, box.high.y}, {box.high.x, box.high.y}, frame.theme.line,
+                       frame.px(1));
+}
+
+void draw_line(const TensorsView& view, const TensorLine& line, const Frame& frame,
+               view::Actions& out) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
+    const bool clicked = ImGui::InvisibleButton("row", {std::max(1.0F, size.x), size.y});
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    if (clicked) out.push_back(view::SelectTensor{line.name});
+    if (line.selected || ImGui::IsItemHovered())
+        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    if (line.selected) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
+    const auto columns = columns_in(view, low.x, high.x);
+    for (std::size_t n = 0; n < columns.size() && n < line.cells.size(); ++n) {
+        const auto [left, right] = columns[n];
+        const float pad = frame.px(6);
+        const bool number = view.heads[n].right;
+        const Font& font = number || n == 2 ? frame.fonts.digits_small : frame.fonts.body;
+        const bool bad = line.faulty &&
+                         (view.heads[n].column == view::TensorColumn::nans ||
+                          view.heads[n].column == view::TensorColumn::infs) &&
+                         line.cells[n] != "0";
+        const view::Color color = bad           ? frame.theme.bad
+                                  : line.unused ? frame.theme.muted
+                                                : frame.theme.text;
+        draw_text_in(frame, font, {left + pad, low.y}, {right - pad, high.y},
+                     number ? Align::right : Align::left, color,
+                     fit_text(frame, font, line.cells[n], right - left - 2 * pad));
+    }
+    tooltip(frame, line.name,
+            fmt::format("{}  {}\nread as: {}", line.cells[1], line.cells[2], line.cells.back()));
+}
+
+/// Only the rows on screen are drawn, and known to be seen.
+void draw_lines(const TensorsView& view, const view::AppState& state, const Frame& frame,
+                view::Actions& out) {
+    const float row = frame.px(kRow);
+    const auto count = static_cast<Index>(view.lines.size());
+    const float room = ImGui::GetContentRegionAvail().y;
+    const auto place =
+        std::ranges::find(view.lines, true, &TensorLine::selected) - view.lines.begin();
+    const float at = row * static_cast<float>(place);
+    const bool moved = view::tensors_look(state).selected != "" && place < count &&
+                       (is_pressed(view::Key::down, true) || is_pressed(view::Key::up, true) ||
+                        is_pressed(view::Key::home) || is_pressed(view::Key::end));
+    if (moved && (at < ImGui::GetScrollY() || at + row > ImGui::GetScrollY() + room))
+        ImGui::SetScrollY(std::max(0.0F, at - room / 2));
+    const float scroll = ImGui::GetScrollY();
+    const Index first = std::clamp<Index>(static_cast<Index>(scroll / row), 0, count);
+    const Index past = std::clamp<Index>(first + static_cast<Index>(room / row) + 2, first, count);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    const ImVec2 top = ImGui::GetCursorScreenPos();
+    for (Index n = first; n < past; ++n) {
+        ImGui::SetCursorScreenPos({top.x, top.y + row * static_cast<float>(n)});
+        ImGui::PushID(static_cast<int>(n));
+        draw_line(view, view.lines[static_cast<std::size_t>(n)], frame, out);
+        ImGui::PopID();
+    }
+    ImGui::SetCursorScreenPos({top.x, top.y + row * static_cast<float>(count)});
+    ImGui::Dummy({1.0F, 1.0F});
+    ImGui::PopStyleVar();
+    if (view::tensors_look(state).seen != std::pair{first, past})
+        out.push_back(view::SeeTensors{first, past});
+}
+
+void draw_bins(const TensorDetail& detail, const Box& box, const Frame& frame) {
+    const float step = box.size().x / static_cast<float>(detail.bins.size());
+    for (std::size_t n = 0; n < detail.bins.size(); ++n) {
+        const float x = box.low.x + step * static_cast<float>(n);
+        const float height = box.size().y * static_cast<float>(detail.bins[n]);
+        if (height > 0.0F)
+            frame.painter.rect({x, box.high.y - std::max(height, frame.px(1))},
+                               {x + std::max(step - frame.px(1), 1.0F), box.high.y},
+                               frame.theme.accent);
+    }
+    frame.painter.line({box.low.x, box.high.y}, {box.high.x, box.high.y}, frame.theme.line,
+                       frame.px(1));
+}
+
+/// The picture as large as it has room, its colours beneath it.
+void draw_picture(const TensorDetail& detail, const Box& box, const Frame& frame) {
+    const float legend = frame.px(18);
+    const float room = std::max(box.size().y - legend - frame.px(6), 1.0F);
+    const float width = std::min(box.size().x, room / std::max(detail.aspect, 0.01F));
+    const float height = std::min(std::max(width * detail.aspect, frame.px(4)), room);
+    frame.painter.image(detail.picture, box.low, {box.low.x + width, box.low.y + height});
+    const float y = box.low.y + height + frame.px(6);
+    const float ends = frame.px(64);
+    draw_text_in(frame, frame.fonts.digits_small, {box.low.x, y}, {box.low.x + ends, y + legend},
+                 Align::right, frame.theme.muted, detail.low);
+    const float left = box.low.x + ends + frame.px(6);
+    const float right = std::min(left + frame.px(140), box.high.x - ends);
+    if (right > left)
+        frame.painter.gradient({left, y + frame.px(4)}, {right, y + legend - frame.px(4)},
+                               detail.colors);
+    draw_text_in(frame, frame.fonts.digits_small, {right + frame.px(6), y},
+                 {box.high.x, y + legend}, Align::left, frame.theme.muted, detail.high);
+}
+
+void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    if (!view.detail) return;
+    const TensorDetail& detail = *view.detail;
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, detail.title);
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted, detail.shape);
+    for (const std::string& line : detail.lines)
+        wrapped_words(frame, frame.fonts.body, frame.theme.text, line);
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted, detail.pending);
+    if (!detail.role_names.empty()) {
+        const auto at = static_cast<std::size_t>(detail.role);
+        if (const auto n =
+                combo(frame, "##role",
+                      {detail.role_names, detail.role,
+                       "read " + (at == 0 ? "as its name says" : "as " + detail.role_names[at])},
+                      std::min(frame.px(kRoles), box.size().x),
+                      {"What it is read as", "“Read so” opens the file with it"}, out))
+            out.push_back(
+                view::SetTensorRole{detail.title, detail.role_keys[static_cast<std::size_t>(*n)]});
+    }
+    float top = ImGui::GetCursorScreenPos().y + frame.px(6);
+    const float bins = detail.bins.empty() ? 0.0F : frame.px(kBins);
+    if (!detail.bins.empty() && top + bins < box.high.y) {
+        draw_text_in(frame, frame.fonts.small, {box.low.x, top}, {box.high.x, top + frame.px(16)},
+                     Align::left, frame.theme.muted, "how many numbers lie where, from min to max");
+        draw_bins(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
+        top += bins + frame.px(8);
+    }
+    if (detail.colors.empty() || box.high.y - top < frame.px(80)) return;
+    draw_text_in(frame, frame.fonts.small, {box.low.x, top}, {box.high.x, top + frame.px(16)},
+                 Align::left, frame.theme.muted, "its last two axes, at index 0 of the others");
+    draw_picture(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, box.high.y - frame.px(8)}},
+                 frame);
+}
+
+float draw_words_of(const TensorsView& view, const Box& box, const Frame& frame) {
+    float top = box.low.y;
+    const auto line = [&](const Font& font, view::Color color, const std::string& text) {
+        if (text.empty()) return;
+        const bool fits = frame.text_width(font, text) <= box.size().x;
+        const float height = font.px * (fits ? 1.5F : 2.8F);
+        ImGui::PushID(text.c_str());
+        panel("words", {{box.low.x, top}, {box.high.x, top + height}},
+              [&] { wrapped_words(frame, font, color, text); });
+        ImGui::PopID();
+        top += height;
+    };
+    line(frame.fonts.title, frame.theme.text, view.point);
+    line(frame.fonts.body, frame.theme.warning, view.reason);
+    line(frame.fonts.body, frame.theme.muted, view.unused);
+    return top;
+}
+
+/// What the file leaves open, and a button for each answer with what it means.
+float draw_question(const TensorsView& view, const Box& box, const Frame& frame,
+                    view::Actions& out) {
+    if (view.question.empty()) return box.low.y;
+    const float row = frame.px(kRow) + frame.px(6);
+    float widest = 0.0F;
+    for (const auto& answer : view.answers)
+        widest = std::max(widest, button_width(frame, answer.title));
+    float top = box.low.y + frame.px(kGap) / 2;
+    panel("question", {{box.low.x, top}, {box.high.x, top + row}},
+          [&] { wrapped_words(frame, frame.fonts.title, frame.theme.text, view.question); });
+    top += row;
+    const float height = row * static_cast<float>(view.answers.size());
+    panel("answers", {{box.low.x, top}, {box.high.x, top + height}}, [&] {
+        for (std::size_t n = 0; n < view.answers.size(); ++n) {
+            const auto& answer = view.answers[n];
+            const float y = top + row * static_cast<float>(n);
+            ImGui::SetCursorScreenPos({box.low.x, y});
+            if (button(frame, answer.title.c_str(), answer.title, {answer.meaning, answer.tip}))
+                out.push_back(answer.action);
+            const float left = box.low.x + widest + frame.px(kGap);
+            draw_text_in(frame, frame.fonts.body, {left, y}, {box.high.x, y + frame.px(kRow)},
+                         Align::left, frame.theme.muted,
+                         fit_text(frame, frame.fonts.body, answer.meaning, box.high.x - left));
+        }
+    });
+    return top + height;
+}
+
+void draw_body(const TensorsView& view, const view::AppState& state, const Box& box,
+               const Frame& frame, view::Actions& out) {
+    const float words = draw_words_of(view, box, frame);
+    const float top =
+        draw_question(view, {{box.low.x, words}, box.high}, frame, out) + frame.px(kGap) / 2;
+    if (!view.empty.empty()) {
+        panel("nothing", {{box.low.x, top}, box.high},
+              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.empty); });
+        return;
+    }
+    const float share = box.size().x < frame.px(kNarrow) ? 0.34F : 0.0F;
+    const float detail = view.detail ? std::max(share * box.size().x,
+                                                std::min(frame.px(kDetail), box.size().x * 0.36F))
+                                     : 0.0F;
+    const float split = box.high.x - detail - (view.detail ? frame.px(kGap) : 0.0F);
+    const float head = top + frame.px(kRow);
+    draw_heads_row(view, {{box.low.x, top}, {split, head}}, frame, out);
+    panel("rows", {{box.low.x, head + frame.px(2)}, {split, box.high.y - frame.px(8)}},
+          [&] { draw_lines(view, state, frame, out); });
+    if (!view.detail) return;
+    const Box at{{split + frame.px(kGap), top}, box.high};
+    panel("detail", at, [&] { draw_detail(view, at, frame, out); });
+}
+
+}  // namespace
+
+std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& r,
+                                   const Frame& frame, view::Actions& out) {
+    const TensorsView view = build_tensors_view(state);
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        top += frame.px(kBar);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{r.work.low.x + r.margin, top + frame.px(kGap)},
+                  {r.work.high.x - r.margin, r.work.high.y}};
+    panel("tensors", box, [&] { draw_body(view, state, box, frame, out); });
+    return view::computed_words(state);
+}
+
+/// A table: a head and three rows.
+void draw_tensors_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                       float thin) {
+    painter.rect(low, {low.x + size, low.y + size / 4}, color);
+    painter.outline(low, {low.x + size, low.y + size}, color, thin);
+    for (const float part : {0.5F, 0.75F})
+        painter.line({low.x, low.y + size * part}, {low.x + size, low.y + size * part}, color,
+                     thin);
+    painter.line({low.x + size * 0.4F, low.y}, {low.x + size * 0.4F, low.y + size}, color, thin);
+}
+
+extern const WorkspacePanel kTensorsPanel;
+const WorkspacePanel kTensorsPanel{"tensors", draw_tensors_icon, draw_tensors_workspace};
+
+}  // namespace attn::ui

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/common/state.h"
+#include "core/tensor.h"
+
+namespace attn::view {
+
+struct TensorListing;
+struct TensorStats;
+
+/// Columns of the table, in their order.
+enum class TensorColumn : std::uint8_t {
+    order,  // as the file has them
+    name,
+    dtype,
+    shape,
+    bytes,
+    low,
+    mean,
+    high,
+    nans,
+    infs,
+    role
+};
+inline constexpr std::string_view kTensorColumnNames[] = {
+    "order", "name", "dtype", "shape", "bytes", "low", "mean", "high", "nans", "infs", "role"};
+
+/// What the Tensors workspace looks at. Not undone.
+struct TensorsLook {
+    std::string filter;  // names that have these letters
+    TensorColumn sort = TensorColumn::order;
+    bool descending = false;
+    std::string selected;  // name of an array; "": none
+    /// How arrays are to be read, chosen and not yet carried out: name -> role, "-" for none.
+    std::map<std::string, std::string> roles;
+    std::string axes;  // of Q, K and V: "", heads-first, tokens-first, joined
+
+    // of the moment: in no session and no journal
+    std::pair<Index, Index> seen{0, 24};           // rows of the table on screen, from and past
+    std::shared_ptr<const TensorListing> listing;  // null: not listed yet
+    std::map<std::string, std::shared_ptr<const TensorStats>> stats;
+};
+
+inline constexpr Look<TensorsLook> tensors_look;
+
+}  // namespace attn::view

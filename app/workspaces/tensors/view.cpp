@@ -1,0 +1,335 @@
+#include "app/workspaces/tensors/view.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/colormap.h"
+#include "app/common/format.h"
+#include "app/workspaces/tensors/roles.h"
+#include "core/rng.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::string_view kPending = "…";
+constexpr std::size_t kMostUnusedNamed = 6;
+constexpr int kRamp = 24;  // colours of the legend
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+const TensorStats* stats_of(const AppState& state, const std::string& name) {
+    const auto found = tensors_look(state).stats.find(name);
+    return found == tensors_look(state).stats.end() ? nullptr : found->second.get();
+}
+
+std::string extents_text(const std::vector<Index>& extents) {
+    return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+/// What the document reads it as; of files that no attention was made of, what it may be.
+std::string role_text(const AppState& state, const TensorRow& row) {
+    const Document& document = state.document();
+    if (const auto chosen = tensors_look(state).roles.find(row.name);
+        chosen != tensors_look(state).roles.end())
+        return chosen->second == "-" ? "not used" : chosen->second;
+    if (!std::holds_alternative<FileOrigin>(document.origin))
+        return model_of(document) != nullptr ? "of the model" : row.name;
+    if (const auto read = document.roles.find(row.name); read != document.roles.end())
+        return read->second;
+    const RoleProposal proposal =
+        propose_role(row, stats_of(state, row.name), tensors_look(state).listing.get());
+    return proposal.role.empty() ? "not used" : fmt::format("not used; {}?", proposal.role);
+}
+
+std::string stat_text(const AppState& state, const TensorRow& row, TensorColumn column) {
+    const TensorStats* const stats = stats_of(state, row.name);
+    if (stats == nullptr) return row.bytes > kMostUnasked ? "select it" : std::string(kPending);
+    if (!stats->fault.empty()) return "–";
+    const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
+    switch (column) {
+        case TensorColumn::low:
+            return stats->finite ? number(stats->low) : "–";
+        case TensorColumn::mean:
+            return stats->finite ? number(stats->mean) : "–";
+        case TensorColumn::high:
+            return stats->finite ? number(stats->high) : "–";
+        case TensorColumn::nans:
+            return count(stats->nans);
+        default:
+            return count(stats->infs);
+    }
+}
+
+/// NaN sorts what is not measured last, whichever way.
+double stat_number(const AppState& state, const TensorRow& row, TensorColumn column) {
+    const TensorStats* const stats = stats_of(state, row.name);
+    const double none = std::nan("");
+    if (column == TensorColumn::bytes) return row.bytes;
+    if (stats == nullptr || !stats->fault.empty()) return none;
+    if (column == TensorColumn::nans) return stats->nans;
+    if (column == TensorColumn::infs) return stats->infs;
+    if (!stats->finite) return none;
+    if (column == TensorColumn::low) return stats->low;
+    return column == TensorColumn::mean ? stats->mean : stats->high;
+}
+
+void sort_rows(const AppState& state, std::vector<const TensorRow*>& rows) {
+    const TensorsLook& look = tensors_look(state);
+    const auto text = [&](const TensorRow& row) {
+        if (look.sort == TensorColumn::name) return row.name;
+        if (look.sort == TensorColumn::dtype) return row.dtype;
+        return role_text(state, row);
+    };
+    const auto before = [&](const TensorRow* a, const TensorRow* b) {
+        if (look.sort == TensorColumn::shape)
+            return look.descending ? b->extents < a->extents : a->extents < b->extents;
+        if (look.sort == TensorColumn::name || look.sort == TensorColumn::dtype ||
+            look.sort == TensorColumn::role)
+            return look.descending ? text(*b) < text(*a) : text(*a) < text(*b);
+        const double x = stat_number(state, *a, look.sort), y = stat_number(state, *b, look.sort);
+        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+        return look.descending ? y < x : x < y;
+    };
+    if (look.sort != TensorColumn::order) std::ranges::stable_sort(rows, before);
+    if (look.sort == TensorColumn::order && look.descending) std::ranges::reverse(rows);
+}
+
+std::vector<TensorHead> heads_of_table() {
+    return {{TensorColumn::name, "name", "As the file calls it", false, 2.6F},
+            {TensorColumn::dtype, "dtype", "How each number is stored", false, 1.0F},
+            {TensorColumn::shape, "shape", "The length of each axis, slowest first", false, 1.8F},
+            {TensorColumn::bytes, "bytes", "Of its numbers when unpacked", true, 1.0F},
+            {TensorColumn::low, "min", "The least finite number", true, 1.0F},
+            {TensorColumn::mean, "mean", "Σ x / n of the finite numbers, in float64", true, 1.0F},
+            {TensorColumn::high, "max", "The largest finite number", true, 1.0F},
+            {TensorColumn::nans, "NaN", "How many are not a number", true, 0.7F},
+            {TensorColumn::infs, "±inf", "How many are infinite", true, 0.7F},
+            {TensorColumn::role, "read as", "What it is to attention here; with a ? what it may be",
+             false, 1.5F}};
+}
+
+TensorLine line_of(const AppState& state, const TensorRow& row) {
+    TensorLine line;
+    line.name = row.name;
+    line.selected = row.name == tensors_look(state).selected;
+    const TensorStats* const stats = stats_of(state, row.name);
+    line.faulty = stats != nullptr && (stats->nans > 0 || stats->infs > 0);
+    const std::string role = role_text(state, row);
+    line.unused = role.starts_with("not used");
+    line.cells = {row.name, row.dtype, extents_text(row.extents), bytes_words(row.bytes)};
+    for (const TensorColumn column : {TensorColumn::low, TensorColumn::mean, TensorColumn::high,
+                                      TensorColumn::nans, TensorColumn::infs})
+        line.cells.push_back(stat_text(state, row, column));
+    line.cells.push_back(role);
+    return line;
+}
+
+std::string index_text(const std::vector<Index>& index) {
+    return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+void add_stat_lines(const TensorStats& stats, TensorDetail& detail) {
+    const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
+    detail.lines.push_back(
+        fmt::format("{} numbers, {} of them 0", count(stats.count), count(stats.zeros)));
+    if (stats.finite)
+        detail.lines.push_back(fmt::format("min {}, mean {}, max {}, deviation {}",
+                                           number(stats.low), number(stats.mean),
+                                           number(stats.high), number(stats.deviation)));
+    else
+        detail.lines.push_back("No number is finite.");
+    if (stats.nans > 0)
+        detail.lines.push_back(
+            fmt::format("{} NaN, the first at {}", count(stats.nans), index_text(stats.first_nan)));
+    if (stats.infs > 0)
+        detail.lines.push_back(fmt::format("{} infinite, the first at {}", count(stats.infs),
+                                           index_text(stats.first_inf)));
+    if (stats.rows > 0 && stats.nonnegative)
+        detail.lines.push_back(fmt::format("{} of {} rows sum to 1 (Σ from {} to {})",
+                                           count(stats.unit_rows), count(stats.rows),
+                                           number(stats.least_sum), number(stats.most_sum)));
+}
+
+void add_role_lines(const AppState& state, const TensorRow& row, const TensorStats* stats,
+                    TensorDetail& detail) {
+    if (!std::holds_alternative<FileOrigin>(state.document().origin)) return;
+    const auto& read = state.document().roles;
+    if (const auto as = read.find(row.name); as != read.end())
+        detail.lines.push_back(fmt::format("Read as {}.", as->second));
+    else
+        detail.lines.push_back("Not used.");
+    const RoleProposal proposal = propose_role(row, stats, tensors_look(state).listing.get());
+    if (!proposal.role.empty())
+        detail.lines.push_back(fmt::format("It may be {}{}: {}.", proposal.role,
+                                           proposal.axes.empty() ? "" : " " + proposal.axes,
+                                           proposal.reason));
+    else if (stats != nullptr)
+        detail.lines.push_back("Neither name, shape nor numbers tell what it may be.");
+    detail.role_names = {"as its name says"};
+    detail.role_keys = {""};
+    for (const TensorRole& role : tensor_roles()) {
+        detail.role_names.push_back(role.key == "-" ? std::string(role.words)
+                                                    : fmt::format("{}: {}", role.key, role.words));
+        detail.role_keys.emplace_back(role.key);
+    }
+    const auto chosen = tensors_look(state).roles.find(row.name);
+    if (chosen == tensors_look(state).roles.end()) return;
+    const auto at = std::ranges::find(detail.role_keys, chosen->second);
+    if (at != detail.role_keys.end()) detail.role = static_cast<int>(at - detail.role_keys.begin());
+}
+
+Image paint_preview(const TensorStats& stats, const ColorRange& range, ThemeName name) {
+    Image image{static_cast<int>(stats.preview_columns), static_cast<int>(stats.preview_rows), {}};
+    const Theme& theme = view::theme(name);
+    for (const float value : stats.preview) {
+        const Color color = std::isnan(value)   ? theme.nan
+                            : std::isinf(value) ? theme.masked
+                                                : color_of(range, value, name);
+        for (const std::uint8_t part : {color.r, color.g, color.b, color.a})
+            image.rgba.push_back(part);
+    }
+    return image;
+}
+
+void add_picture(const AppState& state, const std::shared_ptr<const TensorStats>& stats,
+                 TensorDetail& detail) {
+    if (stats->preview.empty()) return;
+    const bool unit = stats->nonnegative && stats->high <= 1.0;
+    const ColorRange range =
+        range_of(unit ? ColorScale::unit : ColorScale::diverging, stats->preview);
+    const ThemeName name = state.theme;
+    std::uint64_t key = hash_text(detail.title + detail.shape);
+    key = mix(key, static_cast<std::uint64_t>(name));
+    key = mix(key, reinterpret_cast<std::uintptr_t>(stats.get()));
+    detail.picture = {key, [stats, range, name] { return paint_preview(*stats, range, name); }};
+    detail.aspect =
+        static_cast<float>(stats->preview_rows) / static_cast<float>(stats->preview_columns);
+    detail.low = tick(unit ? 0.0 : -range.high);
+    detail.high = tick(range.high);
+    for (int n = 0; n < kRamp; ++n)
+        detail.colors.push_back(color_at(range.scale, static_cast<double>(n) / (kRamp - 1), name));
+    const double most = *std::ranges::max_element(stats->bins);
+    if (stats->finite && stats->high > stats->low)
+        for (const double bin : stats->bins) detail.bins.push_back(bin / most);
+}
+
+std::optional<TensorDetail> detail_of(const AppState& state) {
+    const TensorsLook& look = tensors_look(state);
+    const TensorRow* const row = look.listing->find(look.selected);
+    if (row == nullptr) return std::nullopt;
+    TensorDetail detail;
+    detail.title = row->name;
+    detail.shape =
+        fmt::format("{} {}, {}", row->dtype, extents_text(row->extents), bytes_words(row->bytes));
+    const TensorStats* const stats = stats_of(state, row->name);
+    if (stats == nullptr)
+        detail.pending = "Its numbers are being read.";
+    else if (!stats->fault.empty())
+        detail.pending = fmt::format("There is no picture: {}.", stats->fault);
+    else
+        add_stat_lines(*stats, detail);
+    add_role_lines(state, *row, stats, detail);
+    if (stats != nullptr && stats->fault.empty())
+        add_picture(state, look.stats.at(row->name), detail);
+    return detail;
+}
+
+std::string unused_words(const AppState& state, const TensorListing& listing) {
+    const Document& document = state.document();
+    if (!std::holds_alternative<FileOrigin>(document.origin) || !document.no_attention.empty())
+        return {};
+    std::vector<std::string> names;
+    for (const TensorRow& row : listing.rows)
+        if (!document.roles.contains(row.name)) names.push_back(shortened(row.name));
+    if (names.empty()) return {};
+    const std::size_t named = std::min(names.size(), kMostUnusedNamed);
+    std::string words = fmt::format(
+        "Not used: {}",
+        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+    if (names.size() > named) words += fmt::format(" and {} more", names.size() - named);
+    return words + ".";
+}
+
+std::string point_words(const AppState& state, const TensorListing& listing) {
+    double bytes = 0.0;
+    for (const TensorRow& row : listing.rows) bytes += row.bytes;
+    const std::size_t count = listing.rows.size();
+    return fmt::format("{}: {} array{}, {}.", state.document().title,
+                       grouped(static_cast<Index>(count)), count == 1 ? "" : "s",
+                       bytes_words(bytes));
+}
+
+}  // namespace
+
+std::vector<const TensorRow*> tensor_rows(const AppState& state) {
+    std::vector<const TensorRow*> rows;
+    const TensorsLook& look = tensors_look(state);
+    if (!look.listing || look.listing->document != state.shared_document()) return rows;
+    const std::string wanted = lower_case(look.filter);
+    for (const TensorRow& row : look.listing->rows)
+        if (lower_case(row.name).find(wanted) != std::string::npos) rows.push_back(&row);
+    sort_rows(state, rows);
+    return rows;
+}
+
+TensorsView build_tensors_view(const AppState& state) {
+    TensorsView view;
+    const TensorsLook& look = tensors_look(state);
+    view.filter = look.filter;
+    view.sort = look.sort;
+    view.descending = look.descending;
+    view.heads = heads_of_table();
+    const Document& document = state.document();
+    if (!document.no_attention.empty())
+        view.reason = fmt::format("No attention is made of it: {}.", document.no_attention);
+    if (document.question) {
+        view.question = document.question->words;
+        for (std::size_t n = 0;
+             n < std::min(document.question->answers.size(), std::size(kAnswerKeys)); ++n) {
+            const FileQuestion::Answer& answer = document.question->answers[n];
+            const char letter = static_cast<char>('A' + n);
+            view.answers.push_back({fmt::format("{}: {}", letter, answer.title), answer.meaning,
+                                    fmt::format("Open the file so\nKey: {}", letter),
+                                    AnswerTensors{answer.option, answer.value}});
+        }
+    }
+    const auto* file = std::get_if<FileOrigin>(&document.origin);
+    view.can_read = file != nullptr;
+    view.axes_names = {"as the file says", "[B,H,T,d] heads first", "[B,T,H,d] tokens first",
+                       "[B,T,H·d] joined"};
+    view.axes_keys = {"", "heads-first", "tokens-first", "joined"};
+    view.axes =
+        static_cast<int>(std::ranges::find(view.axes_keys, look.axes) - view.axes_keys.begin());
+    if (!look.listing || look.listing->document != state.shared_document()) {
+        view.empty = "The names of the arrays are being read.";
+        return view;
+    }
+    const TensorListing& listing = *look.listing;
+    if (!listing.fault.empty()) {
+        view.empty = fmt::format("There is no table: {}.", listing.fault);
+        return view;
+    }
+    view.point = point_words(state, listing);
+    view.unused = unused_words(state, listing);
+    for (const TensorRow* row : tensor_rows(state)) view.lines.push_back(line_of(state, *row));
+    if (listing.rows.empty())
+        view.empty =
+            "There is no array yet: type a sentence in Step (key 1), or open a file (Ctrl+O).";
+    else if (view.lines.empty())
+        view.empty = fmt::format("No name has “{}”: Esc shows all {} arrays.", look.filter,
+                                 listing.rows.size());
+    view.detail = detail_of(state);
+    view.changed = !look.roles.empty() || !look.axes.empty();
+    return view;
+}
+
+}  // namespace attn::view

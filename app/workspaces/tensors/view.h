@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/keys.h"
+#include "app/common/painter.h"
+#include "app/workspaces/tensors/actions.h"
+#include "app/workspaces/tensors/measure.h"
+#include "app/workspaces/tensors/state.h"
+
+namespace attn::view {
+
+/// One line of the table; the texts stand in the columns of TensorColumn from `name` on.
+struct TensorLine {
+    std::string name;
+    std::vector<std::string> cells;
+    bool selected = false;
+    bool faulty = false;  // it has NaN or infinite numbers
+    bool unused = false;
+};
+struct TensorHead {
+    TensorColumn column;
+    std::string title;
+    std::string tip;
+    bool right = false;  // numbers
+    float share = 1.0F;  // of the width
+};
+/// The selected array.
+struct TensorDetail {
+    std::string title, shape;
+    std::vector<std::string> lines;  // what was measured and what it may be
+    std::string pending;             // why there is no picture; "": there is
+    Picture picture;
+    float aspect = 1.0F;        // height over width
+    std::string low, high;      // of the colours
+    std::vector<Color> colors;  // from low to high
+    std::vector<double> bins;   // shares of the largest, 0 … 1
+    std::vector<std::string> role_names, role_keys;
+    int role = 0;
+};
+/// One answer to what the file leaves open.
+struct TensorAnswer {
+    std::string title;    // "A: bottom-right"
+    std::string meaning;  // one sentence
+    std::string tip;      // the key
+    AnswerTensors action;
+};
+struct TensorsView {
+    std::string point;     // the first line
+    std::string reason;    // why no attention can be made of it; "": it can
+    std::string question;  // what has to be said first; "": nothing
+    std::vector<TensorAnswer> answers;
+    std::string empty;  // why the table is empty; "": it is not
+    std::string filter;
+    std::vector<TensorHead> heads;
+    std::vector<TensorLine> lines;
+    TensorColumn sort = TensorColumn::order;
+    bool descending = false;
+    std::optional<TensorDetail> detail;
+    bool can_read = false;  // roles can be given: it is a file
+    bool changed = false;   // some were, and ReadTensors would carry them out
+    std::vector<std::string> axes_names, axes_keys;
+    int axes = 0;
+    std::string unused;  // names what is not used
+};
+
+/// The keys of the first answers; there are never more of them.
+inline constexpr Key kAnswerKeys[] = {Key::a, Key::b, Key::c, Key::d};
+TensorsView build_tensors_view(const AppState& state);
+/// The rows of the table in their order on screen.
+std::vector<const TensorRow*> tensor_rows(const AppState& state);
+
+}  // namespace attn::view

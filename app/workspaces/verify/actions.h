@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/common/action.h"
+#include "app/workspaces/verify/state.h"
+
+namespace attn::view {
+
+// Which results are checked against the reference, and which of their numbers is looked at.
+
+/// A file of results, of the inputs that are open or of its own; "": those of what is open.
+struct CheckFile {
+    std::string path;
+    static constexpr Meta kMeta{"check_file", Kind::plain};
+    friend void describe(Visitor& visit, CheckFile& action) { visit("path", action.path); }
+    friend void carry_out(AppState& state, const CheckFile& action);
+};
+/// The results are the reference's with this fault of the table in them; "": they are not.
+struct PlantFault {
+    std::string fault;
+    static constexpr Meta kMeta{"plant_fault", Kind::plain};
+    friend void describe(Visitor& visit, PlantFault& action) { visit("fault", action.fault); }
+    friend void carry_out(AppState& state, const PlantFault& action);
+};
+/// By its key; its worst number is looked at.
+struct ShowChecked {
+    std::string array;
+    static constexpr Meta kMeta{"show_checked", Kind::plain};
+    friend void describe(Visitor& visit, ShowChecked& action) { visit("array", action.array); }
+    friend void carry_out(AppState& state, const ShowChecked& action);
+};
+struct SelectChecked {
+    Index batch, head, row, column;
+    static constexpr Meta kMeta{"select_checked", Kind::plain};
+    friend void describe(Visitor& visit, SelectChecked& action) {
+        visit("batch", action.batch);
+        visit("head", action.head);
+        visit("row", action.row);
+        visit("column", action.column);
+    }
+    friend void carry_out(AppState& state, const SelectChecked& action);
+};
+/// Of the array that is shown.
+struct SelectWorst {
+    static constexpr Meta kMeta{"select_worst", Kind::plain};
+    friend void carry_out(AppState& state, const SelectWorst& action);
+};
+struct SetErrorScale {
+    ErrorScale scale;
+    static constexpr Meta kMeta{"set_error_scale", Kind::plain};
+    friend void describe(Visitor& visit, SetErrorScale& action) {
+        visit("scale", action.scale, kErrorScaleNames);
+    }
+    friend void carry_out(AppState& state, const SetErrorScale& action);
+};
+/// A cell of a stage that is checked, in Step with its whole arithmetic. A head is one of the queries'.
+struct OpenCheckedInStep {
+    Stage stage;
+    Index batch, head, row, column;
+    static constexpr Meta kMeta{"open_checked_in_step", Kind::plain};
+    friend void describe(Visitor& visit, OpenCheckedInStep& action) {
+        visit("stage", action.stage);
+        visit("batch", action.batch);
+        visit("head", action.head);
+        visit("row", action.row);
+        visit("column", action.column);
+    }
+    friend void carry_out(AppState& state, const OpenCheckedInStep& action);
+};
+struct ResultsChecked {
+    std::shared_ptr<const Checked> result{};
+    static constexpr Meta kMeta{"", Kind::answer};
+    friend void carry_out(AppState& state, const ResultsChecked& action);
+};
+
+using VerifyActions = ActionList<CheckFile, PlantFault, ShowChecked, SelectChecked, SelectWorst,
+                                 SetErrorScale, OpenCheckedInStep, ResultsChecked>;
+
+}  // namespace attn::view

@@ -1,0 +1,240 @@
+#include <algorithm>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/grid.h"
+#include "app/common/draw/grid_set.h"
+#include "app/common/draw/inspector.h"
+#include "app/common/draw/lens.h"
+#include "app/common/draw/point.h"
+#include "app/common/draw/widgets.h"
+#include "app/common/draw/workspace.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/verify/actions.h"
+#include "app/workspaces/verify/view.h"
+#include "app/workspaces/verify/workspace.h"
+
+namespace attn::ui {
+namespace {
+
+using view::CheckedLine;
+using view::VerifyView;
+
+// Design units.
+constexpr float kVerifyBar = 40.0F;
+constexpr float kVerifyFoot = 8.0F;
+constexpr float kVerifyGap = 20.0F;
+constexpr float kVerifyTable = 0.44F;  // of the width
+constexpr float kVerifyRow = 24.0F;
+constexpr float kFaults = 200.0F;
+constexpr float kScales = 170.0F;
+constexpr float kShares[] = {0.22F, 0.18F, 0.18F, 0.16F, 0.26F};
+constexpr float kFewShares[] = {0.32F, 0.28F, 0.0F, 0.0F, 0.40F};  // where all have no room
+constexpr float kRoomForAll = 400.0F;
+
+void draw_verify_cells(std::span<const std::string> cells, const Box& box, const Frame& frame,
+                       view::Color color, const Font& numbers) {
+    const float pad = frame.px(6);
+    float x = box.low.x;
+    const std::span<const float> shares =
+        box.size().x < frame.px(kRoomForAll) ? std::span(kFewShares) : std::span(kShares);
+    for (std::size_t n = 0; n < cells.size() && n < shares.size(); ++n) {
+        if (shares[n] == 0.0F) continue;
+        const float right = x + box.size().x * shares[n];
+        const Font& font = n == 0 ? frame.fonts.body : numbers;
+        draw_text_in(frame, font, {x + pad, box.low.y}, {right - pad, box.high.y},
+                     n == 0 ? Align::left : Align::right, color,
+                     fit_text(frame, font, cells[n], right - x - 2 * pad));
+        x = right;
+    }
+}
+
+/// A row that can be pressed; true when it was.
+bool draw_verify_row(const Frame& frame, const char* id, const Box& box, bool shown) {
+    ImGui::SetCursorScreenPos(box.low);
+    const bool clicked = ImGui::InvisibleButton(id, box.size());
+    const bool pressed = pressed_by_key(frame);
+    if (shown || ImGui::IsItemHovered()) frame.painter.rect(box.low, box.high, frame.theme.raised);
+    if (shown)
+        frame.painter.rect(box.low, {box.low.x + frame.px(2), box.high.y}, frame.theme.accent);
+    return clicked || pressed;
+}
+
+Box next_row(const Frame& frame) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    return {low, {low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kVerifyRow)}};
+}
+
+void draw_arrays(const VerifyView& view, const Frame& frame, view::Actions& out) {
+    const std::vector<std::string> titles(std::begin(view::kCheckedColumns),
+                                          std::end(view::kCheckedColumns));
+    const Box head = next_row(frame);
+    draw_verify_cells(titles, head, frame, frame.theme.muted, frame.fonts.small);
+    ImGui::Dummy(head.size());
+    for (const CheckedLine& line : view.lines) {
+        const Box box = next_row(frame);
+        if (draw_verify_row(frame, line.key.c_str(), box, line.shown))
+            out.push_back(view::ShowChecked{line.key});
+        tooltip(frame, line.key,
+                "Largest |actual − expected|; the same beside the largest |expected|; most float32 "
+                "numbers between two; numbers beyond tolerance. A click shows its worst number.");
+        draw_verify_cells(line.cells, box, frame, line.differs ? frame.theme.bad : frame.theme.text,
+                          frame.fonts.digits_small);
+    }
+}
+
+void draw_parts(const std::vector<view::CheckedPart>& parts, const char* title, const Frame& frame,
+                view::Actions& out) {
+    if (parts.empty()) return;
+    words(frame, frame.fonts.small, frame.theme.muted, title);
+    for (const view::CheckedPart& part : parts) {
+        const Box box = next_row(frame);
+        if (draw_verify_row(frame, part.words.c_str(), box, part.shown))
+            out.push_back(
+                view::SelectChecked{part.worst.b, part.worst.h, part.worst.t, part.worst.d});
+        tooltip(frame, part.words, "[sequence, head, row]. A click shows its worst number.");
+        draw_text_in(frame, frame.fonts.body, {box.low.x + frame.px(6), box.low.y}, box.high,
+                     Align::left, part.differs ? frame.theme.bad : frame.theme.text,
+                     fit_text(frame, frame.fonts.body, part.words, box.size().x - frame.px(12)));
+    }
+}
+
+void draw_findings(const VerifyView& view, const Frame& frame) {
+    for (const view::Finding& finding : view.findings)
+        wrapped_words(frame, frame.fonts.body,
+                      finding.bad ? frame.theme.warning : frame.theme.muted, finding.words);
+}
+
+void draw_error_map(const VerifyView& view, const view::AppState& state, const Box& box,
+                    const Frame& frame, view::Actions& out) {
+    if (!view.grid) return;
+    const std::vector<view::GridView> grids{*view.grid};
+    float foot = 0.0F;
+    if (!view.blocks.empty()) {
+        foot = frame.px(22);
+        draw_text_in(frame, frame.fonts.body, {box.low.x, box.high.y - foot}, box.high, Align::left,
+                     frame.theme.muted, view.blocks);
+    }
+    const ImVec2 high{box.high.x, box.high.y - foot};
+    const std::vector<GridPlace> places = place_grids(grids, box.low, high, frame);
+    view::Actions drawn;
+    draw_grid(grids.front(), {}, places.front(), frame, drawn);
+    for (const view::Action& action : drawn)
+        if (const auto* select = action.as<view::SelectCell>()) {
+            const view::CheckedCell at =
+                checked_cell_at(state, select->cell.row, select->cell.column);
+            out.push_back(view::SelectChecked{at.b, at.h, at.t, at.d});
+        }
+    if (!frame.quiet) draw_lens(grids.front(), places.front(), frame, box.low, high);
+}
+
+void draw_verify_bar(const VerifyView& view, const Frame& frame, view::Actions& out) {
+    if (button(frame, "file", "check a file…",
+               {"Results of a kernel (key: C)",
+                "Arrays of .npz, .safetensors or a folder, under the names of stages"}))
+        out.push_back(view::ShowPrompt{view::PromptKind::check});
+    flow(frame, button_width(frame, "what is open"));
+    if (button(frame, "open", "what is open",
+               {"Check what is open (key: X)",
+                "Results that stand in the file, or what the chosen backend computes"}))
+        out.push_back(view::CheckFile{""});
+    flow(frame, frame.px(kFaults));
+    const auto fault = static_cast<std::size_t>(view.fault);
+    if (const auto n =
+            combo(frame, "##fault", {view.fault_names, view.fault, view.fault_names[fault]},
+                  frame.px(kFaults),
+                  {"Plant a fault in the reference (keys: F, Shift+F)",
+                   "What it looks like, and whether the diagnosis finds it"},
+                  out))
+        out.push_back(view::PlantFault{view.fault_keys[static_cast<std::size_t>(*n)]});
+    flow(frame, frame.px(kScales));
+    const auto scale = static_cast<std::size_t>(view.scale);
+    if (const auto n =
+            combo(frame, "##scale", {view.scale_names, view.scale, view.scale_names[scale]},
+                  frame.px(kScales),
+                  {"What the map shows (key: N)",
+                   "1 share of tolerance is all that float32 may be off by"},
+                  out))
+        out.push_back(view::SetErrorScale{static_cast<view::ErrorScale>(*n)});
+    flow(frame, frame.text_width(frame.fonts.body, view.checked));
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.body, frame.theme.muted, view.checked);
+}
+
+void draw_verify_body(const VerifyView& view, const view::AppState& state, const Box& box,
+                      const Frame& frame, view::Actions& out) {
+    const float top = draw_point(view.point, box, frame) + frame.px(kVerifyFoot);
+    if (!view.ready) return;
+    const float split = view.grid ? box.low.x + box.size().x * kVerifyTable : box.high.x;
+    const Box table{{box.low.x, top},
+                    {split - (view.grid ? frame.px(kVerifyGap) : 0.0F), box.high.y}};
+    panel("arrays", table, [&] {
+        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
+        draw_arrays(view, frame, out);
+        ImGui::Dummy({1.0F, frame.px(4)});
+        draw_findings(view, frame);
+        ImGui::Dummy({1.0F, frame.px(4)});
+        ImGui::PushID("rows");
+        draw_parts(view.rows, "worst rows", frame, out);
+        ImGui::PopID();
+        ImGui::PushID("heads");
+        if (view.heads.size() > 1) draw_parts(view.heads, "heads", frame, out);
+        ImGui::PopID();
+        ImGui::PopStyleVar();
+    });
+    const Box map{{split, top}, box.high};
+    if (view.grid) panel("map", map, [&] { draw_error_map(view, state, map, frame, out); });
+}
+
+}  // namespace
+
+std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r,
+                                  const Frame& frame, view::Actions& out) {
+    const VerifyView view = build_verify_view(state);
+    float top = r.work.low.y;
+    if (r.chrome) {
+        const Frame chrome = around(frame);
+        top += frame.px(kVerifyBar);
+        panel("bar",
+              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
+               {r.work.high.x - r.margin, top}},
+              [&] { draw_verify_bar(view, chrome, out); });
+        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
+                            chrome.px(1));
+    }
+    const Box box{{r.work.low.x + r.margin, top + frame.px(12)},
+                  {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kVerifyFoot)}};
+    panel("verify", box, [&] {
+        if (view.lacks.empty())
+            draw_verify_body(view, state, box, frame, out);
+        else
+            wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks);
+    });
+    if (r.has_side()) {
+        const Frame chrome = around(frame);
+        const Box side = r.side(top + chrome.px(1));
+        panel("side", side, [&] {
+            fill_side(r, top + chrome.px(1), chrome);
+            panel("inspector",
+                  {{side.low.x + chrome.px(16), side.low.y + chrome.px(12)},
+                   {side.high.x - chrome.px(4), side.high.y}},
+                  [&] { draw_inspector(view::verify_inspector(state), chrome, out); });
+        });
+    }
+    return view.status;
+}
+
+/// A box that is ticked.
+void draw_verify_icon(view::Painter& painter, view::Point low, float size, view::Color color,
+                      float thin) {
+    painter.outline(low, {low.x + size, low.y + size}, color, thin);
+    const view::Point mark[] = {{low.x + size * 0.22F, low.y + size * 0.55F},
+                                {low.x + size * 0.42F, low.y + size * 0.75F},
+                                {low.x + size * 0.80F, low.y + size * 0.28F}};
+    painter.polyline(mark, color, thin * 2.2F);
+}
+
+extern const WorkspacePanel kVerifyPanel;
+const WorkspacePanel kVerifyPanel{"verify", draw_verify_icon, draw_verify_workspace};
+
+}  // namespace attn::ui

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/common/state.h"
+#include "core/tensor.h"
+
+namespace attn::view {
+
+struct Checked;
+
+/// How far a number is from what is expected.
+enum class ErrorScale : std::uint8_t {
+    tolerance,   // |actual − expected| in units of what is allowed
+    difference,  // actual − expected
+    relative,    // |actual − expected| / |expected|
+    ulp          // float32 numbers between the two
+};
+inline constexpr std::string_view kErrorScaleNames[] = {"tolerance", "difference", "relative",
+                                                        "ulp"};
+
+/// One number of an array that is checked.
+struct CheckedCell {
+    Index b = 0;
+    Index h = 0;
+    Index t = 0;
+    Index d = 0;
+    bool operator==(const CheckedCell&) const = default;
+};
+
+/// What the Verify workspace looks at. Not undone.
+struct VerifyLook {
+    std::string file;                 // whose results are checked; "": those of what is open
+    std::string fault;                // key of the fault that is planted in the reference; "": none
+    std::string array;                // key; "": the first that differs, else the weights
+    std::optional<CheckedCell> cell;  // nullopt: the worst of the array
+    ErrorScale scale = ErrorScale::tolerance;
+
+    // of the moment: in no session and no journal
+    std::shared_ptr<const Checked> result;  // null: not computed
+};
+
+inline constexpr Look<VerifyLook> verify_look;
+
+}  // namespace attn::view

@@ -1,0 +1,397 @@
+#include "app/workspaces/verify/view.h"
+#include "app/workspaces/verify/actions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/document/requests.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/verify/requests.h"
+#include "app/workspaces/verify/workspace.h"
+
+namespace attn::view {
+namespace {
+
+using verify::Cell;
+using verify::DiffRow;
+using verify::Errors;
+
+constexpr Index kMostVerifyCells = 64;  // rows and columns of the map; more are blocks
+constexpr std::string_view kScaleWords[] = {"share of tolerance", "difference", "relative error",
+                                            "ULP"};
+
+const verify::DiffReport* report_of(const AppState& state) {
+    const auto& result = verify_look(state).result;
+    return result && result->error.empty() ? &result->report : nullptr;
+}
+
+/// As `scale` measures it. Both NaN, or the same ∞: 0; one side alone NaN: NaN; ∞ against another number: ∞.
+double error_of(float actual, double expected, verify::Tolerance tolerance, ErrorScale scale) {
+    const bool both_nan = std::isnan(actual) && std::isnan(expected);
+    if (both_nan || static_cast<double>(actual) == expected) return 0.0;
+    if (std::isnan(actual) || std::isnan(expected)) return std::numeric_limits<double>::quiet_NaN();
+    const double difference = static_cast<double>(actual) - expected;
+    if (std::isinf(difference)) return scale == ErrorScale::difference ? difference : HUGE_VAL;
+    switch (scale) {
+        case ErrorScale::tolerance:
+            return std::abs(difference) / tolerance.at(expected);
+        case ErrorScale::difference:
+            return difference;
+        case ErrorScale::relative:
+            return std::abs(difference) / std::abs(expected);
+        case ErrorScale::ulp:
+            break;
+    }
+    return static_cast<double>(verify::ulp_distance(actual, static_cast<float>(expected)));
+}
+
+/// How a matrix is cut into cells that can be seen.
+struct Blocks {
+    Index rows = 0, columns = 0;  // of the matrix
+    Index tall = 1, wide = 1;     // of a block
+    Index drawn_rows() const { return (rows + tall - 1) / tall; }
+    Index drawn_columns() const { return (columns + wide - 1) / wide; }
+};
+
+Blocks blocks_of(const DiffRow& row) {
+    const Shape shape = row.actual->shape();
+    const auto side = [](Index n) {
+        return std::max<Index>(1, (n + kMostVerifyCells - 1) / kMostVerifyCells);
+    };
+    return {shape.t, shape.d, side(shape.t), side(shape.d)};
+}
+
+struct Worst {
+    CheckedCell cell;
+    double error = 0.0;
+};
+
+/// Of one block of the head that is shown; NaN before all.
+Worst worst_in(const DiffRow& row, const Blocks& blocks, CheckedCell head, Index i, Index j,
+               ErrorScale scale) {
+    Worst worst{{head.b, head.h, i * blocks.tall, j * blocks.wide}, 0.0};
+    double most = -1.0;
+    for (Index t = i * blocks.tall; t < std::min(blocks.rows, (i + 1) * blocks.tall); ++t)
+        for (Index d = j * blocks.wide; d < std::min(blocks.columns, (j + 1) * blocks.wide); ++d) {
+            const double error =
+                error_of((*row.actual)(head.b, head.h, t, d), (*row.expected)(head.b, head.h, t, d),
+                         row.comparison.tolerance, scale);
+            const double size = std::isnan(error) ? HUGE_VAL : std::abs(error);
+            if (size > most) most = size, worst = {{head.b, head.h, t, d}, error};
+        }
+    return worst;
+}
+
+std::vector<std::string> labels_along(const AppState& state, const DiffRow& row, Axis axis,
+                                      Index count, Index block) {
+    const Document& document = state.document();
+    const auto stage = find_stage(row.key);
+    const StageInfo* const about = stage ? &info(*stage) : nullptr;
+    const Axis own = about == nullptr    ? Axis::query
+                     : axis == Axis::key ? about->columns
+                                         : about->rows;
+    const Index there = own == Axis::query ? document.size.tq
+                        : own == Axis::key ? document.size.tk
+                                           : 0;
+    const Index drawn = (count + block - 1) / block;
+    if (block == 1 && count == there && !(about == nullptr && axis == Axis::key))
+        return axis_labels(document, own, count);
+    std::vector<std::string> labels;
+    for (Index n = 0; n < drawn; ++n) labels.push_back(fmt::format("{}", n * block));
+    return labels;
+}
+
+/// Colours from 0 to the largest, or around 0.
+void color_errors(const AppState& state, GridView& grid, ErrorScale scale) {
+    grid.ticks.clear();
+    if (scale == ErrorScale::difference) {
+        grid.ticks = {{0.5, "0"}};
+        return;
+    }
+    double most = scale == ErrorScale::tolerance ? 1.0 : 0.0;
+    for (const CellView& cell : grid.cells)
+        if (std::isfinite(cell.value)) most = std::max(most, cell.value);
+    grid.range = {ColorScale::unit, 0.0, most > 0.0 ? most : 1.0, ColorCurve::root};
+    grid.low_label = "0";
+    grid.high_label = tick(grid.range.high);
+    if (scale == ErrorScale::tolerance && most > 1.0)
+        grid.ticks.push_back({position_of(grid.range, 1.0), "1: tolerance"});
+    for (CellView& cell : grid.cells) {
+        if (cell.look == CellLook::not_a_number) continue;
+        cell.fill = color_of(grid.range, cell.value, state.theme);
+        cell.ink = ink_on(cell.fill, state.theme);
+    }
+}
+
+GridView error_grid(const AppState& state, const DiffRow& row, CheckedCell at) {
+    const VerifyLook& look = verify_look(state);
+    const Blocks blocks = blocks_of(row);
+    std::vector<float> values;
+    for (Index i = 0; i < blocks.drawn_rows(); ++i)
+        for (Index j = 0; j < blocks.drawn_columns(); ++j)
+            values.push_back(static_cast<float>(worst_in(row, blocks, at, i, j, look.scale).error));
+    Sheet sheet;
+    sheet.id = find_stage(row.key).value_or(Stage::scores);
+    sheet.values = {values.data(), blocks.drawn_rows(), blocks.drawn_columns(),
+                    blocks.drawn_columns()};
+    sheet.row_labels = labels_along(state, row, Axis::query, blocks.rows, blocks.tall);
+    sheet.column_labels = labels_along(state, row, Axis::key, blocks.columns, blocks.wide);
+    const auto stage = find_stage(row.key);
+    sheet.role = stage ? info(*stage).role : Role::score;
+    const auto scale =
+        look.scale == ErrorScale::difference ? ColorScale::diverging : ColorScale::unit;
+    GridView grid = make_grid(state, sheet, {scale, false, {}});
+    color_errors(state, grid, look.scale);
+    grid.title =
+        fmt::format("{} of {}", kScaleWords[static_cast<std::size_t>(look.scale)], row.key);
+    grid.shape = fmt::format("head [{}, {}], {}", at.b, at.h, size(blocks.rows, blocks.columns));
+    grid.tooltip = fmt::format("what is checked beside what is expected; {}",
+                               look.scale == ErrorScale::tolerance
+                                   ? "1 is all that is allowed, more is beyond tolerance"
+                                   : "0 where both are equal, the same ∞, or both NaN");
+    grid.editable = false;
+    grid.selected = {at.t / blocks.tall, at.d / blocks.wide};
+    grid.focus_row = grid.selected->first;
+    grid.focus_column = grid.selected->second;
+    return grid;
+}
+
+std::string short_error(double value) { return value == 0.0 ? "0" : significant(value, 2); }
+
+void add_lines(const AppState& state, const verify::DiffReport& report, VerifyView& view) {
+    const DiffRow* const shown = shown_array(state);
+    for (const DiffRow& row : report.rows) {
+        const Errors& all = row.comparison.all;
+        view.lines.push_back({row.key,
+                              {row.key, short_error(all.max), short_error(row.comparison.relative),
+                               grouped(static_cast<Index>(all.ulp)),
+                               fmt::format("{} of {}", grouped(all.beyond), grouped(all.count))},
+                              all.beyond > 0,
+                              &row == shown});
+    }
+}
+
+CheckedCell place_of(const Cell& cell) { return {cell.b, cell.h, cell.t, cell.d}; }
+
+/// The worst number, or the first that is NaN or ∞ on one side alone.
+Cell worst_of(const Errors& errors) {
+    if (errors.nan.count > 0) return errors.nan.first;
+    return errors.infinite.count > 0 ? errors.infinite.first : errors.worst;
+}
+
+void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
+    const auto words = [](std::string what, const Errors& errors) {
+        return fmt::format("{}: {} beyond, at most {}", what, grouped(errors.beyond),
+                           short_error(errors.max));
+    };
+    for (const verify::HeadErrors& head : row.comparison.heads) {
+        CheckedCell worst = place_of(worst_of(head.errors));
+        worst.b = head.b, worst.h = head.h;
+        view.heads.push_back({words(fmt::format("head [{}, {}]", head.b, head.h), head.errors),
+                              worst, head.errors.beyond > 0, head.b == at.b && head.h == at.h});
+    }
+    for (const verify::RowErrors& each : row.comparison.rows) {
+        CheckedCell worst = place_of(worst_of(each.errors));
+        worst.b = each.b, worst.h = each.h, worst.t = each.t;
+        view.rows.push_back(
+            {words(fmt::format("row [{}, {}, {}]", each.b, each.h, each.t), each.errors), worst,
+             true, each.b == at.b && each.h == at.h && each.t == at.t});
+    }
+}
+
+std::string outcome_words(const verify::Outcome& outcome) {
+    const std::string left =
+        std::isinf(outcome.factor())
+            ? "nothing of the error is left"
+            : fmt::format("the error becomes {} times smaller", significant(outcome.factor(), 3));
+    return fmt::format("{}: {} ({}). With it in the reference {}{}. Remedy: {}.",
+                       outcome.fault->key, outcome.fault->words, outcome.variant, left,
+                       outcome.explains ? ", all within tolerance" : ", not all within tolerance",
+                       outcome.fault->remedy);
+}
+
+void add_findings(const verify::DiffReport& report, VerifyView& view) {
+    for (const verify::Examined& side : report.examined) {
+        if (side.diagnosis) {
+            const verify::Diagnosis& found = *side.diagnosis;
+            if (found.named.empty())
+                view.findings.push_back(
+                    {fmt::format("None of {} faults that were tried explains it.",
+                                 std::ranges::count_if(found.outcomes, &verify::Outcome::tried)),
+                     true});
+            if (found.named.size() > 1)
+                view.findings.push_back(
+                    {fmt::format("These {} cannot be told apart with these tensors.",
+                                 found.named.size()),
+                     false});
+            for (const std::size_t n : found.named)
+                view.findings.push_back({outcome_words(found.outcomes[n]), true});
+        }
+        for (const verify::Fact& fact : side.facts)
+            view.findings.push_back({fact.words, fact.suspicious});
+        for (const verify::Sign& sign : side.signs)
+            if (sign.fits)
+                view.findings.push_back(
+                    {fmt::format("{}: {}: {}", sign.fault->key, sign.fault->words, sign.words),
+                     true});
+    }
+    const auto rest = [&](const std::string& path, const std::vector<std::string>& names) {
+        if (!names.empty())
+            view.findings.push_back(
+                {fmt::format("Compared with nothing: {} of {}.", fmt::join(names, ", "), path),
+                 false});
+    };
+    rest(report.a, report.only_a);
+    rest(report.b, report.only_b);
+    for (const std::string& note : report.notes) view.findings.push_back({note, false});
+}
+
+std::string point_of(const verify::DiffReport& report) {
+    const bool by_reference = std::ranges::all_of(
+        report.rows, [](const DiffRow& row) { return row.expected_from == "reference"; });
+    const std::string& checked = report.b.empty() ? report.a : report.b;
+    if (!report.size && report.b.empty()) return fmt::format("{}: {}.", checked, report.verdict);
+    return fmt::format("{} against {}: {}.", checked,
+                       report.b.empty() || by_reference ? "the float64 reference" : report.a,
+                       report.verdict);
+}
+
+void add_choices(const AppState& state, VerifyView& view) {
+    for (const std::string_view words : kScaleWords) view.scale_names.emplace_back(words);
+    view.scale = static_cast<int>(verify_look(state).scale);
+    view.fault_keys = {""};
+    view.fault_names = {"no fault planted"};
+    for (const verify::Fault& fault : verify::fault_table()) {
+        view.fault_keys.emplace_back(fault.key);
+        view.fault_names.emplace_back(fault.key);
+    }
+    const auto found = std::ranges::find(view.fault_keys, verify_look(state).fault);
+    view.fault =
+        found == view.fault_keys.end() ? 0 : static_cast<int>(found - view.fault_keys.begin());
+}
+
+Line verify_line(std::string label, std::string text) {
+    return {std::move(label), {{std::move(text), {}, false, {}}}};
+}
+
+}  // namespace
+
+const verify::DiffRow* shown_array(const AppState& state) {
+    const verify::DiffReport* const report = report_of(state);
+    if (report == nullptr || report->rows.empty()) return nullptr;
+    const auto named = std::ranges::find(report->rows, verify_look(state).array, &DiffRow::key);
+    if (named != report->rows.end()) return &*named;
+    const auto differs = [](const DiffRow& row) { return row.comparison.all.beyond > 0; };
+    const auto first = std::ranges::find_if(report->rows, differs);
+    if (first != report->rows.end()) return &*first;
+    const auto weights = std::ranges::find(report->rows, "weights", &DiffRow::key);
+    return weights == report->rows.end() ? &report->rows.back() : &*weights;
+}
+
+std::optional<CheckedCell> shown_cell(const AppState& state) {
+    const DiffRow* const row = shown_array(state);
+    if (row == nullptr || row->actual->empty()) return std::nullopt;
+    const Shape shape = row->actual->shape();
+    const CheckedCell at =
+        verify_look(state).cell.value_or(place_of(worst_of(row->comparison.all)));
+    return CheckedCell{
+        std::clamp<Index>(at.b, 0, shape.b - 1), std::clamp<Index>(at.h, 0, shape.h - 1),
+        std::clamp<Index>(at.t, 0, shape.t - 1), std::clamp<Index>(at.d, 0, shape.d - 1)};
+}
+
+CheckedCell checked_cell_at(const AppState& state, Index row, Index column) {
+    const DiffRow* const array = shown_array(state);
+    const auto at = shown_cell(state);
+    if (array == nullptr || !at) return {};
+    return worst_in(*array, blocks_of(*array), *at, row, column, verify_look(state).scale).cell;
+}
+
+VerifyView build_verify_view(const AppState& state) {
+    VerifyView view;
+    const VerifyLook& look = verify_look(state);
+    view.lacks = verify_lacks(state);
+    add_choices(state, view);
+    if (!view.lacks.empty()) return view;
+    view.status = computed_words(state);
+    view.checked = !look.fault.empty() ? "a planted fault"
+                   : look.file.empty() ? "what is open"
+                                       : look.file;
+    if (!look.result || requested_check(state)) {
+        view.point = "The results are being compared…";
+        if (!look.result) return view;
+    }
+    if (!look.result->error.empty()) {
+        view.point = fmt::format("Not compared: {}.", look.result->error);
+        view.bad = true;
+        return view;
+    }
+    const verify::DiffReport& report = look.result->report;
+    view.ready = true;
+    if (view.point.empty()) view.point = point_of(report);
+    view.bad = !report.equal;
+    add_lines(state, report, view);
+    add_findings(report, view);
+    const DiffRow* const row = shown_array(state);
+    const auto at = shown_cell(state);
+    if (row == nullptr || !at) return view;
+    view.grid = error_grid(state, *row, *at);
+    const Blocks blocks = blocks_of(*row);
+    if (blocks.tall > 1 || blocks.wide > 1)
+        view.blocks =
+            fmt::format("each cell is the worst of {} × {} numbers", blocks.tall, blocks.wide);
+    add_parts(*row, *at, view);
+    return view;
+}
+
+InspectorView verify_inspector(const AppState& state) {
+    InspectorView view;
+    const DiffRow* const row = shown_array(state);
+    const auto at = shown_cell(state);
+    if (row == nullptr || !at) {
+        view.hint = "Nothing is compared yet.";
+        return view;
+    }
+    const float actual = (*row->actual)(at->b, at->h, at->t, at->d);
+    const double expected = (*row->expected)(at->b, at->h, at->t, at->d);
+    const verify::Tolerance tolerance = row->comparison.tolerance;
+    const double share = error_of(actual, expected, tolerance, ErrorScale::tolerance);
+    const auto stage = find_stage(row->key);
+    view.empty = false;
+    view.role = stage ? info(*stage).role : Role::score;
+    view.title = fmt::format("{}[{}, {}, {}, {}]", row->key, at->b, at->h, at->t, at->d);
+    view.value = number(actual);
+    view.formula = "|actual − expected| ≤ a + r |expected|";
+    view.lines = {
+        verify_line("actual", exact(actual)),
+        verify_line("expected",
+                    fmt::format("{} by {}", significant(expected, 9),
+                                row->expected_from == "reference" ? "the float64 reference"
+                                                                  : row->expected_from)),
+        verify_line("difference", significant(static_cast<double>(actual) - expected, 3)),
+        verify_line("allowed", fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
+                                           significant(tolerance.relative, 3),
+                                           significant(std::abs(expected), 3),
+                                           significant(tolerance.at(expected), 3))),
+        verify_line("share", std::isnan(share) ? std::string("NaN on one side alone")
+                                               : significant(share, 3))};
+    if (std::isfinite(actual) && std::isfinite(expected)) {
+        view.lines.push_back(verify_line(
+            "relative",
+            significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3)));
+        view.lines.push_back(verify_line(
+            "ULP",
+            grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp)))));
+    }
+    if (checked_in_step(state))
+        view.lines.push_back(verify_line("", "Enter: its whole arithmetic in Step."));
+    view.as_text = view.as_latex = view.as_python = text_of(view);
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/grid.h"
+#include "app/common/inspector.h"
+#include "app/workspaces/verify/state.h"
+#include "core/verify/report.h"
+
+namespace attn::view {
+
+/// One array of the results.
+struct CheckedLine {
+    std::string key;
+    std::vector<std::string> cells;  // as kCheckedColumns
+    bool differs = false;            // some of it is beyond tolerance
+    bool shown = false;
+};
+inline constexpr std::string_view kCheckedColumns[] = {"array", "max error", "relative", "ulp",
+                                                       "beyond"};
+
+/// A head or a row, and its worst number.
+struct CheckedPart {
+    std::string words;
+    CheckedCell worst;
+    bool differs = false;
+    bool shown = false;
+};
+
+/// What the diagnosis says of one hypothesis, or a fact that can be seen.
+struct Finding {
+    std::string words;
+    bool bad = false;  // it explains the error, or is suspicious
+};
+
+struct VerifyView {
+    std::string lacks;
+    std::string point;
+    bool bad = false;  // the results differ
+    bool ready = false;
+    std::string checked;  // whose results
+    std::vector<CheckedLine> lines;
+    std::vector<CheckedPart> heads, rows;
+    std::vector<Finding> findings;
+    std::optional<GridView> grid;  // of the head that is shown
+    std::string blocks;            // how many numbers a cell stands for; "": one
+    std::vector<std::string> scale_names, fault_names, fault_keys;
+    int scale = 0, fault = 0;
+    std::string status;
+};
+
+VerifyView build_verify_view(const AppState& state);
+InspectorView verify_inspector(const AppState& state);
+/// The cell of the array that a drawn cell stands for: of a block its worst one.
+CheckedCell checked_cell_at(const AppState& state, Index row, Index column);
+/// The array that is shown; nullptr: there is none.
+const verify::DiffRow* shown_array(const AppState& state);
+/// The number that is looked at; nullopt: the array has none.
+std::optional<CheckedCell> shown_cell(const AppState& state);
+
+}  // namespace attn::view

@@ -1,0 +1,274 @@
+#include "app/common/workspace.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/verify/state.h"
+#include "app/workspaces/verify/workspace.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/fields.h"
+#include "app/common/json.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/verify/actions.h"
+#include "app/workspaces/verify/requests.h"
+#include "app/workspaces/verify/view.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+bool is_file(const AppState& state) {
+    return std::holds_alternative<FileOrigin>(state.document().origin);
+}
+
+Action checked_beside(const AppState& state, Index step) {
+    const VerifyView view = build_verify_view(state);
+    Index at = 0;
+    for (std::size_t n = 0; n < view.lines.size(); ++n)
+        if (view.lines[n].shown) at = static_cast<Index>(n);
+    if (view.lines.empty()) return ShowChecked{verify_look(state).array};
+    const Index to = std::clamp<Index>(at + step, 0, std::ssize(view.lines) - 1);
+    return ShowChecked{view.lines[static_cast<std::size_t>(to)].key};
+}
+
+Action moved_cell(const AppState& state, Index rows, Index columns, Index heads = 0) {
+    const auto at = shown_cell(state);
+    if (!at) return SelectWorst{};
+    const Shape shape = shown_array(state)->actual->shape();
+    const Index head = std::clamp<Index>(at->b * shape.h + at->h + heads, 0, shape.b * shape.h - 1);
+    return SelectChecked{head / shape.h, head % shape.h,
+                         std::clamp<Index>(at->t + rows, 0, shape.t - 1),
+                         std::clamp<Index>(at->d + columns, 0, shape.d - 1)};
+}
+
+Action fault_beside(const AppState& state, Index step) {
+    const auto table = verify::fault_table();
+    const auto found = std::ranges::find(table, verify_look(state).fault, &verify::Fault::key);
+    const Index count = std::ssize(table) + 1;  // with "none"
+    const Index at = found == table.end() ? 0 : found - table.begin() + 1;
+    const Index to = (at + step + count) % count;
+    return PlantFault{to == 0 ? std::string()
+                              : std::string(table[static_cast<std::size_t>(to - 1)].key)};
+}
+
+}  // namespace
+
+std::string verify_lacks(const AppState& state) {
+    if (!verify_look(state).file.empty() || is_file(state)) return {};
+    const Document& document = state.document();
+    if (is_empty(document))
+        return "There is nothing to check: open tensors with results (Ctrl+O), or type a sentence "
+               "in Step.";
+    return stages_lack(document);
+}
+
+std::optional<OpenCheckedInStep> checked_in_step(const AppState& state) {
+    const verify::DiffRow* const row = shown_array(state);
+    const auto at = shown_cell(state);
+    if (row == nullptr || !at) return std::nullopt;
+    const auto stage = find_stage(row->key);
+    const Document& document = state.document();
+    if (!stage || !stages_lack(document).empty()) return std::nullopt;
+    const Tensor& shown = (*state.trace)[*stage];
+    if (shown.shape() != row->actual->shape()) return std::nullopt;
+    const Dimensions& size = document.size;
+    Index head = state.head;
+    if (info(*stage).heads == HeadAxis::query) head = at->h;
+    if (info(*stage).heads == HeadAxis::key_value) head = at->h * (size.heads / size.kv_heads);
+    return OpenCheckedInStep{*stage, at->b, head, at->t, at->d};
+}
+
+void enter_verify(AppState& state) {
+    if (const std::string lacks = verify_lacks(state); !lacks.empty()) return say(state, lacks);
+    say(state,
+        "C checks a file, F plants a fault; PgUp and PgDn choose an array, W its worst number, "
+        "Enter shows it in Step.");
+}
+
+void add_verify_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Verify"};
+    const VerifyLook& look = verify_look(state);
+    add("Check a file of results", plain(Key::c), ShowPrompt{PromptKind::check});
+    add("Check what is open", plain(Key::x), CheckFile{""},
+        !look.file.empty() || !look.fault.empty());
+    const bool computes = stages_lack(state.document()).empty() && !is_empty(state.document());
+    add("Plant the next fault", plain(Key::f), fault_beside(state, 1), computes);
+    add("Plant the fault before", shift(Key::f), fault_beside(state, -1), computes);
+    for (const verify::Fault& fault : verify::fault_table())
+        add(fmt::format("Plant a fault: {}", fault.words), {}, PlantFault{std::string(fault.key)},
+            computes && look.fault != fault.key);
+    const auto next = static_cast<std::size_t>(look.scale) + 1;
+    add("Measure errors in the next way", plain(Key::n),
+        SetErrorScale{static_cast<ErrorScale>(next % std::size(kErrorScaleNames))});
+    const bool any = shown_cell(state).has_value();
+    add("The worst number of the array", plain(Key::w), SelectWorst{}, any);
+    add("The array before", plain(Key::page_up), checked_beside(state, -1), any);
+    add("The next array", plain(Key::page_down), checked_beside(state, 1), any);
+    add("The number above", plain(Key::up), moved_cell(state, -1, 0), any);
+    add("The number below", plain(Key::down), moved_cell(state, 1, 0), any);
+    add("The number at the left", plain(Key::left), moved_cell(state, 0, -1), any);
+    add("The number at the right", plain(Key::right), moved_cell(state, 0, 1), any);
+    add("The head before", plain(Key::comma), moved_cell(state, 0, 0, -1), any);
+    add("The next head", plain(Key::period), moved_cell(state, 0, 0, 1), any);
+    const auto in_step = checked_in_step(state);
+    add("This number in Step, with its whole arithmetic", plain(Key::enter),
+        in_step.value_or(OpenCheckedInStep{}), in_step.has_value());
+    add_document_commands(list, state);
+    for (const Preset& preset : state.presets)
+        list.push_back(
+            {fmt::format("Preset: {}", preset.title), "Verify", {}, LoadPreset{preset.key}});
+}
+
+std::optional<Action> escape_verify(const AppState& state) {
+    if (!verify_look(state).fault.empty()) return PlantFault{""};
+    return std::nullopt;
+}
+
+void forget_verify(AppState& state) {
+    const ErrorScale scale = verify_look(state).scale;
+    verify_look(state) = {};
+    verify_look(state).scale = scale;
+}
+
+nlohmann::ordered_json write_verify(const AppState& state) {
+    const VerifyLook& look = verify_look(state);
+    // From wherever the session is opened.
+    const std::string file = look.file.empty() ? "" : std::filesystem::absolute(look.file).string();
+    return {{"file", file},
+            {"fault", look.fault},
+            {"array", look.array},
+            {"scale", kErrorScaleNames[static_cast<std::size_t>(look.scale)]}};
+}
+
+void read_verify(Fields& fields, AppState& state) {
+    VerifyLook& look = verify_look(state);
+    fields.read("file", look.file);
+    fields.read("fault", look.fault);
+    fields.read("array", look.array);
+    fields.read_name("scale", look.scale, kErrorScaleNames);
+    const auto table = verify::fault_table();
+    if (!look.fault.empty() &&
+        std::ranges::find(table, look.fault, &verify::Fault::key) == table.end())
+        fields.complain(fmt::format("has 'fault' = \"{}\": expected a key of docs/diff.md's table",
+                                    shortened(look.fault)));
+}
+
+bool has_verify_settled(const AppState& state) { return !requested_check(state); }
+
+std::string verify_figure_name(const AppState& state) {
+    const verify::DiffRow* const row = shown_array(state);
+    return row == nullptr ? "verify" : fmt::format("verify-{}", row->key);
+}
+
+std::vector<Shot> verify_shots() {
+    return {
+        {"",
+         {LoadPreset{"three-heads"}, SetCausalMask{CausalChoice::top_left}, PlantFault{"scale"}}},
+        {"equal", {LoadPreset{"three-heads"}, SetErrorScale{ErrorScale::ulp}}}};
+}
+
+// ---- actions
+
+void carry_out(AppState& state, const CheckFile& action) {
+    if (state.prompt && state.prompt->kind == PromptKind::check) state.prompt.reset();
+    VerifyLook& look = verify_look(state);
+    look.file = action.path;
+    look.fault.clear();
+    look.array.clear();
+    look.cell.reset();
+    look.result = nullptr;
+}
+
+void carry_out(AppState& state, const PlantFault& action) {
+    const auto table = verify::fault_table();
+    const auto fault = std::ranges::find(table, action.fault, &verify::Fault::key);
+    if (!action.fault.empty() && fault == table.end())
+        return say(state, fmt::format("There is no fault '{}'.", shortened(action.fault)),
+                   Severity::error);
+    if (!action.fault.empty() &&
+        (is_empty(state.document()) || !stages_lack(state.document()).empty()))
+        return say(state,
+                   "A fault is planted in attention that is computed: nothing is computed here.",
+                   Severity::warning);
+    VerifyLook& look = verify_look(state);
+    look.fault = action.fault;
+    look.array.clear();
+    look.cell.reset();
+    say(state, action.fault.empty() ? std::string("No fault is planted.")
+                                    : fmt::format("Planted: {}.", fault->words));
+}
+
+void carry_out(AppState& state, const ShowChecked& action) {
+    verify_look(state).array = action.array;
+    verify_look(state).cell.reset();
+}
+
+void carry_out(AppState& state, const SelectChecked& action) {
+    verify_look(state).cell = CheckedCell{action.batch, action.head, action.row, action.column};
+}
+
+void carry_out(AppState& state, const SelectWorst&) { verify_look(state).cell.reset(); }
+
+void carry_out(AppState& state, const SetErrorScale& action) {
+    verify_look(state).scale = action.scale;
+}
+
+void carry_out(AppState& state, const OpenCheckedInStep& action) {
+    carry_out(state, go_to(*find_workspace(state.workspaces, "step")));
+    carry_out(state, ShowHead{action.head, action.batch});
+    carry_out(state, GoToStage{action.stage});
+    carry_out(state, SelectCell{{action.stage, action.row, action.column}});
+}
+
+void carry_out(AppState& state, const ResultsChecked& action) {
+    verify_look(state).result = action.result;
+}
+
+namespace {
+
+constexpr std::string_view kVerifyMouse[] = {
+    "Click an array, a head or a row: its worst number is looked at.",
+    "Click a cell of the map: the panel compares that number with what is expected.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_check>("check"),
+};
+
+}  // namespace
+
+const WorkspaceInfo kVerifyWorkspace{
+    .key = "verify",
+    .title = "Verify",
+    .tip =
+        "Results of a kernel against an exact reference: where they differ, and which fault "
+        "explains it.",
+    .digit = Key::f6,
+    .shows_document = true,
+    .actions = VerifyActions::kTypes,
+    .requests = kRequests,
+    .lacks = verify_lacks,
+    .enter = enter_verify,
+    .add_commands = add_verify_commands,
+    .escape = escape_verify,
+    .clear = [](AppState& state) { verify_look(state).cell.reset(); },
+    .settle = [](AppState&) {},
+    .forget = forget_verify,
+    .has_side = [](const AppState&) { return true; },
+    .inspector = verify_inspector,
+    .write = write_verify,
+    .read = read_verify,
+    .is_animating = [](const AppState&) { return false; },
+    .has_settled = has_verify_settled,
+    .figure_name = verify_figure_name,
+    .shots = verify_shots,
+    .mouse = kVerifyMouse,
+};
+
+}  // namespace attn::view
