@@ -25,7 +25,5 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
 /// the context's and runs here, else by "auto", with a warning. Errors name the key and what was expected.
 Result<AppState> session_from_json(std::string_view text, std::string_view file_name,
                                    const SessionContext& context = {});
-/// Makes `state` look as `session` does, whose document it has already; its history stays.
-void restore(AppState& state, const AppState& session);
 
 }  // namespace attn::view

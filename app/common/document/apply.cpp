@@ -13,7 +13,6 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
-#include "app/window/session.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/window/commands.h"
+#include "app/common/command.h"
 
 namespace attn::view {
 

@@ -31,6 +31,8 @@ void edit_controls(AppState& state, T controls, const std::string& words) {
 /// Goes to history[to] and computes it.
 void travel(AppState& state, std::size_t to, const std::string& words);
 
+/// Makes `state` look as `session` does, whose document it has already; its history stays.
+void restore(AppState& state, const AppState& session);
 /// Brings head, stages, selections and searches of every workspace back inside what the present document has.
 void settle(AppState& state);
 /// Another document was opened: nothing of the last one is left, neither where it was looked at nor what was found.

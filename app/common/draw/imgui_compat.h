@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "app/common/draw/fonts.h"
-#include "app/window/commands.h"
+#include "app/common/command.h"
 
 struct ImGuiWindow;
 
