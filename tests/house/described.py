@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Fails when a field of what a workspace keeps (Look<T>, Controls<T>) is neither described nor "of the moment".
+
+    described.py TREE
+
+A field of T is described when its name stands in describe(Visitor&, T&), and of the moment when it is declared below a
+comment that says so ("// of the moment …", "// from jobs …").
+"""
+import pathlib
+import re
+import sys
+
+MOMENT = re.compile(r"//.*\b(of the moment|from a job|from jobs)\b")
+
+
+def body_after(text, start):
+    depth = 0
+    for n in range(text.index("{", start), len(text)):
+        depth += {"{": 1, "}": -1}.get(text[n], 0)
+        if depth == 0:
+            return text[text.index("{", start) + 1 : n]
+    return ""
+
+
+def kept_fields(body):
+    """Names of the members above the line of the moment; of functions none."""
+    names, code = [], ""
+    for line in body.split("\n"):
+        if MOMENT.search(line):
+            break
+        code += re.sub(r"//.*", "", line) + "\n"
+    code = re.sub(r"\{[^{}]*\}", "", code)
+    for statement in code.split(";"):
+        if "(" in statement.split("=")[0] and "std::function" not in statement:
+            continue
+        if "operator" in statement:
+            continue
+        declared = re.search(r"[\w>\]]\s+&?((?:\w+(?:\s*=[^,;]*)?\s*,?\s*)+)$", statement.split("=")[0].strip() + " ")
+        if declared and not re.search(r"\b(using|static|friend|enum|struct)\b", statement):
+            names += [statement.split("=")[0].strip().split()[-1]] if "," not in declared[1] else re.findall(r"\w+", declared[1])
+    return names
+
+
+def faults(tree):
+    for room in sorted((tree / "app/workspaces").iterdir()) + [tree / "app/common/map"]:
+        sources = "".join(path.read_text() for path in sorted(room.glob("*.h")) + sorted(room.glob("*.cpp")))
+        for kind in re.findall(r"inline constexpr (?:Look|Controls)<(\w+)>", sources):
+            declared = re.search(r"((?:^//[^\n]*\n)*)struct " + kind + r" \{", sources, re.M)
+            if declared and MOMENT.search(declared[1]):
+                continue
+            described = re.search(r"void describe\(Visitor& visit, " + kind + r"& (\w+)\) \{", sources)
+            fields = kept_fields(body_after(sources, declared.start())) if declared else []
+            said = body_after(sources, described.start()) if described else ""
+            for field in fields:
+                if not re.search(r"\." + field + r"\b", said):
+                    yield f"{room.relative_to(tree)}: {kind}::{field} is not described, and not of the moment"
+
+
+found = list(faults(pathlib.Path(sys.argv[1])))
+print("\n".join(found))
+sys.exit(bool(found))
