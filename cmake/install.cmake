@@ -1,4 +1,7 @@
 # cmake --install, and cpack -G DEB (wants dpkg-dev and file). tools/try_deb.sh installs the package in a bare Debian.
+# Two components: the program, which the package has, and for development core as a library (docs/core.md).
+include(cmake/install_core.cmake)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 if(TARGET attnscope)
   install(TARGETS attnscope RUNTIME)
   # The page of the program that is installed, by itself; not where it cannot run here.
@@ -21,6 +24,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};${PROJECT_NAME};program;/")
 set(CPACK_PACKAGE_CONTACT "The attnscope authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION

@@ -18,14 +18,14 @@ class Backend {
     virtual ~Backend() = default;
 
     virtual std::string_view name() const = 0;
-    /// One line for `attnscope info`: arithmetic and purpose.
+    /// One line: arithmetic and purpose.
     virtual std::string_view description() const = 0;
     /// The stages that it can keep.
     virtual StageSet stages() const = 0;
     /// Why it cannot run on this machine; nullopt when it can.
     virtual std::optional<std::string> unavailable() const { return std::nullopt; }
     /// True when it computes on a device of its own, a graphics card: any call of it, unavailable() too, may take long
-    /// whatever the sizes, and a window should not wait for it.
+    /// whatever the sizes, and what must answer at once should not wait for it.
     virtual bool has_device() const { return false; }
 
     /// Why it cannot compute this call; nullopt when it can. Memory is another matter: forward() counts it.
@@ -51,7 +51,7 @@ BackendList backends();
 const Backend* find_backend(std::string_view name, BackendList among = backends());
 
 /// Up to so many pairs [B,H,Tq,Tk] "auto" computes every stage for whoever did not name any. One head of 4096 tokens:
-/// 16 bytes a pair are 256 MiB, and as much again for its gradients, which any machine with a window has; beyond it
+/// 16 bytes a pair are 256 MiB, and as much again for its gradients, which any desktop machine has; beyond it
 /// nobody reads single numbers without asking for them.
 inline constexpr Index kMostStagedPairs = Index{1} << 24;
 

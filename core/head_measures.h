@@ -34,7 +34,7 @@ inline constexpr std::size_t kHeadMeasureCount = 11;
 
 struct HeadMeasureInfo {
     HeadMeasure measure;
-    std::string_view key;      // of a CSV, a journal, the command line
+    std::string_view key;      // by which it is chosen, and in files
     std::string_view title;    // "previous token"
     std::string_view formula;  // as plain text
     std::string_view range;    // "0 … 1"

@@ -19,7 +19,7 @@ inline constexpr std::size_t kHeadShowCount = 5;
 
 struct HeadShowInfo {
     HeadShow show;
-    std::string_view key;    // of a session, a journal
+    std::string_view key;    // by which it is chosen
     std::string_view title;  // "α‖v‖"
     std::string_view formula;
     std::string_view caution;  // one line: what it does not say

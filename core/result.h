@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// Whose fault it is; the command line turns it into exit code 2 or 1.
+/// Whose fault it is.
 enum class ErrorKind { input, failure };
 
 /// One sentence that names the thing, its value, and what was expected or the valid choices.
@@ -25,7 +25,7 @@ using Result = tl::expected<T, Error>;
     return tl::unexpected<Error>(Error{std::move(sentence), ErrorKind::input});
 }
 
-/// `return failed(...)`: the input was fine, the machine was not (disk full, no OpenGL).
+/// `return failed(...)`: the input was fine, the machine was not (disk full, out of memory).
 [[nodiscard]] inline tl::unexpected<Error> failed(std::string sentence) {
     return tl::unexpected<Error>(Error{std::move(sentence), ErrorKind::failure});
 }

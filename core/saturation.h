@@ -31,7 +31,7 @@ struct SaturationSettings {
     bool operator==(const SaturationSettings&) const = default;
 };
 
-/// One softmax row and everything the workspace shows of it.
+/// One softmax row and everything that is shown of it.
 struct SaturationRow {
     std::vector<double> scores;  // what softmax was given
     std::vector<double> weights;

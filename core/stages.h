@@ -12,8 +12,8 @@
 
 namespace attn {
 
-// THE table of stages. One row is all that a stage is: the engine, the npz names, the command line,
-// the tests, the ribbon, titles, tooltips, colours and the README are made from it.
+// THE table of stages. One row is all that a stage is: the engine, names of arrays, tests,
+// and the titles, words and colours of whoever shows a stage are made from it.
 // T tokens, H heads; i query row, j key row, c column; d_ = gradient of.
 
 enum class Stage : std::uint8_t {
@@ -111,9 +111,9 @@ enum class Exists : std::uint8_t {
 
 struct StageInfo {
     Stage stage;
-    std::string_view key;     // npz name, command line, journal
+    std::string_view key;     // its name in files
     std::string_view symbol;  // as in formulas
-    std::string_view step;    // on the ribbon: what happens to get here
+    std::string_view step;    // what happens to get here, shorter than the title
     std::string_view title;   // a heading
     std::string_view tex;     // the formula, in the subset that tex.h reads
     Axis rows;

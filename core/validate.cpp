@@ -45,15 +45,15 @@ std::string check_options(const AttentionSpec& spec) {
         unless(spec.dropout >= 0.0 && spec.dropout < 1.0,
                "dropout is {}: it must be at least 0 and below 1", spec.dropout),
         unless(spec.heads >= 1, "heads is {}: it must be at least 1", spec.heads),
-        unless(spec.kv_heads >= 1, "kv-heads is {}: it must be at least 1", spec.kv_heads),
+        unless(spec.kv_heads >= 1, "kv_heads is {}: it must be at least 1", spec.kv_heads),
         unless(spec.mask.window.value_or(0) >= 0, "window is {}: it must be at least 0",
                spec.mask.window.value_or(0)),
-        at_least_0("window-left", spec.mask.window_left.value_or(0)),
-        at_least_0("window-right", spec.mask.window_right.value_or(0)),
-        at_least_0("global-tokens", spec.mask.global_tokens),
+        at_least_0("window_left", spec.mask.window_left.value_or(0)),
+        at_least_0("window_right", spec.mask.window_right.value_or(0)),
+        at_least_0("global_tokens", spec.mask.global_tokens),
         unless(
             spec.mask.global_tokens == 0 || spec.mask.windowed(),
-            "global-tokens is {} without a window: expected window, window-left or window-right, "
+            "global_tokens is {} without a window: expected window, window_left or window_right, "
             "which it widens",
             spec.mask.global_tokens),
         unless(spec.mask.block.value_or(1) >= 1, "block is {}: it must be at least 1",
@@ -69,7 +69,7 @@ std::string check_options(const AttentionSpec& spec) {
 /// Positions are whole numbers that a double holds exactly, far from overflow.
 std::string check_offset(Index offset) {
     constexpr Index kFarthest = Index{1} << 40;
-    return unless(offset >= 0 && offset <= kFarthest, "query-offset is {}: it must be 0 to 2^40",
+    return unless(offset >= 0 && offset <= kFarthest, "query_offset is {}: it must be 0 to 2^40",
                   offset);
 }
 
@@ -83,16 +83,15 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
     if (spec.query_offset && spec.mask.causal == CausalAlign::bottom_right &&
         *spec.query_offset != size.tk - size.tq)
         return fmt::format(
-            "query-offset is {} but causal=bottom-right puts query 0 at Tk − Tq = {}: give one of "
-            "the "
-            "two",
+            "query_offset is {} but causal=bottom-right puts query 0 at Tk − Tq = {}: give one of "
+            "the two",
             *spec.query_offset, size.tk - size.tq);
     if (!spec.rope) return {};
     const Index dims = spec.rope->dims.value_or(size.d_k);
     const RopeScaling& scaling = spec.rope->scaling;
     return first_of({
         unless(std::isfinite(spec.rope->base) && spec.rope->base > 0.0,
-               "rope-base is {}: it must be a finite number above 0", spec.rope->base),
+               "rope.base is {}: it must be a finite number above 0", spec.rope->base),
         unless(std::isfinite(scaling.factor) && scaling.factor > 0.0,
                "the factor of RoPE's scaling is {}: it must be a finite number above 0",
                scaling.factor),
@@ -101,7 +100,7 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
                "RoPE's llama3 scaling goes from {} to {} turns: the first must be the smaller",
                scaling.low, scaling.high),
         unless(dims >= 2 && dims % 2 == 0 && dims <= size.d_k,
-               "rope-dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
+               "rope.dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
                "is expected",
                dims, size.d_k),
     });
@@ -303,7 +302,7 @@ std::string check_sinks(const InputsOf<Scalar>& in, EmptyRows empty_rows, const 
     return first_of(
         {check_row(in, Param::sinks, size.heads, "query head"),
          unless(empty_rows == EmptyRows::zero,
-                "empty-rows is nan, but with sinks no row is empty: a sink takes the whole "
+                "empty_rows is nan, but with sinks no row is empty: a sink takes the whole "
                 "weight of a row without keys")});
 }
 

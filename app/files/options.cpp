@@ -421,6 +421,21 @@ Result<OptionValues> options_from_json(std::string_view text, std::string_view w
     return values;
 }
 
+std::string with_option_names(std::string sentence) {
+    const auto same = [](char is, char name) {
+        return is == name || (name == '-' && (is == '_' || is == '.'));
+    };
+    for (const AttentionOption& option : kOptions) {
+        const std::string_view name = option.name;
+        if (name == "d-k") continue;  // d_k is mathematics, the width of a key
+        auto at = sentence.begin();
+        while ((at = std::search(at, sentence.end(), name.begin(), name.end(), same)) !=
+               sentence.end())
+            at = std::copy(name.begin(), name.end(), at);
+    }
+    return sentence;
+}
+
 Result<CallOptions> call_options(const OptionValues& values) {
     CallOptions call;
     for (const auto& [name, value] : values)

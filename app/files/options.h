@@ -76,6 +76,9 @@ Result<OptionValues> options_from_json(std::string_view json, std::string_view w
 /// Ranges are left to attn::validate, which knows the shapes.
 Result<CallOptions> call_options(const OptionValues& values);
 
+/// A sentence of core with the options' names in the place of the fields': query_offset becomes query-offset.
+std::string with_option_names(std::string sentence);
+
 /// A whole number: "--threads is 'x'; expected a whole number".
 Result<Index> parse_whole_number(const Value& value);
 

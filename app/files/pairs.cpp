@@ -253,7 +253,9 @@ Result<void> settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& fi
     const Tensor& first = file.given.front().values;
     for (const Inputs& in : file.layers) {
         const auto size = sizes_from(stage, first.shape(), in, file.spec);
-        if (!size) return bad_input(fmt::format("{}: {}", reader.path(), size.error().sentence));
+        if (!size)
+            return bad_input(
+                fmt::format("{}: {}", reader.path(), with_option_names(size.error().sentence)));
         file.size = *size;
     }
     return {};

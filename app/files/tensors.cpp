@@ -117,7 +117,8 @@ Result<void> add_layer(const LayerReader& layer, Values values, TensorFile& file
                         layer.shown()));
     const Result<Dimensions> size = sizes_of(*inputs, options.spec, values);
     if (!size)
-        return bad_input(fmt::format("{}: {}{}", layer.shown(), size.error().sentence,
+        return bad_input(fmt::format("{}: {}{}", layer.shown(),
+                                     with_option_names(size.error().sentence),
                                      layout_hint(layer, *inputs)));
     if (file.layers.empty()) file.size = *size;
     if (!file.layers.empty() && file.layers.front().v.empty() != inputs->v.empty())

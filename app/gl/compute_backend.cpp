@@ -79,11 +79,11 @@ std::string ComputeBackend::renderer() const {
 std::optional<std::string> ComputeBackend::supports(const Call& call) const {
     constexpr Index kMostOffset = Index{1} << 28;
     std::string_view missing;
-    if (const auto found = features(call.spec(), call.inputs().params, {"query-offset"});
+    if (const auto found = features(call.spec(), call.inputs().params, {"query_offset"});
         !found.empty())
         missing = found.front().key;
     else if (call.size().query_offset > kMostOffset)
-        missing = "query-offset above 2^28";
+        missing = "query_offset above 2^28";
     if (!missing.empty())
         return fmt::format("its shaders have no {}; expected backend staged, fused or reference",
                            missing);

@@ -44,7 +44,7 @@ struct ViewRequest {
     Head head;
     MapView view;
     bool full_pass = false;  // compute the exact overview; false also pauses it, nothing is lost
-    bool moving = false;     // a person is panning or zooming: leave a core to the screen
+    bool moving = false;     // a person is panning or zooming: leave a processor to whoever draws
     std::optional<Search> search;
     Pooling pooling = Pooling::mean;  // of profiles and percentiles
     double low_percentile = 1.0;      // of the colour range
@@ -180,7 +180,7 @@ class WeightMap {
     std::unique_ptr<Work> work_;
 };
 
-/// The weight of one cell in double, from Q and K: a = exp(S − logsumexp). For the inspector; costs
+/// The weight of one cell in double, from Q and K: a = exp(S − logsumexp). Costs
 /// one row, Tk · d_k.
 struct CellArithmetic {
     std::vector<double> q, k;  // the operands

@@ -36,7 +36,7 @@ Result<void> check_shown(const AttentionSpec& spec, const Params& params) {
     if (spec.drops())
         return bad_input(fmt::format(
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
-    const auto refused = features(spec, params, {"window-left", "window-right", "query-offset"});
+    const auto refused = features(spec, params, {"window_left", "window_right", "query_offset"});
     if (!refused.empty())
         return bad_input(fmt::format(
             "{}: a map of weights shows plain dot products of Q and K, so a call without it is "

@@ -46,7 +46,7 @@ struct OperationOperand {
 
 /// One row of an operation's stage table, of the same form as StageInfo.
 struct OperationStage {
-    std::string_view key;  // npz name, command line; gradients are d_<key>
+    std::string_view key;  // its name in files; gradients are d_<key>
     std::string_view symbol;
     std::string_view step;
     std::string_view title;
@@ -124,7 +124,7 @@ struct CallForm {
 
 struct OperationInfo {
     Operation operation;
-    std::string_view key;    // "state-space": command line, files
+    std::string_view key;    // "state-space": by which it is chosen
     std::string_view title;  // "Linear attention"
     std::string_view tex;    // in the subset that tex.h reads
     std::string_view words;  // one plain sentence

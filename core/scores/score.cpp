@@ -89,10 +89,10 @@ std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
         {spec.softcap.has_value(), {"softcap", "Soft cap"}},
         {spec.alibi, {"alibi", "ALiBi"}},
         {!params[Param::sinks].empty(), {"sinks", "Sinks"}},
-        {spec.mask.window_left.has_value(), {"window-left", "A window with sides"}},
-        {spec.mask.window_right.has_value(), {"window-right", "A window with sides"}},
-        {spec.mask.global_tokens > 0, {"global-tokens", "Global tokens"}},
-        {spec.query_offset.has_value(), {"query-offset", "A query offset"}},
+        {spec.mask.window_left.has_value(), {"window_left", "A window with sides"}},
+        {spec.mask.window_right.has_value(), {"window_right", "A window with sides"}},
+        {spec.mask.global_tokens > 0, {"global_tokens", "Global tokens"}},
+        {spec.query_offset.has_value(), {"query_offset", "A query offset"}},
     };
     std::vector<Feature> found;
     for (const auto& [is_on, feature] : all)

@@ -16,7 +16,7 @@ namespace attn {
 
 struct ScoreInfo {
     Score score;
-    std::string_view key;           // on the command line, in files
+    std::string_view key;           // by which it is chosen
     std::string_view title;         // a heading
     std::string_view tex;           // scores[i,j], in the subset that tex.h reads
     std::string_view words;         // one plain sentence
@@ -31,7 +31,7 @@ bool is_dot(Score score);
 
 /// What a call may have beyond softmax of scaled dot products under a mask.
 struct Feature {
-    std::string_view key;    // of its option, or of the score
+    std::string_view key;    // of its field, or of the score
     std::string_view title;  // a heading
 };
 /// Those that this call has, less the options in `but`.

@@ -83,7 +83,7 @@ struct Probe {
     double accuracy = 0.0;        // the same
 };
 
-/// A model at one moment as attention calls: what the workspaces open.
+/// A model at one moment as attention calls.
 struct Layers {
     AttentionSpec spec;  // heads, scale, causal, rope
     std::vector<std::shared_ptr<const Inputs>>

@@ -39,7 +39,7 @@ constexpr auto kFaults = std::to_array<Fault>({
      "count queries and keys alike, and give the mask the side that the padding is on", "unsloth#3699, nnsight#673",
      wrong_padded_positions, padding_at_wrong_end},
     {"empty_rows", "rows without a key are treated differently",
-     "decide what they are (--empty-rows), or see that none is left; a finite mask value makes them the mean of V",
+     "decide what they are (empty_rows: zero or nan), or see that none is left; a finite mask value makes them the mean of V",
      "pytorch#103749, onnxruntime#28958", wrong_empty_rows},
     {"mask_value", "a finite number stands for −∞ in the mask, and scores beat it",
      "mask with −∞", "TransformerLens#385", finite_mask_value},

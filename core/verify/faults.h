@@ -12,7 +12,7 @@
 namespace attn::verify {
 
 // THE table of faults. A row is a hypothesis about results: what went wrong, and how to make the same mistake on the same
-// inputs. Report, JSON, docs/diff.md and tests go by it.
+// inputs. Reports, documentation and tests go by it.
 
 /// What a hypothesis is tried on.
 struct Trial {

@@ -201,8 +201,7 @@ class Comparer {
                             read_[0].path, held(read_[0]), read_[1].path, held(read_[1])));
         return bad_input(
             fmt::format("{} has no results; expected arrays that are called scores, "
-                        "weights, context, output, logsumexp or another key of "
-                        "`attnscope stages`",
+                        "weights, context, output, logsumexp or by another stage's key",
                         actual().path));
     }
 

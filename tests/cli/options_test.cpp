@@ -28,7 +28,9 @@ TEST_CASE("a value that cannot be is named with what was expected") {
     check_option_refused({"--rope", "both"}, "--rope is 'both'; expected half or interleaved");
     check_option_refused({"--rope-base", "9"}, "--rope-base is 9 without rope");
     check_option_refused({"--rope", "half", "--rope-base", "0"}, "rope-base is 0");
-    check_option_refused({"--rope", "half", "--rope-dims", "3"}, "rope-dims is 3");
+    check_option_refused(
+        {"--rope", "half", "--rope-dims", "3"},
+        "rope-dims is 3: RoPE turns pairs of columns, so an even number from 2 to d_k");
     check_option_refused({"--softcap", "0"}, "softcap is 0");
     check_option_refused({"--query-offset", "-1"}, "query-offset is -1");
     check_option_refused({"--query-offset", "1", "--causal=bottom-right"},

@@ -145,7 +145,7 @@ namespace {
 /// Step and the map explain dot-product attention; the command line computes the other kinds too.
 std::string kind_without_words(const Document& document) {
     const auto others = features(document.spec, document.inputs->params,
-                                 {"global-tokens", "window-left", "window-right"});
+                                 {"global_tokens", "window_left", "window_right"});
     if (!others.empty())
         return fmt::format(
             "{}: its stages are not explained here yet; attnscope trace computes all of them.",
