@@ -67,7 +67,7 @@ struct Shown {
     MatrixView<const float> values;  // 0 × 0: not kept
 
     explicit Shown(const AppState& of)
-        : state(of), stage(step_look(of).stage), values(sheet_of(of, stage).values) {}
+        : state(of), stage(of.stage), values(sheet_of(of, stage).values) {}
 };
 
 /// What one row of words is made of.

@@ -3,7 +3,7 @@
 
 namespace attn::ui {
 
-void draw_head_grids(const AllHeadsView& view, const Box& box, const Frame& frame,
+void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                      view::Actions& out) {
     const GridResult done = draw_grid_set(view.grids, box.low, box.high, frame, view.hovered_pair);
     if (done.clicked) out.push_back(view::SelectHeadsPair{done.clicked->row, done.clicked->column});
