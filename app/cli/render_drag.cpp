@@ -14,8 +14,6 @@
 #include "app/workspaces/large/workspace.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/saturation/actions.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
 
 namespace attn::cli {
 namespace {
@@ -44,9 +42,9 @@ view::Action drag(const view::AppState& state, int n, int frames) {
 view::Action step(const view::AppState& state) {
     constexpr double kFrameSeconds = 1.0 / 60.0;
     if (view::is_animating(state)) return view::Tick{kFrameSeconds};
-    if (view::step_look(state).stage == view::ribbon_stages(state.document()).back())
-        return view::GoToEnd{false};
-    return view::StepBy{1};
+    const std::vector<Stage> stages = view::ribbon_stages(state.document());
+    const auto next = std::ranges::upper_bound(stages, state.stage);
+    return view::GoToStage{next == stages.end() ? stages.front() : *next};
 }
 
 view::Action moved(const view::AppState& state, Movement movement, int n, int frames) {

@@ -1,9 +1,12 @@
 #include "app/cli/render_parts.h"
+
+#include <algorithm>
+
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/saturation/state.h"
-#include "app/workspaces/step/state.h"
 
 namespace attn::cli {
 namespace {
@@ -45,7 +48,8 @@ Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {
 }
 
 void arrive(view::AppState& state) {
-    while (view::step_look(state).fade < 1.0 || view::map_look(state).moving_s > 0.0)
+    const auto arriving = [&](const auto* workspace) { return workspace->is_arriving(state); };
+    while (std::ranges::any_of(state.workspaces, arriving) || view::map_look(state).moving_s > 0.0)
         view::apply(state, view::Tick{1.0});
 }
 

@@ -3,7 +3,6 @@
 #include "app/window/journal.h"
 #include "app/window/tour.h"
 #include "app/workspaces/heads/actions.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/verify/actions.h"
 
 #include <fmt/format.h>

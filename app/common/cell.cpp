@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/fields.h"
+#include "app/common/place.h"
 #include "app/common/sheet.h"
 #include "core/text.h"
 
@@ -30,6 +31,14 @@ void describe(Visitor& visit, large::Cell& cell) {
     constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex), .needed = true};
     visit("row", cell.row, kPlace);
     visit("column", cell.column, kPlace);
+}
+
+void describe(Visitor& visit, Loss& loss) {
+    constexpr About kIndex{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("kind", loss.kind, kLossNames);
+    visit("batch", loss.cell.batch, kIndex);
+    visit("row", loss.cell.row, kIndex);
+    visit("column", loss.cell.column, kIndex);
 }
 
 void describe(Visitor& visit, large::Head& head) {

@@ -9,15 +9,9 @@
 
 namespace attn::view {
 
-/// A place in the result of a stage.
-struct Place {
-    Index row = 0;
-    Index column = 0;
-    bool operator==(const Place&) const = default;
-};
 /// Where each kind of stage was looked at, by kind_of_place(): scores, scaled, masked and weights are one kind.
 inline constexpr std::size_t kPlaceKinds = 12;  // rows (query, key) × columns (six axes)
-using Places = std::array<std::optional<Place>, kPlaceKinds>;
+using Places = std::array<std::optional<large::Cell>, kPlaceKinds>;
 
 /// What gradients are of. sum: Σ of all outputs; cell: one output; squared: ½ Σ (output − target)²; cross_entropy: −ln softmax(y)[c] of
 /// one output row y as logits; file: Σ dY ∘ output, with dY a file's array.
@@ -29,5 +23,6 @@ struct Loss {
     OutputCell cell;  // of `cell`; of `cross_entropy` the row and the class c
     bool operator==(const Loss&) const = default;
 };
+void describe(Visitor& visit, Loss& loss);
 
 }  // namespace attn::view

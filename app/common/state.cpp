@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/document/loss.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
-#include "app/workspaces/step/loss.h"
 
 namespace attn::view {
 namespace {

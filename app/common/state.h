@@ -158,6 +158,7 @@ struct AppState {
     std::uint64_t opened = 0;            // requests so far
 
     // the place that all workspaces share
+    Stage stage = Stage::x;
     Index batch = 0;
     Index head = 0;
     std::optional<CellRef>
@@ -165,6 +166,7 @@ struct AppState {
     std::optional<CellRef>
         chosen;     // what a person selected: also while the document has no such cell
     Places places;  // the same of every kind of stage
+    std::optional<CellRef> hovered;  // of the moment: in no session and no journal
 
     // of the document, in every workspace
     std::string sentence_draft;   // what stands in the sentence field
@@ -177,7 +179,7 @@ struct AppState {
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
     std::shared_ptr<const Trace> trace;      // of the present document; never null
-    std::shared_ptr<const Trace> gradients;  // of L, see step/loss.h
+    std::shared_ptr<const Trace> gradients;  // of L, see document/loss.h
     /// What the last edit, undo or redo did to every stage; null: none since the document was opened.
     std::shared_ptr<const EditEffect> effect;
     double trace_ms = 0.0;
@@ -202,7 +204,7 @@ struct AppState {
 };
 
 /// What a workspace looks at, a value of AppState::looks: `inline constexpr Look<StepLook> step_look;` makes
-/// `step_look(state).stage` of it.
+/// `state.stage` of it.
 template <class T>
 struct Look {
     const T& operator()(const AppState& state) const { return state.looks.get<T>(); }

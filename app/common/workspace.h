@@ -73,6 +73,8 @@ struct WorkspaceInfo {
     void (*settle)(AppState& state) = [](AppState&) {};
     /// Drops what it showed of the document that was left for another; settle() follows.
     void (*forget)(AppState& state) = [](AppState&) {};
+    /// A stage was gone to, `from` another one or the same: of every workspace.
+    void (*arrive)(AppState& state, Stage from) = [](AppState&, Stage) {};
     /// Before an action is carried out, of every workspace: what another one ends, such as typing.
     void (*before)(AppState& state, const Action& action) = [](AppState&, const Action&) {};
     /// After every action and once a session was read, of every workspace: what it shows follows what changed.
@@ -93,6 +95,8 @@ struct WorkspaceInfo {
     /// How far its request of that name is, 0 … 1.
     void (*progress)(AppState& state, std::string_view request,
                      double done) = [](AppState&, std::string_view, double) {};
+    /// Whether something is typed into a field of its own: keys are letters.
+    bool (*is_typing)(const AppState& state) = [](const AppState&) { return false; };
     /// Whether an inspector stands at the right.
     bool (*has_side)(const AppState& state) = [](const AppState&) { return false; };
     /// Of the selected cell; empty where there is none.
@@ -103,6 +107,8 @@ struct WorkspaceInfo {
     nlohmann::ordered_json (*write)(const AppState& state) = nullptr;
     void (*read)(Fields& fields, AppState& state) = nullptr;
     bool (*is_animating)(const AppState& state) = [](const AppState&) { return false; };
+    /// What is shown is still on its way to where it was sent: pictures wait for it.
+    bool (*is_arriving)(const AppState& state) = [](const AppState&) { return false; };
     /// Nothing of what is shown is still to come, but for the exact pass of a map. Null: where it requests nothing.
     bool (*has_settled)(const AppState& state) = nullptr;
     /// The name that a figure of it is given unless the person types another, without extension. Null: its key.

@@ -2,7 +2,6 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/window/tour.h"
-#include "app/workspaces/step/actions.h"
 
 #include <algorithm>
 
@@ -161,7 +160,7 @@ Commands find_commands(const AppState& state, std::string_view query) {
 
 std::vector<const GlossaryTerm*> found_terms(const AppState& state) {
     std::optional<OperandId> operand;
-    if (state.workspace == "step") operand = step_look(state).stage;
+    if (state.workspace == "step") operand = state.stage;
     return find_terms(state.glossary.query, shown_workspace(state).key, operand);
 }
 

@@ -14,7 +14,6 @@
 #include "app/common/json.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/compare/view.h"
-#include "app/workspaces/step/map.h"
 #include "core/io/json.h"
 #include "core/io/paths.h"
 #include "core/text.h"

@@ -60,8 +60,8 @@ void draw_panel(view::Painter& painter, view::Point size, float scale, Draw draw
 }
 
 void draw(const view::GridView& grid, view::Painter& painter, float cell) {
-    draw_panel(painter, kScreen, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
-        draw_grid(grid, {}, {{200.0F, 200.0F}, {cell, cell}}, frame, out);
+    draw_panel(painter, kScreen, 1.0F, [&](const ui::Frame& frame, view::Actions&) {
+        draw_grid(grid, {}, {{200.0F, 200.0F}, {cell, cell}}, frame);
     });
 }
 

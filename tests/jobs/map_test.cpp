@@ -163,6 +163,6 @@ TEST_CASE("an error of whoever looks on ends a play") {
     const auto played = jobs::play(state, jobs, actions, refuse);
     REQUIRE_FALSE(played);
     CHECK(played.error().sentence == "no mask, please");
-    CHECK(step_look(state).stage == Stage::x);
+    CHECK(state.stage == Stage::x);
     CHECK(state.document().spec.scale == ScaleKind::none);
 }

@@ -39,7 +39,7 @@ TEST_CASE("an open list has the keyboard: arrows step nothing, Escape closes it 
     REQUIRE(ui::is_list_open());
     app.ui.press(Key::right);
     app.ui.press(Key::down);
-    CHECK(step_look(app.state).stage == Stage::x);
+    CHECK(app.state.stage == Stage::x);
     app.ui.press(Key::s);
     CHECK(app.state.now == 0);
     app.ui.press(Key::escape);
@@ -189,7 +189,7 @@ TEST_CASE("Escape in the sentence field reverts it and gives up the keyboard, no
     CHECK(app.state.selected);
     CHECK_FALSE(ImGui::IsAnyItemActive());
     app.ui.press(Key::right);
-    CHECK(step_look(app.state).stage == Stage::q);
+    CHECK(app.state.stage == Stage::q);
 }
 
 TEST_CASE("Tab leaves the sentence field for the next control") {
@@ -232,6 +232,6 @@ TEST_CASE("a cell that is typed into keeps its number when a stage is clicked") 
     app.ui.frames(3);
     app.ui.type("2.5");
     app.ui.click({900.0F, 80.0F});
-    CHECK(step_look(app.state).stage != Stage::x);
+    CHECK(app.state.stage != Stage::x);
     CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 2.5F);
 }

@@ -68,11 +68,11 @@ TEST_CASE("where Step has the numbers a click on the map selects Step's cell: 10
     REQUIRE(map_look(app.state).hovered);
     const large::Cell cell = *map_look(app.state).hovered;
     CHECK(app.state.selected == view::CellRef{Stage::weights, cell.row, cell.column});
-    CHECK(step_look(app.state).hovered == app.state.selected);
+    CHECK(app.state.hovered == app.state.selected);
     CHECK(map_look(app.state).selected == cell);
     app.ui.move_to({5.0F, 990.0F});
     app.ui.frames(2);
-    CHECK_FALSE(step_look(app.state).hovered);
+    CHECK_FALSE(app.state.hovered);
 }
 
 TEST_CASE("the keys + and F zoom Step's map, and do nothing where there is none") {

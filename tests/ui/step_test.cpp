@@ -167,7 +167,7 @@ TEST_CASE("P presents: no rail and no ribbon; arrow keys step, Escape goes back"
     CHECK(app.state.presenter);
     app.ui.frames(2);
     app.ui.press(Key::right);
-    CHECK(step_look(app.state).stage == Stage::q);
+    CHECK(app.state.stage == Stage::q);
     for (float y = 20.0F; y < 400.0F; y += 30.0F) app.ui.click({40.0F, y});
     CHECK(app.state.workspace == "step");
     app.ui.press(Key::digit2);

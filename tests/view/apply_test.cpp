@@ -262,7 +262,7 @@ TEST_CASE("play steps to the last stage and stops there") {
         }
     }
     CHECK(steps == 9);
-    CHECK(step_look(state).stage == Stage::output);
+    CHECK(state.stage == Stage::output);
     CHECK_FALSE(step_look(state).playing);
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("glossary: a choice stays inside the list and leads to its place; Esca
     for (const Action& action : chosen(scaled)) view::apply(state, action);
     CHECK_FALSE(state.glossary.shown);
     CHECK(state.workspace == "step");
-    CHECK(step_look(state).stage == Stage::scaled);
+    CHECK(state.stage == Stage::scaled);
 }
 
 TEST_CASE("glossary: it is kept in a session, and others close it") {

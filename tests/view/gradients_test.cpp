@@ -7,12 +7,12 @@
 
 #include <cmath>
 
+#include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/gradients/requests.h"
 #include "app/workspaces/gradients/workspace.h"
-#include "app/workspaces/step/loss.h"
 #include "core/cast.h"
 #include "core/engine.h"
 #include "tests/view/sample_states.h"

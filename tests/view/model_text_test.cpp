@@ -86,7 +86,7 @@ TEST_CASE("head, layer, stage, selection and options stay where the new text has
     CHECK(text(state) == "one two");
     CHECK(state.document().layer == 1);
     CHECK(state.head == 1);
-    CHECK(step_look(state).stage == Stage::weights);
+    CHECK(state.stage == Stage::weights);
     CHECK(state.selected == cell);
     CHECK(state.workspace == "masks");
     CHECK(state.document().spec.scale == ScaleKind::none);

@@ -1,5 +1,5 @@
-#include "app/workspaces/step/places.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/place.h"
 #include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>

@@ -100,7 +100,7 @@ TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's"
     const AttentionSpec spec = causal_spec();
     AppState state = after(state_with(300, spec), {SetWorkspace{"step"}});
     CHECK((*state.trace)[Stage::scores].empty());
-    CHECK(step_look(state).stage == Stage::weights);
+    CHECK(state.stage == Stage::weights);
     const Trace reference = attend(*state.document().inputs, spec).value();
     for (const Stage stage : kMapped) {
         CAPTURE(info(stage).key);

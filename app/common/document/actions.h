@@ -5,6 +5,7 @@
 
 #include "app/common/action.h"
 #include "app/common/document/opened.h"
+#include "app/common/place.h"
 #include "app/common/sheet.h"
 
 namespace attn::view {
@@ -174,9 +175,74 @@ struct TraceReady {
     friend void carry_out(AppState& state, const TraceReady& action);
 };
 
+// The place that all workspaces share, and what gradients are of.
+
+struct GoToStage {
+    Stage stage;
+    static constexpr Meta kMeta{"go_to_stage", Kind::plain};
+    friend void describe(Visitor& visit, GoToStage& action) { visit("stage", action.stage); }
+    friend void carry_out(AppState& state, const GoToStage& action);
+};
+struct SelectCell {
+    CellRef cell;
+    static constexpr Meta kMeta{"select_cell", Kind::plain};
+    friend void describe(Visitor& visit, SelectCell& action) { visit("cell", action.cell); }
+    friend void carry_out(AppState& state, const SelectCell& action);
+};
+struct MoveSelection {
+    int rows;
+    int columns;
+    static constexpr Meta kMeta{"move_selection", Kind::plain};
+    friend void describe(Visitor& visit, MoveSelection& action) {
+        visit("rows", action.rows);
+        visit("columns", action.columns);
+    }
+    friend void carry_out(AppState& state, const MoveSelection& action);
+};
+struct HoverCell {
+    std::optional<CellRef> cell;
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const HoverCell& action);
+};
+struct ShowGradients {
+    bool on;
+    static constexpr Meta kMeta{"show_gradients", Kind::plain};
+    friend void describe(Visitor& visit, ShowGradients& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const ShowGradients& action);
+};
+/// What L is, and shows its gradients. Of one output: the selected one, else the one chosen last, else the first.
+struct SetLoss {
+    LossKind kind;
+    static constexpr Meta kMeta{"set_loss", Kind::plain};
+    friend void describe(Visitor& visit, SetLoss& action) {
+        visit("kind", action.kind, kLossNames);
+    }
+    friend void carry_out(AppState& state, const SetLoss& action);
+};
+/// L is this number of the output.
+struct SetLossCell {
+    CellRef cell;
+    static constexpr Meta kMeta{"set_loss_cell", Kind::plain};
+    friend void describe(Visitor& visit, SetLossCell& action) { visit("cell", action.cell); }
+    friend void carry_out(AppState& state, const SetLossCell& action);
+};
+/// What this number of the output should be, for the squared error.
+struct SetTarget {
+    CellRef cell;
+    double value;
+    static constexpr Meta kMeta{"set_target", Kind::edit};
+    friend void describe(Visitor& visit, SetTarget& action) {
+        visit("cell", action.cell);
+        visit("value", action.value);
+    }
+    friend void carry_out(AppState& state, const SetTarget& action);
+};
+
 using DocumentActions =
     ActionList<LoadPreset, DraftSentence, SetSentence, TypeText, ReadImage, OpenFile, OpenPlanted,
                DocumentReady, SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature,
-               SetCausal, SetWindow, SetSeed, SetCell, ShowHead, ShowLayer, SetBackend, TraceReady>;
+               SetCausal, SetWindow, SetSeed, SetCell, ShowHead, ShowLayer, SetBackend, TraceReady,
+               GoToStage, SelectCell, MoveSelection, HoverCell, ShowGradients, SetLoss, SetLossCell,
+               SetTarget>;
 
 }  // namespace attn::view

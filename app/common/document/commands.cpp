@@ -1,7 +1,6 @@
 #include "app/common/document/commands.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
 
 #include <fmt/format.h>
 

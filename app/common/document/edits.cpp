@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/common/document/effect.h"
+#include "app/common/document/loss.h"
+#include "app/common/document/place.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 #include "core/text.h"
@@ -140,14 +142,14 @@ void opened_another(AppState& state) {
 }
 
 void settle(AppState& state) {
-    const Dimensions& size = state.document().size;
-    state.head = std::clamp(state.head, Index{0}, std::max<Index>(size.heads, 1) - 1);
-    state.batch = std::clamp(state.batch, Index{0}, std::max<Index>(size.batch, 1) - 1);
+    settle_place(state);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->settle(state);
 }
 
 void forget(AppState& state) {
     state.batch = state.head = 0;
+    forget_places(state);
+    forget_loss(state);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->forget(state);
     settle(state);
 }

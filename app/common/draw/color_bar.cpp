@@ -4,7 +4,6 @@
 
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/widgets.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::ui {
 namespace {
@@ -90,25 +89,27 @@ float switch_room(const GridCanvas& canvas, float width) {
 }
 
 /// Right of the bar.
-void draw_row_switch(const GridCanvas& canvas, const Bar& bar, view::Actions& out) {
+std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
     ImGui::SetCursorScreenPos(
         {bar.low.x + bar.width + frame.px(kSwitchGap), bar.low.y - frame.px(kBarGap)});
-    const auto on = toggle(frame, "rows", kSwitchWords, *canvas.grid.rows_scaled,
-                           {"Colours by row",
-                            "on: the largest weight of each row has the full colour, so that rows "
-                            "compare by their shape; off: the full colour is a weight of 1"});
-    if (on) out.push_back(view::ScaleRows{*on});
+    return toggle(frame, "rows", kSwitchWords, *canvas.grid.rows_scaled,
+                  {"Colours by row",
+                   "on: the largest weight of each row has the full colour, so that rows "
+                   "compare by their shape; off: the full colour is a weight of 1"});
 }
 
 }  // namespace
 
-void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width, view::Actions& out) {
-    if (!canvas.grid.legend.empty()) return draw_legend(canvas, low);
+std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width) {
+    if (!canvas.grid.legend.empty()) {
+        draw_legend(canvas, low);
+        return std::nullopt;
+    }
     const Frame& frame = canvas.frame;
     const float room = switch_room(canvas, width);
     const Bar bar{low, std::min(width - room, frame.px(kWidestBar))};
-    if (room > 0.0F) draw_row_switch(canvas, bar, out);
+    const auto by_row = room > 0.0F ? draw_row_switch(canvas, bar) : std::nullopt;
     std::vector<view::Color> colors;
     for (int step = 0; step <= kBarSteps; ++step)
         colors.push_back(color_at(canvas.grid.range.scale, static_cast<double>(step) / kBarSteps,
@@ -117,6 +118,7 @@ void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width, view::Act
                            colors);
     draw_ticks(canvas, bar);
     draw_bar_labels(canvas, bar);
+    return by_row;
 }
 
 }  // namespace attn::ui

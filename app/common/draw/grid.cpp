@@ -1,5 +1,4 @@
 #include "app/common/draw/grid.h"
-#include "app/workspaces/step/actions.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +11,6 @@
 namespace attn::ui {
 namespace {
 
-using view::CellRef;
 using view::GridView;
 
 struct Place {
@@ -49,12 +47,11 @@ void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& fra
                    grid.title + "[" + row + ", " + column + "] = " + value + masked, grid.tooltip);
 }
 
-void act(const GridView& grid, Place at, view::Actions& out) {
-    const CellRef ref = grid.ref(at.row, at.column);
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{ref});
-    if (!ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return;
-    if (grid.editable) return out.push_back(view::BeginCellEdit{ref});
-    out.push_back(view::ExplainSource{ref});
+GridResult done_at(const GridView& grid, Place at) {
+    GridResult result{grid.ref(at.row, at.column)};
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) result.clicked = result.hovered;
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) result.edited = result.hovered;
+    return result;
 }
 
 /// The border between lit cells and the rest.
@@ -99,15 +96,15 @@ void draw_marks(const GridCanvas& canvas) {
 }
 
 /// Beneath the cells, at least as wide as its words.
-void draw_own_color_bar(const GridCanvas& canvas, view::Actions& out) {
+std::optional<bool> draw_own_color_bar(const GridCanvas& canvas) {
     const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell);
     const ImVec2 low{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
-    draw_color_bar(canvas, low, std::max(canvas.end().x - low.x, margins.width), out);
+    return draw_color_bar(canvas, low, std::max(canvas.end().x - low.x, margins.width));
 }
 
-std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const GridPlace& place,
-                                 const Frame& frame, view::Actions& out, const Dress& dress) {
-    if (grid.rows == 0 || grid.columns == 0) return std::nullopt;
+GridResult draw_grid(const GridView& grid, const Fade& fade, const GridPlace& place,
+                     const Frame& frame, const Dress& dress) {
+    if (grid.rows == 0 || grid.columns == 0) return {};
     const GridCanvas canvas{grid, place, frame};
     ImGui::PushID(operand_key(grid.id));
     ImGui::PushID(grid.transposed ? "transposed" : "upright");
@@ -116,16 +113,15 @@ std::optional<CellRef> draw_grid(const GridView& grid, const Fade& fade, const G
                            {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
     const std::optional<Place> at = pointed_cell(grid, place);
     if (at && !needs_lens(grid, place, frame)) cell_tooltip(grid, place, frame, *at);
-    if (at) act(grid, *at, out);
+    GridResult result = at ? done_at(grid, *at) : GridResult{};
     draw_cells(canvas, fade);
     draw_marks(canvas);
     if (dress.labels) draw_labels(canvas);
     if (dress.sides) draw_sides(canvas, std::numeric_limits<float>::max());
-    if (dress.color_bar) draw_own_color_bar(canvas, out);
+    if (dress.color_bar) result.by_row = draw_own_color_bar(canvas);
     ImGui::PopID();
     ImGui::PopID();
-    if (!at) return std::nullopt;
-    return grid.ref(at->row, at->column);
+    return result;
 }
 
 }  // namespace attn::ui

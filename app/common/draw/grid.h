@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/grid.h"
 
@@ -42,11 +41,20 @@ struct Dress {
     bool sides = true;
 };
 
-/// A matrix with its title, labels, cells, colour bar and side vectors. Appends SelectCell and
-/// BeginCellEdit; returns the cell under the pointer.
-std::optional<view::CellRef> draw_grid(const view::GridView& grid, const Fade& fade,
-                                       const GridPlace& place, const Frame& frame,
-                                       view::Actions& out, const Dress& dress = {});
+/// What a person does with a matrix in this frame.
+struct GridResult {
+    std::optional<view::CellRef> hovered = {};
+    std::optional<view::CellRef> clicked = {};
+    std::optional<view::CellRef> edited = {};  // double-clicked, which is clicked too
+    std::optional<bool> by_row = {};           // what the switch of the colour bar is set to
+};
+/// The row and the column of a cell.
+inline std::optional<large::Cell> place_of(const std::optional<view::CellRef>& cell) {
+    return cell ? std::optional(large::Cell{cell->row, cell->column}) : std::nullopt;
+}
+/// A matrix with its title, labels, cells, colour bar and side vectors.
+GridResult draw_grid(const view::GridView& grid, const Fade& fade, const GridPlace& place,
+                     const Frame& frame, const Dress& dress = {});
 
 /// Whether each cell of that size shows its number. Where not, the focused row and column do and the three largest
 /// of each row, as far as one fits.

@@ -25,8 +25,8 @@ void draw_labels(const GridCanvas& canvas);                   // title, shape, t
 /// Borders of joined heads over the cells, and their names above `foot`, in the place of column labels.
 void draw_group_borders(const GridCanvas& canvas);
 void draw_group_labels(const GridCanvas& canvas, float foot);
-/// The scale of its colours, or its legend, from `low` on.
-void draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width, view::Actions& out);
+/// The scale of its colours, or its legend, from `low` on. Returns what the switch for colours by row was set to.
+std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width);
 /// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.
 void draw_sides(const GridCanvas& canvas, float room);
 /// The words of the rows end at `right`; those of the columns stand above `foot`.

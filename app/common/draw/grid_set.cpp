@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/common/draw/lens.h"
+
 namespace attn::ui {
 namespace {
 
@@ -101,6 +103,15 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     return at;
 }
 
+void draw_cursor(const GridView& grid, const GridPlace& place, const large::Cell& at,
+                 const Frame& frame) {
+    if (at.row >= grid.rows || at.column >= grid.columns) return;
+    const auto& [origin, cell] = place;
+    const ImVec2 low{origin.x + cell.x * static_cast<float>(at.column),
+                     origin.y + cell.y * static_cast<float>(at.row)};
+    frame.painter.outline(low, {low.x + cell.x, low.y + cell.y}, frame.theme.text, frame.px(1.5F));
+}
+
 }  // namespace
 
 std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, ImVec2 high,
@@ -112,6 +123,23 @@ std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, 
         if (at.cell > best.cell) best = std::move(at);
     }
     return best.places;
+}
+
+GridSetResult draw_grid_set(std::span<const GridView> grids, ImVec2 low, ImVec2 high,
+                            const Frame& frame, const std::optional<large::Cell>& cursor) {
+    const std::vector<GridPlace> places = place_grids(grids, low, high, frame);
+    GridSetResult result;
+    for (std::size_t n = 0; n < grids.size(); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        const GridResult one = draw_grid(grids[n], {}, places[n], frame);
+        if (one.hovered) result = {one, n};
+        ImGui::PopID();
+    }
+    for (std::size_t n = 0; cursor && n < grids.size(); ++n)
+        draw_cursor(grids[n], places[n], *cursor, frame);
+    for (std::size_t n = 0; !frame.quiet && n < grids.size(); ++n)
+        draw_lens(grids[n], places[n], frame, low, high);
+    return result;
 }
 
 }  // namespace attn::ui

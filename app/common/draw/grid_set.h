@@ -14,4 +14,12 @@ namespace attn::ui {
 std::vector<GridPlace> place_grids(std::span<const view::GridView> grids, ImVec2 low, ImVec2 high,
                                    const Frame& frame);
 
+/// What is done with one of several matrices.
+struct GridSetResult : GridResult {
+    std::size_t grid = 0;  // which of them
+};
+/// All of them, placed so, with their lens. `cursor`: a cell that is outlined in each of them.
+GridSetResult draw_grid_set(std::span<const view::GridView> grids, ImVec2 low, ImVec2 high,
+                            const Frame& frame, const std::optional<large::Cell>& cursor = {});
+
 }  // namespace attn::ui

@@ -1,10 +1,10 @@
 #include "app/common/draw/inspector.h"
-#include "app/workspaces/step/actions.h"
 
 #include <algorithm>
 #include <array>
 
 #include "app/common/colormap.h"
+#include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/inspector_table.h"

@@ -1,5 +1,4 @@
 #include "app/common/draw/inspector_table.h"
-#include "app/workspaces/step/actions.h"
 
 #include <imgui.h>
 
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "app/common/colormap.h"
+#include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/words.h"
 

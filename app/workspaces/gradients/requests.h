@@ -4,8 +4,8 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/loss_gradients.h"
 #include "app/workspaces/gradients/actions.h"
+#include "app/workspaces/gradients/loss_gradients.h"
 
 namespace attn::view {
 

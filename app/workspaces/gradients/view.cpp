@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
+#include "app/common/document/loss.h"
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -263,8 +265,8 @@ GradientsView build_gradients_view(const AppState& state) {
     if (!view.lacks.empty()) return view;
     view.losses = {"Σ output", "one output", "½ Σ (output − target)²", "cross-entropy of a row",
                    "Σ dY ∘ output"};
-    view.losses.resize(static_cast<std::size_t>(present_loss_count(state)));
-    view.loss = static_cast<int>(present_loss(state).kind);
+    view.losses.resize(static_cast<std::size_t>(loss_count(state)));
+    view.loss = static_cast<int>(loss_of(state).kind);
     view.row_names = axis_labels(state.document(), Axis::query, state.document().size.tq);
     view.row = static_cast<int>(look.row);
     view.status = computed_words(state);
@@ -284,9 +286,9 @@ GradientsView build_gradients_view(const AppState& state) {
     view.competition = build_competition(state);
     add_gradient_grids(state, view);
     add_badge(result, view);
-    view.point = fmt::format("L = {} = {} {}, {} {}.", present_loss_words(state),
-                             number(result.sides[0].loss), view.sides[0],
-                             number(result.sides[1].loss), view.sides[1]);
+    view.point =
+        fmt::format("L = {} = {} {}, {} {}.", loss_words(state), number(result.sides[0].loss),
+                    view.sides[0], number(result.sides[1].loss), view.sides[1]);
     const JacobianNumbers row = jacobian_numbers(state);
     view.notes = {chain_rule_words(state, gradients_look(state).tensor), parameters_words(view),
                   row_sentence(state, row), flat_sentence(row)};

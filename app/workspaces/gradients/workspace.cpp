@@ -3,7 +3,6 @@
 #include "app/common/document/actions.h"
 #include "app/workspaces/gradients/workspace.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/step/actions.h"
 
 #include <algorithm>
 
@@ -11,6 +10,7 @@
 
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/loss.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -72,8 +72,7 @@ void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
         add("Raise the score of the next key", plain(Key::right), moved_row(state, 0, 1));
         add("The gradient of the tensor before", plain(Key::page_up), tensor_beside(state, -1));
         add("The gradient of the next tensor", plain(Key::page_down), tensor_beside(state, 1));
-        const int next =
-            (static_cast<int>(present_loss(state).kind) + 1) % present_loss_count(state);
+        const int next = (static_cast<int>(loss_of(state).kind) + 1) % loss_count(state);
         add("Next loss", plain(Key::l), SetLoss{static_cast<LossKind>(next)});
     }
     add_document_commands(list, state);

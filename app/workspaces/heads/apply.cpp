@@ -11,6 +11,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/place.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/actions.h"
@@ -18,7 +19,6 @@
 #include "app/workspaces/heads/filter.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::view {
 namespace {
@@ -53,15 +53,6 @@ std::string shown_words(const AppState& state, HeadPlace place) {
         has_current_heads(state) ? heads_look(state).result->find(place) : nullptr;
     if (facts == nullptr) return fmt::format("Layer {}, head {}.", place.layer, place.head);
     return fmt::format("Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts));
-}
-
-/// Step's place of scores and weights; selected there where it shows one of them.
-void remember_in_step(AppState& state, large::Cell cell) {
-    auto& place = state.places[static_cast<std::size_t>(Axis::key)].emplace();
-    place.row = cell.row;
-    place.column = cell.column;
-    if (pair_stages()[index_of(step_look(state).stage)])
-        state.chosen = state.selected = CellRef{step_look(state).stage, cell.row, cell.column};
 }
 
 /// Asks for the model's run with these interventions; none is asked for where it is what is shown.
@@ -256,7 +247,7 @@ void carry_out(AppState& state, const SelectHeadsPair& action) {
                                action.row, action.column, size.tq, size.tk),
                    Severity::warning);
     heads_look(state).pair = cell;
-    remember_in_step(state, cell);
+    choose_pair(state, cell);
     const CellRef weight{Stage::weights, cell.row, cell.column};
     auto value = value_at(state, weight);
     if (!value && has_current_heads(state) && heads_look(state).result->find(head_here(state)))

@@ -16,7 +16,6 @@
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/rules.h"
 #include "app/workspaces/masks/workspace.h"
-#include "app/workspaces/step/actions.h"
 #include "core/masks.h"
 #include "core/text.h"
 
@@ -127,7 +126,7 @@ void share_pair(AppState& state) {
         has_cell(state, {*stage, pair.query, pair.key}))
         carry_out(state, SelectCell{{*stage, pair.query, pair.key}});
     // The place of scores, scaled, masked and weights: rows are queries, columns are keys.
-    state.places[static_cast<std::size_t>(Axis::key)] = Place{pair.query, pair.key};
+    state.places[static_cast<std::size_t>(Axis::key)] = large::Cell{pair.query, pair.key};
     if (map_look(state).selected) map_look(state).selected = large::Cell{pair.query, pair.key};
 }
 

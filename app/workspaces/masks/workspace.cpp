@@ -3,7 +3,6 @@
 #include "app/common/document/actions.h"
 #include "app/common/map/state.h"
 #include "app/workspaces/masks/workspace.h"
-#include "app/workspaces/step/actions.h"
 
 #include <algorithm>
 

@@ -3,19 +3,13 @@
 #include <optional>
 #include <string>
 
-#include "app/common/action.h"
+#include "app/common/document/actions.h"
 #include "app/workspaces/step/state.h"
 
 namespace attn::view {
 
 // Moving about the stages, and one number of the inputs as it is typed.
 
-struct GoToStage {
-    Stage stage;
-    static constexpr Meta kMeta{"go_to_stage", Kind::plain};
-    friend void describe(Visitor& visit, GoToStage& action) { visit("stage", action.stage); }
-    friend void carry_out(AppState& state, const GoToStage& action);
-};
 /// ←/→.
 struct StepBy {
     int steps;
@@ -34,22 +28,6 @@ struct GoToEnd {
 struct TogglePlay {
     static constexpr Meta kMeta{"toggle_play", Kind::plain};
     friend void carry_out(AppState& state, const TogglePlay& action);
-};
-struct SelectCell {
-    CellRef cell;
-    static constexpr Meta kMeta{"select_cell", Kind::plain};
-    friend void describe(Visitor& visit, SelectCell& action) { visit("cell", action.cell); }
-    friend void carry_out(AppState& state, const SelectCell& action);
-};
-struct MoveSelection {
-    int rows;
-    int columns;
-    static constexpr Meta kMeta{"move_selection", Kind::plain};
-    friend void describe(Visitor& visit, MoveSelection& action) {
-        visit("rows", action.rows);
-        visit("columns", action.columns);
-    }
-    friend void carry_out(AppState& state, const MoveSelection& action);
 };
 /// Each stage is guessed, one row of it, before it is shown.
 struct SetPredicting {
@@ -86,49 +64,11 @@ struct GuessAgain {
     static constexpr Meta kMeta{"guess_again", Kind::plain};
     friend void carry_out(AppState& state, const GuessAgain& action);
 };
-struct HoverCell {
-    std::optional<CellRef> cell;
-    static constexpr Meta kMeta{"", Kind::moment};
-    friend void carry_out(AppState& state, const HoverCell& action);
-};
 /// A symbol of the formula: its matrix is lit.
 struct HoverOperand {
     std::optional<OperandId> operand;
     static constexpr Meta kMeta{"", Kind::moment};
     friend void carry_out(AppState& state, const HoverOperand& action);
-};
-struct ShowGradients {
-    bool on;
-    static constexpr Meta kMeta{"show_gradients", Kind::plain};
-    friend void describe(Visitor& visit, ShowGradients& action) { visit("on", action.on); }
-    friend void carry_out(AppState& state, const ShowGradients& action);
-};
-/// What L is, and shows its gradients. Of one output: the selected one, else the one chosen last, else the first.
-struct SetLoss {
-    LossKind kind;
-    static constexpr Meta kMeta{"set_loss", Kind::plain};
-    friend void describe(Visitor& visit, SetLoss& action) {
-        visit("kind", action.kind, kLossNames);
-    }
-    friend void carry_out(AppState& state, const SetLoss& action);
-};
-/// L is this number of the output.
-struct SetLossCell {
-    CellRef cell;
-    static constexpr Meta kMeta{"set_loss_cell", Kind::plain};
-    friend void describe(Visitor& visit, SetLossCell& action) { visit("cell", action.cell); }
-    friend void carry_out(AppState& state, const SetLossCell& action);
-};
-/// What this number of the output should be, for the squared error.
-struct SetTarget {
-    CellRef cell;
-    double value;
-    static constexpr Meta kMeta{"set_target", Kind::edit};
-    friend void describe(Visitor& visit, SetTarget& action) {
-        visit("cell", action.cell);
-        visit("value", action.value);
-    }
-    friend void carry_out(AppState& state, const SetTarget& action);
 };
 /// The colours of weights: full at the largest of each row, or at 1.
 struct ScaleRows {
@@ -187,10 +127,8 @@ struct CancelCellEdit {
 };
 
 using StepActions =
-    ActionList<GoToStage, StepBy, GoToEnd, TogglePlay, SelectCell, MoveSelection, HoverCell,
-               SetPredicting, GuessEntry, PickGuess, RevealGuess, GuessAgain, HoverOperand,
-               ShowGradients, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit, CancelCellEdit,
-               CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel, SetLoss, SetLossCell,
-               SetTarget>;
+    ActionList<StepBy, GoToEnd, TogglePlay, SetPredicting, GuessEntry, PickGuess, RevealGuess,
+               GuessAgain, HoverOperand, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit,
+               CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel>;
 
 }  // namespace attn::view

@@ -208,8 +208,7 @@ std::string spread_words(const RowStory& story) {
 }  // namespace
 
 Stage told_weights(const AppState& state) {
-    return step_look(state).stage == Stage::weights ? Stage::weights
-                                                    : weight_stage(state.document());
+    return state.stage == Stage::weights ? Stage::weights : weight_stage(state.document());
 }
 
 std::vector<std::uint8_t> allowed_keys(const AppState& state, Index query) {

@@ -53,20 +53,6 @@ std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, 
 
 std::string gradient_symbol(const OperandId& id) { return "∂L/∂" + name_of(id); }
 
-std::string tex_gradient(const OperandId& id, const std::string& indices) {
-    return fmt::format(R"(\frac{{\partial L}}{{\partial {}{}}})", tex_symbol(id),
-                       indices.empty() ? "" : "[" + indices + "]");
-}
-
-std::string tex_factor(const AttentionSpec& spec) {
-    const bool by_value = spec.scale == ScaleKind::value;
-    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
-    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
-    const std::string above = by_value ? R"(\mathrm{scale})" : "1";
-    if (!below.empty()) return fmt::format(R"(\frac{{{}}}{{{}}})", above, below);
-    return by_value ? above : "";
-}
-
 void Chain::add(Expr l, Expr r, std::string label) {
     left.numbers.push_back(std::move(l));
     right.numbers.push_back(std::move(r));

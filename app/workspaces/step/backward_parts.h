@@ -32,10 +32,6 @@ std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, 
 
 /// "∂L/∂S[" of a stage or parameter without its place: "∂L/∂S".
 std::string gradient_symbol(const OperandId& id);
-/// The same as TeX, at the place that the indices say, "\text{cat}, j"; "": of the whole matrix.
-std::string tex_gradient(const OperandId& id, const std::string& indices = "");
-/// What S is of the scores, as TeX: "\frac{1}{\sqrt{d_k}}", "\mathrm{scale}"; "" where they stay as they are.
-std::string tex_factor(const AttentionSpec& spec);
 /// Of a sum over c of gradients times values: its operands and the labels of its terms.
 struct Chain {
     Side left, right;

@@ -35,19 +35,18 @@ void light_sources(GridView& grid, Lights lights, const CellRef& focus) {
 
 /// The cell whose sources are lit: the hovered one of the result, else the selected one.
 std::optional<CellRef> focus_of(const AppState& state) {
-    const StepLook& look = step_look(state);
-    if (look.hovered) {
-        if (look.hovered->tensor == OperandId(look.stage)) return look.hovered;
+    if (state.hovered) {
+        if (state.hovered->tensor == OperandId(state.stage)) return state.hovered;
         return std::nullopt;
     }
-    if (state.selected && state.selected->tensor == OperandId(look.stage)) return state.selected;
+    if (state.selected && state.selected->tensor == OperandId(state.stage)) return state.selected;
     return std::nullopt;
 }
 
 /// A hovered operand cell (or a link to one) is lit itself.
 void light_hovered(const AppState& state, GridView& grid) {
-    const auto& hovered = step_look(state).hovered;
-    if (hovered && hovered->tensor == grid.id && grid.id != OperandId(step_look(state).stage))
+    const auto& hovered = state.hovered;
+    if (hovered && hovered->tensor == grid.id && grid.id != OperandId(state.stage))
         light(grid, *hovered);
 }
 
@@ -59,9 +58,8 @@ Index focused_row(const AppState& state) {
         if (stage == nullptr || info(*stage).rows != Axis::query) return std::nullopt;
         return cell->row;
     };
-    const StepLook& look = step_look(state);
     const Index rows = state.document().size.tq;
-    return std::min(row_of(look.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
+    return std::min(row_of(state.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
 }
 
 void put(std::vector<GridView>& grids, GridView grid, Slot slot, std::string action = {}) {
@@ -88,7 +86,7 @@ std::vector<GridView> embedding_canvas(const AppState& state, Stage stage) {
 std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
     std::vector<GridView> canvas = gradient_operands(state, stage);
     for (GridView& grid : canvas)
-        for (const auto& focus : {focus_of(state), step_look(state).hovered})
+        for (const auto& focus : {focus_of(state), state.hovered})
             if (focus && grid.id == focus->tensor) light(grid, *focus);
     return canvas;
 }
@@ -167,7 +165,7 @@ void focus_grids(const AppState& state, StepView& view) {
     const auto focus = [&](GridView& grid) {
         if (grid.row_role == Role::query && grid.rows > 1 && !grid.transposed)
             grid.focus_row = focused_row(state);
-        for (const auto& cell : {state.selected, step_look(state).hovered})
+        for (const auto& cell : {state.selected, state.hovered})
             if (cell) focus_on(grid, *cell);
     };
     focus(view.result);
@@ -181,7 +179,7 @@ GridView result_of(const AppState& state, Stage stage) {
 void light_operand(const AppState& state, StepView& view) {
     view.lit = step_look(state).lit;
     if (!view.lit) return;
-    const OperandId lit = operand_of(state.document(), step_look(state).stage, *view.lit);
+    const OperandId lit = operand_of(state.document(), state.stage, *view.lit);
     std::vector<GridView*> grids{&view.result};
     for (GridView& operand : view.operands) grids.push_back(&operand);
     const auto is_lit = [&](const GridView* grid) { return grid->id == lit; };

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/step/loss.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -56,16 +56,6 @@ std::string latex_formula(const Explanation& explanation) {
 
 }  // namespace
 
-std::string tex_symbol(const OperandId& id) {
-    const Stage* stage = std::get_if<Stage>(&id);
-    if (stage == nullptr) return name_of(id);
-    if (*stage == Stage::x_kv) return "X_{kv}";
-    if (*stage == Stage::dropped) return "\\tilde{A}";
-    if (*stage == Stage::scores || *stage == Stage::context)
-        return fmt::format("\\mathrm{{{}}}", name_of(id));
-    return name_of(id);
-}
-
 std::string latex_name(const AppState& state, const CellRef& cell) {
     const std::string name = cell_name(state, cell);
     const std::string symbol = name_of(cell.tensor);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/expr.h"
 #include "app/workspaces/step/state.h"
 
@@ -14,8 +15,6 @@ namespace attn::view {
 /// `cell` must exist (has_cell). Every step's result is what the trace holds, rounded to float.
 Explanation explain(const AppState& state, const CellRef& cell);
 
-/// As in formulas, in TeX: "W_Q", "\mathrm{scores}".
-std::string tex_symbol(const OperandId& id);
 /// What becomes of the scores before softmax: "\frac{\mathrm{scores}}{\sqrt{d_k}}".
 std::string tex_scaled(const AttentionSpec& spec);
 /// "\mathrm{scores}[\text{cat}, \text{sat}]" from "scores[cat, sat]".

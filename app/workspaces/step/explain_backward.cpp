@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/backward_parts.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/loss.h"
 #include "core/check.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"

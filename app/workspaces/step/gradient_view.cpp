@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/backward_parts.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/loss.h"
 #include "core/gradient_tex.h"
 #include "core/tex.h"
 
@@ -65,61 +65,7 @@ Largest largest_of(const MatrixView<const float>& values, Stage stage) {
     return largest;
 }
 
-/// Where the table speaks of the general case; "" where it holds as it is.
-std::string own_formula(const AppState& state, Stage stage) {
-    const Document& document = state.document();
-    const bool mixes = !document.inputs->params[Param::w_o].empty();
-    const std::string factor = tex_factor(document.spec);
-    const std::string equals = tex_gradient(stage) + " = ";
-    switch (stage) {
-        case Stage::x:
-            if (document.inputs->x_kv.empty()) return {};
-            return equals + tex_gradient(Stage::q) + R"(\,W_Q^\top)";
-        case Stage::scores:
-            return equals + tex_gradient(Stage::scaled) +
-                   (factor.empty() ? "" : R"( \cdot )" + factor);
-        case Stage::context:
-            if (mixes && document.size.heads > 1) return {};
-            return equals + tex_gradient(Stage::output) + (mixes ? R"(\,W_O^\top)" : "");
-        case Stage::output:
-            return equals + loss_gradient_tex(state);
-        default:
-            return {};
-    }
-}
-
-/// Dropout stands between weights and context.
-std::string dropped_formula(Stage stage) {
-    if (stage == Stage::weights)
-        return R"(\frac{\partial L}{\partial A_{i,j}} = \frac{\partial L}{\partial \tilde{A}_{i,j}} \cdot )"
-               R"(\frac{\mathrm{keep}_{i,j}}{1 - p})";
-    if (stage == Stage::v)
-        return R"(\frac{\partial L}{\partial v_j} = \sum_i \tilde{A}_{i,j}\,)"
-               R"(\frac{\partial L}{\partial \mathrm{context}_i})";
-    return {};
-}
-
-std::string param_formula(const AppState& state, Param param) {
-    const bool cross = !state.document().inputs->x_kv.empty();
-    if (cross && (param == Param::w_k || param == Param::w_v))
-        return fmt::format(R"({} = X_{{kv}}^\top\,{})", tex_gradient(param),
-                           tex_gradient(param == Param::w_k ? Stage::k : Stage::v));
-    if (param == Param::w_o && state.document().size.heads == 1)
-        return fmt::format(R"({} = \mathrm{{context}}^\top\,{})", tex_gradient(param),
-                           tex_gradient(Stage::output));
-    return std::string(gradient_tex(param));
-}
-
 }  // namespace
-
-std::string gradient_formula(const AppState& state, const OperandId& id) {
-    if (const Param* const param = std::get_if<Param>(&id)) return param_formula(state, *param);
-    const Stage stage = std::get<Stage>(id);
-    std::string own = own_formula(state, stage);
-    if (own.empty() && weight_stage(state.document()) == Stage::dropped)
-        own = dropped_formula(stage);
-    return own.empty() ? std::string(gradient_tex(stage)) : own;
-}
 
 GridView gradient_grid(const AppState& state, const OperandId& id) {
     GridView grid = make_grid(state, gradient_sheet_of(state, id), {});

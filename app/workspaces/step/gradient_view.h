@@ -15,8 +15,6 @@ GridView gradient_grid(const AppState& state, const OperandId& id);
 /// What stands around ∂L/∂stage: above, each parameter of the step and its gradient; left, the stage's value;
 /// right, what the outputs should be.
 std::vector<GridView> gradient_operands(const AppState& state, Stage stage);
-/// The chain rule of the stage or parameter as it is in this document, in TeX.
-std::string gradient_formula(const AppState& state, const OperandId& id);
 /// One sentence: what L is, its value, and the largest gradient of the stage's head shown.
 std::string gradient_words(const AppState& state, Stage stage);
 

@@ -109,14 +109,14 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     const bool by_row = weights && step_look(state).rows_scaled;
     GridView grid =
         make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage), by_row});
-    if (weights && step_look(state).stage == stage) grid.rows_scaled = by_row;
+    if (weights && state.stage == stage) grid.rows_scaled = by_row;
     if (transposed) grid.title += "ᵀ";
     grid.tooltip =
         fmt::format("{}: {}\n{}", row.title, plain_formula(row), full_shape((*state.trace)[stage]));
     if (const std::string shown = shown_head_words(state, stage); !shown.empty())
         grid.tooltip += ", " + shown;
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
-    if (stage == Stage::masked && step_look(state).stage == Stage::weights)
+    if (stage == Stage::masked && state.stage == Stage::weights)
         add_softmax_sides(grid, sheet.values);
     return grid;
 }

@@ -41,7 +41,7 @@ struct OneHead {
 /// The stage whose matrices are drawn: the one on the canvas, and where that joins the heads, their weights.
 /// nullopt: nothing of a single head is known yet.
 std::optional<Stage> pictured_stage(const AppState& state) {
-    const Stage shown = step_look(state).stage;
+    const Stage shown = state.stage;
     const Stage stage = shown == Stage::output ? weight_stage(state.document()) : shown;
     if (info(stage).heads == HeadAxis::none || !is_kept(state, stage)) return std::nullopt;
     return stage;

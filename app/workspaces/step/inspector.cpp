@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
-#include "app/workspaces/step/loss.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/sources.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 /// The selected cell; without one, the hovered.
 std::optional<CellRef> inspected(const AppState& state) {
-    for (const auto& cell : {state.selected, step_look(state).hovered})
+    for (const auto& cell : {state.selected, state.hovered})
         if (cell && has_cell(state, *cell)) return cell;
     return std::nullopt;
 }
@@ -52,7 +52,7 @@ InspectorView step_inspector(const AppState& state) {
     }
     const auto cell = inspected(state);
     if (!cell) {
-        const bool any = !is_empty(state.document()) && is_kept(state, step_look(state).stage);
+        const bool any = !is_empty(state.document()) && is_kept(state, state.stage);
         if (any) view.hint = "Click any number to see where it comes from.";
         return view;
     }

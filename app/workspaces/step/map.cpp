@@ -10,7 +10,7 @@ namespace attn::view {
 
 void follow_map(AppState& state) {
     const bool steps = state.workspace == "step";
-    show_form(state, steps ? map_form(state, step_look(state).stage) : MapForm::own);
+    show_form(state, steps ? map_form(state, state.stage) : MapForm::own);
     if (map_look(state).form == MapForm::own) return;
     auto& selected = map_look(state).selected;
     if (is_map_alone(state)) {
@@ -24,7 +24,7 @@ void follow_map(AppState& state) {
 }
 
 bool is_map_alone(const AppState& state) {
-    return map_look(state).form != MapForm::own && !is_kept(state, step_look(state).stage);
+    return map_look(state).form != MapForm::own && !is_kept(state, state.stage);
 }
 
 InspectorView inspector_of_step(const AppState& state) {

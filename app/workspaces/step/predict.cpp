@@ -25,16 +25,17 @@ bool is_share(Stage stage) { return stage == Stage::weights; }
 std::optional<Prediction> asked(const AppState& state) {
     const StepLook& look = step_look(state);
     if (!look.predicts || state.show_gradients || look.editing) return std::nullopt;
-    if (look.stage == Stage::x || look.stage == Stage::x_kv) return std::nullopt;
-    if (map_form(state, look.stage) != MapForm::own || !is_kept(state, look.stage))
+    if (state.stage == Stage::x || state.stage == Stage::x_kv) return std::nullopt;
+    if (map_form(state, state.stage) != MapForm::own || !is_kept(state, state.stage))
         return std::nullopt;
-    const auto values = sheet_of(state, look.stage).values;
+    const auto values = sheet_of(state, state.stage).values;
     const auto columns = static_cast<std::size_t>(values.columns);
     if (values.rows == 0 || columns == 0 || columns > kMostGuessed) return std::nullopt;
-    const bool here = state.selected && state.selected->tensor == OperandId(look.stage);
+    const bool here = state.selected && state.selected->tensor == OperandId(state.stage);
     const Index row = std::min(here ? state.selected->row : values.rows - 1, values.rows - 1);
-    const double even = is_share(look.stage) ? 1.0 / static_cast<double>(columns) : 0.0;
-    return Prediction{look.stage, state.batch, state.head, row, std::vector<double>(columns, even)};
+    const double even = is_share(state.stage) ? 1.0 / static_cast<double>(columns) : 0.0;
+    return Prediction{state.stage, state.batch, state.head, row,
+                      std::vector<double>(columns, even)};
 }
 
 bool is_same_row(const Prediction& a, const Prediction& b) {

@@ -45,8 +45,8 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
         item.mark = mark_of(*change_of(state, stage));
     }
     item.progress = Progress::ahead;
-    if (stage == step_look(state).stage) item.progress = Progress::current;
-    if (stage < step_look(state).stage) item.progress = Progress::done;
+    if (stage == state.stage) item.progress = Progress::current;
+    if (stage < state.stage) item.progress = Progress::done;
     return item;
 }
 

@@ -45,14 +45,14 @@ LookedAt pair_of(const std::optional<CellRef>& cell) {
 
 /// Of the hovered cell, and what that leaves open, of the selected one.
 LookedAt looked_at(const AppState& state) {
-    const LookedAt hovered = pair_of(step_look(state).hovered);
+    const LookedAt hovered = pair_of(state.hovered);
     if (hovered.query || hovered.key) return hovered;
     return pair_of(state.selected);
 }
 
 /// Weights are known in the story from softmax on.
 bool is_told(const AppState& state) {
-    return step_look(state).stage >= Stage::weights && is_kept(state, told_weights(state));
+    return state.stage >= Stage::weights && is_kept(state, told_weights(state));
 }
 
 /// Whether the keys are other words than the queries.
@@ -67,7 +67,7 @@ struct Shown {
     MatrixView<const float> values;  // 0 × 0: not kept
 
     explicit Shown(const AppState& of)
-        : state(of), stage(step_look(of).stage), values(sheet_of(of, stage).values) {}
+        : state(of), stage(of.stage), values(sheet_of(of, stage).values) {}
 };
 
 /// What one row of words is made of.
@@ -243,7 +243,7 @@ SentenceView build_sentence_view(const AppState& state) {
     view.words = view.weighed ? attention_words(state, *view.query) : place_words(state, place);
     if (const std::string said = read_out_words(document); !said.empty())
         view.read_out = sentence(said);
-    if (view.query && (view.weighed || step_look(state).stage == Stage::masked))
+    if (view.query && (view.weighed || state.stage == Stage::masked))
         weigh(view, state, axis_label(document, Axis::query, *view.query));
     say_left_out(view.queries, size.tq);
     if (has_own_keys(document)) say_left_out(view.keys, size.tk);

@@ -15,6 +15,10 @@ struct CellEdit {
     CellRef cell;
     std::string draft;
 };
+inline void describe(Visitor& visit, CellEdit& edit) {
+    visit("cell", edit.cell);
+    visit("draft", edit.draft);
+}
 
 /// A number that was just replaced by another.
 struct EditFlash {
@@ -35,9 +39,8 @@ struct Prediction {
     bool closed = false;    // it was seen: the canvas is shown
 };
 
-/// What the Step workspace looks at. Not undone.
+/// How the Step workspace looks at the stage that all workspaces share (AppState::stage). Not undone.
 struct StepLook {
-    Stage stage = Stage::x;
     std::optional<CellEdit> editing;
     bool playing = false;
     bool stepped_once = false;  // hides the first-launch line
@@ -46,10 +49,9 @@ struct StepLook {
     bool predicts = false;      // each stage is guessed before it is shown
 
     // of the moment: in no session and no journal
-    Stage previous = Stage::x;  // what the cross-fade comes from
-    double fade = 1.0;          // 0 just stepped … 1 arrived
-    double play_clock_s = 0.0;  // since the last step while playing
-    std::optional<CellRef> hovered;
+    Stage previous = Stage::x;     // what the cross-fade comes from
+    double fade = 1.0;             // 0 just stepped … 1 arrived
+    double play_clock_s = 0.0;     // since the last step while playing
     std::optional<OperandId> lit;  // the matrix whose symbol is under the pointer
     std::optional<EditFlash> flash;
     std::optional<Prediction> prediction;

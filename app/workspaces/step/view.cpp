@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/loss.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view_parts.h"
 #include "app/workspaces/step/workspace.h"
@@ -112,7 +112,7 @@ std::string reason_not_kept(const AppState& state, Stage stage) {
 }  // namespace
 
 StepView build_step_view(const AppState& state) {
-    const Stage stage = step_look(state).stage;
+    const Stage stage = state.stage;
     StepView view;
     for (const Stage on_ribbon : ribbon_stages(state.document()))
         view.ribbon.push_back(ribbon_item(state, on_ribbon));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/loss.h"
 #include "app/common/grid.h"
 #include "app/common/readout.h"
 #include "app/workspaces/step/state.h"
@@ -28,13 +29,6 @@ struct RowReadouts {
     std::string row;  // token
     std::vector<Readout> readouts;
     double evenness = 0.0;  // H / ln n; NaN where the row has fewer than two keys
-};
-
-/// The list of what gradients are of.
-struct LossView {
-    bool shown = false;                // gradients are on
-    std::vector<std::string> choices;  // "L = Σ output", in the order of LossKind
-    int current = 0;
 };
 
 struct ControlsView {

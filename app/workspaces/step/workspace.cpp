@@ -9,14 +9,14 @@
 
 #include <fmt/format.h>
 
+#include "app/common/describe_json.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/loss.h"
+#include "app/common/document/place.h"
 #include "app/common/document/targets.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/loss.h"
-#include "app/workspaces/step/places.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
 
@@ -115,9 +115,9 @@ void add_jumps(std::vector<Command>& list, const AppState& state) {
 void check_look(Fields& fields, const AppState& state) {
     const StepLook& look = step_look(state);
     const auto stages = ribbon_stages(state.document());
-    if (std::ranges::count(stages, look.stage) == 0)
+    if (std::ranges::count(stages, state.stage) == 0)
         fields.complain(fmt::format("is at stage '{}', which this document does not have",
-                                    info(look.stage).key));
+                                    info(state.stage).key));
     if (!fields.fine()) return;
     const bool kept = !state.selected || !is_kept(state, state.selected->tensor) ||
                       has_cell(state, *state.selected);
@@ -151,20 +151,20 @@ MapForm map_form(const AppState& state, Stage stage) {
 std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
 
 void enter_step(AppState& state) {
-    StepLook& look = step_look(state);
     const bool maps = map_form(state, Stage::weights) != MapForm::own;
-    if (maps && !step_lacks(state).empty() && map_form(state, look.stage) == MapForm::own)
-        look.stage = look.previous = Stage::weights;  // all that there is to be seen is the map
+    if (maps && !step_lacks(state).empty() && map_form(state, state.stage) == MapForm::own)
+        state.stage = step_look(state).previous =
+            Stage::weights;  // all that there is to be seen is the map
     const auto& cell = map_look(state).selected;
     if (cell && step_lacks(state).empty()) {  // the pair that Large looked at
-        const Stage stage = is_pair_stage(look.stage) ? look.stage : Stage::weights;
+        const Stage stage = is_pair_stage(state.stage) ? state.stage : Stage::weights;
         const CellRef same{stage, cell->row, cell->column};
         const bool held = state.selected && is_pair_stage(state.selected->tensor) &&
                           state.selected->row == cell->row &&
                           state.selected->column == cell->column;
         if (!held && has_cell(state, same)) choose_cell(state, same);
     }
-    say(state, words_of(state, look.stage));
+    say(state, words_of(state, state.stage));
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
@@ -192,13 +192,6 @@ std::optional<Action> escape_step(const AppState& state) {
     return std::nullopt;
 }
 
-void forget_step(AppState& state) {
-    forget_places(state);
-    if (state.loss == Loss{}) return;
-    state.loss = {};
-    if (auto done = compute_gradients(state); !done) say(state, done.error());
-}
-
 /// Back to where a stage is looked at first.
 void clear_step(AppState& state) {
     step_look(state).editing.reset();
@@ -206,64 +199,45 @@ void clear_step(AppState& state) {
     show_place(state);
 }
 
-namespace {
-
-nlohmann::ordered_json loss_to(const Loss& loss) {
-    return {{"kind", kLossNames[static_cast<std::size_t>(loss.kind)]},
-            {"batch", loss.cell.batch},
-            {"row", loss.cell.row},
-            {"column", loss.cell.column}};
-}
-
-void read_loss(Fields& fields, Loss& loss) {
-    fields.read_name("kind", loss.kind, kLossNames);
-    fields.read_index("batch", loss.cell.batch);
-    fields.read_index("row", loss.cell.row);
-    fields.read_index("column", loss.cell.column);
-}
-
-}  // namespace
-
 nlohmann::ordered_json write_step(const AppState& state) {
-    const StepLook& look = step_look(state);
-    nlohmann::ordered_json step{
-        {"stage", info(look.stage).key},         {"playing", look.playing},
-        {"gradients", state.show_gradients},     {"loss", loss_to(state.loss)},
-        {"rows_scaled", look.rows_scaled},       {"stepped_once", look.stepped_once},
-        {"sentence_draft", state.sentence_draft}};
+    StepLook look = step_look(state);
+    std::optional<CellRef> selected = state.selected;
+    Loss loss = state.loss;
+    nlohmann::ordered_json step{{"stage", info(state.stage).key},
+                                {"playing", look.playing},
+                                {"gradients", state.show_gradients}};
+    JsonWriter writer(step);
+    writer("loss", loss);
+    step["rows_scaled"] = look.rows_scaled;
+    step["stepped_once"] = look.stepped_once;
+    step["sentence_draft"] = state.sentence_draft;
     if (look.model_open) step["model"] = true;
     if (look.predicts) step["predicts"] = true;
     if (auto guess = prediction_to(state); !guess.is_null()) step["guess"] = std::move(guess);
-    if (state.selected) step["selected"] = cell_to(*state.selected);
+    writer("selected", selected);
     step["places"] = places_to(state.places);
-    if (look.editing)
-        step["editing"] = {{"cell", cell_to(look.editing->cell)}, {"draft", look.editing->draft}};
+    writer("editing", look.editing);
     return step;
 }
 
 void read_step(Fields& fields, AppState& state) {
     StepLook& look = step_look(state);
-    read_stage(fields, "stage", look.stage);
-    look.previous = look.stage;
-    fields.read("playing", look.playing);
-    fields.read("gradients", state.show_gradients);
-    read_object(fields, "loss", [&](Fields& inner) { read_loss(inner, state.loss); });
-    fields.read("rows_scaled", look.rows_scaled);
-    fields.read("stepped_once", look.stepped_once);
-    fields.read("sentence_draft", state.sentence_draft);
-    fields.read("model", look.model_open);
-    fields.read("predicts", look.predicts);
+    JsonReader reader(fields);
+    reader("stage", state.stage);
+    look.previous = state.stage;
+    reader("playing", look.playing);
+    reader("gradients", state.show_gradients);
+    reader("loss", state.loss);
+    reader("rows_scaled", look.rows_scaled);
+    reader("stepped_once", look.stepped_once);
+    reader("sentence_draft", state.sentence_draft);
+    reader("model", look.model_open);
+    reader("predicts", look.predicts);
     read_object(fields, "guess", [&](Fields& inner) { read_prediction(inner, state); });
     forget_places(state);
-    if (const auto* found = fields.find("selected"))
-        state.selected = cell_from(fields, "selected", *found);
+    reader("selected", state.selected);
     if (const auto* found = fields.find("places")) state.places = places_from(fields, *found);
-    read_object(fields, "editing", [&](Fields& inner) {
-        look.editing.emplace();
-        if (const auto* found = inner.find("cell"))
-            look.editing->cell = cell_from(inner, "cell", *found);
-        inner.read("draft", look.editing->draft);
-    });
+    reader("editing", look.editing);
     check_look(fields, state);
     if (!fields.fine()) return;
     restore_place(state);
@@ -284,9 +258,7 @@ bool has_step_settled(const AppState& state) {
     return step_look(state).fade >= 1.0 && drawn;
 }
 
-std::string step_figure_name(const AppState& state) {
-    return std::string(info(step_look(state).stage).key);
-}
+std::string step_figure_name(const AppState& state) { return std::string(info(state.stage).key); }
 
 std::vector<Shot> step_shots() {
     const CellRef cell{Stage::weights, 1, 2};
@@ -309,7 +281,7 @@ constexpr std::string_view kStepMouse[] = {
 
 void leave_step(AppState& state) {
     step_look(state).playing = false;
-    step_look(state).hovered.reset();
+    state.hovered.reset();
 }
 
 void end_typing(AppState& state, const Action& action) {
@@ -352,16 +324,18 @@ const WorkspaceInfo kStepWorkspace{
     .escape = escape_step,
     .clear = clear_step,
     .settle = settle_step,
-    .forget = forget_step,
+    .arrive = arrive_in_step,
     .before = end_typing,
     .follow = follow_step,
     .tick = tick_step,
     .due = due_in_step,
+    .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
     .has_side = [](const AppState&) { return true; },
     .inspector = inspector_of_step,
     .write = write_step,
     .read = read_step,
     .is_animating = is_step_animating,
+    .is_arriving = [](const AppState& state) { return step_look(state).fade < 1.0; },
     .has_settled = has_step_settled,
     .figure_name = step_figure_name,
     .shots = step_shots,

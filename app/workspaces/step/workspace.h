@@ -14,7 +14,7 @@ void add_step_commands(std::vector<Command>& list, const AppState& state);
 std::optional<Action> escape_step(const AppState& state);
 void clear_step(AppState& state);
 void settle_step(AppState& state);
-void forget_step(AppState& state);
+void arrive_in_step(AppState& state, Stage from);
 InspectorView step_inspector(const AppState& state);
 nlohmann::ordered_json write_step(const AppState& state);
 void read_step(Fields& fields, AppState& state);

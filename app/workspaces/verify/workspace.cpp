@@ -1,6 +1,5 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/verify/state.h"
 #include "app/workspaces/verify/workspace.h"
 

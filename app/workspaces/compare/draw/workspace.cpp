@@ -4,10 +4,8 @@
 
 #include "app/common/document/requests.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/inspector.h"
-#include "app/common/draw/lens.h"
 #include "app/common/draw/point.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/draw/workspace.h"
@@ -15,7 +13,6 @@
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/compare/workspace.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::ui {
 namespace {
@@ -34,33 +31,11 @@ constexpr float kTarget = 260.0F;
 
 void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
                    view::Actions& out) {
-    if (view.grids.empty()) return;
-    const std::vector<GridPlace> places = place_grids(view.grids, box.low, box.high, frame);
-    std::optional<large::Cell> hovered;
-    view::Actions drawn;
-    for (std::size_t n = 0; n < view.grids.size(); ++n) {
-        ImGui::PushID(static_cast<int>(n));
-        if (const auto cell = draw_grid(view.grids[n], {}, places[n], frame, drawn))
-            hovered = large::Cell{cell->row, cell->column};
-        ImGui::PopID();
-    }
-    for (const view::Action& action : drawn)
-        if (const auto* select = action.as<view::SelectCell>())
-            out.push_back(view::SelectCompareCell{select->cell.row, select->cell.column});
-    for (std::size_t n = 0; view.hovered && n < view.grids.size(); ++n) {
-        const GridView& grid = view.grids[n];
-        const auto [row, column] = *view.hovered;
-        if (row >= grid.rows || column >= grid.columns) continue;
-        const auto& [origin, cell] = places[n];
-        const ImVec2 low{origin.x + cell.x * static_cast<float>(column),
-                         origin.y + cell.y * static_cast<float>(row)};
-        frame.painter.outline(low, {low.x + cell.x, low.y + cell.y}, frame.theme.text,
-                              frame.px(1.5F));
-    }
-    if (!frame.quiet)
-        for (std::size_t n = 0; n < view.grids.size(); ++n)
-            draw_lens(view.grids[n], places[n], frame, box.low, box.high);
-    if (hovered != view.hovered) out.push_back(view::HoverCompareCell{hovered});
+    const GridResult done = draw_grid_set(view.grids, box.low, box.high, frame, view.hovered);
+    if (done.clicked)
+        out.push_back(view::SelectCompareCell{done.clicked->row, done.clicked->column});
+    if (const auto hovered = place_of(done.hovered); hovered != view.hovered)
+        out.push_back(view::HoverCompareCell{hovered});
 }
 
 void draw_compare_pins(const CompareView& view, const Frame& frame, view::Actions& out) {

@@ -1,11 +1,10 @@
 #include <algorithm>
 
+#include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/inspector.h"
-#include "app/common/draw/lens.h"
 #include "app/common/draw/point.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/draw/workspace.h"
@@ -13,7 +12,6 @@
 #include "app/workspaces/gradients/draw/competition.h"
 #include "app/workspaces/gradients/view.h"
 #include "app/workspaces/gradients/workspace.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::ui {
 namespace {
@@ -123,26 +121,13 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
 
 void draw_gradient_grids(const GradientsView& view, const Box& box, const Frame& frame,
                          view::Actions& out) {
-    if (view.grids.empty()) return;
-    const std::vector<GridPlace> places = place_grids(view.grids, box.low, box.high, frame);
-    for (std::size_t n = 0; n < view.grids.size(); ++n) {
-        ImGui::PushID(static_cast<int>(n));
-        view::Actions drawn;
-        draw_grid(view.grids[n], {}, places[n], frame, drawn);
-        for (const view::Action& action : drawn)
-            if (const auto* select = action.as<view::SelectCell>()) {
-                const bool jacobian =
-                    n + 1 == view.grids.size() && view.grids[n].title.starts_with("∂a");
-                if (jacobian)
-                    out.push_back(view::SelectJacobianRow{view.row, select->cell.column});
-                else if (view.grids[n].row_role == Role::query)
-                    out.push_back(view::SelectJacobianRow{select->cell.row, select->cell.column});
-            }
-        ImGui::PopID();
-    }
-    if (frame.quiet) return;
-    for (std::size_t n = 0; n < view.grids.size(); ++n)
-        draw_lens(view.grids[n], places[n], frame, box.low, box.high);
+    const GridSetResult done = draw_grid_set(view.grids, box.low, box.high, frame);
+    if (!done.clicked) return;
+    const view::GridView& grid = view.grids[done.grid];
+    const bool jacobian = &grid == &view.grids.back() && grid.title.starts_with("∂a");
+    if (!jacobian && grid.row_role != Role::query) return;
+    const Index row = jacobian ? view.row : done.clicked->row;
+    out.push_back(view::SelectJacobianRow{row, done.clicked->column});
 }
 
 void draw_gradients_bar(const GradientsView& view, const Frame& frame, view::Actions& out) {

@@ -6,7 +6,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/workspaces/heads/draw/parts.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::ui {
 namespace {
@@ -349,13 +348,10 @@ void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame&
     const ImVec2 cell = cell_in(grid, room, frame, around);
     const GridPlace place{
         {std::round(room.low.x + around.left), std::round(room.low.y + around.top)}, cell};
-    view::Actions drawn;
-    const auto hovered = draw_grid(grid, {}, place, frame, drawn);
-    for (const view::Action& action : drawn)
-        if (const auto* select = action.as<view::SelectCell>())
-            out.push_back(view::SelectHeadsPair{view.pair.row, select->cell.row});
-    const auto now = hovered ? std::optional(large::Cell{view.pair.row, hovered->row})
-                             : std::optional<large::Cell>();
+    const GridResult done = draw_grid(grid, {}, place, frame);
+    if (done.clicked) out.push_back(view::SelectHeadsPair{view.pair.row, done.clicked->row});
+    std::optional<large::Cell> now;
+    if (done.hovered) now = large::Cell{view.pair.row, done.hovered->row};
     if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
 }
 

@@ -9,7 +9,6 @@
 #include "app/common/draw/math.h"
 #include "app/workspaces/kinds/draw/parts.h"
 #include "app/workspaces/kinds/draw/table.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::ui {
 namespace {
@@ -87,33 +86,24 @@ Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const F
     return at;
 }
 
-/// Clicks choose the pair that all workspaces share.
-void follow_clicks(const view::Actions& clicks, view::Actions& out) {
-    for (const view::Action& click : clicks)
-        if (const auto* select = click.as<view::SelectCell>())
-            out.push_back(view::SelectKindsPair{select->cell.row, select->cell.column});
-}
-
 void draw_matrix(const GridView& grid, const char* id, const Column& column, const Layout& at,
                  const Frame& frame, view::Actions& out) {
     const GridPlace place{{column.left, at.cells}, {at.cell, at.cell}};
-    view::Actions clicks;
     ImGui::PushID(id);
-    draw_grid(grid, {}, place, frame, clicks,
-              {.labels = false, .color_bar = false, .sides = false});
+    const Dress bare{.labels = false, .color_bar = false, .sides = false};
+    const auto clicked = draw_grid(grid, {}, place, frame, bare).clicked;
     const GridCanvas canvas{grid, place, frame};
     draw_column_labels(canvas, at.cells);
     draw_sides(canvas, std::numeric_limits<float>::max());
     ImGui::PopID();
-    follow_clicks(clicks, out);
+    if (clicked) out.push_back(view::SelectKindsPair{clicked->row, clicked->column});
 }
 
-void draw_bar(const GridView& grid, const Column& column, const Layout& at, const Frame& frame,
-              view::Actions& out) {
+void draw_bar(const GridView& grid, const Column& column, const Layout& at, const Frame& frame) {
     const GridPlace place{{column.left, at.cells}, {at.cell, at.cell}};
     const float width = at.cell * static_cast<float>(grid.columns);
     draw_color_bar(GridCanvas{grid, place, frame}, {column.left, at.foot + frame.px(kBarGap)},
-                   width, out);
+                   width);
 }
 
 /// "A  scaled dot product" and what its scores are.
@@ -199,9 +189,9 @@ void draw_hero(const view::KindsView& view, const Layout& at, const Frame& frame
     draw_matrix(view.a.weights, "A", at.columns[0], at, frame, out);
     draw_matrix(view.b.weights, "B", at.columns[1], at, frame, out);
     draw_matrix(*view.difference, "difference", at.columns[2], at, frame, out);
-    draw_bar(view.a.weights, at.columns[0], at, frame, out);
-    draw_bar(view.b.weights, at.columns[1], at, frame, out);
-    draw_bar(*view.difference, at.columns[2], at, frame, out);
+    draw_bar(view.a.weights, at.columns[0], at, frame);
+    draw_bar(view.b.weights, at.columns[1], at, frame);
+    draw_bar(*view.difference, at.columns[2], at, frame);
     if (view.largest) draw_largest(*view.largest, at.columns[2], at, frame);
 }
 

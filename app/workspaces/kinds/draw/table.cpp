@@ -108,7 +108,6 @@ void draw_kinds_table(const std::vector<KindRow>& rows, ImVec2 low, float width,
 
 float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,
                    float row_height, const Frame& frame) {
-    view::Actions unused;  // no cell of it is one of the document's
     ImVec2 cell{frame.px(kLargestCell), row_height};
     for (int pass = 0; pass < 2; ++pass) {
         const GridMargins margins = grid_margins(grid, frame, cell);
@@ -118,7 +117,7 @@ float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float
     const GridMargins margins = grid_margins(grid, frame, cell);
     const GridPlace place{{low.x + margins.left, low.y + margins.top}, cell};
     ImGui::PushID(id);
-    draw_grid(grid, {}, place, frame, unused, {.color_bar = false});
+    draw_grid(grid, {}, place, frame, {.color_bar = false});
     ImGui::PopID();
     return place.origin.y + cell.y * static_cast<float>(grid.rows);
 }

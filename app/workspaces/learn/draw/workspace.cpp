@@ -5,13 +5,11 @@
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/inspector.h"
-#include "app/common/draw/lens.h"
 #include "app/common/draw/plot.h"
 #include "app/common/draw/point.h"
 #include "app/common/draw/widgets.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/draw/parts.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::ui {
 namespace {
@@ -75,24 +73,13 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame,
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.map_words);
     if (view.maps.empty()) return;
     const float top = box.low.y + frame.fonts.body.px * 2.8F;
-    const std::vector<GridPlace> places = place_grids(view.maps, {box.low.x, top}, box.high, frame);
-    std::optional<large::Cell> hovered;
-    view::Actions drawn;
-    for (std::size_t n = 0; n < view.maps.size(); ++n) {
-        ImGui::PushID(static_cast<int>(n));
-        if (const auto cell = draw_grid(view.maps[n], {}, places[n], frame, drawn))
-            hovered = large::Cell{cell->row, cell->column};
-        ImGui::PopID();
+    const GridResult done = draw_grid_set(view.maps, {box.low.x, top}, box.high, frame);
+    if (done.clicked) {
+        out.push_back(view::SelectLearnCell{done.clicked->row, done.clicked->column});
+        out.push_back(view::ShowLearnPage{view::LearnPage::row});
     }
-    for (const view::Action& action : drawn)
-        if (const auto* select = action.as<view::SelectCell>()) {
-            out.push_back(view::SelectLearnCell{select->cell.row, select->cell.column});
-            out.push_back(view::ShowLearnPage{view::LearnPage::row});
-        }
-    if (!frame.quiet)
-        for (std::size_t n = 0; n < view.maps.size(); ++n)
-            draw_lens(view.maps[n], places[n], frame, {box.low.x, top}, box.high);
-    if (hovered != view.hovered) out.push_back(view::HoverLearnCell{hovered});
+    if (const auto hovered = place_of(done.hovered); hovered != view.hovered)
+        out.push_back(view::HoverLearnCell{hovered});
 }
 
 void draw_learn_body(const LearnView& view, const Box& box, bool chrome, const Frame& frame,

@@ -3,11 +3,9 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/lens.h"
 #include "app/common/draw/typing.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
-#include "app/workspaces/step/actions.h"
 
 namespace attn::ui {
 namespace {
@@ -22,19 +20,8 @@ constexpr float kMostChips = 0.3F;  // of the height
 
 void draw_matrices(const LookupGridsView& view, const Box& box, const Frame& frame,
                    view::Actions& out) {
-    const auto places = place_grids(view.grids, box.low, box.high, frame);
-    view::Actions drawn;
-    for (std::size_t n = 0; n < places.size(); ++n) {
-        ImGui::PushID(static_cast<int>(n));
-        draw_grid(view.grids[n], {}, places[n], frame, drawn);
-        ImGui::PopID();
-    }
-    for (const view::Action& action : drawn)
-        if (const auto* select = action.as<view::SelectCell>())
-            out.push_back(view::SelectLookupCell{select->cell.row, select->cell.column});
-    if (frame.quiet) return;
-    for (std::size_t n = 0; n < places.size(); ++n)
-        draw_lens(view.grids[n], places[n], frame, box.low, box.high);
+    if (const auto clicked = draw_grid_set(view.grids, box.low, box.high, frame).clicked)
+        out.push_back(view::SelectLookupCell{clicked->row, clicked->column});
 }
 
 /// The tokens as they stand, in lines.

@@ -208,7 +208,7 @@ void draw_one(const MasksView& view, std::size_t n, const Layout& layout, const 
     draw_column_labels(canvas, place.origin.y);
     draw_sides(canvas, std::numeric_limits<float>::max());
     draw_color_bar(canvas, {place.origin.x, canvas.end().y + frame.px(kBarGap)},
-                   canvas.end().x - place.origin.x, out);
+                   canvas.end().x - place.origin.x);
 }
 
 }  // namespace

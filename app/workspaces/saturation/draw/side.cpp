@@ -69,9 +69,8 @@ void draw_side_jacobian(const SaturationSideView& side, ImVec2 low, ImVec2 high,
     const float cell = cell_in(grid, {high.x - low.x, high.y - low.y}, frame);
     const GridMargins margins = grid_margins(grid, frame, cell);
     const GridPlace place{{low.x + margins.left, low.y + margins.top}, {cell, cell}};
-    view::Actions unused;  // a cell of J is no cell of the Step workspace
     ImGui::PushID(side.title.c_str());
-    draw_grid(grid, {}, place, frame, unused);
+    draw_grid(grid, {}, place, frame);
     ImGui::PopID();
 }
 

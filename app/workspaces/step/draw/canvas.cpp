@@ -223,15 +223,19 @@ void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place,
     const float edge = aside ? cross.origin.x + cross.room.x : canvas.end().x;
     const float end = meets ? std::min(edge, hint.low.x - frame.px(kGap * 2)) : edge;
     if (end - x > frame.px(kNarrowestBar))
-        draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x, out);
+        if (const auto on = draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x))
+            out.push_back(view::ScaleRows{*on});
 }
 
 /// One matrix with what the pointer does on it.
 void draw_one(const Cross& cross, const GridView& grid, const GridPlace& place, const Fade& fade,
               std::optional<CellRef>& hovered, view::Actions& out) {
     const Dress bare{.labels = false, .color_bar = false, .sides = false};
-    const auto over = draw_grid(grid, fade, place, cross.frame, out, bare);
-    if (over) hovered = over;
+    const GridResult done = draw_grid(grid, fade, place, cross.frame, bare);
+    if (done.hovered) hovered = done.hovered;
+    if (done.clicked) out.push_back(view::SelectCell{*done.clicked});
+    if (done.edited && grid.editable) out.push_back(view::BeginCellEdit{*done.edited});
+    if (done.edited && !grid.editable) out.push_back(view::ExplainSource{*done.edited});
     draw_titles(cross, grid, place);
 }
 

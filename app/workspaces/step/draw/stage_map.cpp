@@ -9,7 +9,7 @@ namespace attn::ui {
 namespace {
 
 view::CellRef cell_of(const view::AppState& state, const large::Cell& cell) {
-    return {view::step_look(state).stage, cell.row, cell.column};
+    return {state.stage, cell.row, cell.column};
 }
 
 /// Where Step has the numbers itself, a cell of the map is one of its own.

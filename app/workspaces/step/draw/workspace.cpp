@@ -101,8 +101,7 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     if (r.has_side()) pointed.add(draw_side(state, r, top + frame.px(1), around(frame), out));
     if (r.chrome && view::step_look(state).model_open)
         draw_model(view.controls, model, around(frame), out);
-    if (pointed.cell != view::step_look(state).hovered)
-        out.push_back(view::HoverCell{pointed.cell});
+    if (pointed.cell != state.hovered) out.push_back(view::HoverCell{pointed.cell});
     if (pointed.symbol != view.lit) out.push_back(view::HoverOperand{pointed.symbol});
     return view::computed_words(state);
 }

@@ -2,14 +2,11 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/inspector.h"
-#include "app/common/draw/lens.h"
 #include "app/common/draw/point.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/draw/workspace.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"
 #include "app/workspaces/verify/workspace.h"
@@ -108,7 +105,6 @@ void draw_findings(const VerifyView& view, const Frame& frame) {
 void draw_error_map(const VerifyView& view, const view::AppState& state, const Box& box,
                     const Frame& frame, view::Actions& out) {
     if (!view.grid) return;
-    const std::vector<view::GridView> grids{*view.grid};
     float foot = 0.0F;
     if (!view.blocks.empty()) {
         foot = frame.px(22);
@@ -116,16 +112,10 @@ void draw_error_map(const VerifyView& view, const view::AppState& state, const B
                      frame.theme.muted, view.blocks);
     }
     const ImVec2 high{box.high.x, box.high.y - foot};
-    const std::vector<GridPlace> places = place_grids(grids, box.low, high, frame);
-    view::Actions drawn;
-    draw_grid(grids.front(), {}, places.front(), frame, drawn);
-    for (const view::Action& action : drawn)
-        if (const auto* select = action.as<view::SelectCell>()) {
-            const view::CheckedCell at =
-                checked_cell_at(state, select->cell.row, select->cell.column);
-            out.push_back(view::SelectChecked{at.b, at.h, at.t, at.d});
-        }
-    if (!frame.quiet) draw_lens(grids.front(), places.front(), frame, box.low, high);
+    if (const auto clicked = draw_grid_set({&*view.grid, 1}, box.low, high, frame).clicked) {
+        const view::CheckedCell at = checked_cell_at(state, clicked->row, clicked->column);
+        out.push_back(view::SelectChecked{at.b, at.h, at.t, at.d});
+    }
 }
 
 void draw_verify_bar(const VerifyView& view, const Frame& frame, view::Actions& out) {

@@ -1,4 +1,4 @@
-#include "app/workspaces/step/loss.h"
+#include "app/common/document/loss.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/step/actions.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -198,6 +198,11 @@ bool is_output(AppState& state, const CellRef& cell) {
 
 }  // namespace
 
+void carry_out(AppState& state, const ShowGradients& action) {
+    state.show_gradients = action.on;
+    say(state, action.on ? loss_sentence(state) : "Values again.");
+}
+
 void carry_out(AppState& state, const SetLoss& action) {
     if (is_empty(state.document()))
         return say(state, "There is no output yet: type a sentence first", Severity::warning);
@@ -228,6 +233,12 @@ void carry_out(AppState& state, const SetTarget& action) {
     const std::string words = fmt::format("Target of {}: {} → {}", cell_name(state, action.cell),
                                           number(before), number(value));
     if (edit_document(state, std::move(document), words)) say(state, words + ".");
+}
+
+void forget_loss(AppState& state) {
+    if (state.loss == Loss{}) return;
+    state.loss = {};
+    if (auto done = compute_gradients(state); !done) say(state, done.error());
 }
 
 LossView build_loss_view(const AppState& state) {

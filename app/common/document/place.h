@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/fields.h"
-#include "app/workspaces/step/state.h"
+#include "app/common/state.h"
 
 namespace attn::view {
 
@@ -11,16 +11,22 @@ namespace attn::view {
 // Which cell of a stage is selected. A person's choice is kept for each kind of stage, also while the document has no
 // such cell: then the stage's first place is looked at, and the choice is back when its cell is.
 
+/// The stage, or another that the document has.
+Stage stage_in(const Document& document, Stage stage);
 /// Stages whose rows and columns count the same things share a place.
 std::size_t kind_of_place(Stage stage);
 /// A person selects a cell that exists.
 void choose_cell(AppState& state, const CellRef& cell);
-/// The stage that is looked at is another one: its own place.
-void enter_place(AppState& state);
+/// The stage, which the document has, is looked at from now on, at its own place. Workspaces follow (WorkspaceInfo::arrive).
+void go_to_stage(AppState& state, Stage stage);
+/// Query and key of scores and weights, for every workspace; selected where the stage that is looked at is one of them.
+void choose_pair(AppState& state, const large::Cell& pair);
 /// `selected` from what was chosen and from what the document has. Without a choice: the largest weight of the first
 /// query; of keys and values that key's row, of the other stages the first query's.
 void show_place(AppState& state);
 void forget_places(AppState& state);
+/// Brings all of the place back inside what the present document has.
+void settle_place(AppState& state);
 
 /// {"tensor": "scores", "row": 0, "column": 2} for each kind.
 nlohmann::ordered_json places_to(const Places& places);

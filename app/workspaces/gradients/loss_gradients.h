@@ -10,8 +10,8 @@
 
 namespace attn::view {
 
-// Gradients of the loss that Step chooses, in double precision, for the present document and for the same one scaled
-// otherwise. A room knows no other: what Gradients takes of Step's loss stands here.
+// Gradients of the loss that all workspaces share (document/loss.h), in double precision, for the present document and for
+// the same one scaled otherwise.
 
 /// One way of scaling.
 struct LossSide {
@@ -49,12 +49,5 @@ struct LossGradientsRequest {
 LossGradientsRequest loss_gradients_of(const AppState& state);
 std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
                                                             const RunControl& control);
-/// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."
-std::string chain_rule_words(const AppState& state, const OperandId& id);
-/// The loss that holds, and how many kinds the document has.
-Loss present_loss(const AppState& state);
-int present_loss_count(const AppState& state);
-/// "Σ output".
-std::string present_loss_words(const AppState& state);
 
 }  // namespace attn::view

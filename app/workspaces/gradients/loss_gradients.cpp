@@ -1,18 +1,15 @@
-#include "app/common/loss_gradients.h"
+#include "app/workspaces/gradients/loss_gradients.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/gradient_view.h"
-#include "app/workspaces/step/loss.h"
 #include "core/cast.h"
 #include "core/engine.h"
-#include "core/tex.h"
 
 namespace attn::view {
 namespace {
@@ -161,20 +158,6 @@ DifferenceCheck check_differences(const Document& document, const Loss& loss, In
 LossGradientsRequest loss_gradients_of(const AppState& state) {
     return {state.shared_document(), loss_of(state), state.batch};
 }
-
-std::string chain_rule_words(const AppState& state, const OperandId& id) {
-    const std::string rule = tex::plain_text(gradient_formula(state, id));
-    if (id == OperandId(Stage::output)) return rule + ", of L = " + loss_words(state) + ".";
-    for (const Stage stage : ribbon_stages(state.document()))
-        for (const auto& operand : info(stage).operands)
-            if (operand && operand_of(state.document(), stage, operand->id) == id)
-                return fmt::format("{}, of the forward line {}.", rule, plain_formula(info(stage)));
-    return rule + ".";
-}
-
-std::string present_loss_words(const AppState& state) { return loss_words(state); }
-Loss present_loss(const AppState& state) { return loss_of(state); }
-int present_loss_count(const AppState& state) { return loss_count(state); }
 
 std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
                                                             const RunControl& control) {

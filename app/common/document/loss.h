@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/step/view.h"
+#include "app/common/state.h"
 
 namespace attn::view {
 
-// The loss L that gradients are of, as the Step workspace chooses it: Σ of all outputs, one output, or
+// The loss L that gradients are of, which all workspaces share: Σ of all outputs, one output, or
 // ½ Σ (output − target)², the cross-entropy of one row, or what a file's dY says: Σ dY ∘ output. The backward pass starts from its gradient at `output`, see upstream_of().
 
 /// The loss that holds: one output, or a dY, that the document does not have makes it the sum of all.
@@ -44,6 +44,15 @@ std::string loss_words(const AppState& state, const Loss& loss);
 /// "Gradients of L = Σ output: how fast L grows with each number."
 std::string loss_sentence(const AppState& state);
 
+/// The sum of all outputs again.
+void forget_loss(AppState& state);
+
+/// The list of what gradients are of.
+struct LossView {
+    bool shown = false;                // gradients are on
+    std::vector<std::string> choices;  // "L = Σ output", in the order of LossKind
+    int current = 0;
+};
 /// What the list of losses offers, in the order of LossKind: the output of "one output" is the chosen
 /// one, or the first of the selected row.
 LossView build_loss_view(const AppState& state);

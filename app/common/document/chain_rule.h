@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/state.h"
+
+namespace attn::view {
+
+// Formulas of stages and of their gradients, as they are in a document.
+
+/// As in formulas, in TeX: "W_Q", "\mathrm{scores}".
+std::string tex_symbol(const OperandId& id);
+/// ∂L/∂ of a stage or parameter as TeX, at the place that the indices say, "\text{cat}, j"; "": of the whole matrix.
+std::string tex_gradient(const OperandId& id, const std::string& indices = "");
+/// What S is of the scores, as TeX: "\frac{1}{\sqrt{d_k}}", "\mathrm{scale}"; "" where they stay as they are.
+std::string tex_factor(const AttentionSpec& spec);
+/// The chain rule of the stage or parameter as it is in this document, in TeX.
+std::string gradient_formula(const AppState& state, const OperandId& id);
+/// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."
+std::string chain_rule_words(const AppState& state, const OperandId& id);
+
+}  // namespace attn::view

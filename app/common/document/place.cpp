@@ -1,0 +1,198 @@
+#include "app/common/document/place.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/format.h"
+#include "app/common/json.h"
+#include "app/common/sheet.h"
+#include "app/common/words.h"
+#include "app/common/workspace.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kAxes = 6;
+static_assert(static_cast<std::size_t>(Axis::d_out) + 1 == kAxes && kPlaceKinds == 2 * kAxes);
+
+CellRef at(Stage stage, const large::Cell& place) { return {stage, place.row, place.column}; }
+
+/// The key with the largest weight of the first query; 0 where no weight is a number.
+Index first_key(const AppState& state) {
+    const auto weights = sheet_of(state, Stage::weights).values;
+    if (weights.rows == 0) return 0;
+    Index key = 0;
+    float largest = 0.0F;
+    for (Index j = 0; j < weights.columns; ++j)
+        if (weights(0, j) > largest) {
+            largest = weights(0, j);
+            key = j;
+        }
+    return key;
+}
+
+large::Cell first_place(const AppState& state, Stage stage) {
+    if (info(stage).columns == Axis::key) return {0, first_key(state)};
+    if (info(stage).rows == Axis::key) return {first_key(state), 0};
+    return {0, 0};
+}
+
+/// A cell of another head, as the joined context counts it, becomes that head's own.
+void show_head_of(AppState& state, CellRef& cell) {
+    const Index width = state.document().size.d_v;
+    if (cell.tensor != OperandId(Stage::context)) return;
+    const Index column = state.head * width + cell.column;
+    state.head = column / width;
+    cell.column = column % width;
+}
+
+}  // namespace
+
+Stage stage_in(const Document& document, Stage stage) {
+    const std::vector<Stage> stages = ribbon_stages(document);
+    if (std::ranges::count(stages, stage)) return stage;
+    return stage == Stage::dropped ? Stage::weights : stages.front();
+}
+
+std::size_t kind_of_place(Stage stage) {
+    const std::size_t rows = info(stage).rows == Axis::query ? 0 : 1;
+    return rows * kAxes + static_cast<std::size_t>(info(stage).columns);
+}
+
+void choose_cell(AppState& state, const CellRef& cell) {
+    state.chosen = state.selected = cell;
+    if (const Stage* const stage = std::get_if<Stage>(&cell.tensor))
+        state.places[kind_of_place(*stage)] = large::Cell{cell.row, cell.column};
+}
+
+void choose_pair(AppState& state, const large::Cell& pair) {
+    state.places[kind_of_place(Stage::weights)] = pair;
+    if (pair_stages()[index_of(state.stage)]) state.chosen = state.selected = at(state.stage, pair);
+}
+
+void go_to_stage(AppState& state, Stage stage) {
+    const Stage from = std::exchange(state.stage, stage);
+    if (stage != from) {
+        state.hovered.reset();
+        state.chosen.reset();
+        if (const auto& place = state.places[kind_of_place(stage)])
+            state.chosen = at(stage, *place);
+        show_place(state);
+    }
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->arrive(state, from);
+}
+
+void show_place(AppState& state) {
+    state.selected.reset();
+    if (!stages_lack(state.document()).empty()) {  // a weight can still be chosen
+        if (state.chosen && has_cell(state, *state.chosen)) state.selected = state.chosen;
+        return;
+    }
+    auto& place = state.places[kind_of_place(state.stage)];
+    const CellRef first = at(state.stage, first_place(state, state.stage));
+    if (state.chosen && has_cell(state, *state.chosen))
+        state.selected = state.chosen;
+    else if (place && has_cell(state, at(state.stage, *place)))
+        state.selected = at(state.stage, *place);
+    else if (has_cell(state, first))
+        state.selected = first;
+    if (state.selected == first && !place) place = large::Cell{first.row, first.column};
+}
+
+void forget_places(AppState& state) {
+    state.places = {};
+    state.chosen.reset();
+    state.selected.reset();
+}
+
+void settle_place(AppState& state) {
+    const Dimensions& size = state.document().size;
+    state.head = std::clamp(state.head, Index{0}, std::max<Index>(size.heads, 1) - 1);
+    state.batch = std::clamp(state.batch, Index{0}, std::max<Index>(size.batch, 1) - 1);
+    state.stage = stage_in(state.document(), state.stage);
+    show_place(state);
+    if (state.hovered && !has_cell(state, *state.hovered)) state.hovered.reset();
+}
+
+nlohmann::ordered_json places_to(const Places& places) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    std::array<bool, kPlaceKinds> told{};
+    for (const StageInfo& stage : stage_table()) {
+        const std::size_t kind = kind_of_place(stage.stage);
+        if (places[kind] && !told[kind]) list.push_back(cell_to(at(stage.stage, *places[kind])));
+        told[kind] = true;
+    }
+    return list;
+}
+
+Places places_from(Fields& fields, const nlohmann::json& found) {
+    Places places;
+    if (!found.is_array()) fields.complain("has 'places' that are no list");
+    for (const auto& each : found) {
+        const CellRef cell = cell_from(fields, "places", each);
+        const Stage* const stage = std::get_if<Stage>(&cell.tensor);
+        if (stage == nullptr || cell.column < 0)
+            fields.complain("has 'places' that are no cell of a stage");
+        else
+            places[kind_of_place(*stage)] = large::Cell{cell.row, cell.column};
+    }
+    return places;
+}
+
+void restore_place(AppState& state) {
+    state.chosen = state.selected;
+    const Stage* const stage =
+        state.selected ? std::get_if<Stage>(&state.selected->tensor) : nullptr;
+    if (stage != nullptr) {
+        auto& place = state.places[kind_of_place(*stage)];
+        if (!place) place = large::Cell{state.selected->row, state.selected->column};
+        if (!has_cell(state, at(*stage, *place))) state.chosen = at(*stage, *place);
+    }
+    show_place(state);
+}
+
+// ---- actions
+
+void carry_out(AppState& state, const GoToStage& action) {
+    if (!std::ranges::count(ribbon_stages(state.document()), action.stage))
+        return say(state,
+                   fmt::format("There is no stage {} in this model.", info(action.stage).key),
+                   Severity::warning);
+    go_to_stage(state, action.stage);
+}
+
+void carry_out(AppState& state, const SelectCell& action) {
+    if (!has_cell(state, action.cell)) {
+        const Sheet sheet = sheet_of(state, action.cell.tensor);
+        return say(state,
+                   fmt::format("{} has no cell at row {}, column {}, counted from 0: it is {}",
+                               name_of(action.cell.tensor), action.cell.row, action.cell.column,
+                               size(sheet.values.rows, sheet.values.columns)),
+                   Severity::warning);
+    }
+    CellRef cell = action.cell;
+    show_head_of(state, cell);
+    choose_cell(state, cell);
+    say(state, fmt::format("{} = {}", cell_name(state, cell), number(*value_at(state, cell))));
+}
+
+void carry_out(AppState& state, const MoveSelection& action) {
+    CellRef cell = state.selected.value_or(CellRef{state.stage, -1, -1});
+    const Sheet sheet = sheet_of(state, cell.tensor);
+    if (sheet.values.rows == 0 || sheet.values.columns == 0) return;
+    const bool first = cell.row < 0;
+    cell.row = first ? 0 : std::clamp(cell.row + action.rows, Index{0}, sheet.values.rows - 1);
+    cell.column =
+        first ? 0 : std::clamp(cell.column + action.columns, Index{0}, sheet.values.columns - 1);
+    carry_out(state, SelectCell{cell});
+}
+
+void carry_out(AppState& state, const HoverCell& action) {
+    const bool there = action.cell && has_cell(state, *action.cell);
+    state.hovered = there ? action.cell : std::nullopt;
+}
+
+}  // namespace attn::view
