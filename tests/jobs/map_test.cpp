@@ -131,13 +131,13 @@ TEST_CASE("jobs that are let go in the middle of their work end") {
 
 TEST_CASE("the jobs measure the machine once, before the first matrix") {
     view::AppState state = started({planted(512)});
-    map_look(state).probes = true;
+    map_look(state).machine.probes = true;
     REQUIRE(view::requested_probe(state));
     CHECK_FALSE(view::requested_map_input(state));
     jobs::Jobs jobs = idle_jobs();
     jobs::answer(state, jobs);
-    CHECK(map_look(state).peak_gflops > 0.0);
-    CHECK(map_look(state).stream_gbytes > 0.0);
+    CHECK(map_look(state).machine.peak_gflops > 0.0);
+    CHECK(map_look(state).machine.stream_gbytes > 0.0);
     CHECK_FALSE(view::requested_probe(state));
     CHECK(map_look(state).input);
 }

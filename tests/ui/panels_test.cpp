@@ -185,3 +185,17 @@ TEST_CASE("every stage, both workspaces and both overlays draw at every size") {
             CHECK(ui.drawn() > 500);
         }
 }
+
+TEST_CASE("a window of any width, down to one pixel, draws every workspace") {
+    WholeWindow app;
+    for (const view::WorkspaceInfo* workspace : app.state.workspaces) {
+        view::apply(app.state, go_to(*workspace));
+        for (float width = 1.0F; width <= 64.0F; ++width) {
+            CAPTURE(workspace->key);
+            CAPTURE(width);
+            ImGui::GetIO().DisplaySize = {width, 200.0F};
+            app.ui.frame();
+            CHECK(app.state.workspace == workspace->key);
+        }
+    }
+}

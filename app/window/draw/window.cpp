@@ -1,5 +1,4 @@
 #include "app/window/draw/window.h"
-#include "app/workspaces/step/state.h"
 
 #include <imgui.h>
 
@@ -164,7 +163,7 @@ void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
 
 /// Who has the keyboard as the frame begins: what is closed in this frame keeps its keys.
 Hands hands_of(const AppState& state) {
-    const bool edits = view::step_look(state).editing || state.focus.typing;
+    const bool edits = shown_workspace(state).is_typing(state) || state.focus.typing;
     return {.list = is_list_open(),
             .overlay = state.show_help || state.show_about || state.show_palette ||
                        state.glossary.shown || state.prompt || state.recovery_shown ||
