@@ -4,6 +4,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/map/actions.h"
+#include "app/common/map/requests.h"
 #include "app/common/map/state.h"
 #include "app/common/words.h"
 #include "app/files/open.h"
@@ -15,6 +16,8 @@
 #include "tests/io/scratch.h"
 
 using namespace attn;
+using view::map_look;
+using view::step_look;
 
 namespace {
 

@@ -13,6 +13,7 @@ using namespace attn;
 using attn::test::last;
 using attn::test::NullUi;
 using view::Key;
+using view::step_look;
 
 namespace {
 
