@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <deque>
 #include <future>
 #include <iostream>
 #include <optional>
@@ -20,12 +19,12 @@
 #include "app/gl/png.h"
 #include "app/gl/window.h"
 #include "app/jobs/jobs.h"
+#include "app/jobs/script.h"
 #include "app/keep/keeper.h"
 #include "app/line_file.h"
 #include "app/screen.h"
 #include "app/signals.h"
 #include "app/window/session.h"
-#include "app/workspaces/learn/training.h"
 #include "core/io/file.h"
 #include "core/io/paths.h"
 
@@ -92,7 +91,6 @@ class Desktop {
     void warn(const std::string& words);
 
     void play();
-    bool is_awaited(const view::Action& action) const;
     bool has_settled() const;
 
     double patience() const;
@@ -113,8 +111,7 @@ class Desktop {
     view::AppState state_;
     Screen screen_;
     jobs::Jobs jobs_;
-    std::deque<view::Action> script_;   // of the start and of a replay, not carried out yet
-    std::deque<view::Action> arrived_;  // answers that the script comes to later
+    jobs::Script script_;  // of the start and of a replay, not carried out yet
     std::optional<LineFile> journal_;
     std::optional<LineFile> frame_log_;
     Clock::time_point started_;
@@ -133,19 +130,19 @@ Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window>
       state_(std::move(start.state)),
       screen_(window_->imgui()),
       jobs_(start.open, gl::Window::wake),
-      script_(start.actions.begin(), start.actions.end()),
       journal_(std::move(journal)),
       frame_log_(std::move(frame_log)),
       started_(started),
       last_frame_(started),
       keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
-    view::map_look(state_).probes = true;
-    script_.insert(script_.end(), start.replay.begin(), start.replay.end());
+    view::map_look(state_).machine.probes = true;
+    const auto settings = keeper_.settings(is_scale_open(options.start));
+    if (settings) script_.add(*settings);
     const double scale = default_scale(window_->size().height, window_->content_scale());
     if (is_scale_open(options.start) && scale != state_.ui_scale)
-        script_.push_front(view::StartAtScale{scale});
-    const auto settings = keeper_.settings(is_scale_open(options.start));
-    if (settings) script_.insert(script_.begin(), settings->begin(), settings->end());
+        script_.add({view::StartAtScale{scale}});
+    script_.add(start.actions);
+    script_.add(start.replay);
     play();
     if (!options.save_session.empty()) state_.session_file = options.save_session;
     screen_.prepare(state_, window_->size().height, window_->content_scale());
@@ -163,39 +160,14 @@ void Desktop::run(const EndingSignals& ending) {
         frame();
         answer_effects();
         jobs_.update(state_);
-        if (options_.exit_after_replay && script_.empty() && has_settled()) return;
+        if (options_.exit_after_replay && script_.done() && has_settled()) return;
     }
 }
 
 // ---- the script: what the start options and a journal ask for
 
-/// Whether the answer to the script's next action is still to come.
-bool Desktop::is_awaited(const view::Action& action) const {
-    if (!view::is_awaited(action)) return false;
-    const bool opening = action.is<view::DocumentReady>();
-    return opening ? state_.opening.has_value() : view::requested_trace(state_).has_value();
-}
-
-/// Carries out the script up to an answer that has not come yet. What it asks of the world outside was done then.
 void Desktop::play() {
-    while (!script_.empty()) {
-        const view::Action next = script_.front();
-        const auto arrived = std::ranges::find_if(
-            arrived_, [&](const view::Action& answer) { return &answer.type() == &next.type(); });
-        const bool stands_for_answer = view::is_awaited(next);
-        if (stands_for_answer && arrived == arrived_.end() && is_awaited(next)) break;
-        script_.pop_front();
-        if (!stands_for_answer) dispatch(next);
-        if (stands_for_answer && arrived != arrived_.end()) {
-            dispatch(*arrived);
-            arrived_.erase(arrived);
-        }
-        state_.effects = {};
-        state_.prompt.reset();
-    }
-    if (script_.empty())  // answers that no line of the script stands for
-        for (const view::Action& answer : std::exchange(arrived_, {})) dispatch(answer);
-    jobs_.update(state_);
+    script_.play(state_, jobs_, [this](const view::Action& action) { dispatch(action); });
 }
 
 /// Nothing of what the last action meant is still computed, but for the exact pass of a map.
@@ -220,7 +192,7 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
 
 void Desktop::dispatch(const view::Action& action) {
     view::apply(state_, action);
-    const view::Actions kept = keeper_.follow(action, state_, script_.empty());
+    const view::Actions kept = keeper_.follow(action, state_, script_.done());
     write_journal(action);
     dispatch_all(kept);
 }
@@ -265,10 +237,7 @@ bool Desktop::wait() {
     dispatch_all(keeper_.update(state_));
     for (const view::Action& answer : jobs_.take()) {
         frames_wanted_ = kFramesAfterEvent;
-        if (!script_.empty() && !view::name_of(answer).empty())
-            arrived_.push_back(answer);
-        else
-            dispatch(answer);
+        if (!script_.keep(answer)) dispatch(answer);
     }
     play();
     if (frames_wanted_ > 0) jobs_.update(state_);
@@ -285,7 +254,7 @@ void Desktop::gather() {
         dispatch(view::Tick{was_animating_ ? seconds_between(last_frame_, now) : kFrameSeconds});
     was_animating_ = animating;
     last_frame_ = now;
-    if (script_.empty() && !options_.exit_after_replay) dispatch_all(view::due_actions(state_));
+    if (script_.done() && !options_.exit_after_replay) dispatch_all(view::due_actions(state_));
     for (const std::string& path : window_->events().take_dropped()) dispatch(view::OpenFile{path});
     if (window_->take_close()) dispatch(view::AskQuit{});
 }
@@ -366,13 +335,14 @@ void Desktop::export_figure(const view::FileRequest& request) {
 
 void Desktop::save_runs(const view::FileRequest& request) {
     if (!confirm(view::PromptKind::runs, request)) return;
-    const auto runs = view::learn_runs(state_);
-    for (std::size_t n = 0; n < runs.size(); ++n) {
-        const auto folder = std::filesystem::path(request.path) / (n == 0 ? "run-a" : "run-b");
-        if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
+    for (const view::WorkspaceInfo* workspace : state_.workspaces) {
+        if (workspace->save_runs == nullptr) continue;
+        const auto words = workspace->save_runs(state_, request.path);
+        if (words)
+            notify({}, *words);
+        else
+            notify(tl::unexpected(words.error()), {});
     }
-    notify({}, fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s",
-                           request.path));
 }
 
 void Desktop::take_screenshot(const gl::Pixels& pixels) {

@@ -2,53 +2,23 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "app/cli/render_parts.h"
 #include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/common/map/camera.h"
-#include "app/workspaces/cost/actions.h"
-#include "app/workspaces/large/workspace.h"
-#include "app/workspaces/numerics/actions.h"
-#include "app/workspaces/saturation/actions.h"
+#include "app/common/map/state.h"
+#include "app/common/workspace.h"
 
 namespace attn::cli {
 namespace {
 
-constexpr double kPanStep = 0.02;  // of the canvas, a frame
-
-/// A slider pulled from one end to the other: the temperature, or d_k of the saturation workspace. The map is
-/// dragged along, an eighth of it in view.
-view::Action drag(const view::AppState& state, int n, int frames) {
-    const double part = static_cast<double>(n) / std::max(frames - 1, 1);
-    if (state.workspace == "saturation")
-        return view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
-    if (state.workspace == "numerics")
-        return view::SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
-    if (state.workspace == "cost")
-        return view::SetCostTokens{static_cast<Index>(std::exp2(4.0 + 16.0 * part))};
-    if (state.workspace == "step") return view::SetTemperature{0.25 * std::exp2(4.0 * part)};
-    const view::MapLook& look = view::map_look(state);
-    const view::MapCanvas canvas = view::canvas_of(look);
-    if (n == 0) return view::moved_map(look, view::zoomed(look, 8.0));
-    return view::moved_map(look,
-                           view::panned(look, -kPanStep * canvas.width, -kPanStep * canvas.height));
-}
-
-/// From stage to stage, each with all frames of its story, and from the last to the first again.
-view::Action step(const view::AppState& state) {
+/// What the shown workspace moves by; while the stages are gone through, each with all frames of its story.
+std::optional<view::Action> moved(const view::AppState& state, Movement movement, double part) {
     constexpr double kFrameSeconds = 1.0 / 60.0;
-    if (view::is_animating(state)) return view::Tick{kFrameSeconds};
-    const std::vector<Stage> stages = view::ribbon_stages(state.document());
-    const auto next = std::ranges::upper_bound(stages, state.stage);
-    return view::GoToStage{next == stages.end() ? stages.front() : *next};
-}
-
-view::Action moved(const view::AppState& state, Movement movement, int n, int frames) {
-    return movement == Movement::drag ? drag(state, n, frames) : step(state);
+    if (movement == Movement::step && view::is_animating(state)) return view::Tick{kFrameSeconds};
+    return view::shown_workspace(state).moved(state, movement, part);
 }
 
 void exchange(jobs::Jobs& jobs, view::AppState& state) {
@@ -59,9 +29,8 @@ void exchange(jobs::Jobs& jobs, view::AppState& state) {
 /// Until the map's preview is on the screen: from there on a person moves it.
 void await_preview(jobs::Jobs& jobs, view::AppState& state) {
     const auto waits = [&] {
-        const auto& large = view::map_look(state);
-        return state.workspace == "large" && large.fault.empty() &&
-               !(large.snapshot && large.snapshot->preview.ready);
+        const auto& map = view::map_look(state);
+        return map.own_shown && map.fault.empty() && !(map.snapshot && map.snapshot->preview.ready);
     };
     while (waits()) {
         exchange(jobs, state);
@@ -74,9 +43,10 @@ std::vector<double> time_frames(Studio& studio, view::AppState state, jobs::Jobs
                                 Movement movement, int frames) {
     std::vector<double> times;
     for (int n = 0; n < frames; ++n) {
-        const view::Action action = moved(state, movement, n, frames);
+        const auto action =
+            moved(state, movement, static_cast<double>(n) / std::max(frames - 1, 1));
         const auto start = std::chrono::steady_clock::now();
-        view::apply(state, action);
+        view::apply(state, *action);
         exchange(jobs, state);
         studio.draw(state);
         const std::chrono::duration<double, std::milli> time =
@@ -103,9 +73,12 @@ void print_times(std::vector<double> times, Streams io) {
 
 Result<void> time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
                            jobs::Jobs& jobs, Streams io) {
-    if (movement == Movement::step && state.workspace != "step")
-        return bad_input(
-            "--time-step goes through the stages of Step: expected no other workspace");
+    const view::WorkspaceInfo& shown = view::shown_workspace(state);
+    if (!shown.moved(state, movement, 0.0))
+        return bad_input(fmt::format("the {} workspace has nothing that {}", shown.title,
+                                     movement == Movement::drag
+                                         ? "--time-drag can pull: expected another one"
+                                         : "--time-step can go through: expected step"));
     arrive(state);
     await_preview(jobs, state);
     if (!view::map_look(state).fault.empty()) return bad_input(view::map_look(state).fault);

@@ -1,12 +1,9 @@
 #include "app/cli/render_parts.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
-#include "app/common/workspace.h"
-#include "app/workspaces/numerics/state.h"
-#include "app/workspaces/saturation/state.h"
 
 namespace attn::cli {
 namespace {
@@ -34,23 +31,14 @@ Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {
     arrive(state);  // a moving view leaves the pass
     jobs::answer(state, jobs);
     arrive(state);
-    const bool mapped =
-        state.workspace == "large" || view::map_look(state).form != view::MapForm::own;
-    if (!view::map_look(state).fault.empty() && mapped) return failed(view::map_look(state).fault);
-    state.trace_ms = view::saturation_curves(state).elapsed_ms =
-        view::numerics_curves(state).elapsed_ms = 0.0;
-    if (!view::map_look(state).snapshot) return {};
-    large::MapSnapshot timeless = *view::map_look(state).snapshot;
-    timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
-    view::map_look(state).snapshot =
-        std::make_shared<const large::MapSnapshot>(std::move(timeless));
+    const std::string& fault = view::map_look(std::as_const(state)).fault;
+    if (!fault.empty() && view::is_map_shown(state)) return failed(fault);
+    state.trace_ms = 0.0;
     return {};
 }
 
 void arrive(view::AppState& state) {
-    const auto arriving = [&](const auto* workspace) { return workspace->is_arriving(state); };
-    while (std::ranges::any_of(state.workspaces, arriving) || view::map_look(state).moving_s > 0.0)
-        view::apply(state, view::Tick{1.0});
+    for (const view::WorkspaceInfo* workspace : state.workspaces) workspace->still(state);
 }
 
 void draw_frame(Studio& studio, view::AppState& state) {

@@ -3,6 +3,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/start.h"
 #include "app/cli/studio.h"
+#include "app/common/workspace.h"
 #include "app/jobs/jobs.h"
 
 namespace attn::cli {
@@ -17,13 +18,12 @@ inline constexpr int kFramesToSettle = 4;
 Result<void> carry_out(const Start& start, view::AppState& state, jobs::Jobs& jobs);
 /// Computes, on this thread, all that the screen needs, and leaves out the times: a picture is the same every time.
 Result<void> complete(view::AppState& state, jobs::Jobs& jobs);
-/// The end of a cross-fade or of a zoom that the last action began.
+/// The end of a cross-fade or of a zoom that the last action began; no times.
 void arrive(view::AppState& state);
 /// A frame, and the room that it left for the map.
 void draw_frame(Studio& studio, view::AppState& state);
 
-/// A slider or the map is pulled; or the stages are gone through, each with its story.
-enum class Movement : std::uint8_t { drag, step };
+using view::Movement;
 /// So many frames of it: prints how long they take.
 Result<void> time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
                            jobs::Jobs& jobs, Streams io);

@@ -26,6 +26,9 @@ struct Shot {
     Actions actions;  // from the first launch, within the workspace
 };
 
+/// What `render` times: a slider or the map is pulled; or the stages are gone through.
+enum class Movement : std::uint8_t { drag, step };
+
 /// What a workspace keeps in the state: a described value of AppState::looks, or of Edit::controls, which undo covers.
 struct KeptValue {
     const SlotType* type;
@@ -67,6 +70,8 @@ struct WorkspaceInfo {
     std::optional<Action> (*escape)(const AppState& state) = [](const AppState&) {
         return std::optional<Action>();
     };
+    /// A field that it draws itself is typed into.
+    bool (*is_typing)(const AppState& state) = [](const AppState&) { return false; };
     /// Drops the selection.
     void (*clear)(AppState& state) = [](AppState&) {};
     /// Brings what it shows back inside what the present document has.
@@ -90,6 +95,11 @@ struct WorkspaceInfo {
     void (*gesture)(AppState& state) = [](AppState&) {};
     /// Time passed, of every workspace.
     void (*tick)(AppState& state, double seconds) = [](AppState&, double) {};
+    /// For a picture: what moves has arrived, and how long something took is left out.
+    void (*still)(AppState& state) = [](AppState&) {};
+    /// What is done when so much of a movement, 0 … 1, is over; nullopt: there is nothing here to move so.
+    std::optional<Action> (*moved)(const AppState& state, Movement movement, double part) =
+        [](const AppState&, Movement, double) { return std::optional<Action>(); };
     /// What the clock has made due: ordinary, journaled actions, so that a replay needs no clock.
     Actions (*due)(const AppState& state) = [](const AppState&) { return Actions(); };
     /// How far its request of that name is, 0 … 1.
@@ -106,6 +116,8 @@ struct WorkspaceInfo {
     /// Its part of a session, where that is more than `values`: an object, read back by `read` when the document is there.
     nlohmann::ordered_json (*write)(const AppState& state) = nullptr;
     void (*read)(Fields& fields, AppState& state) = nullptr;
+    /// Saves what it trained into a folder (Effects::runs) and says so. Null: it trains nothing.
+    Result<std::string> (*save_runs)(const AppState& state, const std::string& path) = nullptr;
     bool (*is_animating)(const AppState& state) = [](const AppState&) { return false; };
     /// What is shown is still on its way to where it was sent: pictures wait for it.
     bool (*is_arriving)(const AppState& state) = [](const AppState&) { return false; };

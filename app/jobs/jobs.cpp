@@ -2,14 +2,12 @@
 
 #include <utility>
 
-#include "app/jobs/map.h"
 #include "app/jobs/worker.h"
 
 namespace attn::jobs {
 Jobs::Jobs(view::Opener open, std::function<void()> wake) {
     for (const view::RequestKind& kind : view::all_requests())
         jobs_.push_back(kind.make ? kind.make(wake) : std::make_unique<Worker>(kind, open, wake));
-    jobs_.push_back(std::make_unique<Map>(wake));
 }
 
 void Jobs::update(const view::AppState& state) {

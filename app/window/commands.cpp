@@ -53,7 +53,9 @@ void add_files(const CommandAdder& add, const AppState& state) {
 }
 
 void add_copies(const CommandAdder& add, const AppState& state) {
-    const bool any = !shown_workspace(state).inspector(state).empty;
+    // Asked where what cannot be done is left out or muted; the action itself says so too.
+    const bool lists = state.show_palette || state.show_help;
+    const bool any = !lists || !shown_workspace(state).inspector(state).empty;
     add("Copy the arithmetic as text", ctrl(Key::c), CopyArithmetic{CopyAs::text}, any);
     add("Copy the arithmetic as LaTeX", {}, CopyArithmetic{CopyAs::latex}, any);
     add("Copy the arithmetic as Python", {}, CopyArithmetic{CopyAs::python}, any);

@@ -8,6 +8,7 @@
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/fields.h"
+#include "app/common/map/actions.h"
 #include "app/common/workspace.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -34,6 +35,7 @@ std::vector<const ActionType*> all_actions() {
     };
     add(WindowActions::kTypes);
     add(DocumentActions::kTypes);
+    add(MapActions::kTypes);
     for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);
     return all;
 }

@@ -2,6 +2,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/document/requests.h"
+#include "app/common/map/requests.h"
 
 namespace attn::view {
 namespace {
@@ -13,8 +14,13 @@ Result<Opened> no_files(const OpenRequest& request, const RunControl&) {
 }  // namespace
 
 std::vector<RequestKind> all_requests() {
-    std::vector<RequestKind> all{request_kind<requested_document>("opening"),
-                                 request_kind<requested_trace>("trace")};
+    std::vector<RequestKind> all{
+        request_kind<requested_document>("opening"),
+        request_kind<requested_trace>("trace"),
+        request_kind<requested_probe>("probe"),
+        request_kind<requested_map_input>("map input"),
+        request_kind<requested_map_cell>("cell"),
+        {.name = "map", .requested = nullptr, .make = make_map_job, .lasts = true}};
     for (const WorkspaceInfo* workspace : workspaces())
         all.insert(all.end(), workspace->requests.begin(), workspace->requests.end());
     return all;

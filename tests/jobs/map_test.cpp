@@ -4,6 +4,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/map/actions.h"
+#include "app/common/map/requests.h"
 #include "app/common/map/state.h"
 #include "app/common/words.h"
 #include "app/files/open.h"
@@ -15,6 +16,8 @@
 #include "tests/io/scratch.h"
 
 using namespace attn;
+using view::map_look;
+using view::step_look;
 
 namespace {
 
@@ -131,13 +134,13 @@ TEST_CASE("jobs that are let go in the middle of their work end") {
 
 TEST_CASE("the jobs measure the machine once, before the first matrix") {
     view::AppState state = started({planted(512)});
-    map_look(state).probes = true;
+    map_look(state).machine.probes = true;
     REQUIRE(view::requested_probe(state));
     CHECK_FALSE(view::requested_map_input(state));
     jobs::Jobs jobs = idle_jobs();
     jobs::answer(state, jobs);
-    CHECK(map_look(state).peak_gflops > 0.0);
-    CHECK(map_look(state).stream_gbytes > 0.0);
+    CHECK(map_look(state).machine.peak_gflops > 0.0);
+    CHECK(map_look(state).machine.stream_gbytes > 0.0);
     CHECK_FALSE(view::requested_probe(state));
     CHECK(map_look(state).input);
 }

@@ -168,7 +168,7 @@ TEST_CASE("a state is asked for its request, which its answer fulfils") {
     const view::Actions taken = rig.next();
     REQUIRE(sweep_in(taken) != nullptr);
     view::apply(state, taken.front());
-    CHECK(saturation_curves(state).sweep != nullptr);
+    CHECK(view::saturation_curves(state).sweep != nullptr);
     CHECK_FALSE(view::requested_sweep(state));
     rig.worker.update(state);
     rig.worker.settle();

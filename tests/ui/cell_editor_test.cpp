@@ -11,6 +11,7 @@ using attn::test::App;
 using attn::test::last;
 using attn::test::NullUi;
 using view::Key;
+using view::step_look;
 
 namespace {
 

@@ -7,6 +7,7 @@
 using namespace attn;
 using attn::test::App;
 using attn::test::last;
+using view::compare_look;
 using view::Key;
 
 TEST_CASE("B pins in Step, F3 compares; Space blinks, V shows both, arrows select in both") {

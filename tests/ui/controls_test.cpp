@@ -11,6 +11,7 @@ using namespace attn;
 using attn::test::App;
 using attn::test::NullUi;
 using view::Key;
+using view::step_look;
 
 namespace {
 

@@ -6,6 +6,8 @@
 using namespace attn;
 using attn::test::App;
 using attn::test::last;
+using view::cost_controls;
+using view::cost_look;
 using view::Key;
 
 namespace {

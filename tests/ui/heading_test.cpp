@@ -16,6 +16,7 @@
 
 using namespace attn;
 using test::NullUi;
+using view::step_look;
 
 namespace {
 

@@ -13,6 +13,7 @@ using attn::test::App;
 using attn::test::last;
 using attn::test::Panel;
 using view::Key;
+using view::step_look;
 
 namespace {
 

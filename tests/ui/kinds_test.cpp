@@ -9,6 +9,8 @@ using namespace attn;
 using attn::test::App;
 using attn::test::last;
 using view::Key;
+using view::kinds_controls;
+using view::kinds_look;
 
 namespace {
 

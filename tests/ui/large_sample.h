@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/common/map/view.h"
+#include "app/workspaces/large/view.h"
 
 namespace attn::test {
 

@@ -17,6 +17,7 @@ using namespace attn;
 using attn::test::last;
 using attn::test::NullUi;
 using large::Cell;
+using view::map_look;
 
 namespace {
 

@@ -9,6 +9,7 @@ using namespace attn;
 using attn::test::App;
 using attn::test::last;
 using view::Key;
+using view::learn_look;
 
 namespace {
 

@@ -12,6 +12,8 @@ using namespace attn;
 using attn::test::App;
 using attn::test::last;
 using view::Key;
+using view::lookup_controls;
+using view::lookup_look;
 
 namespace {
 

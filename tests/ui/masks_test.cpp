@@ -11,6 +11,7 @@
 using namespace attn;
 using attn::test::App;
 using attn::test::last;
+using view::masks_look;
 using view::Pair;
 
 namespace {

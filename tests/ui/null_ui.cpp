@@ -42,6 +42,7 @@ void NullUi::show_in_window(Draw draw) {
         ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
         ImGui::Begin("test", nullptr, ImGuiWindowFlags_NoDecoration);
         draw(frame, out);
+        ui::close_placing();
         ImGui::End();
     };
 }

@@ -8,6 +8,8 @@ using namespace attn;
 using attn::test::App;
 using attn::test::last;
 using view::Key;
+using view::numerics_controls;
+using view::numerics_look;
 
 namespace {
 

@@ -13,6 +13,7 @@ using namespace attn;
 using attn::test::last;
 using attn::test::NullUi;
 using view::Key;
+using view::step_look;
 
 namespace {
 
@@ -184,4 +185,18 @@ TEST_CASE("every stage, both workspaces and both overlays draw at every size") {
             ui.frames(2);
             CHECK(ui.drawn() > 500);
         }
+}
+
+TEST_CASE("a window of any width, down to one pixel, draws every workspace") {
+    WholeWindow app;
+    for (const view::WorkspaceInfo* workspace : app.state.workspaces) {
+        view::apply(app.state, go_to(*workspace));
+        for (float width = 1.0F; width <= 64.0F; ++width) {
+            CAPTURE(workspace->key);
+            CAPTURE(width);
+            ImGui::GetIO().DisplaySize = {width, 200.0F};
+            app.ui.frame();
+            CHECK(app.state.workspace == workspace->key);
+        }
+    }
 }

@@ -12,6 +12,8 @@ using attn::test::App;
 using attn::test::last;
 using attn::test::Panel;
 using view::Key;
+using view::saturation_controls;
+using view::saturation_look;
 
 namespace {
 

@@ -11,6 +11,8 @@
 
 using namespace attn;
 using attn::test::App;
+using view::map_look;
+using view::step_look;
 
 namespace {
 

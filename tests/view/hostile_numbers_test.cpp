@@ -51,7 +51,7 @@ void look_at(const AppState& state) {
     step_inspector(state);
     build_saturation_view(state);
     build_large_view(state);
-    large_inspector(state);
+    map_inspector(state);
     requested_map(state);
     requested_map_cell(state);
     commands(state);

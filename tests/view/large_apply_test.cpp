@@ -230,7 +230,7 @@ TEST_CASE("jobs are requested only while the workspace is shown, and once") {
     CHECK_FALSE(requested_map_cell(opened));
     CHECK_FALSE(requested_map(opened));
     AppState probing = opened;
-    map_look(probing).probes = true;
+    map_look(probing).machine.probes = true;
     CHECK(requested_probe(probing));
     CHECK_FALSE(requested_map_input(probing));  // nothing computes beside the measurement
     CHECK_FALSE(requested_probe(after(probing, {SetWorkspace{"step"}})));

@@ -6,7 +6,7 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/view.h"
-#include "app/workspaces/large/workspace.h"
+#include "app/workspaces/large/view.h"
 #include "tests/view/sample_states.h"
 
 namespace attn::view {

@@ -58,7 +58,7 @@ TEST_CASE("the map shows each stage's own numbers, and its legend says which") {
     for (const Stage stage : kMapped) {
         CAPTURE(info(stage).key);
         state = close_up(after(std::move(state), {GoToStage{stage}}), {50, 47});
-        const LargeView view = build_large_view(state);
+        const MapView view = build_map_view(state);
         REQUIRE_FALSE(view.pictures.empty());
         CHECK_FALSE(view.loading);
         const bool masks = stage == Stage::masked || stage == Stage::weights;
@@ -75,7 +75,7 @@ TEST_CASE("the map shows each stage's own numbers, and its legend says which") {
         }
     }
     const auto title = [&](Stage stage) {
-        return build_large_view(close_up(after(state, {GoToStage{stage}}), {50, 47})).legend.title;
+        return build_map_view(close_up(after(state, {GoToStage{stage}}), {50, 47})).legend.title;
     };
     CHECK(title(Stage::scores) == "score q·k");
     CHECK(title(Stage::scaled) == "scaled score S = q·k ÷ √d_k ÷ 0.50");
@@ -140,7 +140,7 @@ TEST_CASE("5,000 tokens in Step keep no matrix of pairs") {
     const StepView view = build_step_view(state);
     CHECK(view.map);
     CHECK(view.operands.empty());
-    CHECK_FALSE(build_large_view(state).pictures.empty());
+    CHECK_FALSE(build_map_view(state).pictures.empty());
     CHECK_FALSE(inspector_of(state).empty);
 }
 
@@ -149,10 +149,10 @@ TEST_CASE("Large keeps its own picture beside Step's map") {
     CHECK(map_look(state).picture == MapPictureOf::weights);
     state = mapped(std::move(state), {SetWorkspace{"large"}});
     CHECK(map_look(state).form == MapForm::own);
-    CHECK(build_large_view(state).legend.title.find("weight") != std::string::npos);
+    CHECK(build_map_view(state).legend.title.find("weight") != std::string::npos);
     state = mapped(std::move(state), {SetMapPicture{MapPictureOf::scores}});
     state = mapped(std::move(state), {SetWorkspace{"step"}, GoToStage{Stage::weights}});
-    CHECK(build_large_view(state).legend.title.find("weight") != std::string::npos);
+    CHECK(build_map_view(state).legend.title.find("weight") != std::string::npos);
     CHECK(map_look(state).picture == MapPictureOf::scores);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("dropout: Step's map has the weights before it, and the dropped ones a
     spec.dropout = 0.25;
     AppState state = mapped(state_with(100, spec), {GoToStage{Stage::weights}});
     CHECK(map_look(state).fault.empty());
-    CHECK_FALSE(build_large_view(state).pictures.empty());
+    CHECK_FALSE(build_map_view(state).pictures.empty());
     CHECK_FALSE(build_step_view(after(state, {GoToStage{Stage::dropped}})).map);
     state = after(std::move(state), {SetWorkspace{"large"}});
     state = after(std::move(state), {run(requested_map_input(state).value(), {})});

@@ -175,6 +175,12 @@ bool is_list_open() {
 
 ImGuiID last_item_id() { return ImGui::GetItemID(); }
 
+void close_placing() {
+#if IMGUI_VERSION_NUM >= 18900
+    if (ImGui::GetCurrentWindow()->DC.IsSetPos) ImGui::Dummy({0.0F, 0.0F});
+#endif
+}
+
 ImGuiWindow* current_window() { return ImGui::GetCurrentWindow(); }
 
 void bring_into_view(ImGuiWindow* window, ImVec2 low, ImVec2 high) {

@@ -37,6 +37,8 @@ bool is_pressed(view::Key key, bool repeat = false);
 /// Between these the toolkit's own Tab passes text fields by: the order is ours (focus.h).
 void push_no_tab_stop();
 void pop_no_tab_stop();
+/// 1.92 wants an item where the cursor was set last, before a window ends.
+void close_placing();
 /// The item that the mouse holds or that is typed into loses both.
 void release_item();
 

@@ -43,6 +43,7 @@ bool begin_overlay(const char* id, float width, float height, const Frame& frame
 }
 
 void end_overlay() {
+    close_placing();
     ImGui::EndChild();
     ImGui::End();
 }

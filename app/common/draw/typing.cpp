@@ -157,6 +157,7 @@ std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, Im
     draw_field(frame, typing, size);
     add_early_letters(typing);
     const End end = end_of_typing(frame, control);
+    close_placing();
     ImGui::EndChild();
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy({high.x - low.x, high.y - low.y});

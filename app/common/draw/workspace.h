@@ -9,6 +9,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/draw/frame.h"
+#include "app/common/draw/imgui_compat.h"
 
 namespace attn::ui {
 
@@ -23,6 +24,7 @@ void panel(const char* id, const Box& box, Draw draw) {
     ImGui::SetCursorScreenPos(box.low);
     ImGui::BeginChild(id, box.size());
     draw();
+    close_placing();
     ImGui::EndChild();
 }
 

@@ -10,13 +10,6 @@ namespace attn::view {
 
 // The map of a large matrix.
 
-/// The generator's settings; not made yet.
-struct DraftPlanted {
-    large::PlantedSpec spec;
-    static constexpr Meta kMeta{"draft_planted", Kind::plain};
-    friend void describe(Visitor& visit, DraftPlanted& action) { visit("spec", action.spec); }
-    friend void carry_out(AppState& state, const DraftPlanted& action);
-};
 /// What a map of `document` is computed from.
 struct MapInputReady {
     std::shared_ptr<const Document> document;
@@ -135,9 +128,24 @@ struct SearchMap {
     friend void carry_out(AppState& state, const SearchMap& action);
 };
 
-using LargeActions =
-    ActionList<DraftPlanted, MapInputReady, MapReady, MapCellReady, MachineProbed, SetMapCanvas,
-               SetMapCamera, FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell,
-               HoverMapCell, SetMapColors, SetMapPicture, SetTopCells, SetFullPass, SearchMap>;
+using MapActions =
+    ActionList<MapInputReady, MapReady, MapCellReady, MachineProbed, SetMapCanvas, SetMapCamera,
+               FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell, HoverMapCell,
+               SetMapColors, SetMapPicture, SetTopCells, SetFullPass, SearchMap>;
+
+/// What moves the map to `camera`: FitMap where that shows the whole matrix.
+Action moved_map(const MapLook& look, const MapCamera& camera);
+
+// What a workspace that shows the map hooks into its row.
+
+/// The map stands for another stage from now on.
+void show_form(AppState& state, MapForm form);
+void settle_map(AppState& state);
+void forget_map(AppState& state);
+void tick_map(AppState& state, double seconds);
+/// A session took the place of `was`, which has what is of this machine.
+void keep_machine(AppState& state, const AppState& was);
+/// For a picture: nothing moves, and no time is known.
+void still_map(AppState& state);
 
 }  // namespace attn::view

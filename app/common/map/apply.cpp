@@ -10,7 +10,6 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/words.h"
-#include "app/workspaces/large/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -43,7 +42,7 @@ void go_to(AppState& state, large::Cell cell) {
 
 }  // namespace
 
-void settle_large(AppState& state) {
+void settle_map(AppState& state) {
     MapLook& look = map_look(state);
     const Dimensions& size = state.document().size;
     const MapSize before = std::exchange(look.size, {size.tq, size.tk});
@@ -74,24 +73,43 @@ void show_form(AppState& state, MapForm form) {
     look.inspected.reset();
 }
 
-void forget_large(AppState& state) {
+void forget_map(AppState& state) {
     MapLook fresh;
-    fresh.draft = map_look(state).draft;
-    fresh.canvas = map_look(state).canvas;
-    fresh.form = map_look(state).form;
-    fresh.colors = map_look(state).colors;
-    fresh.picture = map_look(state).picture;
-    fresh.top = map_look(state).top;
-    fresh.inputs = map_look(state).inputs;
-    fresh.probes = map_look(state).probes;
-    fresh.peak_gflops = map_look(state).peak_gflops;
-    fresh.stream_gbytes = map_look(state).stream_gbytes;
+    const MapLook& look = map_look(state);
+    fresh.form = look.form;
+    fresh.own_shown = look.own_shown;
+    fresh.colors = look.colors;
+    fresh.picture = look.picture;
+    fresh.top = look.top;
+    fresh.canvas = look.canvas;
+    fresh.inputs = look.inputs;
+    fresh.machine = look.machine;
     map_look(state) = std::move(fresh);
 }
 
-void carry_out(AppState& state, const DraftPlanted& action) {
-    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
-    map_look(state).draft = action.spec;
+void keep_machine(AppState& state, const AppState& was) {
+    map_look(state).canvas = map_look(was).canvas;
+    map_look(state).inputs = map_look(was).inputs;
+    map_look(state).machine = map_look(was).machine;
+}
+
+void tick_map(AppState& state, double seconds) {
+    double& moving = map_look(state).moving_s;
+    moving = std::max(0.0, moving - seconds);
+}
+
+void still_map(AppState& state) {
+    MapLook& look = map_look(state);
+    look.moving_s = 0.0;
+    if (!look.snapshot) return;
+    large::MapSnapshot timeless = *look.snapshot;
+    timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
+    look.snapshot = std::make_shared<const large::MapSnapshot>(std::move(timeless));
+}
+
+Action moved_map(const MapLook& look, const MapCamera& camera) {
+    if (is_fit(look, camera)) return FitMap{};
+    return SetMapCamera{camera};
 }
 
 void carry_out(AppState& state, const MapInputReady& action) {
@@ -125,9 +143,7 @@ void carry_out(AppState& state, const MapCellReady& action) {
 }
 
 void carry_out(AppState& state, const MachineProbed& action) {
-    map_look(state).peak_gflops = action.peak_gflops;
-    map_look(state).stream_gbytes = action.stream_gbytes;
-    map_look(state).probes = false;
+    map_look(state).machine = {false, action.peak_gflops, action.stream_gbytes};
 }
 
 void carry_out(AppState& state, const SetMapCanvas& action) {

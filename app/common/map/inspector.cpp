@@ -10,7 +10,6 @@
 #include "app/common/expr.h"
 #include "app/common/format.h"
 #include "app/common/map/words.h"
-#include "app/workspaces/large/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -286,7 +285,7 @@ InspectorView view_of(const Inspected& at) {
 
 }  // namespace
 
-InspectorView large_inspector(const AppState& state) {
+InspectorView map_inspector(const AppState& state) {
     const MapLook& look = map_look(state);
     InspectorView view;
     view.hint = fmt::format("Click a cell to see where its {} comes from.",

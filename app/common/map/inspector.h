@@ -6,6 +6,6 @@
 namespace attn::view {
 
 /// The selected cell's whole arithmetic: q·k with its largest terms, × factor, − logsumexp, exp.
-InspectorView large_inspector(const AppState& state);
+InspectorView map_inspector(const AppState& state);
 
 }  // namespace attn::view

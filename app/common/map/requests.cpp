@@ -4,7 +4,6 @@
 
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
-#include "app/workspaces/large/workspace.h"
 #include "core/kernels/peak.h"
 
 namespace attn::view {
@@ -12,11 +11,7 @@ namespace {
 
 constexpr double kProbeMs = 40.0;
 
-/// Large shows the map, or Step does.
-bool is_shown(const AppState& state) {
-    const bool shows = state.workspace == "large" || map_look(state).form != MapForm::own;
-    return shows && !is_empty(state.document());
-}
+bool is_shown(const AppState& state) { return is_map_shown(state) && !is_empty(state.document()); }
 
 MapForm wanted_form(const AppState& state) {
     return source_form(map_look(state).form, state.document().spec);
@@ -48,9 +43,10 @@ MapForm source_form(MapForm form, const AttentionSpec& spec) {
     return form == MapForm::scaled && spec.mask.any() ? form : MapForm::weights;
 }
 
-/// For the roofline, which Large alone shows.
+/// For the roofline, which stands beside the document's own map alone.
 std::optional<ProbeRequest> requested_probe(const AppState& state) {
-    const bool asks = state.workspace == "large" && is_shown(state) && map_look(state).probes;
+    const bool asks =
+        map_look(state).own_shown && is_shown(state) && map_look(state).machine.probes;
     return asks ? std::optional(ProbeRequest{}) : std::nullopt;
 }
 

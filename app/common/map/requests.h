@@ -1,14 +1,17 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/map/actions.h"
+#include "app/common/request.h"
 
 namespace attn::view {
 
-// What the Large workspace has computed by jobs: see requests.h. A map is in view, or was and may be again.
+// What the map has computed by jobs: see request.h. A map is in view, or was and may be again.
 
 /// This machine's peak and bandwidth, before any map is computed beside the measurement.
 struct ProbeRequest {
@@ -17,8 +20,8 @@ struct ProbeRequest {
 std::optional<ProbeRequest> requested_probe(const AppState& state);
 Action run(const ProbeRequest& request, const RunControl& control);
 
-/// The form that decides the numbers of a map: those that give the same ones are one. `own` stays apart only where
-/// Large refuses what Step's map leaves out, dropout.
+/// The form that decides the numbers of a map: those that give the same ones are one. `own` stays apart only where it
+/// refuses what the map of a stage leaves out, dropout.
 MapForm source_form(MapForm form, const AttentionSpec& spec);
 
 /// Queries and keys of a document, projected where it has X.
@@ -49,5 +52,6 @@ struct MapRequest {
     bool operator==(const MapRequest&) const = default;
 };
 std::optional<MapRequest> requested_map(const AppState& state);
+std::unique_ptr<Job> make_map_job(std::function<void()> wake);
 
 }  // namespace attn::view

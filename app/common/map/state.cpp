@@ -47,7 +47,6 @@ void describe(Visitor& visit, MapColors& colors) {
 }
 
 void describe(Visitor& visit, MapLook& look) {
-    visit("draft", look.draft);
     visit("camera", look.camera);
     visit("fitted", look.fitted);
     visit("picture", look.picture, kMapPictureNames);
@@ -61,6 +60,12 @@ void describe(Visitor& visit, MapLook& look) {
     visit("full_pass", look.full_pass);
     visit("selected", look.selected);
     visit("search", look.search);
+}
+
+large::Head shown_head(const AppState& state) { return {state.batch, state.head}; }
+
+bool is_map_shown(const AppState& state) {
+    return map_look(state).own_shown || map_look(state).form != MapForm::own;
 }
 
 }  // namespace attn::view

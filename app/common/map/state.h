@@ -50,8 +50,8 @@ struct MapColors {
 enum class MapPictureOf : std::uint8_t { weights, scores };
 inline constexpr std::array<std::string_view, 2> kMapPictureNames{"weights", "scores"};
 
-/// Whose map is shown. own: Large's, weights or scores as chosen there. Else the stage of Step that it stands for, made
-/// of what that stage has: `scores` has no factor and no mask, `scaled` no mask; `weights` are those before dropout.
+/// What the map is of. own: of the document, weights or scores as chosen. Else the stage that it stands for, made of
+/// what that stage has: `scores` has no factor and no mask, `scaled` no mask; `weights` are those before dropout.
 enum class MapForm : std::uint8_t { own, scores, scaled, masked, weights };
 
 inline constexpr std::string_view kPoolingNames[] = {"mean", "max", "log_mean"};
@@ -67,9 +67,15 @@ struct MapCell {
     large::CellArithmetic arithmetic;
 };
 
-/// What a map looks at: that of Large, and of Step where its stage is one. Not undone: nothing of it is a document.
+/// What was measured of this machine, for a roofline: all threads; 0: not yet.
+struct MapMachine {
+    bool probes = false;  // it is to be measured before the first map
+    double peak_gflops = 0.0;
+    double stream_gbytes = 0.0;  // per second
+};
+
+/// What the one map looks at, whichever workspace shows it. Not undone: nothing of it is a document.
 struct MapLook {
-    large::PlantedSpec draft;  // what "generate" would make
     MapCamera camera;
     bool fitted = true;  // the whole matrix in view, whatever `camera` is
     MapPictureOf picture = MapPictureOf::weights;
@@ -82,10 +88,11 @@ struct MapLook {
     bool go_to_open = false;  // the field "go to" has the keyboard
     std::string go_to_draft;
 
-    MapSize size;  // of the present document's matrix: see settle_large()
+    MapSize size;  // of the present document's matrix: see settle_map()
 
     // of the moment: in no session and no journal
-    MapForm form = MapForm::own;  // see follow_map()
+    MapForm form = MapForm::own;  // see show_form()
+    bool own_shown = false;       // a workspace shows it under `own`
     MapCanvas canvas;
     double moving_s = 0.0;  // > 0: the person pans or zooms; counts down with Tick
     std::optional<large::Cell> hovered;
@@ -100,13 +107,16 @@ struct MapLook {
     std::shared_ptr<const large::MapSnapshot> snapshot;  // null before the first
     std::shared_ptr<const MapCell> inspected;            // the last that was selected
     std::string fault;                                   // why `mapped` cannot be shown; "": it can
-    bool probes = false;         // this machine is to be measured before the first map
-    double peak_gflops = 0.0;    // of this machine, all threads; 0: not probed yet
-    double stream_gbytes = 0.0;  // per second; 0: not probed yet
+    MapMachine machine;
 };
 
 /// All that a session keeps of it.
 void describe(Visitor& visit, MapLook& look);
 inline constexpr Look<MapLook> map_look;
+
+/// The head that all workspaces show, as the map counts it.
+large::Head shown_head(const AppState& state);
+/// A workspace shows it.
+bool is_map_shown(const AppState& state);
 
 }  // namespace attn::view

@@ -8,12 +8,10 @@
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
-#include "app/common/map/inspector.h"
 #include "app/common/map/pass.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/ruler.h"
 #include "app/common/map/words.h"
-#include "app/workspaces/large/side.h"
 
 namespace attn::view {
 namespace {
@@ -112,7 +110,7 @@ MapLegend legend(const AppState& state, Index side) {
     return legend;
 }
 
-void add_canvas(LargeView& view, const AppState& state) {
+void add_canvas(MapView& view, const AppState& state) {
     const MapLook& look = map_look(state);
     const MapSize size = map_size(look);
     view.matrix = cells_on_canvas(look, {}, size.rows, size.columns);
@@ -131,7 +129,7 @@ void add_canvas(LargeView& view, const AppState& state) {
     if (view.sampled) view.legend.title += ", some rows only";
 }
 
-void add_marks(LargeView& view, const MapLook& look) {
+void add_marks(MapView& view, const MapLook& look) {
     if (look.input->needle) {
         const PixelRect at = cells_on_canvas(look, *look.input->needle, 1, 1);
         const MapCanvas canvas = canvas_of(look);
@@ -149,15 +147,14 @@ void add_marks(LargeView& view, const MapLook& look) {
 
 }  // namespace
 
-LargeView build_large_view(const AppState& state) {
+MapView build_map_view(const AppState& state) {
     const MapLook& look = map_look(state);
-    LargeView view;
+    MapView view;
     view.title = title(state);
     view.hint = hint(state);
     view.fault = look.fault;
     view.empty = is_empty(state.document()) || !look.fault.empty();
     view.loading = !view.empty && !look.input;
-    add_side(view, state);
     if (!look.input) return view;
     view.sampled = !shows_scores(look) && is_estimated(look);
     const std::string remark = nan_remark(look);
@@ -166,9 +163,6 @@ LargeView build_large_view(const AppState& state) {
     view.flawed = !remark.empty() || !view.legend.nan.empty() || !view.legend.infinite.empty();
     add_marks(view, look);
     view.pass = pass_view(look);
-    view.roofline = roofline_view(look);
-    view.inspector = large_inspector(state);
-    view.bottom_line = memory_words(look);
     return view;
 }
 

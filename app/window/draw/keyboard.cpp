@@ -29,6 +29,12 @@ bool is_down(const Chord& chord, const ImGuiIO& io) {
     return is_pressed(chord.key, repeats(chord.key));
 }
 
+bool any_pressed() {
+    for (std::size_t n = 1; n < view::kKeyCount; ++n)
+        if (const auto key = static_cast<Key>(n); is_pressed(key, repeats(key))) return true;
+    return false;
+}
+
 }  // namespace
 
 void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out) {
@@ -36,6 +42,7 @@ void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Act
     if (state.show_palette || state.glossary.shown || state.prompt)
         return;                     // they read their own keys
     if (ring.hands().list) return;  // so does a list
+    if (!any_pressed()) return;
     const bool typing = ring.hands().typing;
     for (const view::Command& command : commands(state)) {
         const bool also = is_down(command.also, io);

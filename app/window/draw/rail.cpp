@@ -54,7 +54,7 @@ float item_height(std::size_t workspaces, const Frame& frame) {
 
 bool draw_item(const RailItem& item, bool current, float height, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 size{ImGui::GetContentRegionAvail().x, height};
+    const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), height};
     const float inset = frame.px(4);  // the ring has no room outside
     const bool pressed = ImGui::InvisibleButton(item.id.c_str(), size);
     const bool clicked = pressed_by_key(frame, {low.x + inset, low.y + inset},

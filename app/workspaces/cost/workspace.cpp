@@ -3,6 +3,9 @@
 #include "app/common/document/actions.h"
 #include "app/workspaces/cost/workspace.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
@@ -153,6 +156,12 @@ constexpr RequestKind kRequests[] = {
     request_kind<requested_cost>("cost"),
 };
 
+/// The tokens are pulled from one end to the other.
+std::optional<Action> drag_cost(const AppState&, Movement movement, double part) {
+    if (movement != Movement::drag) return std::nullopt;
+    return SetCostTokens{static_cast<Index>(std::exp2(4.0 + 16.0 * part))};
+}
+
 }  // namespace
 
 const WorkspaceInfo kCostWorkspace{
@@ -170,6 +179,7 @@ const WorkspaceInfo kCostWorkspace{
     .clear = [](AppState& state) { cost_look(state).item = CostItem::materialised; },
     .settle = [](AppState&) {},
     .forget = [](AppState&) {},
+    .moved = drag_cost,
     .has_side = [](const AppState&) { return true; },
     .inspector = cost_inspector,
     .write = write_cost,

@@ -1,7 +1,10 @@
 #include "app/common/workspace.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/workspaces/large/state.h"
 #include "app/workspaces/large/workspace.h"
+
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,34 +15,15 @@
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
+#include "app/common/map/commands.h"
+#include "app/common/map/inspector.h"
 #include "app/common/map/pass.h"
-#include "app/common/map/requests.h"
 #include "app/common/map/words.h"
 
 namespace attn::view {
 namespace {
 
-constexpr double kZoomStep = 2.0;
 constexpr double kPanStep = 0.25;  // of the canvas
-
-MapColors pooled_next(MapColors colors) {
-    constexpr int kPoolings = 3;
-    colors.pooling =
-        static_cast<large::Pooling>((static_cast<int>(colors.pooling) + 1) % kPoolings);
-    return colors;
-}
-
-MapColors on_scale(MapColors colors, bool log_scale) {
-    colors.log_scale = log_scale;
-    return colors;
-}
-
-void add_zooms(const CommandAdder& add, const MapLook& look) {
-    const bool there = look.size != MapSize{};
-    add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);
-    add("Zoom out", Key::minus, moved_map(look, zoomed(look, 1.0 / kZoomStep)), there);
-    add("The whole matrix", Key::f, FitMap{}, there);
-}
 
 void add_moves(const CommandAdder& add, const AppState& state) {
     const MapLook& look = map_look(state);
@@ -48,7 +32,7 @@ void add_moves(const CommandAdder& add, const AppState& state) {
     const auto pan = [&](double columns, double rows) {
         return moved_map(look, panned(look, -columns * canvas.width, -rows * canvas.height));
     };
-    add_zooms(add, look);
+    add_zoom_commands(add, look);
     add.list.back().also = plain(Key::home);
     add("Move up", Key::up, pan(0.0, -kPanStep), there);
     add("Move down", Key::down, pan(0.0, kPanStep), there);
@@ -116,28 +100,11 @@ void enter_large(AppState& state) {
     say(state, entering_words(state.document()));
 }
 
-void add_map_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Step"};
-    const MapLook& look = map_look(state);
-    add_zooms(add, look);
-    const bool needle = no_needle_words(state.document()).empty();
-    if (needle) add("Go to the needle", Key::n, GoToNeedle{});
-    if (shows_scores(look)) return;
-    const MapColors next = pooled_next(look.colors);
-    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::none,
-        SetMapColors{next});
-    add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::none,
-        SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
-}
-
 void add_large_commands(std::vector<Command>& list, const AppState& state) {
     const MapLook& look = map_look(state);
     const CommandAdder add{list, "Large"};
     add_moves(add, state);
-    const MapColors next = pooled_next(look.colors);
-    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), Key::c, SetMapColors{next});
-    add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", Key::l,
-        SetMapColors{on_scale(look.colors, !look.colors.log_scale)});
+    add_color_commands(add, look, Key::c, Key::l);
     add(shows_scores(look) ? "Show the weights" : "Show the scaled scores", Key::w,
         SetMapPicture{shows_scores(look) ? MapPictureOf::weights : MapPictureOf::scores});
     add_pass(add, look);
@@ -145,7 +112,7 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
     add_searches(add, look);
     add_document_commands(list, state);
     for (const Index tokens : kPlantedSizes) {
-        large::PlantedSpec spec = look.draft;
+        large::PlantedSpec spec = large_look(state).draft;
         spec.tokens = tokens;
         add(fmt::format("Generate {} tokens", grouped(tokens)), Key::none, OpenPlanted{spec});
     }
@@ -164,15 +131,19 @@ std::optional<Action> escape_large(const AppState& state) {
 void clear_large(AppState& state) { map_look(state).selected.reset(); }
 
 nlohmann::ordered_json write_large(const AppState& state) {
+    LargeLook own = large_look(state);
     MapLook look = map_look(state);
     auto part = nlohmann::ordered_json::object();
     JsonWriter writer(part);
+    writer("draft", own.draft);
     describe(writer, look);
     return part;
 }
+
 void read_large(Fields& fields, AppState& state) {
     MapLook& look = map_look(state);
     JsonReader reader(fields);
+    reader("draft", large_look(state).draft);
     describe(reader, look);
     if (look.selected && !has_map_cell(look, *look.selected))
         fields.complain(fmt::format("has 'selected' = {} → {}: the matrix is {} × {}",
@@ -198,13 +169,6 @@ std::vector<Shot> large_shots() {
     return {{"", {OpenPlanted{spec}, DocumentReady{}}}};
 }
 
-large::Head shown_head(const AppState& state) { return {state.batch, state.head}; }
-
-Action moved_map(const MapLook& look, const MapCamera& camera) {
-    if (is_fit(look, camera)) return FitMap{};
-    return SetMapCamera{camera};
-}
-
 namespace {
 
 constexpr std::string_view kLargeMouse[] = {
@@ -214,12 +178,6 @@ constexpr std::string_view kLargeMouse[] = {
     "Click a cell in a list: go there.",
     "Press or drag on the small map: move there.",
 };
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_probe>("probe"),
-    request_kind<requested_map_input>("map input"),
-    request_kind<requested_map_cell>("cell"),
-};
-
 void leave_large(AppState& state) {
     MapLook& look = map_look(state);
     look.hovered.reset();
@@ -229,27 +187,29 @@ void leave_large(AppState& state) {
 
 /// A matrix that is asked for, by whatever way, is what "generate" would make again.
 void follow_large(AppState& state) {
+    const bool shown = state.workspace == kLargeWorkspace.key;
+    if (map_look(std::as_const(state)).own_shown != shown) map_look(state).own_shown = shown;
     if (!state.opening) return;
     if (const auto* const spec = std::get_if<large::PlantedSpec>(&state.opening->what))
-        map_look(state).draft = *spec;
+        large_look(state).draft = *spec;
 }
 
-void keep_machine(AppState& state, const AppState& was) {
-    MapLook& look = map_look(state);
-    const MapLook& before = map_look(was);
-    look.canvas = before.canvas;
-    look.inputs = before.inputs;
-    look.probes = before.probes;
-    look.peak_gflops = before.peak_gflops;
-    look.stream_gbytes = before.stream_gbytes;
-}
-
-void tick_large(AppState& state, double seconds) {
-    double& moving = map_look(state).moving_s;
-    moving = std::max(0.0, moving - seconds);
+/// The map is pulled along, an eighth of it in view.
+std::optional<Action> drag_large(const AppState& state, Movement movement, double part) {
+    constexpr double kDragStep = 0.02;  // of the canvas, a frame
+    if (movement != Movement::drag) return std::nullopt;
+    const MapLook& look = map_look(state);
+    const MapCanvas canvas = canvas_of(look);
+    if (part == 0.0) return moved_map(look, zoomed(look, 8.0));
+    return moved_map(look, panned(look, -kDragStep * canvas.width, -kDragStep * canvas.height));
 }
 
 }  // namespace
+
+void carry_out(AppState& state, const DraftPlanted& action) {
+    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
+    large_look(state).draft = action.spec;
+}
 
 const WorkspaceInfo kLargeWorkspace{
     .key = "large",
@@ -258,20 +218,21 @@ const WorkspaceInfo kLargeWorkspace{
     .digit = Key::digit3,
     .shows_document = true,
     .actions = LargeActions::kTypes,
-    .requests = kRequests,
     .lacks = large_lacks,
     .enter = enter_large,
     .leave = leave_large,
     .add_commands = add_large_commands,
     .escape = escape_large,
     .clear = clear_large,
-    .settle = settle_large,
-    .forget = forget_large,
+    .settle = settle_map,
+    .forget = forget_map,
     .follow = follow_large,
     .restored = keep_machine,
-    .tick = tick_large,
+    .tick = tick_map,
+    .still = still_map,
+    .moved = drag_large,
     .has_side = has_large_side,
-    .inspector = large_inspector,
+    .inspector = map_inspector,
     .write = write_large,
     .read = read_large,
     .is_animating = is_large_animating,

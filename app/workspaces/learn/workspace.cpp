@@ -4,6 +4,7 @@
 #include "app/workspaces/learn/workspace.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
+#include "core/train/run.h"
 
 namespace attn::view {
 namespace {
@@ -299,6 +301,16 @@ void take_run(AppState& state, const Opened& opened) {
 
 void leave_learn(AppState& state) { learn_look(state).hovered.reset(); }
 
+Result<std::string> save_runs(const AppState& state, const std::string& path) {
+    const auto runs = learn_runs(state);
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+        const auto folder = std::filesystem::path(path) / (n == 0 ? "run-a" : "run-b");
+        if (auto done = train::save_run(folder, runs[n]); !done)
+            return tl::unexpected(std::move(done.error()));
+    }
+    return fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s", path);
+}
+
 }  // namespace
 
 const WorkspaceInfo kLearnWorkspace{
@@ -324,6 +336,7 @@ const WorkspaceInfo kLearnWorkspace{
     .inspector = learn_inspector,
     .write = write_learn,
     .read = read_learn,
+    .save_runs = save_runs,
     .is_animating = [](const AppState&) { return false; },
     .has_settled = has_learn_settled,
     .figure_name = learn_figure_name,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -138,6 +139,12 @@ constexpr RequestKind kRequests[] = {
     request_kind<requested_numerics>("numerics"),
 };
 
+/// The gain is pulled from one end to the other.
+std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
+    if (movement != Movement::drag) return std::nullopt;
+    return SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
+}
+
 }  // namespace
 
 const WorkspaceInfo kNumericsWorkspace{
@@ -155,6 +162,8 @@ const WorkspaceInfo kNumericsWorkspace{
     .clear = clear_numerics,
     .settle = [](AppState&) {},
     .forget = [](AppState&) {},
+    .still = [](AppState& state) { numerics_curves(state).elapsed_ms = 0.0; },
+    .moved = drag_numerics,
     .has_side = [](const AppState&) { return true; },
     .inspector = numerics_inspector,
     .write = write_numerics,

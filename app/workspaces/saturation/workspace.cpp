@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -151,6 +152,12 @@ constexpr RequestKind kRequests[] = {
     request_kind<requested_sweep>("curves"),
 };
 
+/// d_k is pulled from one end to the other.
+std::optional<Action> drag_saturation(const AppState&, Movement movement, double part) {
+    if (movement != Movement::drag) return std::nullopt;
+    return SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
+}
+
 }  // namespace
 
 const WorkspaceInfo kSaturationWorkspace{
@@ -168,6 +175,8 @@ const WorkspaceInfo kSaturationWorkspace{
     .clear = clear_saturation,
     .settle = [](AppState&) {},
     .forget = [](AppState&) {},
+    .still = [](AppState& state) { saturation_curves(state).elapsed_ms = 0.0; },
+    .moved = drag_saturation,
     .has_side = [](const AppState&) { return false; },
     .inspector = saturation_inspector,
     .write = write_saturation,

@@ -1,9 +1,9 @@
 #include "app/workspaces/step/map.h"
 
-#include "app/common/map/camera.h"
-#include "app/common/map/words.h"
+#include "app/common/map/actions.h"
+#include "app/common/map/commands.h"
+#include "app/common/map/inspector.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/large/workspace.h"
 #include "app/workspaces/step/workspace.h"
 
 namespace attn::view {
@@ -28,11 +28,11 @@ bool is_map_alone(const AppState& state) {
 }
 
 InspectorView inspector_of_step(const AppState& state) {
-    return is_map_alone(state) ? large_inspector(state) : step_inspector(state);
+    return is_map_alone(state) ? map_inspector(state) : step_inspector(state);
 }
 
 void add_commands_of_step(std::vector<Command>& list, const AppState& state) {
-    if (map_look(state).form != MapForm::own) add_map_commands(list, state);
+    if (map_look(state).form != MapForm::own) add_map_commands({list, "Step"}, state);
     add_step_commands(list, state);
 }
 

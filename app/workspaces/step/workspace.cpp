@@ -6,6 +6,8 @@
 #include "app/workspaces/step/workspace.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -308,6 +310,17 @@ Actions due_in_step(const AppState& state) {
     return {StepBy{1}};
 }
 
+void still_step(AppState& state) {
+    while (step_look(std::as_const(state)).fade < 1.0) tick_step(state, 1.0);
+}
+
+/// The temperature is pulled from one end to the other; or from stage to stage, and from the last to the first again.
+std::optional<Action> move_step(const AppState& state, Movement movement, double part) {
+    if (movement == Movement::drag) return SetTemperature{0.25 * std::exp2(4.0 * part)};
+    if (step_look(state).stage == ribbon_stages(state.document()).back()) return GoToEnd{false};
+    return StepBy{1};
+}
+
 }  // namespace
 
 const WorkspaceInfo kStepWorkspace{
@@ -322,12 +335,15 @@ const WorkspaceInfo kStepWorkspace{
     .leave = leave_step,
     .add_commands = add_commands_of_step,
     .escape = escape_step,
+    .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
     .clear = clear_step,
     .settle = settle_step,
     .arrive = arrive_in_step,
     .before = end_typing,
     .follow = follow_step,
     .tick = tick_step,
+    .still = still_step,
+    .moved = move_step,
     .due = due_in_step,
     .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
     .has_side = [](const AppState&) { return true; },

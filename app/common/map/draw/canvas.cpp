@@ -6,7 +6,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
-#include "app/workspaces/large/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -27,7 +26,7 @@ constexpr float kTinyFigures = 10.0F;
 
 /// Rectangles of the view on screen.
 struct Canvas {
-    const LargeScene& scene;
+    const MapScene& scene;
     Area area;
 
     ImVec2 at(double x, double y) const {
@@ -209,7 +208,7 @@ bool is_dragged(const Frame& frame) {
 
 /// Below the pointer, or above it near the foot of the canvas; never over it.
 void draw_hover_words(const Canvas& canvas) {
-    const LargeScene& scene = canvas.scene;
+    const MapScene& scene = canvas.scene;
     if (!scene.look.hovered || scene.view.hover_words.empty()) return;
     if (!ImGui::IsItemHovered() || is_dragged(scene.frame)) return;
     const Font& font = scene.frame.fonts.body;
@@ -229,7 +228,7 @@ void draw_waiting(const Canvas& canvas) {
 }
 
 void draw_content(const Canvas& canvas) {
-    const view::LargeView& view = canvas.scene.view;
+    const view::MapView& view = canvas.scene.view;
     const view::Theme& theme = canvas.scene.frame.theme;
     draw_pictures(canvas);
     draw_grid_lines(canvas);
@@ -244,7 +243,7 @@ void draw_content(const Canvas& canvas) {
 // --- gestures
 
 /// What the wheel over the canvas, or a hand on it, makes of the camera.
-std::optional<view::MapCamera> moved_camera(const LargeScene& scene, ImVec2 at) {
+std::optional<view::MapCamera> moved_camera(const MapScene& scene, ImVec2 at) {
     const ImGuiIO& io = ImGui::GetIO();
     const view::MapLook& look = scene.look;
     if (ImGui::IsItemHovered()) {
@@ -267,7 +266,7 @@ bool was_click(const Frame& frame, bool released) {
     return released && drag.x == 0.0F && drag.y == 0.0F;
 }
 
-void read_hand(const LargeScene& scene, const Area& canvas) {
+void read_hand(const MapScene& scene, const Area& canvas) {
     ImGui::SetCursorScreenPos(canvas.low);
     const bool released = ImGui::InvisibleButton("map", canvas.size());
     const ImVec2 mouse = ImGui::GetMousePos();
@@ -285,7 +284,7 @@ void read_hand(const LargeScene& scene, const Area& canvas) {
 
 }  // namespace
 
-void draw_map_canvas(const LargeScene& scene, const Area& area) {
+void draw_map_canvas(const MapScene& scene, const Area& area) {
     const Canvas canvas{scene, area};
     scene.frame.painter.push_clip(area.low, area.high);
     draw_content(canvas);

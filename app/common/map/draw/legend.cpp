@@ -57,7 +57,7 @@ void draw_swatches(const view::MapLegend& legend, const Area& bar, float right,
 
 }  // namespace
 
-void draw_map_legend(const LargeScene& scene, const Area& area) {
+void draw_map_legend(const MapScene& scene, const Area& area) {
     const view::MapLegend& legend = scene.view.legend;
     if (legend.colors.size() < 2) return;
     const Frame& frame = scene.frame;

@@ -4,7 +4,6 @@
 #include "app/common/draw/focus.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
-#include "app/workspaces/large/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -23,7 +22,7 @@ Area fitted(const view::PixelRect& matrix, const Area& area) {
     return {low, {low.x + w, low.y + h}};
 }
 
-void draw_view(const LargeScene& scene, const Area& map) {
+void draw_view(const MapScene& scene, const Area& map) {
     const view::PixelRect& seen = scene.view.minimap.view;
     const auto span = [&](double from, double to, float low, float high) {
         const double length = high - low;
@@ -43,7 +42,7 @@ void draw_view(const LargeScene& scene, const Area& map) {
 }
 
 /// An arrow moves the view by half of what is seen.
-void read_keys(const LargeScene& scene) {
+void read_keys(const MapScene& scene) {
     const auto step = [&](view::Key back, view::Key on) {
         const bool forth = take_key(scene.frame, on, true);
         return (take_key(scene.frame, back, true) ? -0.5 : 0.0) + (forth ? 0.5 : 0.0);
@@ -58,7 +57,7 @@ void read_keys(const LargeScene& scene) {
         scene.out.push_back(view::moved_map(scene.look, camera));
 }
 
-void read_hand(const LargeScene& scene, const Area& map) {
+void read_press(const MapScene& scene, const Area& map) {
     ImGui::SetCursorScreenPos(map.low);
     ImGui::InvisibleButton("minimap", map.size());
     tooltip(scene.frame, "The whole matrix",
@@ -77,14 +76,14 @@ void read_hand(const LargeScene& scene, const Area& map) {
 
 }  // namespace
 
-void draw_minimap(const LargeScene& scene, const Area& area) {
+void draw_minimap(const MapScene& scene, const Area& area) {
     const Area map = fitted(scene.view.matrix, area);
     scene.frame.painter.rect(map.low, map.high, scene.frame.theme.raised);
     if (const auto& picture = scene.view.minimap.picture)
         scene.frame.painter.image({picture->content_key, picture->paint}, map.low, map.high);
     scene.frame.painter.outline(map.low, map.high, scene.frame.theme.line, 1.0F);
     draw_view(scene, map);
-    read_hand(scene, map);
+    read_press(scene, map);
 }
 
 }  // namespace attn::ui

@@ -3,17 +3,15 @@
 #include <imgui.h>
 
 #include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/view.h"
 
 namespace attn::ui {
 
-/// What every part of the Large workspace is given. The look says where the camera stands: a gesture
-/// starts from there.
-struct LargeScene {
-    const view::LargeView& view;
+/// What every part of the map is given. The look says where the camera stands: a gesture starts from there.
+struct MapScene {
+    const view::MapView& view;
     const view::MapLook& look;
     const Frame& frame;
     view::Actions& out;
@@ -27,36 +25,37 @@ struct Area {
     ImVec2 size() const { return {width(), height()}; }
 };
 
-/// Title, quality, zoom; the exact pass; and, where it has room, the roofline.
-void draw_large_header(const LargeScene& scene, const Area& area);
-/// Peak, bandwidth and what was reached, log-log; a tooltip shows it large.
-void draw_roofline(const view::RooflineView& roofline, const Area& area, const Frame& frame);
-
 /// Pictures, figures, outlines, marks; wheel, drag, click, double click.
-void draw_map_canvas(const LargeScene& scene, const Area& canvas);
+void draw_map_canvas(const MapScene& scene, const Area& canvas);
 
 /// Ruler marks beside the canvas, and what stands where both rulers meet and end.
 struct Rulers {
     Area canvas, rows, columns;
 };
-void draw_rulers(const LargeScene& scene, const Rulers& rulers);
+void draw_rulers(const MapScene& scene, const Rulers& rulers);
 /// Bars right of the canvas and below it.
 struct Profiles {
     Area rows, columns;
 };
-void draw_profiles(const LargeScene& scene, const Profiles& profiles);
+void draw_profiles(const MapScene& scene, const Profiles& profiles);
 /// What the bars are, in one line.
-void draw_profile_captions(const LargeScene& scene, const Area& line);
+void draw_profile_captions(const MapScene& scene, const Area& line);
 /// The colour bar with its ticks, what is masked, what the colours mean.
-void draw_map_legend(const LargeScene& scene, const Area& area);
+void draw_map_legend(const MapScene& scene, const Area& area);
 
 /// The whole matrix, small; pressing or dragging it moves the camera.
-void draw_minimap(const LargeScene& scene, const Area& area);
-/// The generator's settings and the button that makes the matrix.
-void draw_generator(const LargeScene& scene);
-/// The two ways to another matrix.
-void draw_open_button(const LargeScene& scene);
-void draw_generate_button(const LargeScene& scene);
-float generate_width(const LargeScene& scene);
+void draw_minimap(const MapScene& scene, const Area& area);
+
+/// Whether there is a matrix to look at.
+bool has_map(const view::MapView& view);
+/// The canvas, with its rulers at the left and above, in all of `room`. Depends on the room alone, never on what is
+/// drawn: panning moves nothing.
+Rulers place_map(const Frame& frame, const Area& room);
+/// Tells the map how large its canvas is.
+void say_room(const MapScene& scene, const Area& canvas);
+/// What of the current window is not filled yet.
+Area room_left();
+/// The map alone, filling the current window: rulers, canvas, legend, how good it is.
+void draw_map_alone(const MapScene& scene);
 
 }  // namespace attn::ui

@@ -103,7 +103,7 @@ void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
 }
 
 /// Where the pointer's cell is, on both rulers.
-void draw_pointer(const LargeScene& scene, const Rulers& at) {
+void draw_pointer(const MapScene& scene, const Rulers& at) {
     if (!scene.view.hovered) return;
     const view::PixelRect& cell = *scene.view.hovered;
     const view::Color color = scene.frame.theme.accent;
@@ -124,7 +124,7 @@ void draw_pointer(const LargeScene& scene, const Rulers& at) {
 }
 
 /// "query i" left of the column ruler.
-void draw_row_title(const LargeScene& scene, const Rulers& at) {
+void draw_row_title(const MapScene& scene, const Rulers& at) {
     const Font& font = scene.frame.fonts.small;
     const float foot = at.columns.high.y - scene.frame.px(kStrongTick);
     const ImVec2 high{at.rows.high.x - scene.frame.px(kStrongTick + 3), foot};
@@ -134,7 +134,7 @@ void draw_row_title(const LargeScene& scene, const Rulers& at) {
 }
 
 /// "key j" at the right end of the column ruler; labels keep clear of it.
-void draw_column_title(const LargeScene& scene, const Area& columns, Places& places) {
+void draw_column_title(const MapScene& scene, const Area& columns, Places& places) {
     const Font& font = scene.frame.fonts.small;
     const std::string title = fit_text(scene.frame, font, scene.view.column_title, columns.width());
     places.take(columns.high.x - scene.frame.text_width(font, title), columns.high.x);
@@ -147,7 +147,7 @@ void draw_column_title(const LargeScene& scene, const Area& columns, Places& pla
 
 constexpr double kBarInk = 0.55;  // a profile that is full everywhere must not outshine the matrix
 
-void explain(const LargeScene& scene, const char* id, const Area& area,
+void explain(const MapScene& scene, const char* id, const Area& area,
              const view::MapProfile& profile) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton(id, area.size());
@@ -158,7 +158,7 @@ void explain(const LargeScene& scene, const char* id, const Area& area,
 /// all painters draw the same. `corners` makes the corners of one of them; `down`: they stand below
 /// each other.
 template <class Corners>
-void draw_band(const LargeScene& scene, const std::vector<view::PixelRect>& bars, view::Color color,
+void draw_band(const MapScene& scene, const std::vector<view::PixelRect>& bars, view::Color color,
                bool down, Corners corners) {
     std::vector<view::Point> foot, head;
     const auto add = [&](float along, float from, float to) {
@@ -180,8 +180,7 @@ void draw_band(const LargeScene& scene, const std::vector<view::PixelRect>& bars
 
 /// What is NaN in full length and its own colour, each by itself: a band would bridge what lies between.
 template <class Corners>
-void draw_bars(const LargeScene& scene, const view::MapProfile& profile, bool down,
-               Corners corners) {
+void draw_bars(const MapScene& scene, const view::MapProfile& profile, bool down, Corners corners) {
     const view::Theme& theme = scene.frame.theme;
     draw_band(scene, profile.bars, view::translucent(theme.weight, kBarInk), down, corners);
     for (const view::PixelRect& bar : profile.nans)
@@ -195,7 +194,7 @@ float bar_length(double part, float most) {
 
 }  // namespace
 
-void draw_rulers(const LargeScene& scene, const Rulers& at) {
+void draw_rulers(const MapScene& scene, const Rulers& at) {
     const view::Theme& theme = scene.frame.theme;
     Places places(scene.frame.px(kLabelGap));
     draw_column_title(scene, at.columns, places);
@@ -205,7 +204,7 @@ void draw_rulers(const LargeScene& scene, const Rulers& at) {
     draw_row_title(scene, at);
 }
 
-void draw_profiles(const LargeScene& scene, const Profiles& at) {
+void draw_profiles(const MapScene& scene, const Profiles& at) {
     const float gap = scene.frame.px(3);  // from the canvas
     if (const auto& profile = scene.view.row_profile) {
         scene.frame.painter.push_clip(at.rows.low, at.rows.high);
@@ -233,7 +232,7 @@ void draw_profiles(const LargeScene& scene, const Profiles& at) {
     }
 }
 
-void draw_profile_captions(const LargeScene& scene, const Area& line) {
+void draw_profile_captions(const MapScene& scene, const Area& line) {
     const Font& font = scene.frame.fonts.small;
     const float half = line.width() / 2 - scene.frame.px(8);
     const auto put = [&](const std::optional<view::MapProfile>& profile, Align align,

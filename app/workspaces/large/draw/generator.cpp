@@ -2,7 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/widgets.h"
-#include "app/common/map/draw/parts.h"
+#include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {
 namespace {

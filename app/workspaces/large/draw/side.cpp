@@ -12,7 +12,6 @@
 #include "app/common/draw/widgets.h"
 #include "app/common/map/camera.h"
 #include "app/workspaces/large/draw/panel.h"
-#include "app/workspaces/large/workspace.h"
 
 namespace attn::ui {
 namespace {

@@ -1,6 +1,5 @@
 #include "app/common/draw/workspace.h"
 #include "app/common/draw/draw.h"
-#include "app/common/map/view.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {

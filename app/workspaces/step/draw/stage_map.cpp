@@ -1,6 +1,5 @@
 #include "app/common/draw/workspace.h"
-#include "app/common/map/view.h"
-#include "app/workspaces/large/draw/panel.h"
+#include "app/common/map/draw/parts.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/map.h"
 #include "app/workspaces/step/state.h"
@@ -23,7 +22,7 @@ view::Action in_step(const view::AppState& state, const view::Action& action) {
 
 std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const Frame& frame,
                                             view::Actions& out) {
-    const view::LargeView view = build_large_view(state);
+    const view::MapView view = build_map_view(state);
     view::Actions asked;
     draw_map_alone({view, view::map_look(state), frame, asked});
     for (const view::Action& action : asked) out.push_back(in_step(state, action));

@@ -1,4 +1,4 @@
-#include "app/workspaces/large/side.h"
+#include "app/workspaces/large/view.h"
 
 #include <algorithm>
 
@@ -6,8 +6,10 @@
 
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
+#include "app/common/map/inspector.h"
 #include "app/common/map/words.h"
-#include "app/workspaces/large/workspace.h"
+#include "app/workspaces/large/pass.h"
+#include "app/workspaces/large/state.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -35,12 +37,12 @@ void add_choices(LargeView& view, const MapLook& look) {
 }
 
 /// The usual sizes, and the draft's own when it is another.
-void add_generator(LargeView& view, const MapLook& look) {
-    view.draft = look.draft;
+void add_generator(LargeView& view, const large::PlantedSpec& draft) {
+    view.draft = draft;
     view.sizes.assign(kPlantedSizes.begin(), kPlantedSizes.end());
-    auto place = std::ranges::lower_bound(view.sizes, look.draft.tokens);
-    if (place == view.sizes.end() || *place != look.draft.tokens)
-        place = view.sizes.insert(place, look.draft.tokens);
+    auto place = std::ranges::lower_bound(view.sizes, draft.tokens);
+    if (place == view.sizes.end() || *place != draft.tokens)
+        place = view.sizes.insert(place, draft.tokens);
     view.size = static_cast<int>(place - view.sizes.begin());
     for (const Index tokens : view.sizes) view.size_names.push_back(grouped(tokens));
 }
@@ -135,10 +137,12 @@ void add_found(LargeView& view, const MapLook& look) {
 
 }  // namespace
 
-void add_side(LargeView& view, const AppState& state) {
+LargeView build_large_view(const AppState& state) {
     const MapLook& look = map_look(state);
+    LargeView view;
+    static_cast<MapView&>(view) = build_map_view(state);
     add_choices(view, look);
-    add_generator(view, look);
+    add_generator(view, large_look(state).draft);
     add_heads(view, state);
     add_go_to(view, state);
     add_picture(view, state);
@@ -146,6 +150,11 @@ void add_side(LargeView& view, const AppState& state) {
     add_top(view, look);
     add_found(view, look);
     view.offers_other = is_toy(state.document());
+    if (!look.input) return view;
+    view.roofline = roofline_view(look);
+    view.inspector = map_inspector(state);
+    view.bottom_line = memory_words(look);
+    return view;
 }
 
 }  // namespace attn::view
