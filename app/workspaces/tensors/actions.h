@@ -82,7 +82,7 @@ struct TensorsListed {
 struct TensorMeasured {
     std::shared_ptr<const TensorListing> of{};  // a late answer for another file changes nothing
     std::string name;
-    std::shared_ptr<const TensorStats> stats{};
+    std::shared_ptr<const ArrayStats> stats{};
     static constexpr Meta kMeta{"", Kind::moment};
     friend void carry_out(AppState& state, const TensorMeasured& action);
 };
