@@ -10,10 +10,8 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/map/camera.h"
-#include "app/workspaces/cost/actions.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/large/workspace.h"
-#include "app/workspaces/numerics/actions.h"
-#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/state.h"
 
@@ -22,16 +20,11 @@ namespace {
 
 constexpr double kPanStep = 0.02;  // of the canvas, a frame
 
-/// A slider pulled from one end to the other: the temperature, or d_k of the saturation workspace. The map is
+/// A slider pulled from one end to the other: the workspace's, or the temperature. The map is
 /// dragged along, an eighth of it in view.
 view::Action drag(const view::AppState& state, int n, int frames) {
     const double part = static_cast<double>(n) / std::max(frames - 1, 1);
-    if (state.workspace == "saturation")
-        return view::SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
-    if (state.workspace == "numerics")
-        return view::SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
-    if (state.workspace == "cost")
-        return view::SetCostTokens{static_cast<Index>(std::exp2(4.0 + 16.0 * part))};
+    if (auto pulled = view::shown_workspace(state).pull(state, part)) return *pulled;
     if (state.workspace == "step") return view::SetTemperature{0.25 * std::exp2(4.0 * part)};
     const view::MapLook& look = view::map_look(state);
     const view::MapCanvas canvas = view::canvas_of(look);

@@ -1,8 +1,7 @@
 #include "app/cli/render_parts.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
-#include "app/workspaces/numerics/state.h"
-#include "app/workspaces/saturation/state.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/step/state.h"
 
 namespace attn::cli {
@@ -34,13 +33,8 @@ Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {
     const bool mapped =
         state.workspace == "large" || view::map_look(state).form != view::MapForm::own;
     if (!view::map_look(state).fault.empty() && mapped) return failed(view::map_look(state).fault);
-    state.trace_ms = view::saturation_curves(state).elapsed_ms =
-        view::numerics_curves(state).elapsed_ms = 0.0;
-    if (!view::map_look(state).snapshot) return {};
-    large::MapSnapshot timeless = *view::map_look(state).snapshot;
-    timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
-    view::map_look(state).snapshot =
-        std::make_shared<const large::MapSnapshot>(std::move(timeless));
+    state.trace_ms = 0.0;
+    for (const view::WorkspaceInfo* const workspace : state.workspaces) workspace->timeless(state);
     return {};
 }
 

@@ -107,6 +107,13 @@ struct WorkspaceInfo {
     bool (*has_settled)(const AppState& state) = nullptr;
     /// The name that a figure of it is given unless the person types another, without extension. Null: its key.
     std::string (*figure_name)(const AppState& state) = nullptr;
+    /// Leaves out what of the screen is a time on this machine: a picture is the same every time.
+    void (*timeless)(AppState& state) = [](AppState&) {};
+    /// A slider, pulled from one end (0) to the other (1): `render --time-drag` measures its frames. nullopt: it has none.
+    std::optional<Action> (*pull)(const AppState& state, double part) =
+        [](const AppState&, double) { return std::optional<Action>(); };
+    /// A file of results is to be checked here. Null: none can be.
+    void (*check)(AppState& state, const std::string& path) = nullptr;
     std::vector<Shot> (*shots)() = [] { return std::vector<Shot>{{"", {}}}; };
     /// What the mouse does here, a sentence each, for help.
     std::span<const std::string_view> mouse = {};

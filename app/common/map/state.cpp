@@ -63,4 +63,11 @@ void describe(Visitor& visit, MapLook& look) {
     visit("search", look.search);
 }
 
+void leave_out_times(AppState& state) {
+    if (!map_look(state).snapshot) return;
+    auto timeless = std::make_shared<large::MapSnapshot>(*map_look(state).snapshot);
+    timeless->pass.seconds = timeless->pass.gflops = timeless->preview.seconds = 0.0;
+    map_look(state).snapshot = std::move(timeless);
+}
+
 }  // namespace attn::view

@@ -108,5 +108,7 @@ struct MapLook {
 /// All that a session keeps of it.
 void describe(Visitor& visit, MapLook& look);
 inline constexpr Look<MapLook> map_look;
+/// What was computed stays, how long it took goes: for pictures.
+void leave_out_times(AppState& state);
 
 }  // namespace attn::view

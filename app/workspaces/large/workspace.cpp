@@ -277,6 +277,7 @@ const WorkspaceInfo kLargeWorkspace{
     .is_animating = is_large_animating,
     .has_settled = has_large_settled,
     .figure_name = large_figure_name,
+    .timeless = leave_out_times,
     .shots = large_shots,
     .mouse = kLargeMouse,
 };

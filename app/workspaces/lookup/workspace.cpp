@@ -386,6 +386,7 @@ const WorkspaceInfo kLookupWorkspace{
     .is_animating = [](const AppState&) { return false; },
     .has_settled = has_lookup_settled,
     .figure_name = lookup_figure_name,
+    .timeless = [](AppState& state) { capacity_curves(state).elapsed_ms = 0.0; },
     .shots = lookup_shots,
     .mouse = kLookupMouse,
 };

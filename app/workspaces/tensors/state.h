@@ -50,6 +50,7 @@ struct TensorsLook {
     std::shared_ptr<const TensorListing> listing;  // null: not listed yet
     std::map<std::string, std::shared_ptr<const ArrayStats>> stats;
 };
+void describe(Visitor& visit, TensorsLook& look);
 
 inline constexpr Look<TensorsLook> tensors_look;
 
