@@ -1,9 +1,9 @@
 #include "app/cli/start.h"
+#include "app/common/check_file.h"
 #include "app/common/map/actions.h"
 #include "app/window/journal.h"
 #include "app/window/tour.h"
 #include "app/workspaces/heads/actions.h"
-#include "app/workspaces/verify/actions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -105,8 +105,6 @@ struct WorkspaceInfo {
     /// How far its request of that name is, 0 … 1.
     void (*progress)(AppState& state, std::string_view request,
                      double done) = [](AppState&, std::string_view, double) {};
-    /// Whether something is typed into a field of its own: keys are letters.
-    bool (*is_typing)(const AppState& state) = [](const AppState&) { return false; };
     /// Whether an inspector stands at the right.
     bool (*has_side)(const AppState& state) = [](const AppState&) { return false; };
     /// Of the selected cell; empty where there is none.
@@ -119,12 +117,12 @@ struct WorkspaceInfo {
     /// Saves what it trained into a folder (Effects::runs) and says so. Null: it trains nothing.
     Result<std::string> (*save_runs)(const AppState& state, const std::string& path) = nullptr;
     bool (*is_animating)(const AppState& state) = [](const AppState&) { return false; };
-    /// What is shown is still on its way to where it was sent: pictures wait for it.
-    bool (*is_arriving)(const AppState& state) = [](const AppState&) { return false; };
     /// Nothing of what is shown is still to come, but for the exact pass of a map. Null: where it requests nothing.
     bool (*has_settled)(const AppState& state) = nullptr;
     /// The name that a figure of it is given unless the person types another, without extension. Null: its key.
     std::string (*figure_name)(const AppState& state) = nullptr;
+    /// A file of results is to be checked here. Null: none can be.
+    void (*check)(AppState& state, const std::string& path) = nullptr;
     std::vector<Shot> (*shots)() = [] { return std::vector<Shot>{{"", {}}}; };
     /// What the mouse does here, a sentence each, for help.
     std::span<const std::string_view> mouse = {};

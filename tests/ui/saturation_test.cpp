@@ -48,9 +48,9 @@ TEST_CASE("the handle is dragged from stop to stop, and the drag is one step of 
     Index widest = 0;
     for (const view::Action& action : actions)
         if (const auto* moved = action.as<view::SetSaturationWidth>()) {
-            CHECK(is_stop(moved->d_k));
-            CHECK(moved->d_k > widest);
-            widest = moved->d_k;
+            CHECK(is_stop(moved->value));
+            CHECK(moved->value > widest);
+            widest = moved->value;
         }
     CHECK(saturation_controls(app.state).d_k == widest);
     CHECK(count<view::BeginGesture>(actions) == 1);
@@ -67,9 +67,9 @@ TEST_CASE("a click under the large plot pins that power of two") {
         pinned = last<view::PinSaturation>(actions);
     }
     REQUIRE(pinned);
-    CHECK(is_stop(pinned->d_k));
-    CHECK(pinned->d_k != 4);
-    CHECK(saturation_controls(app.state).pin == pinned->d_k);
+    CHECK(is_stop(pinned->value));
+    CHECK(pinned->value != 4);
+    CHECK(saturation_controls(app.state).pin == pinned->value);
 }
 
 TEST_CASE("arrow keys go from stop to stop, C pins, D opens the details, B shows five bars") {

@@ -228,8 +228,8 @@ TEST_CASE("limits are named and change nothing") {
                               {SetModelWidth{0}, "d_model is 0: it must be 1 to 128"},
                               {SetTemperature{0.0}, "Temperature is 0"},
                               {SetSentence{"  "}, "The sentence is empty"},
-                              {SetSaturationWidth{0}, "d_k is 0"},
-                              {SetSaturationWidth{4097}, "d_k is 4097: it must be 1 to 4096"},
+                              {SetSaturationWidth{0}, "d_k = 0"},
+                              {SetSaturationWidth{4097}, "d_k = 4097: it must be 1 to 4096"},
                               {LoadPreset{"nope"}, "There is no preset 'nope'"},
                               {SetBackend{"gpu"}, "There is no backend 'gpu'"}}) {
         const AppState before = initial_state();
@@ -244,7 +244,7 @@ TEST_CASE("no journal or session asks for more keys than the workspace draws") {
     const AppState before = after(
         initial_state(), {SetSaturationModel{SaturationModel::sampled}, SetSaturationKeys{256}});
     const AppState state = after(before, {SetSaturationKeys{257}});
-    CHECK(says(state, "The number of keys is 257: it must be 2 to 256."));
+    CHECK(says(state, "Keys = 257: it must be 2 to 256."));
     std::string text = session_to_json(before);
     CHECK(session_from_json(text, "session"));
     text.replace(text.find("\"keys\":256"), 10, "\"keys\":999");

@@ -5,7 +5,6 @@
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/cost/requests.h"
-#include "app/workspaces/cost/workspace.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/sample_states.h"
 

@@ -14,7 +14,6 @@
 #include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/words.h"
-#include "app/workspaces/numerics/workspace.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/sample_states.h"
 
@@ -212,8 +211,8 @@ TEST_CASE("what is out of range is refused and named") {
         CHECK(state.now == start.now);
         return state.message.words;
     };
-    CHECK(refused(SetNumericsGain{0}) == "The gain is 0: it must be 1 to 65536.");
-    CHECK(refused(SetNumericsGain{65537}) == "The gain is 65537: it must be 1 to 65536.");
+    CHECK(refused(SetNumericsGain{0}) == "Gain = 0: it must be 1 to 65536.");
+    CHECK(refused(SetNumericsGain{65537}) == "Gain = 65537: it must be 1 to 65536.");
     CHECK(refused(SetNumericsLogits{{}}) == "The number of logits is 0: it must be 1 to 4096.");
     CHECK(refused(SetNumericsLogits{{1e301}}).find("at most 10³⁰⁰") != std::string::npos);
     CHECK(after(start, {SetNumericsLogits{{kInf, kNaN, -kInf}}}).now == start.now + 1);

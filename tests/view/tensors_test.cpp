@@ -15,8 +15,8 @@ using namespace attn::view;
 
 namespace {
 
-TensorStats measured(std::vector<Index> extents, std::vector<float> values) {
-    return measure_tensor({"float32", std::move(extents), std::move(values)}, {});
+ArrayStats measured(std::vector<Index> extents, std::vector<float> values) {
+    return measure_array({"float32", std::move(extents), std::move(values)}, {});
 }
 
 AppState shown(const Actions& actions = {}) {
@@ -32,7 +32,7 @@ AppState shown(const Actions& actions = {}) {
 TEST_CASE("numbers that are not finite are counted, the first is named, and they are in no mean") {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float inf = std::numeric_limits<float>::infinity();
-    const TensorStats stats = measured({2, 3}, {1.0F, -3.0F, 0.0F, -inf, nan, nan});
+    const ArrayStats stats = measured({2, 3}, {1.0F, -3.0F, 0.0F, -inf, nan, nan});
     CHECK(stats.count == 6);
     CHECK(stats.nans == 2);
     CHECK(stats.infs == 1);
@@ -46,24 +46,23 @@ TEST_CASE("numbers that are not finite are counted, the first is named, and they
 }
 
 TEST_CASE("nothing finite, nothing at all, and text have no mean") {
-    const TensorStats none = measured({1}, {std::numeric_limits<float>::quiet_NaN()});
+    const ArrayStats none = measured({1}, {std::numeric_limits<float>::quiet_NaN()});
     CHECK_FALSE(none.finite);
     CHECK(none.nans == 1);
     CHECK(measured({0, 3}, {}).fault.find("length 0") != std::string::npos);
-    CHECK(measure_tensor({"str", {}, std::string("x")}, {}).fault.find("text") !=
-          std::string::npos);
+    CHECK(measure_array({"str", {}, std::string("x")}, {}).fault.find("text") != std::string::npos);
 }
 
 TEST_CASE("content tells weights and masked scores") {
     const TensorRow row{"tensor_7", "float32", {2, 2}, 16};
-    const TensorStats weights = measured({2, 2}, {1.0F, 0.0F, 0.25F, 0.75F});
+    const ArrayStats weights = measured({2, 2}, {1.0F, 0.0F, 0.25F, 0.75F});
     CHECK(weights.lower);
     CHECK(propose_role(row, &weights).role == "weights");
     CHECK(propose_role(row, &weights).reason.find("all 2 rows sum to 1; 0 above the diagonal") !=
           std::string::npos);
-    const TensorStats scores = measured({2, 2}, {1.0F, -1e9F, 0.25F, 0.75F});
+    const ArrayStats scores = measured({2, 2}, {1.0F, -1e9F, 0.25F, 0.75F});
     CHECK(propose_role(row, &scores).role == "masked");
-    const TensorStats plain = measured({2, 2}, {1.0F, 0.5F, 0.25F, 0.75F});
+    const ArrayStats plain = measured({2, 2}, {1.0F, 0.5F, 0.25F, 0.75F});
     CHECK(propose_role(row, &plain).role.empty());
     CHECK(propose_role(row, nullptr).role.empty());
 }

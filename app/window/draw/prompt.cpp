@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/check_file.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
@@ -7,7 +8,6 @@
 #include "app/window/draw/panels.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/learn/actions.h"
-#include "app/workspaces/verify/actions.h"
 
 namespace attn::ui {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/common/action.h"
+#include "app/common/set_field.h"
 #include "app/workspaces/cost/state.h"
 
 namespace attn::view {
@@ -32,23 +32,9 @@ struct SetCostPreset {
     friend void describe(Visitor& visit, SetCostPreset& action) { visit("key", action.key); }
     friend void carry_out(AppState& state, const SetCostPreset& action);
 };
-struct SetCostPass {
-    CostPass pass;
-    static constexpr Meta kMeta{"set_cost_pass", Kind::edit};
-    friend void describe(Visitor& visit, SetCostPass& action) {
-        visit("pass", action.pass, kCostPassNames);
-    }
-    friend void carry_out(AppState& state, const SetCostPass& action);
-};
+using SetCostPass = SetField<CostPass, cost_controls, "pass", "set_cost_pass", Kind::edit>;
 /// What the inspector explains. Not undone.
-struct SelectCost {
-    CostItem item;
-    static constexpr Meta kMeta{"select_cost", Kind::plain};
-    friend void describe(Visitor& visit, SelectCost& action) {
-        visit("item", action.item, kCostItemNames);
-    }
-    friend void carry_out(AppState& state, const SelectCost& action);
-};
+using SelectCost = SetField<CostItem, cost_look, "item", "select_cost", Kind::plain>;
 /// Runs the engine at these sizes, as far as they can be run here. Not undone.
 struct MeasureCost {
     static constexpr Meta kMeta{"measure_cost", Kind::plain};

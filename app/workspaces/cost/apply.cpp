@@ -49,6 +49,22 @@ void set_heads(CostSizes& sizes, Index heads) {
 
 }  // namespace
 
+void describe(Visitor& visit, CostControls& controls) {
+    constexpr std::string_view kPasses[] = {"forward", "backward"};
+    for (std::size_t n = 0; n < kCostSizeCount; ++n)
+        visit(info(static_cast<CostSize>(n)).key, controls.sizes.values[n]);
+    visit("pass", controls.pass, kPasses, {.tip = "Forward, or the gradients\nKey: B"});
+    if (!visit.reads()) return;
+    if (auto fine = check_cost(controls.sizes); !fine) visit.complain(": " + fine.error().sentence);
+}
+
+void describe(Visitor& visit, CostLook& look) {
+    constexpr std::string_view kItems[] = {
+        "q",       "k",      "v",     "scores",       "scaled",  "masked", "weights",
+        "context", "output", "total", "materialised", "chunked", "fused",  "kv_cache"};
+    visit("item", look.item, kItems);
+}
+
 void carry_out(AppState& state, const SetCostSize& action) {
     Index value = action.value;
     if (action.size == CostSize::kv_heads) value = towards(cost_controls(state).sizes, value);
@@ -76,13 +92,6 @@ void carry_out(AppState& state, const SetCostPreset& action) {
     change(state, "Sizes: " + found->words,
            [&](CostControls& controls) { controls.sizes = *sizes; });
 }
-
-void carry_out(AppState& state, const SetCostPass& action) {
-    change(state, action.pass == CostPass::forward ? "The forward pass" : "The backward pass",
-           [&](CostControls& controls) { controls.pass = action.pass; });
-}
-
-void carry_out(AppState& state, const SelectCost& action) { cost_look(state).item = action.item; }
 
 void carry_out(AppState& state, const MeasureCost&) {
     if (const std::string why = no_measure_words(cost_controls(state)); !why.empty())

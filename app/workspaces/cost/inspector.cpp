@@ -4,7 +4,6 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/cost/view.h"
-#include "app/workspaces/cost/workspace.h"
 #include "core/tex.h"
 
 namespace attn::view {

@@ -12,14 +12,13 @@ inline constexpr std::string_view kCostSizeNames[] = {
     "batch", "heads", "kv_heads",      "tq",    "tk", "d_model", "d_k", "d_v",
     "d_out", "chunk", "element_bytes", "layers"};
 
-inline constexpr std::string_view kCostPassNames[] = {"forward", "backward"};
-
 /// Settings of the Cost workspace; undone with the document.
 struct CostControls {
     CostSizes sizes;
     CostPass pass = CostPass::forward;
     bool operator==(const CostControls&) const = default;
 };
+void describe(Visitor& visit, CostControls& controls);
 
 /// What the inspector explains: a stage of the table, its sum, or a point of a curve.
 enum class CostItem : std::uint8_t {
@@ -38,9 +37,6 @@ enum class CostItem : std::uint8_t {
     fused,
     kv_cache
 };
-inline constexpr std::string_view kCostItemNames[] = {
-    "q",       "k",      "v",     "scores",       "scaled",  "masked", "weights",
-    "context", "output", "total", "materialised", "chunked", "fused",  "kv_cache"};
 inline constexpr std::size_t kCostItemCount = 14;
 
 /// One measurement on this machine.
@@ -59,6 +55,7 @@ struct CostLook {
     bool measures = false;                        // a measurement is asked for
     std::shared_ptr<const CostMeasurement> last;  // from a job; null: none yet
 };
+void describe(Visitor& visit, CostLook& look);
 
 inline constexpr Controls<CostControls> cost_controls;
 inline constexpr Look<CostLook> cost_look;

@@ -195,9 +195,7 @@ void set_controls(CostView& view, const AppState& state) {
     }
     view.sharing_names = {"MHA", "GQA", "MQA"};
     view.sharing = static_cast<int>(sharing_of(controls.sizes));
-    view.pass_names = {"forward", "backward"};
-    view.pass = static_cast<int>(controls.pass);
-    view.sizes = controls.sizes;
+    view.controls = controls;
     view.tokens = controls.sizes[CostSize::tk];
     for (std::size_t n = 0; n < kCostSizeCount; ++n)
         view.fields.push_back(field_of(static_cast<CostSize>(n), controls.sizes));

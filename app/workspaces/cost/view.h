@@ -7,6 +7,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/words.h"
@@ -65,10 +66,8 @@ struct CostView {
     std::vector<std::string> preset_names;
     std::vector<std::string> sharing_names;
     int sharing = 0;
-    std::vector<std::string> pass_names;
-    int pass = 0;
     std::vector<CostFieldView> fields;
-    CostSizes sizes;
+    CostControls controls;
     Index tokens = 1;
     std::string sentence, note;
     PlotView plot;
@@ -83,6 +82,7 @@ inline constexpr Index kMostCostTokens = Index{1} << 24;
 /// `memory`: of this machine, in bytes.
 CostView build_cost_view(const AppState& state, double memory);
 CostView build_cost_view(const AppState& state);
+InspectorView cost_inspector(const AppState& state);
 
 std::vector<CostPreset> cost_presets();
 /// Those of the present document; d_model 0 where Q, K and V are given. An error where it has no sizes.

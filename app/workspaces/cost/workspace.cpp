@@ -1,7 +1,6 @@
 #include "app/common/workspace.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/workspaces/cost/workspace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
-#include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/requests.h"
 #include "app/workspaces/cost/view.h"
@@ -91,6 +88,8 @@ Result<CostSizes> document_sizes(const AppState& state) {
                        {d_out, mixes ? of.d_out : 0}});
 }
 
+namespace {
+
 void enter_cost(AppState& state) {
     say(state, "What attention of these sizes computes, moves and stores: ← and → change T.");
 }
@@ -118,34 +117,12 @@ void add_cost_commands(std::vector<Command>& list, const AppState& state) {
     add("Explain the count before", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
 }
 
-nlohmann::ordered_json write_cost(const AppState& state) {
-    const CostControls& controls = cost_controls(state);
-    nlohmann::ordered_json part;
-    for (std::size_t n = 0; n < kCostSizeCount; ++n)
-        part[std::string(info(static_cast<CostSize>(n)).key)] = controls.sizes.values[n];
-    part["pass"] = kCostPassNames[static_cast<std::size_t>(controls.pass)];
-    part["item"] = kCostItemNames[static_cast<std::size_t>(cost_look(state).item)];
-    return part;
-}
-
-void read_cost(Fields& fields, AppState& state) {
-    CostControls& controls = state.history[state.now].controls.edit<CostControls>();
-    for (std::size_t n = 0; n < kCostSizeCount; ++n)
-        fields.read(info(static_cast<CostSize>(n)).key, controls.sizes.values[n]);
-    fields.read_name("pass", controls.pass, kCostPassNames);
-    fields.read_name("item", cost_look(state).item, kCostItemNames);
-    if (auto fine = check_cost(controls.sizes); !fine)
-        fields.complain(": " + fine.error().sentence);
-}
-
 std::vector<Shot> cost_shots() {
     return {{"", {}},
             {"backward", {SetCostPass{CostPass::backward}, SelectCost{CostItem::scores}}},
             {"llama", {SetCostPreset{"llama3-8b"}, SelectCost{CostItem::kv_cache}}},
             {"document", {SetCostPreset{"document"}, SelectCost{CostItem::total}}}};
 }
-
-namespace {
 
 constexpr std::string_view kCostMouse[] = {
     "Drag over the curves: the number of tokens T.",
@@ -155,6 +132,7 @@ constexpr std::string_view kCostMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_cost>("cost"),
 };
+constexpr KeptValue kKept[] = {kept(cost_controls), kept(cost_look)};
 
 /// The tokens are pulled from one end to the other.
 std::optional<Action> drag_cost(const AppState&, Movement movement, double part) {
@@ -164,29 +142,22 @@ std::optional<Action> drag_cost(const AppState&, Movement movement, double part)
 
 }  // namespace
 
+extern const WorkspaceInfo kCostWorkspace;
 const WorkspaceInfo kCostWorkspace{
     .key = "cost",
     .title = "Cost",
     .tip = "FLOPs, bytes and memory of attention of any size, beside what this machine has.",
     .digit = Key::digit7,
-    .shows_document = false,
     .actions = CostActions::kTypes,
+    .values = kKept,
     .requests = kRequests,
-    .lacks = [](const AppState&) { return std::string(); },
     .enter = enter_cost,
     .add_commands = add_cost_commands,
-    .escape = [](const AppState&) { return std::optional<Action>(); },
     .clear = [](AppState& state) { cost_look(state).item = CostItem::materialised; },
-    .settle = [](AppState&) {},
-    .forget = [](AppState&) {},
+    .still = [](AppState& state) { cost_look(state).last = nullptr; },
     .moved = drag_cost,
     .has_side = [](const AppState&) { return true; },
     .inspector = cost_inspector,
-    .write = write_cost,
-    .read = read_cost,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = [](const AppState& state) { return !cost_look(state).measures; },
-    .figure_name = [](const AppState&) { return std::string("cost"); },
     .shots = cost_shots,
     .mouse = kCostMouse,
 };

@@ -12,8 +12,10 @@ namespace {
 std::string capacity_status(const AppState& state) {
     const CapacityCurves& curves = capacity_curves(state);
     if (!curves.points || curves.of != lookup_controls(state).capacity) return "computing…";
-    return fmt::format("{} draws × {} pairs × {} widths in {:.0f} ms", curves.of.draws,
-                       curves.of.pairs, curves.points->size(), curves.elapsed_ms);
+    const std::string words = fmt::format("{} draws × {} pairs × {} widths", curves.of.draws,
+                                          curves.of.pairs, curves.points->size());
+    return curves.elapsed_ms > 0.0 ? fmt::format("{} in {:.0f} ms", words, curves.elapsed_ms)
+                                   : words;
 }
 
 }  // namespace

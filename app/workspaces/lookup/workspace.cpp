@@ -379,6 +379,7 @@ const WorkspaceInfo kLookupWorkspace{
     .settle = settle_lookup,
     .forget = forget_lookup,
     .follow = follow_lookup,
+    .still = [](AppState& state) { capacity_curves(state).elapsed_ms = 0.0; },
     .has_side = [](const AppState&) { return true; },
     .inspector = lookup_inspector,
     .write = write_lookup,

@@ -1,36 +1,16 @@
 #pragma once
 
-#include "app/common/action.h"
+#include "app/common/set_field.h"
 #include "app/workspaces/numerics/state.h"
 
 namespace attn::view {
 
 // Settings of the Numerics workspace; undone.
 
-/// 1 … kMostGain.
-struct SetNumericsGain {
-    Index gain;
-    static constexpr Meta kMeta{"set_numerics_gain", Kind::drag};
-    friend void describe(Visitor& visit, SetNumericsGain& action) { visit("gain", action.gain); }
-    friend void carry_out(AppState& state, const SetNumericsGain& action);
-};
-/// Other typed logits; goes to them.
-struct SetNumericsLogits {
-    std::vector<double> logits;
-    static constexpr Meta kMeta{"set_numerics_logits", Kind::edit};
-    friend void describe(Visitor& visit, SetNumericsLogits& action) {
-        visit("logits", action.logits);
-    }
-    friend void carry_out(AppState& state, const SetNumericsLogits& action);
-};
-struct SetNumericsRow {
-    LogitRow row;
-    static constexpr Meta kMeta{"set_numerics_row", Kind::edit};
-    friend void describe(Visitor& visit, SetNumericsRow& action) {
-        visit("row", action.row, kLogitRowNames);
-    }
-    friend void carry_out(AppState& state, const SetNumericsRow& action);
-};
+using SetNumericsGain = SetField<Index, numerics_controls, "gain", "set_numerics_gain", Kind::drag>;
+using SetNumericsLogits =
+    SetField<std::vector<double>, numerics_controls, "logits", "set_numerics_logits", Kind::edit>;
+using SetNumericsRow = SetField<LogitRow, numerics_controls, "row", "set_numerics_row", Kind::edit>;
 /// The cell that the inspector explains. Not undone. A key that the row does not have is its last one.
 struct SelectNumericsCell {
     SoftmaxAlgorithm algorithm;

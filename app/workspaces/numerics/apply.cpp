@@ -1,45 +1,33 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "app/common/document/edits.h"
-#include "app/common/logits.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 
 namespace attn::view {
-namespace {
-
-/// Changes a copy, checks it, and makes it the present one.
-template <class Change>
-void change_numerics(AppState& state, const std::string& words, Change&& change_controls) {
-    NumericsControls controls = numerics_controls(state);
-    change_controls(controls);
-    if (auto fine = check_controls(controls); !fine) return say(state, fine.error());
-    edit_controls(state, std::move(controls), words);
+void describe(Visitor& visit, NumericsControls& controls) {
+    constexpr std::string_view kRows[] = {"typed", "document"};
+    visit("row", controls.row, kRows, {.words = "row of logits"});
+    visit("logits", controls.logits);
+    visit("gain", controls.gain,
+          {.tip = "s = gain · x: every logit is multiplied by it\nPowers of two are stops. ← and → "
+                  "go from one to the next.",
+           .low = 1,
+           .high = kMostGain});
+    if (!visit.reads()) return;
+    if (auto fine = check_logits(controls.logits); !fine)
+        visit.complain(": " + fine.error().sentence);
 }
 
-}  // namespace
-
-void carry_out(AppState& state, const SetNumericsGain& action) {
-    change_numerics(state, fmt::format("Gain {}", action.gain),
-                    [&](NumericsControls& controls) { controls.gain = action.gain; });
+void describe(Visitor& visit, NumericsLook& look) {
+    visit("algorithm", look.algorithm, kAlgorithmNames);
+    visit("format", look.format, kFormatNames);
+    visit("key", look.key, {.low = 0, .high = kMostNumericsKeys - 1});
 }
 
-void carry_out(AppState& state, const SetNumericsLogits& action) {
-    change_numerics(state, fmt::format("Logits {}", listed(action.logits)),
-                    [&](NumericsControls& controls) {
-                        controls.row = LogitRow::typed;
-                        controls.logits = action.logits;
-                    });
-}
-
-void carry_out(AppState& state, const SetNumericsRow& action) {
-    const bool document = action.row == LogitRow::document;
-    if (document)
-        if (const auto row = document_logits(state); !row) return say(state, row.error());
-    change_numerics(state, document ? "The row of the document" : "The typed logits",
-                    [&](NumericsControls& controls) { controls.row = action.row; });
+Result<void> prepare(const AppState& state, NumericsControls& next, std::string_view changed) {
+    if (changed == "logits") next.row = LogitRow::typed;
+    if (changed != "row" || next.row == LogitRow::typed) return {};
+    return document_logits(state).map([](const auto&) {});
 }
 
 void carry_out(AppState& state, const SelectNumericsCell& action) {

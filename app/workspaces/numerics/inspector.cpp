@@ -8,7 +8,6 @@
 #include "app/common/logits.h"
 #include "app/workspaces/numerics/parts.h"
 #include "app/workspaces/numerics/row.h"
-#include "app/workspaces/numerics/workspace.h"
 #include "core/tex.h"
 
 namespace attn::view {

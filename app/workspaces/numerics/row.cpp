@@ -64,19 +64,16 @@ std::string row_lacks(const AppState& state) {
     return row ? "" : row.error().sentence;
 }
 
-Result<void> check_controls(const NumericsControls& controls) {
-    const auto keys = std::ssize(controls.logits);
+Result<void> check_logits(const std::vector<double>& logits) {
+    const auto keys = std::ssize(logits);
     if (keys < 1 || keys > kMostNumericsKeys)
         return bad_input(
             fmt::format("the number of logits is {}: it must be 1 to {}", keys, kMostNumericsKeys));
     constexpr double kMost = 1e300;  // that the gain may multiply
-    for (const double x : controls.logits)
+    for (const double x : logits)
         if (std::isfinite(x) && std::abs(x) > kMost)
             return bad_input(
                 fmt::format("a logit is {}: it must be ±∞, NaN or at most 10³⁰⁰", number(x)));
-    if (controls.gain < 1 || controls.gain > kMostGain)
-        return bad_input(
-            fmt::format("the gain is {}: it must be 1 to {}", controls.gain, kMostGain));
     return {};
 }
 

@@ -12,8 +12,6 @@ namespace attn::view {
 
 // The row that softmax is given.
 
-inline constexpr Index kMostNumericsKeys = 4096;
-
 /// The row of the present document that Step looks at, of the sequence and head shown: what softmax is given there, masked
 /// keys −∞. An error says why there is none.
 Result<std::vector<double>> document_logits(const AppState& state);
@@ -24,8 +22,8 @@ std::vector<double> shown_logits(const AppState& state);
 /// "" where the row is as chosen; else why the document has none.
 std::string row_lacks(const AppState& state);
 
-/// 1 to kMostNumericsKeys of any numbers; gain 1 to kMostGain. The error says what is wrong.
-Result<void> check_controls(const NumericsControls& controls);
+/// 1 to kMostNumericsKeys of any numbers. The error says what is wrong.
+Result<void> check_logits(const std::vector<double>& logits);
 
 /// Rows to learn from.
 struct LessonRow {

@@ -7,6 +7,7 @@
 
 #include "app/common/state.h"
 #include "core/numerics.h"
+#include "core/result.h"
 
 namespace attn::view {
 
@@ -16,7 +17,8 @@ inline constexpr std::string_view kAlgorithmNames[] = {"naive", "stable", "log_s
 
 /// Where the logits come from: typed by hand, or the row of the document that Step looks at.
 enum class LogitRow : std::uint8_t { typed, document };
-inline constexpr std::string_view kLogitRowNames[] = {"typed", "document"};
+
+inline constexpr Index kMostNumericsKeys = 4096;
 
 /// Six keys whose differences are small and whose size is not; every one of them times a power of two is a number of
 /// every format.
@@ -38,18 +40,23 @@ struct NumericsControls {
     }
 };
 
+/// Logits go to the typed row; the document's row must be there.
+Result<void> prepare(const AppState& state, NumericsControls& next, std::string_view changed);
+void describe(Visitor& visit, NumericsControls& controls);
+
 /// The cell that the inspector explains.
 struct NumericsLook {
     SoftmaxAlgorithm algorithm = SoftmaxAlgorithm::naive;
     FloatFormat format = FloatFormat::fp16;
     Index key = 1;
 };
+void describe(Visitor& visit, NumericsLook& look);
 
 /// Errors over the gain, from a job.
 struct NumericsCurves {
     std::shared_ptr<const NumericsSweep> sweep;  // null until the first one is ready
     std::vector<double> logits;                  // what it was computed for
-    double elapsed_ms = 0.0;
+    double elapsed_ms = 0.0;                     // 0: not told
 };
 
 inline constexpr Controls<NumericsControls> numerics_controls;

@@ -119,12 +119,10 @@ int lesson_of(const NumericsControls& controls) {
 
 void set_controls(NumericsView& view, const AppState& state, const NumericsRuns& runs) {
     const NumericsControls& controls = numerics_controls(state);
-    view.gain = controls.gain;
-    view.row = controls.row;
+    view.controls = controls;
     for (const LessonRow& lesson : lesson_rows()) view.row_names.emplace_back(lesson.words);
     view.row_names.emplace_back("of the document");
     view.row_choice = lesson_of(controls);
-    view.typed = controls.row == LogitRow::typed;
     view.row_shown = view.row_choice < 0
                          ? "typed by hand"
                          : view.row_names[static_cast<std::size_t>(view.row_choice)];

@@ -7,6 +7,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/workspaces/numerics/actions.h"
 
@@ -50,13 +51,11 @@ struct NumericsFormatRow {
 
 struct NumericsView {
     // controls
-    Index gain = 1;
-    LogitRow row = LogitRow::typed;
+    NumericsControls controls;
     std::vector<std::string> row_names;  // lessons, then the document's
     int row_choice = -1;                 // -1: typed, none of these
     std::string row_shown;               // in the closed list
     std::string logits;                  // typed or of the document, as text
-    bool typed = true;                   // they can be changed
     // what is computed
     std::string sentence, note;
     std::vector<std::string> key_labels;
@@ -68,6 +67,7 @@ struct NumericsView {
     std::string status;
 };
 NumericsView build_numerics_view(const AppState& state);
+InspectorView numerics_inspector(const AppState& state);
 
 /// Of a weight: "86.6 %", "< 0.1 %", and "0" of what is exactly 0.
 std::string weight_words(double weight);

@@ -1,7 +1,6 @@
 #include "app/common/workspace.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/workspaces/numerics/workspace.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,8 +9,6 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
-#include "app/common/fields.h"
-#include "app/common/json.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
@@ -56,10 +53,6 @@ void add_rows(const CommandAdder& add, const AppState& state) {
         row.has_value(), row ? "" : row.error().sentence);
 }
 
-}  // namespace
-
-std::string numerics_lacks(const AppState&) { return {}; }
-
 void enter_numerics(AppState& state) {
     say(state,
         "One softmax, three algorithms, four formats: ← and → change the gain of the logits.");
@@ -72,34 +65,6 @@ void add_numerics_commands(std::vector<Command>& list, const AppState& state) {
     add_rows(add, state);
 }
 
-/// There is always a cell that is explained: the first again.
-void clear_numerics(AppState& state) { numerics_look(state) = {}; }
-
-nlohmann::ordered_json write_numerics(const AppState& state) {
-    const NumericsControls& controls = numerics_controls(state);
-    const NumericsLook& look = numerics_look(state);
-    return {{"row", kLogitRowNames[static_cast<std::size_t>(controls.row)]},
-            {"logits", numbers_to(controls.logits)},
-            {"gain", controls.gain},
-            {"algorithm", kAlgorithmNames[static_cast<std::size_t>(look.algorithm)]},
-            {"format", kFormatNames[static_cast<std::size_t>(look.format)]},
-            {"key", look.key}};
-}
-
-void read_numerics(Fields& fields, AppState& state) {
-    NumericsControls& controls = state.history[state.now].controls.edit<NumericsControls>();
-    NumericsLook& look = numerics_look(state);
-    fields.read_name("row", controls.row, kLogitRowNames);
-    fields.read("logits", controls.logits);
-    fields.read("gain", controls.gain);
-    fields.read_name("algorithm", look.algorithm, kAlgorithmNames);
-    fields.read_name("format", look.format, kFormatNames);
-    fields.read_index("key", look.key, 0, kMostNumericsKeys - 1);
-    if (auto fine = check_controls(controls); !fine) fields.complain(": " + fine.error().sentence);
-}
-
-bool has_numerics_settled(const AppState& state) { return !requested_numerics(state); }
-
 std::vector<Shot> numerics_shots() {
     return {{"", {}},
             {"gain-64", {SetNumericsGain{64}}},
@@ -107,6 +72,8 @@ std::vector<Shot> numerics_shots() {
             {"equal-keys", {SetNumericsLogits{lesson_rows()[3].logits}, SetNumericsGain{1}}},
             {"document", {SetNumericsRow{LogitRow::document}}}};
 }
+
+}  // namespace
 
 // ---- requests
 
@@ -138,6 +105,7 @@ constexpr std::string_view kNumericsMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_numerics>("numerics"),
 };
+constexpr KeptValue kKept[] = {kept(numerics_controls), kept(numerics_look)};
 
 /// The gain is pulled from one end to the other.
 std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
@@ -147,30 +115,22 @@ std::optional<Action> drag_numerics(const AppState&, Movement movement, double p
 
 }  // namespace
 
+extern const WorkspaceInfo kNumericsWorkspace;
 const WorkspaceInfo kNumericsWorkspace{
     .key = "numerics",
     .title = "Numerics",
     .tip = "Why softmax subtracts the maximum: where each number format breaks.",
     .digit = Key::digit6,
-    .shows_document = false,
     .actions = NumericsActions::kTypes,
+    .values = kKept,
     .requests = kRequests,
-    .lacks = numerics_lacks,
     .enter = enter_numerics,
     .add_commands = add_numerics_commands,
-    .escape = [](const AppState&) { return std::optional<Action>(); },
-    .clear = clear_numerics,
-    .settle = [](AppState&) {},
-    .forget = [](AppState&) {},
+    .clear = [](AppState& state) { numerics_look(state) = {}; },
     .still = [](AppState& state) { numerics_curves(state).elapsed_ms = 0.0; },
     .moved = drag_numerics,
     .has_side = [](const AppState&) { return true; },
     .inspector = numerics_inspector,
-    .write = write_numerics,
-    .read = read_numerics,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = has_numerics_settled,
-    .figure_name = [](const AppState&) { return std::string("numerics"); },
     .shots = numerics_shots,
     .mouse = kNumericsMouse,
 };

@@ -25,7 +25,4 @@ std::optional<SweepRequest> requested_sweep(const AppState& state);
 /// SweepReady.
 Action run(const SweepRequest& request, const RunControl& control);
 
-/// Limits of what the workspace can draw, narrower than those of core's check_saturation().
-Result<void> check_controls(const SaturationControls& controls);
-
 }  // namespace attn::view

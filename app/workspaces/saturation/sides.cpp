@@ -149,8 +149,8 @@ ComparedNumber compared(std::string label, std::string formula, const char* tool
 
 void set_sides(SaturationView& view, const SaturationPair& pair, ThemeName theme) {
     const ColorRange range = shared_range(pair);
-    view.scaled = side_view(pair.scaled, view.d_k, true);
-    view.unscaled = side_view(pair.unscaled, view.d_k, false);
+    view.scaled = side_view(pair.scaled, view.controls.d_k, true);
+    view.unscaled = side_view(pair.unscaled, view.controls.d_k, false);
     view.scaled.jacobian = jacobian_view(pair.scaled, "scaled", range, theme);
     view.unscaled.jacobian = jacobian_view(pair.unscaled, "unscaled", range, theme);
 }

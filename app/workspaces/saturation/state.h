@@ -8,7 +8,11 @@
 
 namespace attn::view {
 
-inline constexpr std::string_view kModelNames[] = {"fixed_logits", "sampled"};
+// Limits of what a person may ask for.
+inline constexpr Index kWidestSweep = 4096;
+inline constexpr Index kFewestKeys = 2;
+inline constexpr Index kMostKeys = 256;
+inline constexpr Index kMostDraws = 4000;
 
 /// The model that the workspace opens on: where the growth with √d_k comes from by itself.
 inline SaturationSettings sampled_settings() {
@@ -25,17 +29,21 @@ struct SaturationControls {
     Index draw = 0;  // trial shown in the sampled model; "re-draw" adds 1
     bool operator==(const SaturationControls&) const = default;
 };
+void describe(Visitor& visit, SaturationControls& controls);
+/// Typed logits go to their model; the draw stays among the draws.
+Result<void> prepare(const AppState& state, SaturationControls& next, std::string_view changed);
 
 /// What is open in it.
 struct SaturationLook {
-    bool details = false;
+    bool details = false;  // the derivative by the raw score, and more numbers of the row shown
 };
+void describe(Visitor& visit, SaturationLook& look);
 
 /// The curves over d_k, from a job.
 struct SaturationCurves {
     std::shared_ptr<const std::vector<SaturationPoint>> sweep;  // null until the first one is ready
     SaturationSettings settings;                                // what it was computed for
-    double elapsed_ms = 0.0;
+    double elapsed_ms = 0.0;                                    // 0: not told
 };
 
 inline constexpr Controls<SaturationControls> saturation_controls;

@@ -106,17 +106,11 @@ std::string row_caption(const SaturationControls& controls) {
 void set_controls(SaturationView& view, const AppState& state) {
     const SaturationControls& controls = saturation_controls(state);
     const SaturationSettings& settings = controls.settings;
-    view.model = settings.model;
-    view.model_names = {"fixed logits × √d_k", "sampled q, k ~ N(0, 1)"};
+    view.controls = controls;
+    view.look = saturation_look(state);
     view.drawn = settings.model == SaturationModel::sampled;
     view.model_words = model_words(settings);
-    view.d_k = controls.d_k;
-    view.keys = settings.keys;
-    view.draws = settings.trials;
-    view.seed = settings.seed;
-    view.draw = controls.draw;
     view.logits = written_logits(settings.logits);
-    view.show_details = saturation_look(state).details;
 }
 
 void set_medians(SaturationView& view, const Medians& medians) {
@@ -196,7 +190,7 @@ SaturationView build_saturation_view(const AppState& state) {
                  !saturation_curves(state).sweep;
     view.row_caption = row_caption(controls);
     set_sides(view, pair, state.theme);
-    if (view.show_details) view.details = details_of(medians, pair, view.drawn);
+    if (view.look.details) view.details = details_of(medians, pair, view.drawn);
     view.status = status_words(state, view.stale);
     return view;
 }

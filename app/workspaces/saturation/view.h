@@ -94,15 +94,11 @@ struct SaturationDetails {
 
 struct SaturationView {
     // controls
-    SaturationModel model;
-    std::vector<std::string> model_names;
-    bool drawn;               // sampled: keys, seed and re-draw mean something
+    SaturationControls controls;
+    SaturationLook look;
+    bool drawn = false;       // sampled: keys, seed and re-draw mean something
     std::string model_words;  // what this model is, one sentence
-    Index d_k, keys, draws;
-    std::uint64_t seed;
-    Index draw;
     std::string logits;
-    bool show_details;
     // what is computed
     std::string tex, formula;  // the heading, typeset and plain
     std::string sentence;
@@ -116,11 +112,6 @@ struct SaturationView {
     SaturationDetails details;
     std::string status;  // "200 draws × 16 keys × 13 widths in 84 ms", "computing…"
 };
-
-// Limits of what a person may ask for.
-inline constexpr Index kFewestKeys = 2;
-inline constexpr Index kMostKeys = 256;
-inline constexpr Index kMostDraws = 4000;
 
 /// The power of two that is next to `d_k` on a log axis.
 Index nearest_stop(double d_k);

@@ -1,7 +1,6 @@
 #include "app/common/workspace.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/workspaces/saturation/workspace.h"
 
 #include <algorithm>
 #include <array>
@@ -11,16 +10,12 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
-#include "app/common/fields.h"
-#include "app/common/json.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/requests.h"
 #include "app/workspaces/saturation/view.h"
 
 namespace attn::view {
 namespace {
-
-constexpr Index kWidestSweep = 4096;
 
 /// The same settings, and a point for every width.
 bool is_answered(const SweepRequest& wanted, const SaturationCurves& curves) {
@@ -29,10 +24,6 @@ bool is_answered(const SweepRequest& wanted, const SaturationCurves& curves) {
         return std::ranges::find(*curves.sweep, d_k, &SaturationPoint::d_k) != curves.sweep->end();
     });
 }
-
-}  // namespace
-
-std::string saturation_lacks(const AppState&) { return {}; }
 
 void enter_saturation(AppState& state) {
     say(state, "The same scores with and without ÷√d_k: ← and → move d_k, C pins it to compare.");
@@ -58,50 +49,11 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
         ShowSaturationDetails{!details});
 }
 
-std::optional<Action> escape_saturation(const AppState&) { return std::nullopt; }
-void clear_saturation(AppState&) {}
-InspectorView saturation_inspector(const AppState&) { return {}; }
-
-nlohmann::ordered_json write_saturation(const AppState& state) {
-    const SaturationControls& controls = saturation_controls(state);
-    const SaturationSettings& settings = controls.settings;
-    return {{"model", kModelNames[static_cast<std::size_t>(settings.model)]},
-            {"logits", settings.logits},
-            {"keys", settings.keys},
-            {"trials", settings.trials},
-            {"seed", settings.seed},
-            {"d_k", controls.d_k},
-            {"pin", controls.pin},
-            {"draw", controls.draw},
-            {"details", saturation_look(state).details}};
-}
-
-void read_saturation(Fields& fields, AppState& state) {
-    SaturationControls& controls = state.history[state.now].controls.edit<SaturationControls>();
-    SaturationSettings& settings = controls.settings;
-    fields.read_name("model", settings.model, kModelNames);
-    fields.read("logits", settings.logits);
-    fields.read("keys", settings.keys);
-    fields.read("trials", settings.trials);
-    fields.read("seed", settings.seed);
-    fields.read("d_k", controls.d_k);
-    fields.read("pin", controls.pin);
-    fields.read("draw", controls.draw);
-    fields.read("details", saturation_look(state).details);
-    bool side = false;  // that older sessions had in focus
-    fields.read("scaling", side);
-    if (auto fine = check_controls(controls); !fine) fields.complain(": " + fine.error().sentence);
-}
-
-bool is_saturation_animating(const AppState&) { return false; }
-
-bool has_saturation_settled(const AppState& state) { return !requested_sweep(state); }
-
-std::string saturation_figure_name(const AppState&) { return "saturation"; }
-
 std::vector<Shot> saturation_shots() {
     return {{"", {}}, {"details", {ShowSaturationDetails{true}}}, {"five-bars", {ShowFiveBars{}}}};
 }
+
+}  // namespace
 
 // ---- requests
 
@@ -151,6 +103,7 @@ constexpr std::string_view kSaturationMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_sweep>("curves"),
 };
+constexpr KeptValue kKept[] = {kept(saturation_controls), kept(saturation_look)};
 
 /// d_k is pulled from one end to the other.
 std::optional<Action> drag_saturation(const AppState&, Movement movement, double part) {
@@ -160,30 +113,19 @@ std::optional<Action> drag_saturation(const AppState&, Movement movement, double
 
 }  // namespace
 
+extern const WorkspaceInfo kSaturationWorkspace;
 const WorkspaceInfo kSaturationWorkspace{
     .key = "saturation",
     .title = "Saturation",
     .tip = "Why scores are divided by √d_k: softmax saturates.",
     .digit = Key::digit2,
-    .shows_document = false,
     .actions = SaturationActions::kTypes,
+    .values = kKept,
     .requests = kRequests,
-    .lacks = saturation_lacks,
     .enter = enter_saturation,
     .add_commands = add_saturation_commands,
-    .escape = escape_saturation,
-    .clear = clear_saturation,
-    .settle = [](AppState&) {},
-    .forget = [](AppState&) {},
     .still = [](AppState& state) { saturation_curves(state).elapsed_ms = 0.0; },
     .moved = drag_saturation,
-    .has_side = [](const AppState&) { return false; },
-    .inspector = saturation_inspector,
-    .write = write_saturation,
-    .read = read_saturation,
-    .is_animating = is_saturation_animating,
-    .has_settled = has_saturation_settled,
-    .figure_name = saturation_figure_name,
     .shots = saturation_shots,
     .mouse = kSaturationMouse,
 };

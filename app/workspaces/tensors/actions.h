@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "app/common/action.h"
+#include "app/common/set_field.h"
 #include "app/workspaces/tensors/state.h"
 
 namespace attn::view {
@@ -11,12 +11,8 @@ namespace attn::view {
 // What of the arrays of the opened file is looked at, and how they are to be read.
 
 /// Names that have these letters, whatever their case.
-struct FilterTensors {
-    std::string text;
-    static constexpr Meta kMeta{"filter_tensors", Kind::plain};
-    friend void describe(Visitor& visit, FilterTensors& action) { visit("text", action.text); }
-    friend void carry_out(AppState& state, const FilterTensors& action);
-};
+using FilterTensors =
+    SetField<std::string, tensors_look, "filter", "filter_tensors", Kind::plain, "text">;
 struct SortTensors {
     TensorColumn column;
     bool descending;
@@ -82,7 +78,7 @@ struct TensorsListed {
 struct TensorMeasured {
     std::shared_ptr<const TensorListing> of{};  // a late answer for another file changes nothing
     std::string name;
-    std::shared_ptr<const TensorStats> stats{};
+    std::shared_ptr<const ArrayStats> stats{};
     static constexpr Meta kMeta{"", Kind::moment};
     friend void carry_out(AppState& state, const TensorMeasured& action);
 };

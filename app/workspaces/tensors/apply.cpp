@@ -44,8 +44,11 @@ nlohmann::ordered_json options_of(const FileOrigin& file) {
 
 }  // namespace
 
-void carry_out(AppState& state, const FilterTensors& action) {
-    tensors_look(state).filter = action.text;
+void describe(Visitor& visit, TensorsLook& look) {
+    visit("filter", look.filter);
+    visit("sort", look.sort, kTensorColumnNames);
+    visit("descending", look.descending);
+    visit("selected", look.selected);
 }
 
 void carry_out(AppState& state, const SortTensors& action) {

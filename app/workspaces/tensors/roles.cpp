@@ -103,7 +103,7 @@ std::string axes_of(const TensorRow& row, std::string_view role) {
     return std::string(kHeads[n]);
 }
 
-RoleProposal by_content(const TensorRow& row, const TensorStats& stats) {
+RoleProposal by_content(const TensorRow& row, const ArrayStats& stats) {
     const std::size_t n = row.extents.size();
     if (!stats.fault.empty() || n < 2 || n > 4) return {};
     if (stats.nonnegative && stats.unit_rows == stats.rows && stats.high <= 1.0)
@@ -170,7 +170,7 @@ void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal
 
 std::span<const TensorRole> tensor_roles() { return kRoles; }
 
-RoleProposal propose_role(const TensorRow& row, const TensorStats* stats,
+RoleProposal propose_role(const TensorRow& row, const ArrayStats* stats,
                           const TensorListing* beside) {
     RoleProposal named = by_name(row);
     settle_axes(row, beside, named);

@@ -25,7 +25,7 @@ struct RoleProposal {
 };
 /// By name and shape; by content where `stats` are there (null: not measured). `beside`: the file's other arrays, whose
 /// widths tell a projection [in, out] from one as nn.Linear stores it, [out, in]; a square one is not guessed.
-RoleProposal propose_role(const TensorRow& row, const TensorStats* stats,
+RoleProposal propose_role(const TensorRow& row, const ArrayStats* stats,
                           const TensorListing* beside = nullptr);
 
 /// Of a file: each array's own name or the role that it was given -> as the options write it, "a=Q,b=K".

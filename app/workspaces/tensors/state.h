@@ -10,10 +10,13 @@
 #include "app/common/state.h"
 #include "core/tensor.h"
 
+namespace attn {
+struct ArrayStats;
+}
+
 namespace attn::view {
 
 struct TensorListing;
-struct TensorStats;
 
 /// Columns of the table, in their order.
 enum class TensorColumn : std::uint8_t {
@@ -45,8 +48,9 @@ struct TensorsLook {
     // of the moment: in no session and no journal
     std::pair<Index, Index> seen{0, 24};           // rows of the table on screen, from and past
     std::shared_ptr<const TensorListing> listing;  // null: not listed yet
-    std::map<std::string, std::shared_ptr<const TensorStats>> stats;
+    std::map<std::string, std::shared_ptr<const ArrayStats>> stats;
 };
+void describe(Visitor& visit, TensorsLook& look);
 
 inline constexpr Look<TensorsLook> tensors_look;
 

@@ -26,7 +26,7 @@ std::string lower_case(std::string text) {
     return text;
 }
 
-const TensorStats* stats_of(const AppState& state, const std::string& name) {
+const ArrayStats* stats_of(const AppState& state, const std::string& name) {
     const auto found = tensors_look(state).stats.find(name);
     return found == tensors_look(state).stats.end() ? nullptr : found->second.get();
 }
@@ -51,7 +51,7 @@ std::string role_text(const AppState& state, const TensorRow& row) {
 }
 
 std::string stat_text(const AppState& state, const TensorRow& row, TensorColumn column) {
-    const TensorStats* const stats = stats_of(state, row.name);
+    const ArrayStats* const stats = stats_of(state, row.name);
     if (stats == nullptr) return row.bytes > kMostUnasked ? "select it" : std::string(kPending);
     if (!stats->fault.empty()) return "–";
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
@@ -71,7 +71,7 @@ std::string stat_text(const AppState& state, const TensorRow& row, TensorColumn 
 
 /// NaN sorts what is not measured last, whichever way.
 double stat_number(const AppState& state, const TensorRow& row, TensorColumn column) {
-    const TensorStats* const stats = stats_of(state, row.name);
+    const ArrayStats* const stats = stats_of(state, row.name);
     const double none = std::nan("");
     if (column == TensorColumn::bytes) return row.bytes;
     if (stats == nullptr || !stats->fault.empty()) return none;
@@ -121,7 +121,7 @@ TensorLine line_of(const AppState& state, const TensorRow& row) {
     TensorLine line;
     line.name = row.name;
     line.selected = row.name == tensors_look(state).selected;
-    const TensorStats* const stats = stats_of(state, row.name);
+    const ArrayStats* const stats = stats_of(state, row.name);
     line.faulty = stats != nullptr && (stats->nans > 0 || stats->infs > 0);
     const std::string role = role_text(state, row);
     line.unused = role.starts_with("not used");
@@ -137,7 +137,7 @@ std::string index_text(const std::vector<Index>& index) {
     return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
-void add_stat_lines(const TensorStats& stats, TensorDetail& detail) {
+void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
     detail.lines.push_back(
         fmt::format("{} numbers, {} of them 0", count(stats.count), count(stats.zeros)));
@@ -159,7 +159,7 @@ void add_stat_lines(const TensorStats& stats, TensorDetail& detail) {
                                            number(stats.least_sum), number(stats.most_sum)));
 }
 
-void add_role_lines(const AppState& state, const TensorRow& row, const TensorStats* stats,
+void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStats* stats,
                     TensorDetail& detail) {
     if (!std::holds_alternative<FileOrigin>(state.document().origin)) return;
     const auto& read = state.document().roles;
@@ -187,7 +187,7 @@ void add_role_lines(const AppState& state, const TensorRow& row, const TensorSta
     if (at != detail.role_keys.end()) detail.role = static_cast<int>(at - detail.role_keys.begin());
 }
 
-Image paint_preview(const TensorStats& stats, const ColorRange& range, ThemeName name) {
+Image paint_preview(const ArrayStats& stats, const ColorRange& range, ThemeName name) {
     Image image{static_cast<int>(stats.preview_columns), static_cast<int>(stats.preview_rows), {}};
     const Theme& theme = view::theme(name);
     for (const float value : stats.preview) {
@@ -200,7 +200,7 @@ Image paint_preview(const TensorStats& stats, const ColorRange& range, ThemeName
     return image;
 }
 
-void add_picture(const AppState& state, const std::shared_ptr<const TensorStats>& stats,
+void add_picture(const AppState& state, const std::shared_ptr<const ArrayStats>& stats,
                  TensorDetail& detail) {
     if (stats->preview.empty()) return;
     const bool unit = stats->nonnegative && stats->high <= 1.0;
@@ -230,7 +230,7 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
     detail.title = row->name;
     detail.shape =
         fmt::format("{} {}, {}", row->dtype, extents_text(row->extents), bytes_words(row->bytes));
-    const TensorStats* const stats = stats_of(state, row->name);
+    const ArrayStats* const stats = stats_of(state, row->name);
     if (stats == nullptr)
         detail.pending = "Its numbers are being read.";
     else if (!stats->fault.empty())

@@ -1,16 +1,16 @@
 #include "app/common/workspace.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/workspaces/tensors/workspace.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "app/common/describe_json.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
-#include "app/common/fields.h"
-#include "app/common/json.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/requests.h"
 #include "app/workspaces/tensors/roles.h"
@@ -47,8 +47,6 @@ void take_roles(AppState& state) {
         text.erase(0, end + 1);
     }
 }
-
-}  // namespace
 
 void enter_tensors(AppState& state) {
     say(state, "Every array of what is open: ↑ and ↓ select one, N sorts by the next column.");
@@ -92,8 +90,6 @@ std::optional<Action> escape_tensors(const AppState& state) {
     return std::nullopt;
 }
 
-void clear_tensors(AppState& state) { tensors_look(state).selected.clear(); }
-
 void settle_tensors(AppState& state) {
     TensorsLook& look = tensors_look(state);
     if (!look.listing || look.listing->document == state.shared_document()) return;
@@ -109,32 +105,15 @@ void forget_tensors(AppState& state) {
     take_roles(state);
 }
 
-InspectorView tensors_inspector(const AppState&) { return {}; }
-
-nlohmann::ordered_json write_tensors(const AppState& state) {
-    const TensorsLook& look = tensors_look(state);
-    return {{"filter", look.filter},
-            {"sort", kTensorColumnNames[static_cast<std::size_t>(look.sort)]},
-            {"descending", look.descending},
-            {"selected", look.selected}};
-}
-
 void read_tensors_look(Fields& fields, AppState& state) {
-    TensorsLook& look = tensors_look(state);
-    fields.read("filter", look.filter);
-    fields.read_name("sort", look.sort, kTensorColumnNames);
-    fields.read("descending", look.descending);
-    fields.read("selected", look.selected);
+    JsonReader reader(fields);
+    describe(reader, tensors_look(state));
     take_roles(state);
 }
-
-bool has_tensors_settled(const AppState& state) { return !requested_tensors(state); }
 
 std::vector<Shot> tensors_shots() {
     return {{"", {LoadPreset{"three-heads"}, SelectTensor{"W_Q"}}}};
 }
-
-namespace {
 
 constexpr std::string_view kTensorsMouse[] = {
     "Click a row: that array is measured and drawn at the right.",
@@ -143,9 +122,11 @@ constexpr std::string_view kTensorsMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_tensors>("tensors"),
 };
+constexpr KeptValue kKept[] = {kept(tensors_look)};
 
 }  // namespace
 
+extern const WorkspaceInfo kTensorsWorkspace;
 const WorkspaceInfo kTensorsWorkspace{
     .key = "tensors",
     .title = "Tensors",
@@ -153,21 +134,15 @@ const WorkspaceInfo kTensorsWorkspace{
     .digit = Key::digit9,
     .shows_document = true,
     .actions = TensorsActions::kTypes,
+    .values = kKept,
     .requests = kRequests,
-    .lacks = [](const AppState&) { return std::string(); },
     .enter = enter_tensors,
     .add_commands = add_tensors_commands,
     .escape = escape_tensors,
-    .clear = clear_tensors,
+    .clear = [](AppState& state) { tensors_look(state).selected.clear(); },
     .settle = settle_tensors,
     .forget = forget_tensors,
-    .has_side = [](const AppState&) { return false; },
-    .inspector = tensors_inspector,
-    .write = write_tensors,
     .read = read_tensors_look,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = has_tensors_settled,
-    .figure_name = [](const AppState&) { return std::string("tensors"); },
     .shots = tensors_shots,
     .mouse = kTensorsMouse,
 };

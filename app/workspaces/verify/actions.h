@@ -3,20 +3,14 @@
 #include <memory>
 #include <string>
 
-#include "app/common/action.h"
+#include "app/common/check_file.h"
+#include "app/common/set_field.h"
 #include "app/workspaces/verify/state.h"
 
 namespace attn::view {
 
 // Which results are checked against the reference, and which of their numbers is looked at.
 
-/// A file of results, of the inputs that are open or of its own; "": those of what is open.
-struct CheckFile {
-    std::string path;
-    static constexpr Meta kMeta{"check_file", Kind::plain};
-    friend void describe(Visitor& visit, CheckFile& action) { visit("path", action.path); }
-    friend void carry_out(AppState& state, const CheckFile& action);
-};
 /// The results are the reference's with this fault of the table in them; "": they are not.
 struct PlantFault {
     std::string fault;
@@ -25,12 +19,7 @@ struct PlantFault {
     friend void carry_out(AppState& state, const PlantFault& action);
 };
 /// By its key; its worst number is looked at.
-struct ShowChecked {
-    std::string array;
-    static constexpr Meta kMeta{"show_checked", Kind::plain};
-    friend void describe(Visitor& visit, ShowChecked& action) { visit("array", action.array); }
-    friend void carry_out(AppState& state, const ShowChecked& action);
-};
+using ShowChecked = SetField<std::string, verify_look, "array", "show_checked", Kind::plain>;
 struct SelectChecked {
     Index batch, head, row, column;
     static constexpr Meta kMeta{"select_checked", Kind::plain};
@@ -47,14 +36,7 @@ struct SelectWorst {
     static constexpr Meta kMeta{"select_worst", Kind::plain};
     friend void carry_out(AppState& state, const SelectWorst& action);
 };
-struct SetErrorScale {
-    ErrorScale scale;
-    static constexpr Meta kMeta{"set_error_scale", Kind::plain};
-    friend void describe(Visitor& visit, SetErrorScale& action) {
-        visit("scale", action.scale, kErrorScaleNames);
-    }
-    friend void carry_out(AppState& state, const SetErrorScale& action);
-};
+using SetErrorScale = SetField<ErrorScale, verify_look, "scale", "set_error_scale", Kind::plain>;
 /// A cell of a stage that is checked, in Step with its whole arithmetic. A head is one of the queries'.
 struct OpenCheckedInStep {
     Stage stage;

@@ -5,7 +5,7 @@
 
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/requests.h"
-#include "app/workspaces/verify/workspace.h"
+#include "app/workspaces/verify/view.h"
 #include "core/cast.h"
 
 namespace attn::view {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/common/state.h"
+#include "core/result.h"
 #include "core/tensor.h"
 
 namespace attn::view {
@@ -19,9 +20,6 @@ enum class ErrorScale : std::uint8_t {
     relative,    // |actual − expected| / |expected|
     ulp          // float32 numbers between the two
 };
-inline constexpr std::string_view kErrorScaleNames[] = {"tolerance", "difference", "relative",
-                                                        "ulp"};
-
 /// One number of an array that is checked.
 struct CheckedCell {
     Index b = 0;
@@ -42,6 +40,9 @@ struct VerifyLook {
     // of the moment: in no session and no journal
     std::shared_ptr<const Checked> result;  // null: not computed
 };
+void describe(Visitor& visit, VerifyLook& look);
+/// Of another array its worst number is looked at.
+Result<void> prepare(const AppState& state, VerifyLook& next, std::string_view changed);
 
 inline constexpr Look<VerifyLook> verify_look;
 

@@ -1,5 +1,4 @@
 #include "app/workspaces/verify/view.h"
-#include "app/workspaces/verify/actions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,6 @@
 #include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/verify/requests.h"
-#include "app/workspaces/verify/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -23,9 +21,6 @@ using verify::DiffRow;
 using verify::Errors;
 
 constexpr Index kMostVerifyCells = 64;  // rows and columns of the map; more are blocks
-constexpr std::string_view kScaleWords[] = {"share of tolerance", "difference", "relative error",
-                                            "ULP"};
-
 const verify::DiffReport* report_of(const AppState& state) {
     const auto& result = verify_look(state).result;
     return result && result->error.empty() ? &result->report : nullptr;
@@ -263,8 +258,7 @@ std::string point_of(const verify::DiffReport& report) {
 }
 
 void add_choices(const AppState& state, VerifyView& view) {
-    for (const std::string_view words : kScaleWords) view.scale_names.emplace_back(words);
-    view.scale = static_cast<int>(verify_look(state).scale);
+    view.look = verify_look(state);
     view.fault_keys = {""};
     view.fault_names = {"no fault planted"};
     for (const verify::Fault& fault : verify::fault_table()) {

@@ -6,6 +6,7 @@
 
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
+#include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/state.h"
 #include "core/verify/report.h"
 
@@ -46,13 +47,22 @@ struct VerifyView {
     std::vector<Finding> findings;
     std::optional<GridView> grid;  // of the head that is shown
     std::string blocks;            // how many numbers a cell stands for; "": one
-    std::vector<std::string> scale_names, fault_names, fault_keys;
-    int scale = 0, fault = 0;
+    VerifyLook look;
+    std::vector<std::string> fault_names, fault_keys;
+    int fault = 0;
     std::string status;
 };
 
+/// Ways of measuring errors, as a person reads them.
+inline constexpr std::string_view kScaleWords[] = {"share of tolerance", "difference",
+                                                   "relative error", "ULP"};
+
 VerifyView build_verify_view(const AppState& state);
 InspectorView verify_inspector(const AppState& state);
+/// Why there is nothing to check; "": there is.
+std::string verify_lacks(const AppState& state);
+/// Opens the number that is looked at; nullopt: it is no cell of what is open.
+std::optional<OpenCheckedInStep> checked_in_step(const AppState& state);
 /// The cell of the array that a drawn cell stands for: of a block its worst one.
 CheckedCell checked_cell_at(const AppState& state, Index row, Index column);
 /// The array that is shown; nullptr: there is none.

@@ -1,21 +1,18 @@
 #include "app/common/workspace.h"
-#include "app/workspaces/masks/actions.h"
-#include "app/workspaces/verify/state.h"
-#include "app/workspaces/verify/workspace.h"
 
 #include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/common/actions.h"
+#include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
-#include "app/common/fields.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/requests.h"
 #include "app/workspaces/verify/view.h"
 #include "core/text.h"
@@ -28,13 +25,11 @@ bool is_file(const AppState& state) {
 }
 
 Action checked_beside(const AppState& state, Index step) {
-    const VerifyView view = build_verify_view(state);
-    Index at = 0;
-    for (std::size_t n = 0; n < view.lines.size(); ++n)
-        if (view.lines[n].shown) at = static_cast<Index>(n);
-    if (view.lines.empty()) return ShowChecked{verify_look(state).array};
-    const Index to = std::clamp<Index>(at + step, 0, std::ssize(view.lines) - 1);
-    return ShowChecked{view.lines[static_cast<std::size_t>(to)].key};
+    const verify::DiffRow* const shown = shown_array(state);
+    if (shown == nullptr) return ShowChecked{verify_look(state).array};
+    const auto& rows = verify_look(state).result->report.rows;
+    const Index to = std::clamp<Index>(shown - rows.data() + step, 0, std::ssize(rows) - 1);
+    return ShowChecked{rows[static_cast<std::size_t>(to)].key};
 }
 
 Action moved_cell(const AppState& state, Index rows, Index columns, Index heads = 0) {
@@ -84,6 +79,8 @@ std::optional<OpenCheckedInStep> checked_in_step(const AppState& state) {
     return OpenCheckedInStep{*stage, at->b, head, at->t, at->d};
 }
 
+namespace {
+
 void enter_verify(AppState& state) {
     if (const std::string lacks = verify_lacks(state); !lacks.empty()) return say(state, lacks);
     say(state,
@@ -105,7 +102,7 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
             computes && look.fault != fault.key);
     const auto next = static_cast<std::size_t>(look.scale) + 1;
     add("Measure errors in the next way", plain(Key::n),
-        SetErrorScale{static_cast<ErrorScale>(next % std::size(kErrorScaleNames))});
+        SetErrorScale{static_cast<ErrorScale>(next % std::size(kScaleWords))});
     const bool any = shown_cell(state).has_value();
     add("The worst number of the array", plain(Key::w), SelectWorst{}, any);
     add("The array before", plain(Key::page_up), checked_beside(state, -1), any);
@@ -136,30 +133,15 @@ void forget_verify(AppState& state) {
     verify_look(state).scale = scale;
 }
 
+/// Its file, from wherever the session is opened.
 nlohmann::ordered_json write_verify(const AppState& state) {
-    const VerifyLook& look = verify_look(state);
-    // From wherever the session is opened.
-    const std::string file = look.file.empty() ? "" : std::filesystem::absolute(look.file).string();
-    return {{"file", file},
-            {"fault", look.fault},
-            {"array", look.array},
-            {"scale", kErrorScaleNames[static_cast<std::size_t>(look.scale)]}};
+    VerifyLook look = verify_look(state);
+    if (!look.file.empty()) look.file = std::filesystem::absolute(look.file).string();
+    nlohmann::ordered_json part;
+    JsonWriter writer(part);
+    describe(writer, look);
+    return part;
 }
-
-void read_verify(Fields& fields, AppState& state) {
-    VerifyLook& look = verify_look(state);
-    fields.read("file", look.file);
-    fields.read("fault", look.fault);
-    fields.read("array", look.array);
-    fields.read_name("scale", look.scale, kErrorScaleNames);
-    const auto table = verify::fault_table();
-    if (!look.fault.empty() &&
-        std::ranges::find(table, look.fault, &verify::Fault::key) == table.end())
-        fields.complain(fmt::format("has 'fault' = \"{}\": expected a key of docs/diff.md's table",
-                                    shortened(look.fault)));
-}
-
-bool has_verify_settled(const AppState& state) { return !requested_check(state); }
 
 std::string verify_figure_name(const AppState& state) {
     const verify::DiffRow* const row = shown_array(state);
@@ -167,22 +149,42 @@ std::string verify_figure_name(const AppState& state) {
 }
 
 std::vector<Shot> verify_shots() {
-    return {
-        {"",
-         {LoadPreset{"three-heads"}, SetCausalMask{CausalChoice::top_left}, PlantFault{"scale"}}},
-        {"equal", {LoadPreset{"three-heads"}, SetErrorScale{ErrorScale::ulp}}}};
+    return {{"", {LoadPreset{"three-heads"}, SetCausal{true}, PlantFault{"scale"}}},
+            {"equal", {LoadPreset{"three-heads"}, SetErrorScale{ErrorScale::ulp}}}};
 }
 
-// ---- actions
-
-void carry_out(AppState& state, const CheckFile& action) {
-    if (state.prompt && state.prompt->kind == PromptKind::check) state.prompt.reset();
+void check(AppState& state, const std::string& path) {
     VerifyLook& look = verify_look(state);
-    look.file = action.path;
+    look.file = path;
     look.fault.clear();
     look.array.clear();
     look.cell.reset();
     look.result = nullptr;
+}
+
+}  // namespace
+
+// ---- state and actions
+
+void describe(Visitor& visit, VerifyLook& look) {
+    constexpr std::string_view kScales[] = {"tolerance", "difference", "relative", "ulp"};
+    visit("file", look.file);
+    visit("fault", look.fault);
+    visit("array", look.array);
+    visit(
+        "scale", look.scale, kScales,
+        {.tip = "What the map shows (key: N)\n1 share of tolerance is all that float32 may be off "
+                "by"});
+    const auto table = verify::fault_table();
+    if (visit.reads() && !look.fault.empty() &&
+        std::ranges::find(table, look.fault, &verify::Fault::key) == table.end())
+        visit.complain(fmt::format("has 'fault' = \"{}\": expected a key of docs/diff.md's table",
+                                   shortened(look.fault)));
+}
+
+Result<void> prepare(const AppState&, VerifyLook& next, std::string_view changed) {
+    if (changed == "array") next.cell.reset();
+    return {};
 }
 
 void carry_out(AppState& state, const PlantFault& action) {
@@ -204,20 +206,11 @@ void carry_out(AppState& state, const PlantFault& action) {
                                     : fmt::format("Planted: {}.", fault->words));
 }
 
-void carry_out(AppState& state, const ShowChecked& action) {
-    verify_look(state).array = action.array;
-    verify_look(state).cell.reset();
-}
-
 void carry_out(AppState& state, const SelectChecked& action) {
     verify_look(state).cell = CheckedCell{action.batch, action.head, action.row, action.column};
 }
 
 void carry_out(AppState& state, const SelectWorst&) { verify_look(state).cell.reset(); }
-
-void carry_out(AppState& state, const SetErrorScale& action) {
-    verify_look(state).scale = action.scale;
-}
 
 void carry_out(AppState& state, const OpenCheckedInStep& action) {
     carry_out(state, go_to(*find_workspace(state.workspaces, "step")));
@@ -239,9 +232,11 @@ constexpr std::string_view kVerifyMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_check>("check"),
 };
+constexpr KeptValue kKept[] = {kept(verify_look)};
 
 }  // namespace
 
+extern const WorkspaceInfo kVerifyWorkspace;
 const WorkspaceInfo kVerifyWorkspace{
     .key = "verify",
     .title = "Verify",
@@ -251,21 +246,19 @@ const WorkspaceInfo kVerifyWorkspace{
     .digit = Key::f6,
     .shows_document = true,
     .actions = VerifyActions::kTypes,
+    .values = kKept,
     .requests = kRequests,
     .lacks = verify_lacks,
     .enter = enter_verify,
     .add_commands = add_verify_commands,
     .escape = escape_verify,
     .clear = [](AppState& state) { verify_look(state).cell.reset(); },
-    .settle = [](AppState&) {},
     .forget = forget_verify,
     .has_side = [](const AppState&) { return true; },
     .inspector = verify_inspector,
     .write = write_verify,
-    .read = read_verify,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = has_verify_settled,
     .figure_name = verify_figure_name,
+    .check = check,
     .shots = verify_shots,
     .mouse = kVerifyMouse,
 };

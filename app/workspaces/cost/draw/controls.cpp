@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/common/draw/widgets.h"
+#include "app/common/draw/field_controls.h"
 
 namespace attn::ui {
 namespace {
@@ -21,25 +21,15 @@ void draw_presets(const CostView& view, const Frame& frame, view::Actions& out) 
     out.push_back(view::SetCostPreset{view.presets[static_cast<std::size_t>(*chosen)].key});
 }
 
-float choice_width(const Frame& frame, const std::vector<std::string>& names) {
-    float width = 0.0F;
-    for (const std::string& name : names) width += button_width(frame, name);
-    return width;
-}
-
 void draw_sharing(const CostView& view, const Frame& frame, view::Actions& out) {
-    flow(frame, choice_width(frame, view.sharing_names));
+    float width = 0.0F;
+    for (const std::string& name : view.sharing_names) width += button_width(frame, name);
+    flow(frame, width);
     const Tip tip{"How many heads share keys and values",
                   "MHA: none, G = H. GQA: some. MQA: all, G = 1."};
     const auto chosen = choice(frame, "sharing", view.sharing_names, view.sharing, tip);
-    if (chosen) out.push_back(shared_heads(view.sizes, static_cast<view::HeadSharing>(*chosen)));
-}
-
-void draw_pass(const CostView& view, const Frame& frame, view::Actions& out) {
-    flow(frame, choice_width(frame, view.pass_names));
-    const Tip tip{"Forward, or the gradients", "Key: B"};
-    const auto chosen = choice(frame, "pass", view.pass_names, view.pass, tip);
-    if (chosen) out.push_back(view::SetCostPass{static_cast<CostPass>(*chosen)});
+    if (chosen)
+        out.push_back(shared_heads(view.controls.sizes, static_cast<view::HeadSharing>(*chosen)));
 }
 
 void draw_field(const view::CostFieldView& field, const Frame& frame, view::Actions& out) {
@@ -57,7 +47,7 @@ void draw_field(const view::CostFieldView& field, const Frame& frame, view::Acti
 void draw_cost_controls(const CostView& view, const Frame& frame, view::Actions& out) {
     draw_presets(view, frame, out);
     draw_sharing(view, frame, out);
-    draw_pass(view, frame, out);
+    field_control<view::SetCostPass>(view.controls, frame, out);
     for (const view::CostFieldView& field : view.fields) draw_field(field, frame, out);
 }
 

@@ -1,12 +1,10 @@
 #include "app/workspaces/numerics/draw/controls.h"
 
-#include <imgui.h>
-
-#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "app/common/draw/field_controls.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/logits.h"
@@ -18,7 +16,6 @@ using view::NumericsView;
 
 // Design units.
 constexpr float kRow = 172.0F;
-constexpr float kSlider = 300.0F;
 
 void draw_rows(const NumericsView& view, const Frame& frame, view::Actions& out) {
     const Tip tip{"The row of logits",
@@ -43,25 +40,12 @@ void draw_logits(const NumericsView& view, const Frame& frame, view::Actions& ou
                       view::Severity::error}});
 }
 
-void draw_gain(const NumericsView& view, const Frame& frame, view::Actions& out) {
-    const SliderWords words{"gain", std::to_string(view.gain), "65536"};
-    const float room = ImGui::GetWindowSize().x;
-    const float width = std::clamp(room * 0.3F, slider_width(frame, words), frame.px(kSlider));
-    flow(frame, width);
-    const Tip tip{"s = gain · x: every logit is multiplied by it",
-                  "1 to 65536, powers of two are stops. ← and → go from one to the next; "
-                  "double-click to type."};
-    if (const auto gain =
-            log_slider(frame, "##gain", words, view.gain, 1, kMostGain, width, tip, out))
-        out.push_back(view::SetNumericsGain{*gain});
-}
-
 }  // namespace
 
 void draw_numerics_controls(const NumericsView& view, const Frame& frame, view::Actions& out) {
     draw_rows(view, frame, out);
     draw_logits(view, frame, out);
-    draw_gain(view, frame, out);
+    field_control<view::SetNumericsGain>(view.controls, frame, out);
 }
 
 }  // namespace attn::ui

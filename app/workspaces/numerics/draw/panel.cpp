@@ -112,7 +112,7 @@ void draw_plots(const NumericsView& view, const Columns& columns, const Place& a
         const ImVec2 high{columns.x(a) + columns.width, at.high.y - frame.px(kBreaks)};
         follow(draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y}, high,
                          view.stale, frame),
-               view.gain, out);
+               view.controls.gain, out);
         draw_text_in(frame, frame.fonts.small, {left, high.y}, {high.x, at.high.y}, Align::left,
                      frame.theme.muted,
                      fit_text(frame, frame.fonts.small, column.breaks, high.x - left));

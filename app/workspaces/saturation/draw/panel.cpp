@@ -90,7 +90,7 @@ void draw_small_plots(const SaturationView& view, const Place& at, const Frame& 
         const float x = at.low.x + static_cast<float>(n) * (width + gap);
         follow(draw_plot(view.plots[n], ("plot " + std::to_string(n)).c_str(), {x, at.low.y},
                          {x + width, at.high.y}, view.stale, frame),
-               view.d_k, out);
+               view.controls.d_k, out);
     }
 }
 
@@ -106,7 +106,7 @@ void draw_details(const SaturationView& view, const Place& at, const Frame& fram
     const float middle = at.low.x + at.width() * 0.46F;
     follow(draw_plot(view.details.raw, "raw plot", {at.low.x, top},
                      {middle - frame.px(kGap), at.high.y}, view.stale, frame),
-           view.d_k, out);
+           view.controls.d_k, out);
     draw_row_numbers(view.details, {middle, top}, at.high, frame);
 }
 
@@ -149,7 +149,7 @@ Layout make_layout(const SaturationView& view, float whole, const Frame& frame) 
     const float gap = frame.px(kSmallGap);
     const bool wide = room.x >= frame.px(kNarrowest);
     const float left = wide ? std::round(room.x * kLeft) : room.x;
-    const float least = frame.px(view.show_details ? kDetails : kLeastPlot);
+    const float least = frame.px(view.look.details ? kDetails : kLeastPlot);
     const float most = std::max(room.y - gap - least, frame.px(kLeastHero));
     const float hero = std::clamp(whole * kHero, frame.px(kLeastHero), most);
     const float below = std::max(room.y - hero - gap, least);
@@ -169,7 +169,7 @@ Layout make_layout(const SaturationView& view, float whole, const Frame& frame) 
 void draw_body(const SaturationView& view, float whole, const Frame& frame, view::Actions& out) {
     const Layout at = make_layout(view, whole, frame);
     draw_hero(view.hero, at.hero.low, at.hero.high, view.stale, frame, out);
-    if (view.show_details)
+    if (view.look.details)
         draw_details(view, at.below, frame, out);
     else
         draw_small_plots(view, at.below, frame, out);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/inspector.h"
@@ -9,7 +10,6 @@
 #include "app/common/draw/workspace.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"
-#include "app/workspaces/verify/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -137,15 +137,8 @@ void draw_verify_bar(const VerifyView& view, const Frame& frame, view::Actions& 
                    "What it looks like, and whether the diagnosis finds it"},
                   out))
         out.push_back(view::PlantFault{view.fault_keys[static_cast<std::size_t>(*n)]});
-    flow(frame, frame.px(kScales));
-    const auto scale = static_cast<std::size_t>(view.scale);
-    if (const auto n =
-            combo(frame, "##scale", {view.scale_names, view.scale, view.scale_names[scale]},
-                  frame.px(kScales),
-                  {"What the map shows (key: N)",
-                   "1 share of tolerance is all that float32 may be off by"},
-                  out))
-        out.push_back(view::SetErrorScale{static_cast<view::ErrorScale>(*n)});
+    field_control<view::SetErrorScale>(view.look, frame, out,
+                                       {.choices = view::kScaleWords, .width = kScales});
     flow(frame, frame.text_width(frame.fonts.body, view.checked));
     ImGui::AlignTextToFramePadding();
     words(frame, frame.fonts.body, frame.theme.muted, view.checked);

@@ -1,0 +1,107 @@
+#include "app/common/draw/field_controls.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace attn::ui {
+namespace {
+
+constexpr double kLongRange = 16384.0;  // from here on a slider
+constexpr float kSlider = 300.0F;       // design units
+
+/// The first control of a window stands where it begins.
+void place(const Frame& frame, float width) {
+    const ImVec2 at = ImGui::GetCursorPos();
+    const ImVec2 first = ImGui::GetCursorStartPos();
+    if (at.x != first.x || at.y != first.y) flow(frame, width);
+}
+
+/// One control: `id` is the field's name.
+struct Control {
+    const view::FieldNow& now;
+    const std::string& id;
+    const Tip& tip;
+    const ControlWords& words;
+    const Frame& frame;
+    view::Actions& out;
+
+    std::optional<view::FieldValue> operator()(bool on) const {
+        place(frame, toggle_width(frame, now.words));
+        return toggle(frame, id.c_str(), now.words, on, tip);
+    }
+    std::optional<view::FieldValue> operator()(Index value) const {
+        const auto low = static_cast<Index>(now.about.low);
+        const auto high = static_cast<Index>(now.about.high);
+        if (now.about.high > kLongRange) return slider(value, low, high);
+        const float width = number_width(frame, now.words, high);
+        place(frame, width);
+        return number_field(frame, id.c_str(), now.words.c_str(), value, low, high, width, tip,
+                            out);
+    }
+    std::optional<view::FieldValue> operator()(std::uint64_t seed) const {
+        const float width = seed_width(frame, seed);
+        place(frame, width);
+        return seed_field(frame, id.c_str(), seed, width, tip, out);
+    }
+    std::optional<view::FieldValue> operator()(view::Chosen chosen) const {
+        const auto at = static_cast<int>(chosen.n);
+        std::vector<std::string> names = now.names;
+        if (!words.choices.empty()) names.assign(words.choices.begin(), words.choices.end());
+        const bool opens = words.width > 0.0F;
+        float width = frame.px(words.width);
+        if (!opens)
+            for (const std::string& name : names) width += button_width(frame, name);
+        place(frame, width);
+        const auto n = opens
+                           ? combo(frame, id.c_str(), {names, at, names[chosen.n]}, width, tip, out)
+                           : choice(frame, id.c_str(), names, at, tip);
+        if (!n) return std::nullopt;
+        return view::Chosen{static_cast<std::size_t>(*n)};
+    }
+    template <class Other>
+    std::optional<view::FieldValue> operator()(const Other&) const {
+        ATTN_CHECK(false, "no control sets a field of this type");
+        return std::nullopt;
+    }
+
+    std::optional<view::FieldValue> slider(Index value, Index low, Index high) const {
+        const SliderWords shown{now.words, std::to_string(value), std::to_string(high)};
+        const float room = ImGui::GetWindowSize().x * 0.3F;
+        const float width = std::clamp(room, slider_width(frame, shown), frame.px(kSlider));
+        place(frame, width);
+        return log_slider(frame, id.c_str(), shown, value, low, high, width, tip, out);
+    }
+};
+
+/// The first line of the description's tip, then the range and what else there is to say.
+Tip tip_of(const view::FieldNow& now, const ControlWords& words) {
+    const std::string_view tip = now.about.tip;
+    const std::size_t end = std::min(tip.find('\n'), tip.size());
+    Tip shown{std::string(tip.substr(0, end)), {}};
+    if (std::holds_alternative<Index>(now.value))
+        shown.words =
+            fmt::format("{} to {}. Double-click to type. ", now.about.low, now.about.high);
+    if (end < tip.size()) shown.words += tip.substr(end + 1);
+    shown.words += words.more;
+    return shown;
+}
+
+}  // namespace
+
+std::optional<view::FieldValue> draw_field(const view::KeptField& field, const void* kept,
+                                           const ControlWords& words, const Frame& frame,
+                                           view::Actions& out) {
+    const view::FieldNow now = view::field_now(field, kept);
+    const Tip tip = tip_of(now, words);
+    const std::string id =
+        (std::holds_alternative<view::Chosen>(now.value) && words.width <= 0.0F ? "" : "##") +
+        std::string(field.name);
+    return std::visit(Control{now, id, tip, words, frame, out}, now.value);
+}
+
+}  // namespace attn::ui

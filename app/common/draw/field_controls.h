@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/common/draw/frame.h"
+#include "app/common/draw/widgets.h"
+#include "app/common/set_field.h"
+
+namespace attn::ui {
+
+/// What the description of a field does not have.
+struct ControlWords {
+    std::string more = {};                           // of the tooltip
+    std::span<const std::string_view> choices = {};  // as a person reads them; empty: their names
+    float width = 0.0F;  // of a list that opens, in design units; 0: a row of choices
+};
+
+/// The control of a described field: a toggle, a number, a seed, a slider where the range is long, a choice. Its tooltip is
+/// the description's, a first line as heading. The new value when it was changed.
+std::optional<view::FieldValue> draw_field(const view::KeptField& field, const void* kept,
+                                           const ControlWords& words, const Frame& frame,
+                                           view::Actions& out);
+/// The control that emits the action `Set`, a view::SetField. `kept` has the field.
+template <class Set>
+void field_control(const typename Set::Kept& kept, const Frame& frame, view::Actions& out,
+                   const ControlWords& words = {}) {
+    if (const auto value = draw_field(Set::kField, &kept, words, frame, out))
+        out.push_back(Set{view::value_in<decltype(Set::value)>(*value)});
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/common/action.h"
+#include "app/common/state.h"
+#include "core/result.h"
+
+namespace attn::view {
+
+// An action that sets one described field of what a workspace keeps, a Look or Controls:
+//
+//   using SetSaturationWidth =
+//       SetField<Index, saturation_controls, "d_k", "set_saturation_width", Kind::drag>;
+//
+// Its range and its words stand in the description, once: the action, its step of undo ("d_k = 64"), what refuses it ("d_k =
+// 0: it must be 1 to 4096") and its control (draw/field_controls.h) read them there. What describe() complains of when
+// it reads is refused too. A workspace that has more to say declares beside the value
+//
+//   Result<void> prepare(const AppState& state, SaturationControls& next, std::string_view changed);
+//
+// which refuses a change, or brings along what follows from it.
+
+/// A text that is an argument of a template.
+template <std::size_t N>
+struct Text {
+    char text[N];
+    constexpr Text(const char (&from)[N]) { std::copy_n(from, N, text); }  // NOLINT: converts
+    constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+/// A value of an enum.
+struct Chosen {
+    std::size_t n = 0;
+};
+using FieldValue =
+    std::variant<bool, int, Index, std::uint64_t, double, std::string, std::vector<double>, Chosen>;
+template <class T>
+FieldValue field_value(const T& value) {
+    if constexpr (std::is_enum_v<T>)
+        return Chosen{static_cast<std::size_t>(value)};
+    else
+        return value;
+}
+template <class T>
+T value_in(const FieldValue& value) {
+    if constexpr (std::is_enum_v<T>)
+        return static_cast<T>(std::get<Chosen>(value).n);
+    else
+        return std::get<T>(value);
+}
+
+/// Which field of which value.
+struct KeptField {
+    const SlotType* type;
+    bool undone;
+    std::string_view name, key;  // in the description, in a journal
+    Result<void> (*prepare)(const AppState& state, void* next, std::string_view changed);
+};
+/// What is known of it.
+struct FieldNow {
+    About about;
+    FieldValue value;
+    std::string words;               // what a person reads: "d_k"
+    std::vector<std::string> names;  // of a choice
+};
+/// `kept`: a value of its type. A field that is not described is a bug.
+FieldNow field_now(const KeptField& field, const void* kept);
+void set_field(AppState& state, const KeptField& field, const FieldValue& value);
+/// As an action has it.
+void describe_field(Visitor& visit, const KeptField& field, FieldValue& value);
+
+template <class T>
+Result<void> prepare_kept(const AppState& state, void* next, std::string_view changed) {
+    if constexpr (requires(T & kept) { prepare(state, kept, changed); })
+        return prepare(state, *static_cast<T*>(next), changed);
+    else
+        return {};
+}
+template <template <class> class Where, class T>
+T kept_type(const Where<T>&);  // of which only the type is asked
+template <class T>
+inline constexpr bool kIsUndone = false;
+template <class T>
+inline constexpr bool kIsUndone<Controls<T>> = true;
+
+template <class T, auto kWhere, Text kName, Text kAction, Kind kKind, Text kKey = kName>
+struct SetField {
+    T value;
+
+    using Kept = decltype(kept_type(kWhere));
+    static constexpr Meta kMeta{kAction.view(), kKind};
+    static constexpr KeptField kField{&kSlotType<Kept>,
+                                      kIsUndone<std::remove_const_t<decltype(kWhere)>>,
+                                      kName.view(), kKey.view(), prepare_kept<Kept>};
+    friend void describe(Visitor& visit, SetField& action) {
+        FieldValue value = field_value(action.value);
+        describe_field(visit, kField, value);
+        action.value = value_in<T>(value);
+    }
+    friend void carry_out(AppState& state, const SetField& action) {
+        set_field(state, kField, field_value(action.value));
+    }
+};
+
+}  // namespace attn::view
