@@ -405,6 +405,7 @@ void restore(AppState& state, const AppState& session) {
     }
     settle(state);
     state.message = session.message;
+    state.message.restored = true;
 }
 
 }  // namespace attn::view

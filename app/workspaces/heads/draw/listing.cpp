@@ -96,7 +96,7 @@ void press_head(view::HeadPlace place, bool pinned, view::Actions& out) {
     if (ImGui::GetIO().KeyShift)
         out.push_back(view::PinHead{place.layer, place.head, !pinned});
     else
-        out.push_back(view::ChooseHead{place.layer, place.head});
+        out.push_back(view::ShowHead{place.head, {}, place.layer});
 }
 
 /// The columns of the table, from its left.
