@@ -8,6 +8,7 @@
 using namespace attn;
 using attn::test::App;
 using attn::test::last;
+using view::heads_look;
 using view::Key;
 
 namespace {

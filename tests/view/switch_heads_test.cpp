@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/window/journal.h"

@@ -91,7 +91,7 @@ void draw_dots(const AllHeadsView& view, const Box& area, const Frame& frame) {
     }
 }
 
-void press_head(view::HeadPlace place, bool pinned, view::Actions& out) {
+void press_head(HeadPlace place, bool pinned, view::Actions& out) {
     if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
     if (ImGui::GetIO().KeyShift)
         out.push_back(view::PinHead{place.layer, place.head, !pinned});
