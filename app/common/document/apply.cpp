@@ -320,10 +320,11 @@ namespace {
 
 /// Whether that layer is looked at now, or says why not.
 bool goes_to_layer(AppState& state, HeadPlace place) {
-    if (!is_there(state.document(), place))
+    if (!is_there(state.document(), place)) {
         say(state, missing_head_words(state.document(), place), Severity::warning);
-    else if (place.layer != state.document().layer)
-        carry_out(state, ShowLayer{place.layer});
+        return false;
+    }
+    if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
     return place.layer == state.document().layer;
 }
 
