@@ -4,6 +4,12 @@
 
 namespace attn {
 
+/// Scores or weights [B,H,Tq,Tk] that a file gives without the queries and keys that make them.
+struct GivenPairs {
+    Stage stage = Stage::weights;  // weights; or scaled, biased or masked, whose softmax they are
+    Tensor values;
+};
+
 /// What follows from scores or weights that are given without the queries and keys that make them.
 struct GivenTrace {
     Trace trace;         // the given stage, V, and what follows; see attend_from()

@@ -218,6 +218,10 @@ std::optional<HeadMeasure> find_head_measure(std::string_view key) {
     return found->measure;
 }
 
+bool is_head_label(HeadMeasure measure) {
+    return measure == sink || std::ranges::find(kPatterns, measure) != kPatterns.end();
+}
+
 std::vector<Index> token_numbers(std::span<const std::string> tokens) {
     std::unordered_map<std::string_view, Index> seen;
     std::vector<Index> numbers;

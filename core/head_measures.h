@@ -46,6 +46,9 @@ std::span<const HeadMeasureInfo, kHeadMeasureCount> head_measure_table();
 const HeadMeasureInfo& info(HeadMeasure measure);
 std::optional<HeadMeasure> find_head_measure(std::string_view key);
 
+/// Whether a head may be named by it; see propose_label().
+bool is_head_label(HeadMeasure measure);
+
 /// The weights of one head and what is known of their rows and columns.
 struct HeadRows {
     MatrixView<const float> weights;             // [Tq,Tk]

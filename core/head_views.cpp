@@ -62,6 +62,15 @@ double mapped_squares(std::span<const float> row, MatrixView<const float> w) {
 
 std::span<const HeadShowInfo, kHeadShowCount> head_show_table() { return kShows; }
 
+std::span<const std::string_view, kHeadShowCount> head_show_keys() {
+    static constexpr auto kKeys = [] {
+        std::array<std::string_view, kHeadShowCount> keys;
+        for (std::size_t n = 0; n < keys.size(); ++n) keys[n] = kShows[n].key;
+        return keys;
+    }();
+    return kKeys;
+}
+
 const HeadShowInfo& info(HeadShow show) { return kShows[static_cast<std::size_t>(show)]; }
 
 std::optional<HeadShow> find_head_show(std::string_view key) {

@@ -31,6 +31,8 @@ struct HeadShowInfo {
 /// THE table of what may be looked at, in the order of the enum.
 std::span<const HeadShowInfo, kHeadShowCount> head_show_table();
 const HeadShowInfo& info(HeadShow show);
+/// The keys of the table.
+std::span<const std::string_view, kHeadShowCount> head_show_keys();
 std::optional<HeadShow> find_head_show(std::string_view key);
 
 /// ‖v_j W‖₂ of every row of v [Tk,d_v]; w [d_v,d_out] are the head's rows of W_O; of 0 rows: ‖v_j‖₂.

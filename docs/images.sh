@@ -30,7 +30,7 @@ draw cost-dark.png '{"action":"set_workspace","workspace":"cost"}' --theme dark
 draw tensors-dark.png '{"action":"set_workspace","workspace":"tensors"}
 {"action":"select_tensor","name":"W_Q"}' --theme dark --preset three-heads
 draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
-{"action":"choose_head","layer":0,"head":0}
+{"action":"show_head","head":0,"batch":0,"layer":0}
 {"action":"select_heads_pair","row":4,"column":3}' --theme dark --preset three-heads
 draw lookup-dark.png '{"action":"set_workspace","workspace":"lookup"}' --theme dark
 draw gradients-dark.png '{"action":"set_workspace","workspace":"gradients"}

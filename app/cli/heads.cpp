@@ -9,12 +9,11 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
-#include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/workspace.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -70,7 +69,7 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
 }
 
 /// What FILE holds, opened as the window opens it, with the heads of every layer.
-Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
+Result<HeadsResult> measured(const HeadsOptions& options, Streams io) {
     StartOptions wanted = options.start;
     wanted.needs_attention = true;
     auto start = read_start(wanted, io);
@@ -86,8 +85,10 @@ Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
     jobs::Jobs jobs(start->open, [] {});
     if (auto done = carry_out(*start, state, jobs); !done)
         return tl::unexpected(std::move(done.error()));
-    if (std::string why = view::heads_fault(state); !why.empty()) return bad_input(std::move(why));
-    view::HeadsResult result = view::compute_heads(view::heads_request(state));
+    if (std::string why = view::heads_fault(state.document()); !why.empty())
+        return bad_input(std::move(why));
+    HeadsResult result = compute_heads(view::heads_input(state.document()),
+                                       {state.backends, state.backend, state.batch});
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         if (const std::string& fault = result.layers[n].fault; !fault.empty())
             io.err << fmt::format("{}: layer {} is left out: {}\n", kHeadsName, n, fault);
@@ -95,16 +96,15 @@ Result<view::HeadsResult> measured(const HeadsOptions& options, Streams io) {
     return result;
 }
 
-std::string heads_table(const view::HeadsResult& result, const std::string& sort) {
+std::string heads_table(const HeadsResult& result, const std::string& sort) {
     std::string text = fmt::format("{:>5} {:>4}  {:<15}", "layer", "head", "label");
-    const auto measures = view::heads_measures(*result.document);
-    for (const HeadMeasureInfo& each : measures) text += fmt::format(" {:>10}", each.key);
+    for (const HeadMeasureInfo& each : result.measures) text += fmt::format(" {:>10}", each.key);
     text += '\n';
-    for (const view::HeadPlace place : view::heads_in_order(result, sort)) {
-        const view::HeadFacts& facts = *result.find(place);
+    for (const HeadPlace place : heads_in_order(result, sort)) {
+        const HeadFacts& facts = *result.find(place);
         text += fmt::format("{:>5} {:>4}  {:<15}", place.layer, place.head,
                             facts.label ? info(facts.label->name).title : "-");
-        for (const HeadMeasureInfo& each : measures) {
+        for (const HeadMeasureInfo& each : result.measures) {
             const auto& value = facts.measures[each.measure];
             text += value ? fmt::format(" {:>10.4f}", *value) : fmt::format(" {:>10}", "-");
         }
@@ -128,7 +128,7 @@ Result<void> list_heads(HeadsOptions& options, Streams io) {
         io.out << heads_table(*result, options.sort);
         return {};
     }
-    const std::string csv = view::heads_csv(*result, options.sort);
+    const std::string csv = heads_csv(*result, options.sort);
     const bool standard = files::is_standard(options.output);
     if (standard) io.out << csv;
     if (!standard)

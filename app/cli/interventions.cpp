@@ -39,10 +39,10 @@ std::optional<std::vector<Index>> numbers_of(std::string_view text) {
     return numbers;
 }
 
-std::string head_words(ModelHead at) { return fmt::format("{}.{}", at.layer, at.head); }
+std::string head_words(HeadPlace at) { return fmt::format("{}.{}", at.layer, at.head); }
 
-Result<std::vector<ModelHead>> parse_heads_off(std::string_view text) {
-    std::vector<ModelHead> heads;
+Result<std::vector<HeadPlace>> parse_heads_off(std::string_view text) {
+    std::vector<HeadPlace> heads;
     for (const std::string_view part : split_at(text, ',')) {
         const auto numbers = numbers_of(part);
         if (!numbers || numbers->size() != 2)
@@ -112,7 +112,7 @@ Result<TypedInterventions> parse_interventions(std::string_view off,
     return typed;
 }
 
-std::string words_of(ModelHead off) { return fmt::format("--off {}", head_words(off)); }
+std::string words_of(HeadPlace off) { return fmt::format("--off {}", head_words(off)); }
 
 std::string words_of(const RowIntervention& row) {
     return fmt::format("--row {}.{}={}", head_words(row.at), row.query,

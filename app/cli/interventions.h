@@ -12,12 +12,12 @@ namespace attn::cli {
 
 /// --patch "0.1.v=A dog": layer, head, q, k or v, and the text whose vectors are taken.
 struct TypedPatch {
-    ModelHead at;
+    HeadPlace at;
     Stage part = Stage::v;
     std::string text;
 };
 struct TypedInterventions {
-    std::vector<ModelHead> off;  // --off "0.1,1.2"; "": none
+    std::vector<HeadPlace> off;  // --off "0.1,1.2"; "": none
     std::vector<RowIntervention>
         rows;  // --row "0.1.3=0.5,0.5,0,0": layer, head, query, a weight for each key
     std::vector<TypedPatch> patches;
@@ -28,7 +28,7 @@ Result<TypedInterventions> parse_interventions(std::string_view off,
                                                const std::vector<std::string>& patches);
 
 /// As they are typed: "--off 0.1", "--row 0.1.3=0.5,0.5,0,0".
-std::string words_of(ModelHead off);
+std::string words_of(HeadPlace off);
 std::string words_of(const RowIntervention& row);
 std::string words_of(const TypedPatch& patch);
 

@@ -123,6 +123,9 @@ Result<void> render(const RenderOptions& options, Streams io) {
         return time_movement(**studio, std::move(state), Movement::step, options.time_step, jobs,
                              io);
     if (options.all) return draw_all(**studio, *start, options.output, io);
+    // A picture of the window shows the sentence in its place; a figure would have nothing else on it.
+    if (std::string why = view::shown_workspace(state).lacks(state); !chrome && !why.empty())
+        return failed(std::move(why));
     return draw_to(options.output, **studio, state, jobs, io);
 }
 

@@ -16,10 +16,9 @@ Result<void> refuse_message(const view::AppState& state, view::Severity from) {
 }  // namespace
 
 Result<void> carry_out(const Start& start, view::AppState& state, jobs::Jobs& jobs) {
-    // A message that came from the session is none of these actions'.
     const std::string before = state.message.words;
     const auto strict = [&before](const view::AppState& after) {
-        if (after.message.words == before) return Result<void>{};
+        if (after.message.restored || after.message.words == before) return Result<void>{};
         return refuse_message(after, view::Severity::warning);
     };
     const auto lenient = [](const view::AppState&) { return Result<void>{}; };

@@ -1,9 +1,9 @@
 #include "app/cli/start.h"
 #include "app/common/check_file.h"
+#include "app/common/document/intervention_actions.h"
 #include "app/common/map/actions.h"
 #include "app/window/journal.h"
 #include "app/window/tour.h"
-#include "app/workspaces/heads/actions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -262,7 +262,7 @@ Result<void> append_interventions(const StartOptions& options, Streams, Start& s
     if (options.off.empty() && options.rows.empty() && options.patches.empty()) return {};
     const auto with = parse_interventions(options.off, options.rows, options.patches);
     if (!with) return tl::unexpected(with.error());
-    for (const ModelHead& at : std::set<ModelHead>(with->off.begin(), with->off.end()))
+    for (const HeadPlace& at : std::set<HeadPlace>(with->off.begin(), with->off.end()))
         start.actions.push_back(view::SwitchHead{at.layer, at.head, false});
     for (const RowIntervention& row : with->rows)
         start.actions.push_back(

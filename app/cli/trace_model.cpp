@@ -141,9 +141,9 @@ Result<Interventions> interventions_of(const ModelTrace& request, const Model& m
 }
 
 /// The first layer whose heads can have changed; of the heads in it only those whose own vectors or row were.
-bool can_change(const ModelTrace& request, const Model& model, ModelHead at) {
-    const auto within = [&](ModelHead each) { return each.layer < at.layer; };
-    for (const ModelHead& off : request.with.off)
+bool can_change(const ModelTrace& request, const Model& model, HeadPlace at) {
+    const auto within = [&](HeadPlace each) { return each.layer < at.layer; };
+    for (const HeadPlace& off : request.with.off)
         if (within(off)) return true;
     for (const RowIntervention& row : request.with.rows)
         if (within(row.at) || row.at == at) return true;
@@ -151,7 +151,7 @@ bool can_change(const ModelTrace& request, const Model& model, ModelHead at) {
     for (const TypedPatch& patch : request.with.patches) {
         const Index head =
             patch.part == Stage::q ? at.head : at.head * config.kv_heads / config.heads;
-        if (within(patch.at) || (patch.part != Stage::v && patch.at == ModelHead{at.layer, head}))
+        if (within(patch.at) || (patch.part != Stage::v && patch.at == HeadPlace{at.layer, head}))
             return true;
     }
     return false;
@@ -179,7 +179,7 @@ Result<Changed> run_changed(const ModelTrace& request, const Model& model, const
     changed.run = *std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
-    for (const ModelHead& off : request.with.off) changed.words.push_back(words_of(off));
+    for (const HeadPlace& off : request.with.off) changed.words.push_back(words_of(off));
     for (const RowIntervention& row : request.with.rows) changed.words.push_back(words_of(row));
     for (const TypedPatch& patch : request.with.patches) changed.words.push_back(words_of(patch));
     for (const HeadEffect& effect : changed.effects->heads) {

@@ -45,6 +45,7 @@ inline constexpr std::string_view kSeverityNames[] = {"info", "warning", "error"
 struct Message {
     std::string words;
     Severity severity = Severity::info;
+    bool restored = false;  // it stood there when the session that was opened was saved
 };
 
 /// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from; the path

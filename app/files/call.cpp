@@ -8,7 +8,7 @@ Result<FileCall> read_call(const std::string& path, const OptionValues& given, I
     return read_layer(path, given, layer).map([](TensorFile&& file) {
         OperationParams params;
         if (file.operation) params = std::move(file.operation_params.front());
-        std::optional<view::GivenPairs> pairs;
+        std::optional<GivenPairs> pairs;
         if (!file.given.empty()) pairs = std::move(file.given.front());
         return FileCall{std::move(file.layers.front()),
                         std::move(file.spec),

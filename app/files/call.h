@@ -11,10 +11,10 @@ struct FileCall {
     Dimensions size;
     std::optional<OperationSpec> operation;  // in place of softmax attention
     OperationParams operation_params;
-    std::optional<view::GivenPairs> given;  // in place of Q and K; `inputs` has V, W_O … alone then
-    Upstream upstream;                      // dO, dY, or empty: ones
-    ParamExtents param_extents;             // the parameters' axes as they were given
-    std::vector<std::string> notes;         // what a person should know, one line each
+    std::optional<GivenPairs> given;  // in place of Q and K; `inputs` has V, W_O … alone then
+    Upstream upstream;                // dO, dY, or empty: ones
+    ParamExtents param_extents;       // the parameters' axes as they were given
+    std::vector<std::string> notes;   // what a person should know, one line each
 };
 
 /// Reads as read_layer() does.

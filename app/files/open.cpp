@@ -264,8 +264,8 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
         d_output_of(std::move(file.upstreams), file.layers, file.size, document.note);
     for (Inputs& inputs : file.layers)
         document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
-    for (view::GivenPairs& pairs : file.given)
-        document.given.push_back(std::make_shared<const view::GivenPairs>(std::move(pairs)));
+    for (GivenPairs& pairs : file.given)
+        document.given.push_back(std::make_shared<const GivenPairs>(std::move(pairs)));
     document.roles = std::move(file.roles);
     document.inputs = document.layers.front();
     document.size = file.size;

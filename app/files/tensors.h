@@ -26,7 +26,7 @@ struct TensorFile {
     std::optional<OperationSpec> operation;         // in place of softmax attention, of every layer
     std::vector<OperationParams> operation_params;  // of each layer: given, or fresh ones
     Dimensions size;                                // of every layer
-    std::vector<view::GivenPairs>
+    std::vector<GivenPairs>
         given;  // of each layer, whose inputs have V, W_O … alone then; empty: none
     std::map<std::string, std::string> roles;  // of every array that is used
     std::vector<std::string> tokens;           // Tq of them; empty: the file has none

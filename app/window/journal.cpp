@@ -1,12 +1,14 @@
 #include "app/window/journal.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/intervention_actions.h"
 #include "app/common/fields.h"
 #include "app/common/map/actions.h"
 #include "app/common/workspace.h"
@@ -19,8 +21,15 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+/// What journals of earlier versions call an action that has another name now.
+constexpr std::pair<std::string_view, std::string_view> kFormerNames[] = {
+    {"choose_head", "show_head"},
+};
+
 /// nullptr when there is none of that name.
 const ActionType* find_action(std::string_view name) {
+    for (const auto& [former, now] : kFormerNames)
+        if (name == former) name = now;
     const auto all = all_actions();
     const auto found = std::ranges::find(all, name, &ActionType::name);
     return name.empty() || found == all.end() ? nullptr : *found;
@@ -36,6 +45,7 @@ std::vector<const ActionType*> all_actions() {
     add(WindowActions::kTypes);
     add(DocumentActions::kTypes);
     add(MapActions::kTypes);
+    add(InterventionActions::kTypes);
     for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);
     return all;
 }

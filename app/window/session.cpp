@@ -404,6 +404,7 @@ void restore(AppState& state, const AppState& session) {
     }
     settle(state);
     state.message = session.message;
+    state.message.restored = true;
 }
 
 }  // namespace attn::view

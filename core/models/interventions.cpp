@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kUnitSum = 1e-6;  // how far from 1 a row's sum may be
 
-Result<void> check_place(ModelHead at, Index layers, Index heads, const char* what) {
+Result<void> check_place(HeadPlace at, Index layers, Index heads, const char* what) {
     if (at.layer < 0 || at.layer >= layers)
         return bad_input(fmt::format("there is no layer {}: the model has {}, counted from 0",
                                      at.layer, layers));
@@ -88,7 +88,7 @@ Result<void> check_patch(const PatchIntervention& patch, const Model& model, Ind
     return {};
 }
 
-HeadEffect effect_on(ModelHead at, MatrixView<const float> before, MatrixView<const float> after) {
+HeadEffect effect_on(HeadPlace at, MatrixView<const float> before, MatrixView<const float> after) {
     HeadEffect effect{at};
     for (Index i = 0; i < before.rows; ++i) {
         const double kl = row_divergence(before.row(i), after.row(i));
@@ -130,7 +130,7 @@ std::optional<NextTokenEffect> next_effect(const Tensor& before, const Tensor& a
 
 bool Interventions::touches(Index layer) const {
     const auto here = [&](const auto& each) { return each.at.layer == layer; };
-    return std::ranges::any_of(off, [&](ModelHead at) { return at.layer == layer; }) ||
+    return std::ranges::any_of(off, [&](HeadPlace at) { return at.layer == layer; }) ||
            std::ranges::any_of(rows, here) || std::ranges::any_of(patches, here);
 }
 
@@ -139,7 +139,7 @@ Result<void> check_interventions(const Interventions& interventions, const Model
     if (interventions.empty()) return {};
     const ModelConfig& config = model.config();
     const auto layers = std::ssize(model.weights().blocks);
-    for (const ModelHead& at : interventions.off)
+    for (const HeadPlace& at : interventions.off)
         if (auto fine = check_place(at, layers, config.heads, "head"); !fine) return fine;
     std::set<std::tuple<Index, Index, Index>> seen;
     for (const RowIntervention& row : interventions.rows) {
@@ -159,7 +159,7 @@ Result<void> check_interventions(const Interventions& interventions, const Model
     return {};
 }
 
-Result<PatchIntervention> patch_from(const ModelRun& source, ModelHead at, Stage part,
+Result<PatchIntervention> patch_from(const ModelRun& source, HeadPlace at, Stage part,
                                      std::vector<Index> positions) {
     const auto layers = std::ssize(source.layers);
     if (auto fine = check_place({at.layer, 0}, layers, 1, "head"); !fine)

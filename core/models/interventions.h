@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/heads/place.h"
 #include "core/result.h"
 #include "core/stages.h"
 #include "core/tensor.h"
@@ -15,16 +16,9 @@ struct ModelRun;
 // What is changed inside a model while it reads a text, to see what depends on it. Layers, heads, queries and positions count
 // from 0.
 
-/// One head of one layer.
-struct ModelHead {
-    Index layer = 0;
-    Index head = 0;
-    auto operator<=>(const ModelHead&) const = default;
-};
-
 /// The weights of one query, in place of softmax's. They are at least 0, 0 where the mask forbids, and sum to 1 ± 1e-6.
 struct RowIntervention {
-    ModelHead at;
+    HeadPlace at;
     Index query = 0;
     std::vector<double> weights;  // one for each key
     bool operator==(const RowIntervention&) const = default;
@@ -32,7 +26,7 @@ struct RowIntervention {
 
 /// Vectors of q, k or v (before RoPE) in place of the text's own. Of k and v `at.head` is one of the layer's key heads.
 struct PatchIntervention {
-    ModelHead at;
+    HeadPlace at;
     Stage part = Stage::v;  // q, k or v
     std::vector<Index> positions;
     Tensor vectors;  // [1, 1, positions, d]
@@ -42,7 +36,7 @@ struct PatchIntervention {
 struct Interventions {
     /// What these heads give is left out of the layer's output: their rows of W_O are 0. Their weights and context stay as
     /// computed; b_O stays.
-    std::vector<ModelHead> off;
+    std::vector<HeadPlace> off;
     std::vector<RowIntervention> rows;
     std::vector<PatchIntervention> patches;
 
@@ -57,13 +51,13 @@ Result<void> check_interventions(const Interventions& interventions, const Model
 
 /// The vectors of `source`, at these positions, to be put at the same positions of another text. An error where the run
 /// has no such layer, head or position, or did not keep the part.
-Result<PatchIntervention> patch_from(const ModelRun& source, ModelHead at, Stage part,
+Result<PatchIntervention> patch_from(const ModelRun& source, HeadPlace at, Stage part,
                                      std::vector<Index> positions);
 
 /// What interventions did to one head: its weight rows α before, β after.
 ///   KL of a row = Σ_j α_j ln(α_j / β_j), in nats
 struct HeadEffect {
-    ModelHead at;
+    HeadPlace at;
     double kl_sum = 0.0;   // of the rows where it is finite
     Index finite = 0;      // rows of which it is
     Index infinite = 0;    // β is 0 where α is not

@@ -184,10 +184,10 @@ Inputs patched(Inputs inputs, const std::vector<PatchIntervention>& patches, Ind
 }
 
 /// 0 in the rows of W_O that belong to heads that are off.
-void switch_off(Params& params, const std::vector<ModelHead>& off, Index layer, Index heads) {
+void switch_off(Params& params, const std::vector<HeadPlace>& off, Index layer, Index heads) {
     Tensor& w_o = params[Param::w_o];
     const Index width = w_o.shape().t / heads;
-    for (const ModelHead& at : off)
+    for (const HeadPlace& at : off)
         for (Index row = at.head * width; at.layer == layer && row < (at.head + 1) * width; ++row)
             std::ranges::fill(w_o.matrix(0, 0).row(row), 0.0F);
 }

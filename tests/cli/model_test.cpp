@@ -313,7 +313,7 @@ TEST_CASE("--off of the window and of render opens over a run without these head
     REQUIRE(start);
     view::AppState state = start->state;
     view::play(state, start->actions, start->open);
-    CHECK(view::model_of(state.document())->changes.off == std::vector<ModelHead>{{0, 0}, {0, 2}});
+    CHECK(view::model_of(state.document())->changes.off == std::vector<HeadPlace>{{0, 0}, {0, 2}});
     REQUIRE(state.document().effects);
     CHECK(std::ranges::count_if(state.document().effects->run.heads, &HeadEffect::changed) == 3);
     CHECK(says(state.message.words, "Without heads 0·0 and 0·2 the next token "));

@@ -1,6 +1,7 @@
 // Whatever the command line lists of the workspaces comes from their table: one that only this test knows is there too.
 #include "app/cli/studio.h"
 #include "app/common/workspace.h"
+#include "app/window/session.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
@@ -76,6 +77,44 @@ TEST_CASE("render --all draws every shot of every workspace in both themes") {
                 CHECK(std::filesystem::exists(scratch / "out" / name));
             }
     CHECK(std::ranges::count(all.shown, "probe 5") == 2);
+}
+
+TEST_CASE("a workspace that lacks something has no figure: render says what, and fails") {
+    const Scratch scratch;
+    const std::string file = (scratch / "many.npz").string();
+    const std::vector<float> rows(1200, 0.5F);
+    const std::vector<Index> shape{1, 2, 300, 2};
+    const NpzEntry entries[] = {{"Q", shape, rows}, {"K", shape, rows}, {"V", shape, rows}};
+    REQUIRE(write_npz(file, entries));
+    const std::string picture = (scratch / "out.png").string();
+    const Rendered none = render({file, "--workspace", "heads", "-o", picture});
+    CHECK(none.ran.code == cli::kFailure);
+    CHECK(none.shown.empty());
+    CHECK(says(none.ran.err, "Large shows"));
+    CHECK_FALSE(std::filesystem::exists(picture));
+    const Rendered window = render({file, "--workspace", "heads", "--chrome", "-o", picture});
+    CHECK(window.ran.code == cli::kSuccess);  // the window says it there
+    const Rendered empty = render({"--workspace", "heads", "--preset", "empty", "-o", picture});
+    CHECK(empty.ran.code == cli::kFailure);
+    CHECK(says(empty.ran.err, "no sentence yet"));
+}
+
+TEST_CASE("what a session said when it was saved is no outcome of render") {
+    const Scratch scratch;
+    for (const auto severity : {view::Severity::warning, view::Severity::error}) {
+        view::AppState state = view::initial_state();
+        state.message = {"There is no such thing.", severity};
+        const std::string session = (scratch / "session.json").string();
+        REQUIRE(write_file_atomically(session, view::session_to_json(state)));
+        const std::string picture = (scratch / "out.png").string();
+        const Rendered fine = render({session, "-o", picture});
+        CAPTURE(fine.ran.err);
+        CHECK(fine.ran.code == cli::kSuccess);
+        CHECK(fine.shown.size() == 1);
+        const Rendered wrong = render({session, "--select", "scores:99,0", "-o", picture});
+        CHECK(wrong.ran.code == cli::kBadInput);
+        CHECK(says(wrong.ran.err, "no cell"));
+    }
 }
 
 TEST_CASE("the README shows a picture of every workspace") {

@@ -1,7 +1,7 @@
 // A trained model over a text: read again for each, its weights once.
 #include "app/files/model.h"
 #include "app/common/document/actions.h"
-#include "app/workspaces/heads/actions.h"
+#include "app/common/document/intervention_actions.h"
 
 #include <doctest/doctest.h>
 
@@ -277,7 +277,7 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     const auto opened = opener(backends())({(scratch / "moved/s.json").string(), 0}, {});
     REQUIRE(opened);
     CHECK(view::text_of(*opened->document) == (scratch / "moved/a.png").string());
-    CHECK(view::model_of(*opened->document)->changes.off == std::vector<ModelHead>{{0, 1}});
+    CHECK(view::model_of(*opened->document)->changes.off == std::vector<HeadPlace>{{0, 1}});
     fs::remove(scratch / "moved/a.png");
     CHECK(says(refused({(scratch / "moved/s.json").string(), 0}), "a.png"));
 }

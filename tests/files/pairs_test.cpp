@@ -8,12 +8,13 @@
 #include <limits>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/heads.h"
 #include "app/common/document/requests.h"
 #include "app/files/open.h"
 #include "app/files/pairs.h"
 #include "app/files/tensors.h"
 #include "app/window/session.h"
-#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/words.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/view.h"
@@ -36,8 +37,8 @@ Result<void> write(const fs::path& path, const std::vector<NpzEntry>& entries) {
     return write_npz(path, entries);
 }
 
-view::HeadsResult heads_of(const view::AppState& state) {
-    return view::compute_heads(view::heads_request(state));
+HeadsResult heads_of(const view::AppState& state) {
+    return compute_heads(view::heads_input(state.document()), {backends()});
 }
 
 Result<view::Opened> open(const fs::path& path, const std::string& options = {}) {
@@ -68,7 +69,7 @@ TEST_CASE("weights alone open in Heads, as the file gives them") {
     REQUIRE(result.heads.size() == 2);
     CHECK(result.weights({0, 0})(1, 0) == 0.5F);
     CHECK(result.weights({0, 1})(1, 2) == 1.0F);
-    CHECK(result.layers[0].note.empty());
+    CHECK(result.layers[0].odd.odd == 0);
     // −½ ln ½ − 2 · ¼ ln ¼ = 1.0397 in one of two rows, 0 in the other
     CHECK(*result.heads[0].measures[HeadMeasure::entropy] == doctest::Approx(1.0397208 / 2));
     CHECK(says(view::stages_lack(state.document()), "without the queries and keys"));
@@ -78,7 +79,12 @@ TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
     const Scratch scratch;
     REQUIRE(write(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}}));
     const auto result = heads_of(opened_state(scratch / "w.npz"));
-    CHECK(says(result.layers[0].note, "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
+    const OddRows& odd = result.layers[0].odd;
+    CHECK(odd.odd == 1);
+    CHECK(odd.rows == 2);
+    CHECK(odd.nans == 0);
+    CHECK(odd.low == doctest::Approx(0.7));
+    CHECK(says(view::odd_rows_words(odd), "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
     CHECK(result.weights({0, 0})(0, 1) == 0.2F);
 }
 

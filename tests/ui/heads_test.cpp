@@ -40,7 +40,7 @@ TEST_CASE(
     CHECK(app.state.workspace == "heads");
     REQUIRE(heads_look(app.state).result);
     view::apply(app.state, view::ShowHead{2});
-    const auto chosen = click_until<view::ChooseHead>(app, {150, 100}, {500, 400}, 20.0F);
+    const auto chosen = click_until<view::ShowHead>(app, {150, 100}, {500, 400}, 20.0F);
     REQUIRE(chosen);
     CHECK(app.state.head == chosen->head);
     const auto pair = click_until<view::SelectHeadsPair>(app, {700, 250}, {1150, 900}, 30.0F);
@@ -73,12 +73,12 @@ TEST_CASE(
     CHECK(app.state.head == 1);
     app.ui.press(Key::left);
     app.ui.press(Key::space);
-    CHECK(heads_look(app.state).pinned[0] == view::HeadPlace{0, 0});
+    CHECK(heads_look(app.state).pinned[0] == HeadPlace{0, 0});
     app.ui.press(Key::right);
     app.ui.press(Key::space);
-    CHECK(heads_look(app.state).pinned[1] == view::HeadPlace{0, 1});
+    CHECK(heads_look(app.state).pinned[1] == HeadPlace{0, 1});
     app.ui.press(Key::x);
-    CHECK(heads_look(app.state).pinned[0] == view::HeadPlace{0, 1});
+    CHECK(heads_look(app.state).pinned[0] == HeadPlace{0, 1});
     app.ui.press(Key::escape);
     CHECK_FALSE(heads_look(app.state).pinned[0]);
     app.ui.press(Key::n);

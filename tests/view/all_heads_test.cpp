@@ -6,6 +6,7 @@
 
 #include "app/common/document/requests.h"
 #include "app/common/workspace.h"
+#include "app/window/journal.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
@@ -83,7 +84,7 @@ TEST_CASE("every head of every layer has the weights that Step shows of it") {
     REQUIRE(heads_look(state).result);
     CHECK(heads_look(state).result->heads.size() == 6);
     for (const HeadFacts& each : heads_look(state).result->heads) {
-        state = after(state, {ChooseHead{each.place.layer, each.place.head}});
+        state = after(state, {ShowHead{each.place.head, {}, each.place.layer}});
         CHECK(state.document().layer == each.place.layer);
         CHECK(state.head == each.place.head);
         const auto step = (*state.trace)[Stage::weights].matrix(0, state.head);
@@ -97,7 +98,7 @@ TEST_CASE("every head of every layer has the weights that Step shows of it") {
 TEST_CASE("another layer of the same document computes nothing anew; an edit does") {
     AppState state = shown(three_layers());
     const auto before = heads_look(state).result;
-    state = after(state, {ChooseHead{1, 2}});
+    state = after(state, {ShowHead{2, {}, 1}});
     CHECK(heads_look(state).result == before);
     state = after(state, {SetCausal{true}});
     CHECK(heads_look(state).result != before);
@@ -215,7 +216,7 @@ TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
 
 TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") {
     AppState state =
-        shown(three_layers(), {PinHead{0, 0, true}, PinHead{0, 1, true}, ChooseHead{1, 2}});
+        shown(three_layers(), {PinHead{0, 0, true}, PinHead{0, 1, true}, ShowHead{2, {}, 1}});
     CHECK(heads_look(state).pinned[0] == HeadPlace{0, 0});
     CHECK(heads_look(state).pinned[1] == HeadPlace{1, 2});
     state = after(state, {PinHead{2, 0, true}});
@@ -223,6 +224,25 @@ TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") 
     state = after(state, {PinHead{2, 1, true}});
     CHECK(heads_look(state).pinned[1] == HeadPlace{2, 0});
     CHECK(state.message.words.find("There is no layer 2 head 1") == 0);
+}
+
+TEST_CASE("journals of earlier versions choose heads by another name") {
+    const auto action = from_journal(R"({"action":"choose_head","layer":1,"head":2})");
+    REQUIRE(action);
+    const auto* const show = action->as<ShowHead>();
+    REQUIRE(show);
+    CHECK(show->head == 2);
+    CHECK(show->layer == 1);
+    CHECK_FALSE(show->batch);  // it stays
+    CHECK(to_journal(*action) == R"({"action":"show_head","head":2,"batch":null,"layer":1})");
+    const auto old = from_journal(R"({"action":"show_head","head":1,"batch":0})");
+    REQUIRE(old);
+    CHECK_FALSE(old->as<ShowHead>()->layer);
+    const AppState state = shown(three_layers(), {*action});
+    CHECK(state.document().layer == 1);
+    CHECK(state.head == 2);
+    CHECK(state.message.words.find("Layer 1, head 2: ") == 0);
+    CHECK(after(state, {ShowHead{0, {}, 7}}).message.words.find("There is no layer 7 head 0") == 0);
 }
 
 TEST_CASE("KL in nats by hand") {
@@ -249,7 +269,7 @@ TEST_CASE("a pair that is chosen is Step's, and Step's is shown here") {
 
 TEST_CASE("the inspector has the label, the pair, and every measure with its formula") {
     const InspectorView view =
-        heads_inspector(three_heads({ChooseHead{0, 0}, SelectHeadsPair{4, 3}}));
+        heads_inspector(three_heads({ShowHead{0, {}, 0}, SelectHeadsPair{4, 3}}));
     CHECK(view.title == "layer 0 head 0");
     CHECK(view.value == "previous token");
     for (const HeadMeasureInfo& each : head_measure_table()) {
@@ -377,7 +397,7 @@ TEST_CASE("too many weights at once are refused with both numbers") {
     document.layers.assign(300, layer_of(4, 128, 1));
     document.inputs = document.layers[0];
     const AppState state = shown(state_of(std::move(document)).value());
-    CHECK(head_cells(state.document()) == 300 * 4 * 128 * 128);
+    CHECK(head_cells(heads_input(state.document())) == 300 * 4 * 128 * 128);
     CHECK(heads_lacks(state).find("19,660,800 weights, more than the 16,777,216") !=
           std::string::npos);
     CHECK_FALSE(heads_look(state).result);

@@ -7,7 +7,6 @@
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/requests.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "tests/view/sample_states.h"
@@ -98,7 +97,7 @@ TEST_CASE("rollout: one picture a layer, two layers of it by hand") {
     CHECK(view.thumbs.size() == 2);
     CHECK(view.columns == 1);
     CHECK(cell(view, 1, 0) == doctest::Approx(0.5));
-    view = build_all_heads_view(after(state, {ChooseHead{1, 0}}));
+    view = build_all_heads_view(after(state, {ShowHead{0, {}, 1}}));
     CHECK(cell(view, 1, 0) == doctest::Approx(0.75));
     CHECK(view.grids[0].title == "rollout up to layer 1");
 }

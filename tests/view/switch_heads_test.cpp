@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/window/journal.h"
@@ -20,7 +21,7 @@ using namespace attn::view;
 
 namespace {
 
-using Off = std::vector<ModelHead>;
+using Off = std::vector<HeadPlace>;
 
 /// What switching anything off does in the model below: layer 1 head 0 by 0.25 nats in each of 4 rows, head 1 by ∞ in one.
 InterventionEffects effects_by_hand() {
@@ -43,7 +44,7 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
     const auto* wanted = std::get_if<ModelText>(&request.what);
     if (wanted == nullptr) return bad_input("no files here");
     const ModelOrigin& model = wanted->model;
-    for (const ModelHead& at : model.changes.off)
+    for (const HeadPlace& at : model.changes.off)
         if (at.layer > 1 || at.head > 1) return bad_input("there is no such head");
     auto made = make_document(model.text, 8, 4, 2, 1, {});
     if (!made) return tl::unexpected(made.error());
@@ -55,7 +56,7 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
     document.layers.clear();
     for (Index layer = 0; layer < 2; ++layer) {
         Inputs inputs = *document.inputs;
-        for (const ModelHead& at : model.changes.off)
+        for (const HeadPlace& at : model.changes.off)
             for (Index row = 4 * at.head; at.layer == layer && row < 4 * at.head + 4; ++row)
                 std::ranges::fill(inputs.params[Param::w_o].matrix(0, 0).row(row), 0.0F);
         document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
@@ -215,7 +216,7 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
     CHECK(view.legend.change_words.empty());
 
-    state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, ChooseHead{0, 1}});
+    state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, ShowHead{1, {}, 0}});
     view = build_all_heads_view(state);
     CHECK(view.controls.off);
     REQUIRE(view.controls.interventions.size() == 1);
@@ -297,7 +298,7 @@ TEST_CASE(
     CHECK(weights(2, 0) == 0.0F);
     CHECK(weights(2, 2) == 0.0F);
     CHECK(weights(1, 1) != 1.0F);  // another row keeps softmax's
-    state = after(state, {ChooseHead{0, 1}});
+    state = after(state, {ShowHead{1, {}, 0}});
     CHECK(holds(heads_inspector(state).as_text, "row 2 replaced: all on key 1, in place of"));
     const AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.controls.interventions.size() == 2);

@@ -16,11 +16,11 @@ does '"action":"sort_heads","measure":"entropy"' press n
 does '"action":"sort_heads","measure":"evenness"' press n
 does '"action":"sort_heads","measure":"previous"' press n
 # Shown large, its score in the inspector: 1 action.
-does '"action":"choose_head","layer":4,"head":7' press Home
+does '"action":"show_head","head":7,"batch":null,"layer":4' press Home
 
 # Two compared: 3 actions.
 does '"action":"pin_head","layer":4,"head":7,"on":true' press space
-does '"action":"choose_head"' press Right
+does '"action":"show_head"' press Right
 does '"action":"pin_head"' press space
 
 # Sink mass of every head: 3 actions. Text is one.

@@ -18,18 +18,18 @@ does '"action":"set_workspace","workspace":"heads"' press 8
 
 # A small picture, the next heads and layers by key, a weight.
 mapfile -t pictures < <(points 150 500 30 130 330 30)
-first_that '"action":"choose_head"' click "${pictures[@]}"
-does '"action":"choose_head"' press Home
-does '"action":"choose_head","layer":0,"head":1' press Right
-does '"action":"choose_head","layer":1,"head":1' press Down
-does '"action":"choose_head","layer":0,"head":1' press Up
+first_that '"action":"show_head"' click "${pictures[@]}"
+does '"action":"show_head"' press Home
+does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
+does '"action":"show_head","head":1,"batch":null,"layer":1' press Down
+does '"action":"show_head","head":1,"batch":null,"layer":0' press Up
 mapfile -t weights < <(points 700 900 40 300 500 40)
 first_that '"action":"select_heads_pair"' click "${weights[@]}"
 does '"action":"select_heads_pair"' press shift+Down
 
 # Two pinned, swapped, in order of a measure; the palette sorts too.
 does '"action":"pin_head","layer":0,"head":1,"on":true' press space
-does '"action":"choose_head","layer":1,"head":1' press Down
+does '"action":"show_head","head":1,"batch":null,"layer":1' press Down
 does '"action":"pin_head","layer":1,"head":1,"on":true' press space
 does '"action":"swap_pins"' press x
 does '"action":"sort_heads","measure":"entropy"' press n

@@ -28,14 +28,14 @@ says_not() {
 start --save-session recorded.json sentences
 wait_for "the document" grep -q '"action":"document_ready"' "$journal"
 does '"action":"set_workspace","workspace":"heads"' press 8
-does '"action":"choose_head","layer":0,"head":1' press Right
+does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
 does '"action":"switch_head","layer":0,"head":1,"on":false' press w
 answered
 says 'Without layer 0 head 1 the text'
 says 'Most changed: layer 1 head'
 
 # The button of the bar does the same for the next head; undo brings that one back alone.
-does '"action":"choose_head","layer":0,"head":2' press Right
+does '"action":"show_head","head":2,"batch":null,"layer":0' press Right
 mapfile -t buttons < <(points 150 250 30 80 98 6)
 first_that '"action":"switch_head","layer":0,"head":2,"on":false' click "${buttons[@]}"
 answered
@@ -54,7 +54,7 @@ answered
 says 'with v of layer 0 key head 2 from'
 does '"action":"undo"' press ctrl+z
 does '"action":"undo"' press ctrl+z
-does '"action":"choose_head"' press Left # another message than that of the undo
+does '"action":"show_head"' press Left # another message than that of the undo
 says_not 'of layer 0 head 2 replaced the text'
 says 'Without layer 0 head 1 the text'
 

@@ -142,11 +142,13 @@ struct SetCell {
 /// In every workspace.
 struct ShowHead {
     Index head;
-    Index batch{};
+    std::optional<Index> batch{};  // nullopt: the one that is shown
+    std::optional<Index> layer{};  // the same
     static constexpr Meta kMeta{"show_head", Kind::plain};
     friend void describe(Visitor& visit, ShowHead& action) {
         visit("head", action.head);
         visit("batch", action.batch);
+        visit("layer", action.layer);
     }
     friend void carry_out(AppState& state, const ShowHead& action);
 };

@@ -7,6 +7,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/heads.h"
 #include "app/common/document/model_text.h"
 #include "app/common/document/note.h"
 #include "app/common/document/toy.h"
@@ -314,22 +315,40 @@ void carry_out(AppState& state, const SetSeed& action) {
     edit_document(state, std::move(document), words);
 }
 
+namespace {
+
+/// Whether that layer is looked at now, or says why not.
+bool goes_to_layer(AppState& state, HeadPlace place) {
+    if (!is_there(state.document(), place)) {
+        say(state, missing_head_words(state.document(), place), Severity::warning);
+        return false;
+    }
+    if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
+    return place.layer == state.document().layer;
+}
+
+}  // namespace
+
 void carry_out(AppState& state, const ShowHead& action) {
+    if (action.layer && !goes_to_layer(state, {*action.layer, action.head})) return;
     const Dimensions& size = state.document().size;
-    const bool there = action.head >= 0 && action.head < size.heads && action.batch >= 0 &&
-                       action.batch < size.batch;
+    const Index batch = action.batch.value_or(state.batch);
+    const bool there =
+        action.head >= 0 && action.head < size.heads && batch >= 0 && batch < size.batch;
     if (!there)
         return say(
             state,
             fmt::format("There is no head {} of sequence {}: the document has {} of each of {}, "
                         "counted from 0.",
-                        action.head, action.batch, size.heads, size.batch),
+                        action.head, batch, size.heads, size.batch),
             Severity::warning);
     state.head = action.head;
-    state.batch = action.batch;
+    state.batch = batch;
     settle(state);
+    if (action.layer)
+        return say(state, fmt::format("Layer {}, head {}.", *action.layer, action.head));
     say(state, size.batch == 1 ? fmt::format("Head {} of 0 … {}.", action.head, size.heads - 1)
-                               : fmt::format("Sequence {}, head {}.", action.batch, action.head));
+                               : fmt::format("Sequence {}, head {}.", batch, action.head));
 }
 
 /// A look at another part of the document: no step of undo.

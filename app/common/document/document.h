@@ -12,6 +12,7 @@
 
 #include "app/common/cell.h"
 #include "core/engine.h"
+#include "core/given.h"
 #include "core/io/png_image.h"
 #include "core/large/planted.h"
 #include "core/models/interventions.h"
@@ -33,14 +34,14 @@ struct FileOrigin {
 };
 /// q, k or v of one head from another text of as many tokens, position by position. Of k and v it is a key head.
 struct TextPatch {
-    ModelHead at;
+    HeadPlace at;
     Stage part = Stage::v;
     std::string text;
     bool operator==(const TextPatch&) const = default;
 };
 /// Interventions in a trained model, as a person sets them.
 struct ModelChanges {
-    std::vector<ModelHead> off = {};         // heads that are switched off, in order
+    std::vector<HeadPlace> off = {};         // heads that are switched off, in order
     std::vector<RowIntervention> rows = {};  // by head and query, one each
     std::vector<TextPatch> patches = {};     // by head and part, one each
     bool empty() const { return off.empty() && rows.empty() && patches.empty(); }
@@ -106,12 +107,6 @@ struct InputEdit {
     Index column = 0;  // of the whole tensor
     float value = 0.0F;
     bool operator==(const InputEdit&) const = default;
-};
-
-/// Scores or weights [B,H,Tq,Tk] that a file gives without the queries and keys that make them.
-struct GivenPairs {
-    Stage stage = Stage::weights;  // weights; or scaled, biased or masked, whose softmax they are
-    Tensor values;
 };
 
 /// What a file leaves open and nothing is computed without: asked of whoever opened it.

@@ -38,8 +38,8 @@ InputEdit edit_from(Fields& fields, const nlohmann::json& found) {
     return edit;
 }
 
-std::vector<ModelHead> heads_off_in(Fields& fields) {
-    std::vector<ModelHead> off;
+std::vector<HeadPlace> heads_off_in(Fields& fields) {
+    std::vector<HeadPlace> off;
     const nlohmann::json* const found = fields.find("off");
     if (found == nullptr) return off;
     const auto is_pair = [](const nlohmann::json& pair) {

@@ -1,6 +1,4 @@
 #include "app/common/document/interventions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/heads/actions.h"
 
 #include <algorithm>
 #include <tuple>
@@ -9,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/heads.h"
+#include "app/common/document/intervention_actions.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "core/text.h"
@@ -20,8 +20,6 @@ constexpr std::size_t kMostWeights = 8;   // of a row in a sentence
 constexpr std::size_t kMostOfPatch = 24;  // code points of its text in a sentence
 constexpr std::size_t kMostInList = 8;    // interventions of one sort in a sentence
 
-std::string short_name(ModelHead at) { return fmt::format("{}·{}", at.layer, at.head); }
-std::string long_name(ModelHead at) { return fmt::format("layer {} head {}", at.layer, at.head); }
 /// Of k and v it is a head of K and V, which several heads may share.
 std::string patched_head(const TextPatch& patch) {
     return fmt::format("layer {} {} {}", patch.at.layer,
@@ -47,10 +45,10 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::string rows_words(const std::vector<RowIntervention>& rows) {
     if (rows.size() == 1)
-        return fmt::format("with row {} of {} replaced", rows[0].query, long_name(rows[0].at));
+        return fmt::format("with row {} of {} replaced", rows[0].query, head_name(rows[0].at));
     std::vector<std::string> names;
     for (const RowIntervention& row : rows)
-        names.push_back(fmt::format("{} of {}", row.query, short_name(row.at)));
+        names.push_back(fmt::format("{} of {}", row.query, head_short(row.at)));
     return fmt::format("with rows {} replaced", listed(names));
 }
 
@@ -59,7 +57,7 @@ std::string patches_words(const std::vector<TextPatch>& patches) {
     for (const TextPatch& patch : patches)
         names.push_back(fmt::format(
             "{} of {} from {}", info(patch.part).key,
-            patches.size() == 1 ? patched_head(patch) : short_name(patch.at), from_words(patch)));
+            patches.size() == 1 ? patched_head(patch) : head_short(patch.at), from_words(patch)));
     return fmt::format("with {}", listed(names));
 }
 
@@ -85,10 +83,10 @@ void set_patch(ModelChanges& changes, TextPatch patch) {
                  [](const TextPatch& each) { return std::pair(each.at, each.part); });
 }
 
-std::string off_words(const std::vector<ModelHead>& off) {
-    if (off.size() == 1) return long_name(off[0]);
+std::string off_words(const std::vector<HeadPlace>& off) {
+    if (off.size() == 1) return head_name(off[0]);
     std::vector<std::string> names;
-    for (const ModelHead at : off) names.push_back(short_name(at));
+    for (const HeadPlace at : off) names.push_back(head_short(at));
     return "heads " + listed(names);
 }
 
@@ -120,18 +118,18 @@ std::string row_words(const std::vector<double>& weights) {
 std::vector<Intervention> interventions_of(const ModelChanges& changes) {
     std::vector<Intervention> list;
     for (const TextPatch& patch : changes.patches)
-        list.push_back({fmt::format("{} {}", short_name(patch.at), info(patch.part).key),
+        list.push_back({fmt::format("{} {}", head_short(patch.at), info(patch.part).key),
                         fmt::format("{} of {} from {}", info(patch.part).key, patched_head(patch),
                                     from_words(patch)),
                         RemovePatch{patch.at.layer, patch.at.head, patch.part}});
     for (const RowIntervention& row : changes.rows)
         list.push_back(
-            {fmt::format("{} row {}", short_name(row.at), row.query),
-             fmt::format("row {} of {}: {}", row.query, long_name(row.at), row_words(row.weights)),
+            {fmt::format("{} row {}", head_short(row.at), row.query),
+             fmt::format("row {} of {}: {}", row.query, head_name(row.at), row_words(row.weights)),
              RestoreRow{row.at.layer, row.at.head, row.query}});
-    for (const ModelHead at : changes.off)
-        list.push_back({fmt::format("{} off", short_name(at)),
-                        fmt::format("{} is switched off", long_name(at)),
+    for (const HeadPlace at : changes.off)
+        list.push_back({fmt::format("{} off", head_short(at)),
+                        fmt::format("{} is switched off", head_name(at)),
                         SwitchHead{at.layer, at.head, true}});
     return list;
 }

@@ -15,7 +15,7 @@ void set_row(ModelChanges& changes, RowIntervention row);
 void set_patch(ModelChanges& changes, TextPatch patch);
 
 /// "layer 0 head 1", "heads 0·1 and 1·2"; of many the first eight and how many more.
-std::string off_words(const std::vector<ModelHead>& off);
+std::string off_words(const std::vector<HeadPlace>& off);
 /// "without layer 0 head 1, with row 3 of layer 0 head 2 replaced, with v of layer 1 key head 0 from “A dog”"; of none "without
 /// interventions".
 std::string changes_words(const ModelChanges& changes);

@@ -337,7 +337,7 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     }
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
     json off = json::array();
-    for (const ModelHead& at : model.changes.off) off.push_back({at.layer, at.head});
+    for (const HeadPlace& at : model.changes.off) off.push_back({at.layer, at.head});
     if (!off.empty()) rows.emplace_back("off", off.dump());
     if (!model.changes.rows.empty()) rows.emplace_back("rows", rows_to(model.changes.rows).dump());
     if (!model.changes.patches.empty())

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include "app/common/check_file.h"
+#include "app/common/document/intervention_actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
 #include "app/window/draw/panels.h"
-#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/learn/actions.h"
 
 namespace attn::ui {

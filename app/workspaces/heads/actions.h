@@ -11,17 +11,6 @@ namespace attn::view {
 
 // What of the heads of all layers is looked at.
 
-/// Here and in every other workspace. While two are pinned it becomes B.
-struct ChooseHead {
-    Index layer;
-    Index head;
-    static constexpr Meta kMeta{"choose_head", Kind::plain};
-    friend void describe(Visitor& visit, ChooseHead& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-    }
-    friend void carry_out(AppState& state, const ChooseHead& action);
-};
 /// By the key of a measure, largest first; "": by layer and head.
 struct SortHeads {
     std::string measure;
@@ -148,6 +137,8 @@ struct ScatterHeads {
     friend void carry_out(AppState& state, const ScatterHeads& action);
 };
 struct HeadsReady {
+    std::shared_ptr<const Document> document{};
+    std::string backend{};  // as asked for
     std::shared_ptr<const HeadsResult> result{};
     static constexpr Meta kMeta{"", Kind::answer};
     friend void carry_out(AppState& state, const HeadsReady& action);
@@ -158,97 +149,10 @@ struct CopyHeadMeasures {
     friend void carry_out(AppState& state, const CopyHeadMeasures& action);
 };
 
-/// Of the model that is open, which runs again; DocumentReady follows.
-struct SwitchHead {
-    Index layer;
-    Index head;
-    bool on;
-    static constexpr Meta kMeta{"switch_head", Kind::plain};
-    friend void describe(Visitor& visit, SwitchHead& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("on", action.on);
-    }
-    friend void carry_out(AppState& state, const SwitchHead& action);
-};
-struct SwitchAllHeadsOn {
-    static constexpr Meta kMeta{"switch_all_heads_on", Kind::plain};
-    friend void carry_out(AppState& state, const SwitchAllHeadsOn& action);
-};
-
-/// A weight for each key in place of softmax's, for one query of a head of the model, which runs again.
-struct ReplaceRow {
-    Index layer;
-    Index head;
-    Index query;
-    std::vector<double> weights;
-    static constexpr Meta kMeta{"replace_row", Kind::plain};
-    friend void describe(Visitor& visit, ReplaceRow& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("query", action.query);
-        visit("weights", action.weights);
-    }
-    friend void carry_out(AppState& state, const ReplaceRow& action);
-};
-struct RestoreRow {
-    Index layer;
-    Index head;
-    Index query;
-    static constexpr Meta kMeta{"restore_row", Kind::plain};
-    friend void describe(Visitor& visit, RestoreRow& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("query", action.query);
-    }
-    friend void carry_out(AppState& state, const RestoreRow& action);
-};
-/// Asks for the text; of k and v `head` is a key head.
-struct AskPatch {
-    Index layer;
-    Index head;
-    Stage part;  // q, k or v
-    static constexpr Meta kMeta{"", Kind::moment};
-    friend void carry_out(AppState& state, const AskPatch& action);
-};
-/// q, k or v of a head of the model from a text of as many tokens, position by position; the model runs again.
-struct PatchHead {
-    Index layer;
-    Index head;
-    Stage part;
-    std::string text;
-    static constexpr Meta kMeta{"patch_head", Kind::plain};
-    friend void describe(Visitor& visit, PatchHead& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("part", action.part);
-        visit("text", action.text);
-    }
-    friend void carry_out(AppState& state, const PatchHead& action);
-};
-struct RemovePatch {
-    Index layer;
-    Index head;
-    Stage part;
-    static constexpr Meta kMeta{"remove_patch", Kind::plain};
-    friend void describe(Visitor& visit, RemovePatch& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("part", action.part);
-    }
-    friend void carry_out(AppState& state, const RemovePatch& action);
-};
-/// Every intervention.
-struct RemoveInterventions {
-    static constexpr Meta kMeta{"remove_interventions", Kind::plain};
-    friend void carry_out(AppState& state, const RemoveInterventions& action);
-};
-
 using HeadsActions =
-    ActionList<ChooseHead, SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
-               HoverHead, HoverHeadsPair, ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm,
-               SetHeadsList, FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, HeadsReady,
-               CopyHeadMeasures, SwitchHead, SwitchAllHeadsOn, ReplaceRow, RestoreRow, AskPatch,
-               PatchHead, RemovePatch, RemoveInterventions>;
+    ActionList<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair, HoverHead,
+               HoverHeadsPair, ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList,
+               FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, HeadsReady,
+               CopyHeadMeasures>;
 
 }  // namespace attn::view

@@ -9,8 +9,6 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
-#include "app/common/document/interventions.h"
-#include "app/common/document/model_text.h"
 #include "app/common/document/place.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -22,13 +20,6 @@
 
 namespace attn::view {
 namespace {
-
-void say_missing(AppState& state, HeadPlace place) {
-    say(state,
-        fmt::format("There is no {}: layers and heads count from 0, and layer {} has {} heads.",
-                    head_name(place), place.layer, heads_in_layer(state.document(), place.layer)),
-        Severity::warning);
-}
 
 void say_unknown_measure(AppState& state, const std::string& key) {
     say(state, fmt::format("There is no measure '{}' of heads.", key), Severity::error);
@@ -48,152 +39,7 @@ bool set_name(AppState& state, std::span<const std::string_view> names, const st
     return true;
 }
 
-std::string shown_words(const AppState& state, HeadPlace place) {
-    const HeadFacts* const facts =
-        has_current_heads(state) ? heads_look(state).result->find(place) : nullptr;
-    if (facts == nullptr) return fmt::format("Layer {}, head {}.", place.layer, place.head);
-    return fmt::format("Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts));
-}
-
-/// Asks for the model's run with these interventions; none is asked for where it is what is shown.
-void run_again(AppState& state, ModelOrigin wanted) {
-    leave_typed_text(state);
-    const ModelOrigin& shown = *model_of(state.document());
-    const std::string which = changes_words(wanted.changes);
-    if (wanted == shown) return say(state, fmt::format("What is shown is {}.", which));
-    say(state, fmt::format("Running the model {}.", which));
-    ask_model(state, std::move(wanted));
-}
-
-void say_no_model(AppState& state) {
-    say(state, "interventions ask for a trained model: open a model's folder", Severity::warning);
-}
-
-/// Whether this head of the model can be changed; says why not.
-bool can_change(AppState& state, HeadPlace place) {
-    if (wanted_model(state) == nullptr)
-        say_no_model(state);
-    else if (!is_there(state, place))
-        say_missing(state, place);
-    else if (!has_own_heads(state.document()))
-        say(state,
-            fmt::format("W is split into {} heads, the model has {}: set its own number to change "
-                        "one",
-                        state.document().size.heads, state.document().own_heads),
-            Severity::warning);
-    else
-        return true;
-    return false;
-}
-
-bool is_patched(AppState& state, Stage part) {
-    if (part == Stage::q || part == Stage::k || part == Stage::v) return true;
-    say(state, fmt::format("{} cannot be patched: q, k or v.", info(part).key), Severity::error);
-    return false;
-}
-
 }  // namespace
-
-void carry_out(AppState& state, const SwitchHead& action) {
-    const HeadPlace place{action.layer, action.head};
-    if (!can_change(state, place)) return;
-    const ModelHead head{action.layer, action.head};
-    ModelOrigin wanted = *wanted_model(state);
-    std::vector<ModelHead>& off = wanted.changes.off;
-    const auto at = std::ranges::lower_bound(off, head);
-    const bool is_on = at == off.end() || *at != head;
-    if (is_on == action.on)
-        return say(state, fmt::format("{} is {} already", head_name(place), is_on ? "on" : "off"),
-                   Severity::warning);
-    if (action.on)
-        off.erase(at);
-    else
-        off.insert(at, head);
-    run_again(state, std::move(wanted));
-}
-
-void carry_out(AppState& state, const SwitchAllHeadsOn&) {
-    const ModelOrigin* const now = wanted_model(state);
-    if (now == nullptr) return say_no_model(state);
-    ModelOrigin wanted = *now;
-    wanted.changes.off.clear();
-    run_again(state, std::move(wanted));
-}
-
-void carry_out(AppState& state, const ReplaceRow& action) {
-    if (!can_change(state, {action.layer, action.head})) return;
-    ModelOrigin wanted = *wanted_model(state);
-    set_row(wanted.changes, {{action.layer, action.head}, action.query, action.weights});
-    run_again(state, std::move(wanted));
-}
-
-void carry_out(AppState& state, const RestoreRow& action) {
-    const HeadPlace place{action.layer, action.head};
-    if (!can_change(state, place)) return;
-    ModelOrigin wanted = *wanted_model(state);
-    const auto gone = std::erase_if(wanted.changes.rows, [&](const RowIntervention& row) {
-        return row.at == ModelHead{action.layer, action.head} && row.query == action.query;
-    });
-    if (gone == 0)
-        return say(state,
-                   fmt::format("row {} of {} is not replaced", action.query, head_name(place)),
-                   Severity::warning);
-    run_again(state, std::move(wanted));
-}
-
-void carry_out(AppState& state, const AskPatch& action) {
-    if (!can_change(state, {action.layer, action.head}) || !is_patched(state, action.part)) return;
-    state.show_help = state.show_palette = false;
-    const TextPatch patch{{action.layer, action.head}, action.part, {}};
-    state.prompt = Prompt{PromptKind::patch, model_of(state.document())->text, false, patch};
-}
-
-void carry_out(AppState& state, const PatchHead& action) {
-    if (state.prompt && state.prompt->kind == PromptKind::patch) state.prompt.reset();
-    if (!can_change(state, {action.layer, action.head}) || !is_patched(state, action.part)) return;
-    ModelOrigin wanted = *wanted_model(state);
-    set_patch(wanted.changes, {{action.layer, action.head}, action.part, action.text});
-    run_again(state, std::move(wanted));
-}
-
-void carry_out(AppState& state, const RemovePatch& action) {
-    const HeadPlace place{action.layer, action.head};
-    if (!can_change(state, place)) return;
-    ModelOrigin wanted = *wanted_model(state);
-    const auto gone = std::erase_if(wanted.changes.patches, [&](const TextPatch& patch) {
-        return patch.at == ModelHead{action.layer, action.head} && patch.part == action.part;
-    });
-    if (gone == 0)
-        return say(state,
-                   fmt::format("{} number {} of layer {} is not patched", info(action.part).key,
-                               action.head, action.layer),
-                   Severity::warning);
-    run_again(state, std::move(wanted));
-}
-
-void carry_out(AppState& state, const RemoveInterventions&) {
-    const ModelOrigin* const now = wanted_model(state);
-    if (now == nullptr) return say_no_model(state);
-    ModelOrigin wanted = *now;
-    wanted.changes = {};
-    run_again(state, std::move(wanted));
-}
-
-void carry_out(AppState& state, const ChooseHead& action) {
-    const HeadPlace place{action.layer, action.head};
-    if (!is_there(state, place)) return say_missing(state, place);
-    const auto kept = has_current_heads(state) ? heads_look(state).result : nullptr;
-    if (action.layer != state.document().layer) carry_out(state, ShowLayer{action.layer});
-    if (action.layer != state.document().layer) return;  // it told why
-    if (kept && kept->batch == state.batch) {  // the same layers, only another is looked at
-        heads_look(state).result = kept;
-        heads_look(state).result_of = state.shared_document();
-    }
-    carry_out(state, ShowHead{action.head, state.batch});
-    auto& [a, b] = heads_look(state).pinned;
-    if (a && b && !(a == place)) b = place;  // A is compared with one after the other
-    say(state, shown_words(state, place));
-}
 
 void carry_out(AppState& state, const SortHeads& action) {
     const auto measure = find_head_measure(action.measure);
@@ -218,7 +64,8 @@ void carry_out(AppState& state, const PinHead& action) {
         if (a == place) a = std::exchange(b, std::nullopt);
         return say(state, fmt::format("Unpinned {}.", head_name(place)));
     }
-    if (!is_there(state, place)) return say_missing(state, place);
+    if (!is_there(state.document(), place))
+        return say(state, missing_head_words(state.document(), place), Severity::warning);
     if (a == place || b == place) return;
     (a ? b : a) = place;
     say(state,
@@ -363,9 +210,10 @@ void carry_out(AppState& state, const ScatterHeads& action) {
 }
 
 void carry_out(AppState& state, const HeadsReady& action) {
-    if (!action.result || action.result->document != state.shared_document()) return;
+    if (!action.result || action.document != state.shared_document()) return;
     heads_look(state).result = action.result;
-    heads_look(state).result_of = state.shared_document();
+    heads_look(state).result_of = action.document;
+    heads_look(state).result_by = action.backend;
     heads_look(state).done = 0.0;
 }
 

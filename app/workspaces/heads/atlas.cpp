@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "app/common/colormap.h"
 #include "app/workspaces/heads/compute.h"
@@ -21,31 +20,7 @@ Index tile_columns(const HeadsLayer& layer, const HeadsAtlas& atlas) {
     return std::min(layer.tk, atlas.tile);
 }
 
-/// What one pixel stands for.
-struct Block {
-    float largest = 0.0F;  // by size, of keys that are not clipped
-    bool any = false;      // an allowed pair
-    bool nan = false;
-    bool clipped = true;  // all of its keys are
-};
-Block block_of(const HeadMatrix& matrix, const HeadColors& colors, large::Cell low,
-               large::Cell high) {
-    Block block;
-    for (Index i = low.row; i < high.row; ++i)
-        for (Index j = low.column; j < high.column; ++j) {
-            const float value = matrix.values(i, j);
-            const auto at = static_cast<std::size_t>(i * matrix.values.columns + j);
-            const bool may = matrix.allowed.empty() || matrix.allowed[at] != 0;
-            block.nan = block.nan || std::isnan(value);
-            block.any = block.any || may;
-            if (colors.is_clipped(j)) continue;
-            block.clipped = false;
-            if (std::abs(value) > std::abs(block.largest)) block.largest = value;
-        }
-    return block;
-}
-
-Color color_of_block(const Block& block, const ColorRange& range, ThemeName name) {
+Color color_of_block(const HeadBlock& block, const ColorRange& range, ThemeName name) {
     if (block.nan) return theme(name).nan;
     if (!block.any) return theme(name).masked;
     if (block.clipped) return clipped_color(name);
@@ -71,9 +46,10 @@ void paint_head(Image& image, const HeadsResult& result, const HeadsAtlas& atlas
                 put(image, left + x, top + y, theme(name).raised);
                 continue;
             }
-            const Block block =
-                block_of(matrix, colors, {y * layer.tq / rows, x * layer.tk / columns},
-                         {(y + 1) * layer.tq / rows, (x + 1) * layer.tk / columns});
+            const HeadBlock block =
+                block_of(matrix, colors.clipped,
+                         {y * layer.tq / rows, x * layer.tk / columns, (y + 1) * layer.tq / rows,
+                          (x + 1) * layer.tk / columns});
             put(image, left + x, top + y, color_of_block(block, colors.range, name));
         }
 }

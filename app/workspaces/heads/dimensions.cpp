@@ -79,7 +79,7 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     HeadDimensionsView view;
     const HeadsResult& result = *heads_look(state).result;
     const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
-    const AttentionSpec& spec = result.document->spec;
+    const AttentionSpec& spec = state.document().spec;
     if (spec.score != Score::dot)
         view.lacks = "A score is a sum over dimensions only where it is a dot product.";
     else if (layer.q.empty() || layer.k.empty())

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/words.h"
@@ -45,9 +46,8 @@ void add_rows(const AppState& state, std::vector<HeadEdit>& edits) {
          Key::e, ReplaceRow{here.layer, here.head, query, even},
          count > 0.0 ? "" : "the mask forbids every key of this row"});
     const auto& rows = wanted_model(state)->changes.rows;
-    const bool replaced = std::ranges::any_of(rows, [&](const RowIntervention& row) {
-        return row.at == ModelHead{here.layer, here.head} && row.query == query;
-    });
+    const bool replaced = std::ranges::any_of(
+        rows, [&](const RowIntervention& row) { return row.at == here && row.query == query; });
     edits.push_back({fmt::format("restore row {}", query),
                      fmt::format("Restore row {} of this head", query), "softmax's weights again.",
                      Key::u, RestoreRow{here.layer, here.head, query},

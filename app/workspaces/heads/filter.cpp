@@ -37,21 +37,6 @@ std::string terms_of(const HeadsFilter& filter) {
 
 }  // namespace
 
-bool is_head_label(HeadMeasure measure) {
-    using enum HeadMeasure;
-    switch (measure) {
-        case previous:
-        case diagonal:
-        case next:
-        case sink:
-        case duplicate:
-        case induction:
-            return true;
-        default:
-            return false;
-    }
-}
-
 bool passes(const HeadsFilter& filter, const HeadFacts& facts) {
     return has_label(filter, facts) && has_measure(filter, facts);
 }

@@ -9,8 +9,6 @@ namespace attn::view {
 
 // Which of all heads are shown.
 
-/// Whether a label may be by this measure.
-bool is_head_label(HeadMeasure measure);
 /// A head whose measure is not defined does not pass a filter on it.
 bool passes(const HeadsFilter& filter, const HeadFacts& facts);
 /// "12 of 144 shown"; "" where nothing is filtered.

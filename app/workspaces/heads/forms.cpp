@@ -20,10 +20,6 @@ struct Drawn {
     HeadColors colors;
     ThemeName theme;
 
-    bool may(Index query, Index key) const {
-        const auto at = static_cast<std::size_t>(query * matrix.values.columns + key);
-        return matrix.allowed.empty() || matrix.allowed[at] != 0;
-    }
     /// 0 … 1 as the curve of colours has it, by size.
     double strength(double value) const {
         const double position = position_of(colors.range, value);
@@ -104,7 +100,7 @@ HeadChip weighed_chip(const Drawn& drawn, std::string text, Index query, Index k
     if (std::isnan(value)) {
         chip.look = HeadChipLook::not_a_number;
         chip.fill = colors.nan;
-    } else if (!drawn.may(query, key)) {
+    } else if (!drawn.matrix.may(query, key)) {
         chip.look = HeadChipLook::masked;
         chip.fill = colors.masked;
         chip.tooltip = "masked";
@@ -160,7 +156,7 @@ HeadLinesView head_lines(const AppState& state, HeadPlace place) {
     Undrawn undrawn;
     for (Index i = 0; i < values.rows; ++i)
         for (Index j = 0; j < values.columns; ++j)
-            if (drawn.may(i, j)) add_line(drawn, i, j, view.lines, undrawn);
+            if (drawn.matrix.may(i, j)) add_line(drawn, i, j, view.lines, undrawn);
     std::ranges::stable_sort(view.lines, {}, &HeadLine::strength);
     view.legend = lines_legend(drawn, undrawn);
     return view;

@@ -10,20 +10,21 @@
 #include "app/common/colormap.h"
 #include "app/common/state.h"
 #include "core/head_views.h"
+#include "core/heads/place.h"
 #include "core/large/planted.h"
+
+namespace attn {
+struct HeadsResult;
+}
 
 namespace attn::view {
 
-struct HeadsResult;
 struct HeadsShown;
-struct Document;
 
-/// One head of one layer.
-struct HeadPlace {
-    Index layer = 0;
-    Index head = 0;
-    bool operator==(const HeadPlace&) const = default;
-};
+inline void describe(Visitor& visit, HeadPlace& place) {
+    visit("layer", place.layer, {.low = 0, .needed = true});
+    visit("head", place.head, {.low = 0, .needed = true});
+}
 
 /// Which keys are left out of the colour range, and of what is drawn as lines: none, key 0, or those whose mean weight
 /// over queries is at least a limit. Sinks: Xiao et al. 2023, arXiv:2309.17453.
@@ -67,12 +68,17 @@ struct HeadsLook {
 
     // of the moment: in no session and no journal
     std::optional<HeadPlace> hovered;
+    std::optional<HeadPlace> chosen;          // by the action that is carried out
+    std::shared_ptr<const HeadsResult> kept;  // what was shown before it
     std::optional<large::Cell> hovered_pair;
     std::shared_ptr<const HeadsResult> result;  // see follow_heads(); null: not shown yet
     std::shared_ptr<const Document> result_of;  // what it is current for
+    std::string result_by;                      // the backend that was asked for
     std::shared_ptr<const HeadsShown> shown;    // of `result`, as the settings above have it
     double done = 0.0;                          // of what is being computed, 0 … 1
 };
+/// What a session keeps of it.
+void describe(Visitor& visit, HeadsLook& look);
 
 inline constexpr Look<HeadsLook> heads_look;
 

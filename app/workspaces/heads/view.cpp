@@ -244,7 +244,8 @@ void add_large(const AppState& state, AllHeadsView& view) {
 
 void add_notes(const HeadsResult& result, AllHeadsView& view) {
     for (std::size_t n = 0; n < result.layers.size(); ++n)
-        for (const std::string& words : {result.layers[n].fault, result.layers[n].note})
+        for (const std::string& words :
+             {result.layers[n].fault, result.layers[n].note, odd_rows_words(result.layers[n].odd)})
             if (!words.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, words));
     constexpr std::size_t kMostNotes = 3;
     if (view.notes.size() <= kMostNotes) return;

@@ -139,7 +139,7 @@ std::string divergence_words(const Divergences& all) {
     return words;
 }
 
-bool has_replaced_row(const Document& document, ModelHead at) {
+bool has_replaced_row(const Document& document, HeadPlace at) {
     const ModelOrigin* const model = model_of(document);
     return model != nullptr && std::ranges::find(model->changes.rows, at, &RowIntervention::at) !=
                                    model->changes.rows.end();
@@ -156,8 +156,7 @@ std::string interventions_point(const AppState& state) {
             (most == nullptr || effect.mean_kl() > most->mean_kl()))
             most = &effect;
     if (most == nullptr) return words + " No other head's weights change.";
-    return fmt::format("{} Most changed: {}, {}.", words,
-                       head_name({most->at.layer, most->at.head}), change_words(*most));
+    return fmt::format("{} Most changed: {}, {}.", words, head_name(most->at), change_words(*most));
 }
 
 std::string_view number_word(HeadShow show) {
@@ -165,12 +164,6 @@ std::string_view number_word(HeadShow show) {
 }
 
 }  // namespace
-
-std::string head_name(HeadPlace place) {
-    return fmt::format("layer {} head {}", place.layer, place.head);
-}
-
-std::string head_short(HeadPlace place) { return fmt::format("{}·{}", place.layer, place.head); }
 
 std::string shown_name(HeadShow show, HeadPlace place) {
     if (show == HeadShow::weights) return head_name(place);
@@ -190,11 +183,6 @@ std::string measure_text(HeadMeasure measure, const std::optional<double>& value
     if (measure == entropy || measure == HeadMeasure::change) return number(*value) + " nats";
     if (measure == distance) return number(*value) + " tokens";
     return number(*value);
-}
-
-bool is_there(const AppState& state, HeadPlace place) {
-    return place.layer >= 0 && place.head >= 0 &&
-           place.head < heads_in_layer(state.document(), place.layer);
 }
 
 std::string label_title(const HeadFacts& facts) {
@@ -230,20 +218,15 @@ std::string heads_point(const AppState& state) {
     return off.empty() ? standing_out(*look.result) : off;
 }
 
-bool has_own_heads(const Document& document) {
-    return document.own_heads == 0 || document.own_heads == document.size.heads;
-}
-
 bool is_off(const Document& document, HeadPlace place) {
     const ModelOrigin* const model = model_of(document);
     return model != nullptr && has_own_heads(document) &&
-           std::ranges::binary_search(model->changes.off, ModelHead{place.layer, place.head});
+           std::ranges::binary_search(model->changes.off, place);
 }
 
 bool will_be_off(const AppState& state, HeadPlace place) {
     const ModelOrigin* const model = wanted_model(state);
-    return model != nullptr &&
-           std::ranges::binary_search(model->changes.off, ModelHead{place.layer, place.head});
+    return model != nullptr && std::ranges::binary_search(model->changes.off, place);
 }
 
 std::vector<std::string> changes_of(const Document& document, HeadPlace place) {
@@ -252,16 +235,15 @@ std::vector<std::string> changes_of(const Document& document, HeadPlace place) {
     if (model == nullptr || !has_own_heads(document)) return words;
     if (is_off(document, place))
         words.emplace_back("switched off: its rows of W_O are 0, nothing of it reaches the output");
-    const ModelHead at{place.layer, place.head};
     for (const RowIntervention& row : model->changes.rows)
-        if (row.at == at)
+        if (row.at == place)
             words.push_back(fmt::format("row {} replaced: {}, in place of softmax's", row.query,
                                         row_words(row.weights)));
     const Index heads = std::max<Index>(document.own_heads, 1);
     const Index kv = document.own_kv_heads > 0 ? document.own_kv_heads : heads;
     for (const TextPatch& patch : model->changes.patches) {
         const Index head = patch.part == Stage::q ? place.head : place.head * kv / heads;
-        if (patch.at == ModelHead{place.layer, head})
+        if (patch.at == HeadPlace{place.layer, head})
             words.push_back(fmt::format("{} patched: from “{}”, position by position",
                                         info(patch.part).key, shortened(patch.text)));
     }
@@ -271,8 +253,7 @@ std::vector<std::string> changes_of(const Document& document, HeadPlace place) {
 const HeadEffect* effect_on(const Document& document, HeadPlace place) {
     if (!document.effects || !has_own_heads(document)) return nullptr;
     const auto& heads = document.effects->run.heads;
-    const auto found =
-        std::ranges::find(heads, ModelHead{place.layer, place.head}, &HeadEffect::at);
+    const auto found = std::ranges::find(heads, place, &HeadEffect::at);
     return found == heads.end() || !found->changed() ? nullptr : &*found;
 }
 
@@ -322,6 +303,20 @@ std::string compare_point(const AppState& state) {
     return fmt::format("A and B differ most at {} → {}: A − B = {}.{}",
                        axis_label(document, Axis::query, at.row),
                        axis_label(document, Axis::key, at.column), number(most), kl);
+}
+
+std::string odd_rows_words(const OddRows& rows) {
+    if (rows.odd == 0) return {};
+    std::string sums;
+    if (rows.odd > rows.nans)
+        sums = rows.low == rows.high
+                   ? fmt::format(" (Σ = {})", number(rows.low))
+                   : fmt::format(" (Σ from {} to {})", number(rows.low), number(rows.high));
+    if (rows.nans > 0)
+        sums += fmt::format(" ({} {} not finite)", rows.nans, rows.nans == 1 ? "is" : "are");
+    return fmt::format("{} of {} row{} of weights {} not sum to 1{}: shown as the file gives them",
+                       rows.odd, rows.rows, rows.rows == 1 ? "" : "s",
+                       rows.odd == 1 ? "does" : "do", sums);
 }
 
 std::string hover_words(const Document& document, const HeadFacts& facts) {

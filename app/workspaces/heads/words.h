@@ -9,18 +9,12 @@ namespace attn::view {
 
 // What the Heads workspace says.
 
-/// "layer 0 head 3"
-std::string head_name(HeadPlace place);
-/// "0·3"
-std::string head_short(HeadPlace place);
 /// "layer 0 head 3"; of what is not the weights "α‖v‖ of layer 0 head 3"; "rollout up to layer 0".
 std::string shown_name(HeadShow show, HeadPlace place);
 /// "A", "B" or "".
 std::string pin_letter(const HeadsLook& look, HeadPlace place);
 /// The head shown in every workspace.
 HeadPlace head_here(const AppState& state);
-/// Whether the document has this head.
-bool is_there(const AppState& state, HeadPlace place);
 /// A measure with its unit: "0.54", "1.23 nats"; "not defined".
 std::string measure_text(HeadMeasure measure, const std::optional<double>& value);
 /// "previous token"; "no label".
@@ -31,8 +25,6 @@ std::string label_evidence(const HeadFacts& facts);
 std::string heads_point(const AppState& state);
 /// Of two that are pinned.
 std::string compare_point(const AppState& state);
-/// Whether the document's heads are those of its model: not where W was split anew.
-bool has_own_heads(const Document& document);
 bool is_off(const Document& document, HeadPlace place);
 /// The same once what was asked for is there.
 bool will_be_off(const AppState& state, HeadPlace place);
@@ -44,6 +36,8 @@ const HeadEffect* effect_on(const Document& document, HeadPlace place);
 std::string change_number(const HeadEffect& effect);
 /// "mean KL(untouched‖now) of 5 rows 0.31 nats, largest |Δα| 0.20".
 std::string change_words(const HeadEffect& effect);
+/// "3 of 12 rows of weights do not sum to 1 (Σ from 0.92 to 1.30): shown as the file gives them"; "": all do.
+std::string odd_rows_words(const OddRows& rows);
 /// What a hovered head is: a line for each measure.
 std::string hover_words(const Document& document, const HeadFacts& facts);
 

@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "app/common/describe_json.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/fields.h"
@@ -20,11 +22,13 @@
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/edits.h"
 #include "app/workspaces/heads/filter.h"
-#include "app/workspaces/heads/requests.h"
 #include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
+
+/// In every workspace.
+Action show(HeadPlace place) { return ShowHead{place.head, {}, place.layer}; }
 
 /// The head so many places on in the order on screen.
 Action neighbour(const AppState& state, Index step) {
@@ -33,7 +37,7 @@ Action neighbour(const AppState& state, Index step) {
     const Index last = std::ssize(order) - 1;
     const Index at = found == order.end() ? 0 : found - order.begin();
     const HeadPlace to = order[static_cast<std::size_t>(std::clamp<Index>(at + step, 0, last))];
-    return ChooseHead{to.layer, to.head};
+    return show(to);
 }
 
 /// The same head of another layer.
@@ -41,9 +45,9 @@ Action other_layer(const AppState& state, Index step) {
     const HeadsResult& result = *heads_look(state).result;
     const HeadPlace here = head_here(state);
     const Index layer = here.layer + step;
-    if (layer < 0 || layer >= std::ssize(result.layers)) return ChooseHead{here.layer, here.head};
+    if (layer < 0 || layer >= std::ssize(result.layers)) return show(here);
     const Index heads = result.layers[static_cast<std::size_t>(layer)].heads;
-    return ChooseHead{layer, std::clamp<Index>(here.head, 0, std::max<Index>(heads, 1) - 1)};
+    return show({layer, std::clamp<Index>(here.head, 0, std::max<Index>(heads, 1) - 1)});
 }
 
 void add_choices(const CommandAdder& add, const AppState& state) {
@@ -156,53 +160,6 @@ void add_selection(const CommandAdder& add, const AppState& state) {
     add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
 }
 
-nlohmann::ordered_json place_to(HeadPlace place) {
-    return {{"layer", place.layer}, {"head", place.head}};
-}
-
-void read_pin(Fields& fields, const char* key, const AppState& state,
-              std::optional<HeadPlace>& pin) {
-    read_object(fields, key, [&](Fields& inner) {
-        HeadPlace place;
-        inner.need_index("layer", place.layer);
-        inner.need_index("head", place.head);
-        if (is_there(state, place))
-            pin = place;
-        else if (inner.fine())
-            inner.complain(
-                fmt::format("is {}, which the document does not have", head_name(place)));
-    });
-}
-
-void need_measure(Fields& fields, const std::string& key) {
-    if (!find_head_measure(key)) fields.complain(fmt::format("has the unknown measure '{}'", key));
-}
-
-/// How heads are drawn and listed.
-void read_heads_drawing(Fields& fields, HeadsLook& look) {
-    std::vector<std::string_view> shows;
-    for (const HeadShowInfo& each : head_show_table()) shows.push_back(each.key);
-    fields.read_name("show", look.show, shows);
-    fields.read_name("curve", look.curve, kColorCurves);
-    fields.read_name("clip", look.clip, kSinkClips);
-    fields.read("clip_limit", look.clip_limit);
-    fields.read_name("form", look.form, kHeadForms);
-    fields.read_name("list", look.list, kHeadsLists);
-    fields.read("label", look.filter.label);
-    fields.read("measure", look.filter.measure);
-    fields.read("least", look.filter.least);
-    fields.read("scatter_x", look.scatter_x);
-    fields.read("scatter_y", look.scatter_y);
-    if (!(look.clip_limit > 0.0 && look.clip_limit <= 1.0))
-        fields.complain("has a 'clip_limit' that is not above 0 and at most 1");
-    if (!std::isfinite(look.filter.least)) fields.complain("has a 'least' that is no number");
-    if (!look.filter.label.empty() && look.filter.label != kUnlabelled)
-        need_measure(fields, look.filter.label);
-    if (!look.filter.measure.empty()) need_measure(fields, look.filter.measure);
-    need_measure(fields, look.scatter_x);
-    need_measure(fields, look.scatter_y);
-}
-
 bool is_inside(const AppState& state, large::Cell cell) {
     const Dimensions& size = state.document().size;
     return cell.row < size.tq && cell.column < size.tk;
@@ -210,32 +167,16 @@ bool is_inside(const AppState& state, large::Cell cell) {
 
 }  // namespace
 
-std::string heads_fault(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document) && document.given.empty())
-        return document.no_attention.empty() ? "There is no sentence yet" : document.no_attention;
-    const bool whole = document.given.empty() && !is_without_values(document);
-    // What to do in the window stands behind the reason.
-    if (const std::string why = stages_lack(document); whole && !why.empty())
-        return why.substr(0, why.find(": Large shows"));
-    if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
-        document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
-        return {};
-    const Index cells = head_cells(document);
-    if (cells <= kMostHeadCells) return {};
-    return fmt::format(
-        "All heads of all layers have {} weights, more than the {} that are computed at once",
-        grouped(cells), grouped(kMostHeadCells));
-}
-
 std::string heads_lacks(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document) && document.given.empty()) return empty_words(document);
     const bool whole = document.given.empty() && !is_without_values(document);
     if (std::string why = stages_lack(document); whole && !why.empty()) return why;
-    const std::string fault = heads_fault(state);
+    const std::string fault = heads_fault(document);
     return fault.empty() ? fault : fault + ": Step shows one layer (key 1).";
 }
+
+namespace {
 
 void enter_heads(AppState& state) {
     if (!heads_lacks(state).empty()) return say(state, heads_lacks(state));
@@ -273,20 +214,26 @@ std::optional<Action> escape_heads(const AppState& state) {
     return std::nullopt;
 }
 
-void clear_heads(AppState& state) { heads_look(state).pair = {}; }
+void drop_result(HeadsLook& look) {
+    look.result = nullptr;
+    look.result_of = nullptr;
+    look.shown = nullptr;
+}
 
 void settle_heads(AppState& state) {
     HeadsLook& look = heads_look(state);
-    const Dimensions& size = state.document().size;
-    look.pair.row = std::clamp<Index>(look.pair.row, 0, std::max<Index>(size.tq, 1) - 1);
-    look.pair.column = std::clamp<Index>(look.pair.column, 0, std::max<Index>(size.tk, 1) - 1);
+    const Document& document = state.document();
+    const auto inside = [](Index at, Index count) {
+        return std::clamp<Index>(at, 0, std::max<Index>(count, 1) - 1);
+    };
+    look.pair = {inside(look.pair.row, document.size.tq),
+                 inside(look.pair.column, document.size.tk)};
     auto& [a, b] = look.pinned;
-    if (b && !is_there(state, *b)) b.reset();
-    if (a && !is_there(state, *a)) a = std::exchange(b, std::nullopt);
-    if (look.hovered && !is_there(state, *look.hovered)) look.hovered.reset();
+    if (b && !is_there(document, *b)) b.reset();
+    if (a && !is_there(document, *a)) a = std::exchange(b, std::nullopt);
+    if (look.hovered && !is_there(document, *look.hovered)) look.hovered.reset();
     look.hovered_pair.reset();
-    if (look.result_of != state.shared_document())
-        look.result = nullptr, look.result_of = nullptr, look.shown = nullptr;
+    if (look.result_of != state.shared_document()) drop_result(look);
 }
 
 void forget_heads(AppState& state) {
@@ -295,72 +242,47 @@ void forget_heads(AppState& state) {
     look.pair = {};
     look.hovered.reset();
     look.hovered_pair.reset();
-    look.result = nullptr;
-    look.result_of = nullptr;
-    look.shown = nullptr;
+    drop_result(look);
 }
 
-nlohmann::ordered_json write_heads(const AppState& state) {
-    const HeadsLook& look = heads_look(state);
-    nlohmann::ordered_json heads{{"sort", look.sort},
-                                 {"own_range", look.own_range},
-                                 {"show", info(look.show).key},
-                                 {"curve", kColorCurves[static_cast<std::size_t>(look.curve)]},
-                                 {"clip", kSinkClips[static_cast<std::size_t>(look.clip)]},
-                                 {"clip_limit", look.clip_limit},
-                                 {"form", kHeadForms[static_cast<std::size_t>(look.form)]},
-                                 {"list", kHeadsLists[static_cast<std::size_t>(look.list)]},
-                                 {"label", look.filter.label},
-                                 {"measure", look.filter.measure},
-                                 {"least", look.filter.least},
-                                 {"scatter_x", look.scatter_x},
-                                 {"scatter_y", look.scatter_y},
-                                 {"row", look.pair.row},
-                                 {"column", look.pair.column}};
-    if (look.pinned[0]) heads["a"] = place_to(*look.pinned[0]);
-    if (look.pinned[1]) heads["b"] = place_to(*look.pinned[1]);
-    return heads;
-}
-
-void read_heads(Fields& fields, AppState& state) {
+/// What is described, inside what the document has.
+void read_look(Fields& fields, AppState& state) {
     HeadsLook& look = heads_look(state);
-    read_heads_drawing(fields, look);
-    fields.read("sort", look.sort);
-    fields.read("own_range", look.own_range);
-    fields.read_index("row", look.pair.row);
-    fields.read_index("column", look.pair.column);
-    read_pin(fields, "a", state, look.pinned[0]);
-    read_pin(fields, "b", state, look.pinned[1]);
-    if (look.pinned[1] && (!look.pinned[0] || look.pinned[0] == look.pinned[1]))
-        fields.complain("has 'b' without another head 'a'");
-    if (!look.sort.empty() && !find_head_measure(look.sort))
-        fields.complain(fmt::format("has the unknown measure '{}'", look.sort));
-    if (!is_empty(state.document()) && !is_inside(state, look.pair))
+    JsonReader reader(fields);
+    describe(reader, look);
+    const Document& document = state.document();
+    for (std::size_t n = 0; n < look.pinned.size(); ++n)
+        if (const auto& pin = look.pinned[n]; pin && !is_there(document, *pin))
+            fields.complain(fmt::format("has '{}' = {}, which the document does not have",
+                                        n == 0 ? "a" : "b", head_name(*pin)));
+    if (!is_empty(document) && !is_inside(state, look.pair))
         fields.complain(fmt::format("points at a pair that the weights do not have: {} → {}",
                                     look.pair.row, look.pair.column));
 }
 
-bool has_heads_settled(const AppState& state) {
-    return !heads_lacks(state).empty() || has_current_heads(state);
-}
-
-std::string heads_figure_name(const AppState& state) {
-    return heads_look(state).pinned[1] ? "heads-compared" : "heads";
-}
-
 std::vector<Shot> heads_shots() {
     const LoadPreset three{"three-heads"};
-    return {{"", {three, ChooseHead{0, 0}, SelectHeadsPair{4, 3}}},
+    const SelectHeadsPair pair{4, 3};
+    return {{"", {three, show({0, 0}), pair}},
             {"sorted", {three, SortHeads{"previous"}}},
             {"compared", {three, PinHead{0, 0, true}, PinHead{0, 1, true}}},
-            {"lines", {three, SelectHeadsPair{4, 3}, SetHeadForm{"lines"}}},
-            {"text", {three, ChooseHead{0, 2}, SelectHeadsPair{4, 3}, SetHeadForm{"text"}}},
-            {"dimensions", {three, SelectHeadsPair{4, 3}, SetHeadForm{"dimensions"}}},
+            {"lines", {three, pair, SetHeadForm{"lines"}}},
+            {"text", {three, show({0, 2}), pair, SetHeadForm{"text"}}},
+            {"dimensions", {three, pair, SetHeadForm{"dimensions"}}},
             {"scatter", {three, ScatterHeads{"sink", "previous"}}},
             {"table", {three, SetHeadsList{"table"}}}};
 }
 
-namespace {
+/// See follow_choice().
+void note_choice(AppState& state, const Action& action) {
+    const auto* const show = action.as<ShowHead>();
+    if (show == nullptr || !show->layer) return;
+    HeadsLook& look = heads_look(state);
+    look.chosen = {*show->layer, show->head};
+    look.kept = has_current_heads(state) ? look.result : nullptr;
+}
+
+constexpr KeptValue kValues[] = {kept(heads_look)};
 
 constexpr std::string_view kHeadsMouse[] = {
     "Click a small picture: that head is shown large, here and in every workspace.",
@@ -390,24 +312,30 @@ const WorkspaceInfo kHeadsWorkspace{
     .digit = Key::digit8,
     .shows_document = true,
     .actions = HeadsActions::kTypes,
+    .values = kValues,
     .requests = kRequests,
     .lacks = heads_lacks,
     .enter = enter_heads,
     .leave = leave_heads,
     .add_commands = add_heads_commands,
     .escape = escape_heads,
-    .clear = clear_heads,
+    .clear = [](AppState& state) { heads_look(state).pair = {}; },
     .settle = settle_heads,
     .forget = forget_heads,
+    .before = note_choice,
     .follow = follow_heads,
     .progress = note_progress,
     .has_side = [](const AppState& state) { return heads_lacks(state).empty(); },
     .inspector = heads_inspector,
-    .write = write_heads,
-    .read = read_heads,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = has_heads_settled,
-    .figure_name = heads_figure_name,
+    .read = read_look,
+    .has_settled =
+        [](const AppState& state) {
+            return !heads_lacks(state).empty() || has_current_heads(state);
+        },
+    .figure_name =
+        [](const AppState& state) {
+            return std::string(heads_look(state).pinned[1] ? "heads-compared" : "heads");
+        },
     .shots = heads_shots,
     .mouse = kHeadsMouse,
 };

@@ -25,7 +25,7 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
         const ModelOrigin* const model = model_of(document);
         const bool own = document.own_heads == 0 || document.own_heads == document.size.heads;
         if (explanation.value == 0.0 && own && model != nullptr &&
-            std::ranges::binary_search(model->changes.off, ModelHead{document.layer, head}))
+            std::ranges::binary_search(model->changes.off, HeadPlace{document.layer, head}))
             explanation.notes.push_back(fmt::format(
                 "Head {} is switched off: its rows are 0 here, not in the model's file.", head));
         return;

@@ -336,7 +336,6 @@ const WorkspaceInfo kStepWorkspace{
     .add_commands = add_commands_of_step,
     .escape = escape_step,
     .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
-    .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
     .clear = clear_step,
     .settle = settle_step,
     .arrive = arrive_in_step,

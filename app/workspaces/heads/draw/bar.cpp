@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/intervention_actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"

@@ -91,12 +91,12 @@ void draw_dots(const AllHeadsView& view, const Box& area, const Frame& frame) {
     }
 }
 
-void press_head(view::HeadPlace place, bool pinned, view::Actions& out) {
+void press_head(HeadPlace place, bool pinned, view::Actions& out) {
     if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
     if (ImGui::GetIO().KeyShift)
         out.push_back(view::PinHead{place.layer, place.head, !pinned});
     else
-        out.push_back(view::ChooseHead{place.layer, place.head});
+        out.push_back(view::ShowHead{place.head, {}, place.layer});
 }
 
 /// The columns of the table, from its left.

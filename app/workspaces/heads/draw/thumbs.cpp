@@ -204,7 +204,7 @@ void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& 
         if (ImGui::GetIO().KeyShift)
             out.push_back(view::PinHead{place->layer, place->head, view.thumbs[*n].pin.empty()});
         else
-            out.push_back(view::ChooseHead{place->layer, place->head});
+            out.push_back(view::ShowHead{place->head, {}, place->layer});
     }
     if (place != view.hovered) return;  // the words are of the frame before
     const ImVec2 from = corner(view, at, low, *n);

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "app/workspaces/heads/compute.h"
-#include "core/engine.h"
+#include "core/heads/all.h"
 
-namespace attn::view {
+namespace attn {
 
 // What a layer's other pictures are made of, found beside its weights.
 
@@ -14,4 +13,4 @@ void find_gradient(const Call& call, const Backend& backend, const Trace& trace,
 /// Of every layer, with all before it; not defined from the first layer on that is not square, or is of another size.
 void find_rollout(HeadsResult& result);
 
-}  // namespace attn::view
+}  // namespace attn

@@ -1,19 +1,19 @@
-#include "app/workspaces/heads/sources.h"
+#include "core/heads/sources.h"
 
 #include <fmt/format.h>
 
-#include "app/common/document/document.h"
-#include "app/common/format.h"
+#include "core/engine.h"
 #include "core/head_views.h"
 
-namespace attn::view {
+namespace attn {
 namespace {
 
 std::string rollout_fault(const HeadsLayer& layer, Index tokens, Index n) {
     if (!layer.fault.empty()) return fmt::format("layer {} has no weights", n);
     if (layer.tq != layer.tk)
-        return fmt::format("layer {} has {} weights, and rollout asks for as many queries as keys",
-                           n, size(layer.tq, layer.tk));
+        return fmt::format(
+            "layer {} has {} × {} weights, and rollout asks for as many queries as keys", n,
+            layer.tq, layer.tk);
     if (layer.tq != tokens)
         return fmt::format("layer {} has {} tokens, and the first layer {}", n, layer.tq, tokens);
     return {};
@@ -68,4 +68,4 @@ void find_rollout(HeadsResult& result) {
     }
 }
 
-}  // namespace attn::view
+}  // namespace attn

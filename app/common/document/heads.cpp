@@ -1,0 +1,60 @@
+#include "app/common/document/heads.h"
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+
+namespace attn::view {
+
+HeadsInput heads_input(const Document& document) {
+    HeadsInput input{document.layers, document.given, document.spec, document.size, {}};
+    if (document.tokens_kv.empty()) input.tokens = document.tokens;
+    if (const ModelOrigin* const model = model_of(document)) input.rows = model->changes.rows;
+    if (document.effects) input.effects = &document.effects->run;
+    input.own_heads = has_own_heads(document);
+    return input;
+}
+
+Index heads_in_layer(const Document& document, Index layer) {
+    if (layer == document.layer) return document.size.heads;
+    return heads_in_layer(heads_input(document), layer);
+}
+
+bool is_there(const Document& document, HeadPlace place) {
+    return place.layer >= 0 && place.head >= 0 &&
+           place.head < heads_in_layer(document, place.layer);
+}
+
+bool has_own_heads(const Document& document) {
+    return document.own_heads == 0 || document.own_heads == document.size.heads;
+}
+
+std::string heads_fault(const Document& document) {
+    if (is_empty(document) && document.given.empty())
+        return document.no_attention.empty() ? "There is no sentence yet" : document.no_attention;
+    const bool whole = document.given.empty() && !is_without_values(document);
+    // What to do in the window stands behind the reason.
+    if (const std::string why = stages_lack(document); whole && !why.empty())
+        return why.substr(0, why.find(": Large shows"));
+    if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
+        document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
+        return {};
+    const Index cells = head_cells(heads_input(document));
+    if (cells <= kMostHeadCells) return {};
+    return fmt::format(
+        "All heads of all layers have {} weights, more than the {} that are computed at once",
+        grouped(cells), grouped(kMostHeadCells));
+}
+
+std::string head_name(HeadPlace place) {
+    return fmt::format("layer {} head {}", place.layer, place.head);
+}
+
+std::string head_short(HeadPlace place) { return fmt::format("{}·{}", place.layer, place.head); }
+
+std::string missing_head_words(const Document& document, HeadPlace place) {
+    return fmt::format("There is no {}: layers and heads count from 0, and layer {} has {} heads.",
+                       head_name(place), place.layer, heads_in_layer(document, place.layer));
+}
+
+}  // namespace attn::view

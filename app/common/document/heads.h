@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/document/document.h"
+#include "core/heads/all.h"
+
+namespace attn::view {
+
+// All heads of all layers of a document.
+
+/// Up to so many weights are computed at once, of all layers, sequences and heads.
+inline constexpr Index kMostHeadCells = Index{1} << 24;
+
+/// Views of the document, which must outlive them.
+HeadsInput heads_input(const Document& document);
+/// Heads of a layer under the document's options; 0: there is no such layer, or it cannot be computed.
+Index heads_in_layer(const Document& document, Index layer);
+bool is_there(const Document& document, HeadPlace place);
+/// Whether its heads are those of its model: not where W was split anew.
+bool has_own_heads(const Document& document);
+/// Why not all heads can be computed, without a full stop; "": they can.
+std::string heads_fault(const Document& document);
+
+/// "layer 0 head 3"
+std::string head_name(HeadPlace place);
+/// "0·3"
+std::string head_short(HeadPlace place);
+/// "There is no layer 2 head 0: …"
+std::string missing_head_words(const Document& document, HeadPlace place);
+
+}  // namespace attn::view

@@ -1,0 +1,176 @@
+#include "core/heads/all.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/engine.h"
+#include "core/heads/layer.h"
+#include "core/heads/sources.h"
+#include "core/rng.h"
+
+namespace attn {
+namespace {
+
+/// Of queries and keys that are the same tokens; else none.
+std::vector<Index> tokens_of(const HeadsInput& input, const HeadsLayer& layer,
+                             const Inputs& inputs) {
+    const bool same = inputs.x_kv.empty() && layer.tq == layer.tk;
+    if (!same || std::ssize(input.tokens) != layer.tq) return {};
+    return token_numbers(input.tokens);
+}
+
+std::vector<double> norms_of(const Trace& trace, const Inputs& inputs, Index batch) {
+    const Tensor& context = trace[Stage::context];
+    const Tensor& w_o = inputs.params[Param::w_o];
+    std::vector<double> norms;
+    for (Index head = 0; head < context.shape().h; ++head) {
+        const Index width = context.shape().d;
+        const bool mixed = !w_o.empty() && w_o.shape().t == context.shape().h * width;
+        norms.push_back(head_output_norm(
+            context.matrix(batch, head),
+            mixed ? w_o.matrix(0, 0).row_block(head * width, width) : MatrixView<const float>{}));
+    }
+    return norms;
+}
+
+/// Mean KL(untouched‖now) of its rows in the model's own run; nullopt where it is finite in none.
+std::optional<double> change_of(const HeadsInput& input, HeadPlace place) {
+    if (input.effects == nullptr || !input.own_heads) return std::nullopt;
+    const auto& heads = input.effects->heads;
+    const auto found = std::ranges::find(heads, place, &HeadEffect::at);
+    if (found == heads.end() || found->finite == 0) return std::nullopt;
+    return found->mean_kl();
+}
+
+void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsResult& result) {
+    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
+    const Inputs& inputs = *input.layers[static_cast<std::size_t>(n)];
+    const std::vector<Index> tokens = tokens_of(input, layer, inputs);
+    const auto shares = norm_shares(norms_of(trace, inputs, result.batch));
+    for (Index head = 0; head < layer.heads; ++head) {
+        HeadFacts facts{{n, head}, {}, {}};
+        const HeadRows rows{layer.weights.matrix(result.batch, head), layer.allowed_of(head),
+                            tokens};
+        facts.measures = measure_head(rows);
+        if (head < std::ssize(shares))
+            facts.measures[HeadMeasure::norm_share] = shares[static_cast<std::size_t>(head)];
+        facts.measures[HeadMeasure::change] = change_of(input, facts.place);
+        facts.label = propose_label(rows);
+        result.heads.push_back(std::move(facts));
+    }
+}
+
+std::uint64_t content_of(const HeadsResult& result) {
+    std::uint64_t key = hash_text("heads");
+    const auto add = [&](auto part) { key = mix(key, static_cast<std::uint64_t>(part)); };
+    const auto add_norms = [&](const std::vector<std::vector<double>>& heads) {
+        for (const auto& norms : heads)
+            for (const double norm : norms) add(std::bit_cast<std::uint64_t>(norm));
+    };
+    add(result.batch);
+    add(result.gradients ? 1 : 0);
+    for (const HeadsLayer& layer : result.layers) {
+        add(layer.heads), add(layer.tq), add(layer.tk);
+        for (const float value : layer.weights.values()) add(std::bit_cast<std::uint32_t>(value));
+        for (const auto& pairs : layer.allowed)
+            for (const std::uint8_t may : pairs) add(may);
+        for (const float value : layer.gradient.values()) add(std::bit_cast<std::uint32_t>(value));
+        add_norms(layer.output_norms);
+        add_norms(layer.value_norms);
+    }
+    return key;
+}
+
+/// nullopt: it cannot be computed.
+std::optional<Dimensions> size_of(const HeadsInput& input, Index layer) {
+    Inputs room;
+    const auto call =
+        validate(with_values(*input.layers[static_cast<std::size_t>(layer)], room), input.spec);
+    return call ? std::optional(call->size()) : std::nullopt;
+}
+
+}  // namespace
+
+const HeadFacts* HeadsResult::find(HeadPlace place) const {
+    const auto found = std::ranges::lower_bound(heads, place, {}, &HeadFacts::place);
+    return found == heads.end() || found->place != place ? nullptr : &*found;
+}
+
+HeadsResult compute_heads(const HeadsInput& input, const HeadsOptions& options,
+                          const RunControl& control) {
+    HeadsResult result{
+        options.batch, options.gradients, measures_of_heads(input.effects != nullptr), {}, {}, 0};
+    const Index layers = std::ssize(input.layers);
+    result.layers.resize(static_cast<std::size_t>(layers));
+    for (Index n = 0; n < layers && !control.stop.stop_requested(); ++n) {
+        HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
+        if (auto done = compute_layer(input, options, n, control)) {
+            layer = std::move(done->layer);
+            measure_layer(input, n, done->trace, result);
+        } else {
+            layer.fault = done.error().sentence;
+        }
+        if (control.progress)
+            control.progress(static_cast<double>(n + 1) / static_cast<double>(layers));
+    }
+    find_rollout(result);
+    result.content = content_of(result);
+    return result;
+}
+
+std::span<const HeadMeasureInfo> measures_of_heads(bool changed) {
+    static_assert(static_cast<std::size_t>(HeadMeasure::change) + 1 == kHeadMeasureCount);
+    const std::span<const HeadMeasureInfo> all = head_measure_table();
+    return changed ? all : all.first(all.size() - 1);
+}
+
+Index heads_in_layer(const HeadsInput& input, Index layer) {
+    if (layer < 0 || layer >= std::ssize(input.layers)) return 0;
+    if (!input.given.empty()) return input.given[static_cast<std::size_t>(layer)]->values.shape().h;
+    const auto size = size_of(input, layer);
+    return size ? size->heads : 0;
+}
+
+Index head_cells(const HeadsInput& input) {
+    Index cells = 0;
+    for (const auto& given : input.given) cells += given->values.count();
+    if (!input.given.empty()) return cells;
+    for (Index n = 0; n < std::ssize(input.layers); ++n)
+        if (const auto size = size_of(input, n))
+            cells += size->batch * size->heads * size->tq * size->tk;
+    return cells;
+}
+
+std::vector<HeadPlace> heads_in_order(const HeadsResult& result, std::string_view sort) {
+    std::vector<const HeadFacts*> heads;
+    for (const HeadFacts& facts : result.heads) heads.push_back(&facts);
+    if (const auto measure = find_head_measure(sort))
+        std::ranges::stable_sort(heads, std::ranges::greater(), [&](const HeadFacts* facts) {
+            return facts->measures[*measure].value_or(-1.0);
+        });
+    std::vector<HeadPlace> places;
+    for (const HeadFacts* const facts : heads) places.push_back(facts->place);
+    return places;
+}
+
+std::string heads_csv(const HeadsResult& result, std::string_view sort) {
+    std::string csv = "layer,head,label";
+    for (const HeadMeasureInfo& each : result.measures) csv += fmt::format(",{}", each.key);
+    csv += "\n";
+    for (const HeadPlace place : heads_in_order(result, sort)) {
+        const HeadFacts& facts = *result.find(place);
+        csv += fmt::format("{},{},{}", place.layer, place.head,
+                           facts.label ? info(facts.label->name).title : "");
+        for (const HeadMeasureInfo& each : result.measures) {
+            const auto& value = facts.measures[each.measure];
+            csv += value ? fmt::format(",{}", *value) : ",";
+        }
+        csv += "\n";
+    }
+    return csv;
+}
+
+}  // namespace attn

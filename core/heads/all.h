@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/given.h"
+#include "core/head_measures.h"
+#include "core/heads/place.h"
+#include "core/models/interventions.h"
+
+namespace attn {
+
+// The weights of every head of every layer, and what they measure.
+
+/// What is measured: views of it, which must outlive the computation.
+struct HeadsInput {
+    std::span<const std::shared_ptr<const Inputs>> layers;
+    /// Of each layer, in place of Q and K; empty: all is computed from `layers`.
+    std::span<const std::shared_ptr<const GivenPairs>> given;
+    const AttentionSpec& spec;
+    Dimensions size;                      // what pairs that are given leave open
+    std::span<const std::string> tokens;  // of queries and keys, which are the same; empty: unknown
+    // of a model's run in which something was changed
+    std::span<const RowIntervention> rows = {};
+    const RunEffects* effects = nullptr;  // null: nothing was changed
+    bool own_heads = true;                // false: W is split into other heads than the run's
+};
+struct HeadsOptions {
+    BackendList backends;  // who may compute
+    std::string_view backend =
+        "auto";  // whoever has a device or keeps no weights leaves them to "auto"
+    Index batch = 0;
+    bool gradients = false;  // of the weights, which take a backward pass
+};
+
+/// Rows of weights that a file gives and that do not sum to 1.
+struct OddRows {
+    Index odd = 0, rows = 0;       // of how many
+    Index nans = 0;                // of those that are odd, whose sum is not finite
+    double low = 0.0, high = 0.0;  // sums of the others
+};
+
+struct HeadsLayer {
+    std::string fault;  // why it has no weights; "": it has
+    std::string note;   // what a replaced row of the run is not shown for; "": nothing
+    OddRows odd;
+    std::string backend;
+    Index heads = 0, tq = 0, tk = 0;
+    Tensor weights;  // [B,H,Tq,Tk]
+    std::vector<std::vector<std::uint8_t>>
+        allowed;  // of each head, or one for all; empty: every pair
+    const std::vector<std::uint8_t>& allowed_of(Index head) const {
+        return allowed[allowed.size() == 1 ? 0 : static_cast<std::size_t>(head)];
+    }
+    // for what is shown in place of the weights; where one is empty its fault says why
+    Tensor q, k;  // as they are multiplied, [B,H,Tq,d_k] and [B,Hkv,Tk,d_k]
+    std::vector<std::vector<double>> value_norms, output_norms;  // of each head and key
+    std::string value_fault, output_fault;
+    Tensor gradient;  // ∂L/∂weights, L = Σ of the layer's own outputs
+    std::string gradient_fault;
+    std::vector<float> rollout;  // [T,T], with all layers before
+    std::string rollout_fault;
+    /// The head of K and V that a head has.
+    Index key_head(Index head) const { return head * k.shape().h / heads; }
+};
+
+struct HeadFacts {
+    HeadPlace place;
+    HeadMeasures measures;
+    std::optional<HeadLabel> label;
+};
+struct HeadsResult {
+    Index batch = 0;
+    bool gradients = false;                     // whether those were asked for
+    std::span<const HeadMeasureInfo> measures;  // that its heads can have
+    std::vector<HeadsLayer> layers;
+    std::vector<HeadFacts> heads;  // layer by layer
+    std::uint64_t content = 0;     // a hash of all weights
+
+    MatrixView<const float> weights(HeadPlace place) const {
+        return layers[static_cast<std::size_t>(place.layer)].weights.matrix(batch, place.head);
+    }
+    const std::vector<std::uint8_t>& allowed(HeadPlace place) const {
+        return layers[static_cast<std::size_t>(place.layer)].allowed_of(place.head);
+    }
+    /// nullptr where there is no such head.
+    const HeadFacts* find(HeadPlace place) const;
+};
+/// A layer that cannot be computed says why, the others go on. Ends early, without the layers that are left, once it was
+/// stopped; tells its progress after each layer.
+HeadsResult compute_heads(const HeadsInput& input, const HeadsOptions& options,
+                          const RunControl& control = {});
+
+/// Measures that heads can have: `change` only of a run in which something was changed.
+std::span<const HeadMeasureInfo> measures_of_heads(bool changed);
+/// 0: there is no such layer, or it cannot be computed.
+Index heads_in_layer(const HeadsInput& input, Index layer);
+/// Weights of all layers, counted; 0 of a layer that cannot be computed.
+Index head_cells(const HeadsInput& input);
+
+/// By layer and head; or by the measure of that key, largest first, what is not defined last.
+std::vector<HeadPlace> heads_in_order(const HeadsResult& result, std::string_view sort);
+/// A line a head, in this order: layer, head, label, every measure; "" where one is not defined.
+std::string heads_csv(const HeadsResult& result, std::string_view sort);
+
+}  // namespace attn

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/head_views.h"
+#include "core/heads/all.h"
+
+namespace attn {
+
+// What is drawn of one head: its weights, or one of the others of core/head_views.h.
+
+/// The numbers of one head, [Tq,Tk]; `lacks` says why there are none. Moved, never copied: `values` looks at `own`.
+struct HeadMatrix {
+    HeadMatrix() = default;
+    HeadMatrix(HeadMatrix&&) = default;
+    HeadMatrix& operator=(HeadMatrix&&) = default;
+    HeadMatrix(const HeadMatrix&) = delete;
+    HeadMatrix& operator=(const HeadMatrix&) = delete;
+    ~HeadMatrix() = default;
+
+    MatrixView<const float> values;
+    std::vector<float> own;             // what `values` looks at where they are no weights
+    std::vector<std::uint8_t> allowed;  // 1: may attend; empty: every pair, and of rollout
+    std::string lacks;
+
+    bool may(Index query, Index key) const {
+        return allowed.empty() || allowed[static_cast<std::size_t>(query * values.columns + key)];
+    }
+};
+HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place);
+
+/// Which keys are left out of what is looked at: 1; empty: none.
+using ClippedKeys = std::vector<std::uint8_t>;
+/// Those whose mean over queries is at least the limit.
+ClippedKeys heavy_keys(MatrixView<const float> weights, double limit);
+/// The size of its finite numbers at keys that are not clipped.
+double largest_of(MatrixView<const float> values, const ClippedKeys& clipped);
+
+/// What one pixel of a small picture stands for: rows and keys from `low` up to `high`.
+struct HeadBlock {
+    float largest = 0.0F;  // by size, of keys that are not clipped
+    bool any = false;      // an allowed pair
+    bool nan = false;
+    bool clipped = true;  // all of its keys are
+};
+struct BlockRange {
+    Index first_row, first_key, end_row, end_key;
+};
+HeadBlock block_of(const HeadMatrix& matrix, const ClippedKeys& clipped, const BlockRange& range);
+
+}  // namespace attn
