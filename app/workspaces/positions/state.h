@@ -16,6 +16,7 @@ struct PositionsControls {
     PositionKind kind = PositionKind::rotary;  // the one that is told of
     PositionSettings settings = {};
     Index distance = 16;  // Δ = |j − i| of the numbers
+    bool log = false;     // the axis of the distance
     bool operator==(const PositionsControls&) const = default;
 };
 
@@ -50,6 +51,9 @@ inline void describe(Visitor& visit, PositionsControls& controls) {
            .high = 512});
     visit("seed", of.seed,
           {.words = "seed", .tip = "Of the content x and of learned positions. Key: R."});
+    visit("log", controls.log,
+          {.words = "log axis",
+           .tip = "The distance on a log axis, from 1 on: near tokens have more room."});
     if (!visit.reads()) return;
     if (!(of.base >= 1.0)) visit.complain(": base is no number");
     if (of.d_k % 2 != 0) visit.complain(": d_k is even");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -54,6 +55,25 @@ void set_x_axis(PlotView& plot, Index farthest) {
     }
 }
 
+/// From distance 1 on, over powers of two.
+void set_log_axis(PlotView& plot) {
+    for (CurveView& curve : plot.curves)
+        for (std::vector<double>* values : {&curve.x, &curve.y, &curve.low, &curve.high})
+            if (!values->empty()) values->erase(values->begin());
+    plot.log_x = true;
+    plot.x_low = 1.0;
+    plot.x_high = std::max(plot.x_high, 2.0);
+    plot.x_ticks.clear();
+    plot.x_tick_labels.clear();
+    for (Index distance = 1; static_cast<double>(distance) <= plot.x_high; distance *= 2) {
+        plot.x_ticks.push_back(static_cast<double>(distance));
+        plot.x_tick_labels.push_back(grouped(distance));
+    }
+    if (plot.marker_x >= 1.0) return;
+    plot.marker_x = 1.0;
+    std::ranges::fill(plot.marker_ys, std::numeric_limits<double>::quiet_NaN());
+}
+
 /// Whole steps around 0 and all that is drawn.
 void set_y_axis(PlotView& plot, int most) {
     double low = 0.0;
@@ -91,8 +111,10 @@ std::string tooltip_of(PositionKind kind) {
 
 enum class Detail : std::uint8_t { little, all };
 
-PlotView plot_of(const PositionScores& scores, PositionKind kind, Index distance, Detail detail) {
+PlotView plot_of(const PositionScores& scores, PositionKind kind, const PositionsControls& controls,
+                 Detail detail) {
     const DistanceScores& of = scores[kind];
+    const Index distance = controls.distance;
     const bool all = detail == Detail::all;
     PlotView plot;
     plot.title =
@@ -112,6 +134,7 @@ PlotView plot_of(const PositionScores& scores, PositionKind kind, Index distance
     add_dashed(all ? "no positions" : "none", std::vector(of.mean.size(), scores.content));
     set_x_axis(plot, scores.of.farthest);
     set_y_axis(plot, all ? 8 : 4);
+    if (controls.log) set_log_axis(plot);
     return plot;
 }
 
@@ -235,10 +258,10 @@ PositionsView build_positions_view(const AppState& state) {
     const Index distance = view.controls.distance;
     view.sentence = positions_sentence(*scores, kind, distance);
     view.note = positions_note(*scores);
-    view.hero = plot_of(*scores, kind, distance, Detail::all);
+    view.hero = plot_of(*scores, kind, view.controls, Detail::all);
     for (const PositionKind each : kKinds)
         view.plots[static_cast<std::size_t>(each)] =
-            plot_of(*scores, each, distance, Detail::little);
+            plot_of(*scores, each, view.controls, Detail::little);
     view.status = fmt::format("{} at distance {}, d_k {}", title_of(kind), distance,
                               view.controls.settings.d_k);
     return view;
