@@ -235,3 +235,24 @@ TEST_CASE("every curve lies within the axes of its plot, with a value at the dis
         }
     }
 }
+
+TEST_CASE("the distance on a log axis begins at 1, where distance 0 has no value") {
+    for (const Index farthest : {1, 2, 64, 100}) {
+        const AppState state = changed(positions_state(), [&](PositionsControls& to) {
+            to.settings.farthest = farthest;
+            to.log = true;
+        });
+        CHECK(state.history[state.now].words != "");
+        const PlotView plot = build_positions_view(state).hero;
+        CHECK(plot.log_x);
+        CHECK(plot.x_ticks.size() >= 2);
+        CHECK(plot.x_ticks.back() <= plot.x_high);
+        CHECK(plot.curves[0].x.front() == 1.0);
+        CHECK(plot.curves[0].y.size() == plot.curves[0].x.size());
+        CHECK(plot.curves[0].low.size() == plot.curves[0].x.size());
+        CHECK(std::isfinite(plot.marker_ys[0]));
+        const PlotView at_0 = build_positions_view(pressed(state, Key::home)).hero;
+        CHECK(at_0.marker_x == 1.0);
+        CHECK(std::isnan(at_0.marker_ys[0]));
+    }
+}
