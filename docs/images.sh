@@ -25,6 +25,7 @@ draw masks-dark.png '{"action":"set_workspace","workspace":"masks"}
 {"action":"select_pair","row":3,"column":1,"extend":false}' --theme dark
 draw kinds-dark.png '{"action":"set_workspace","workspace":"kinds"}
 {"action":"choose_kinds","pair":"rope"}' --theme dark --preset "$sentence"
+draw positions-dark.png '{"action":"set_workspace","workspace":"positions"}' --theme dark
 draw numerics-dark.png '{"action":"set_workspace","workspace":"numerics"}' --theme dark
 draw cost-dark.png '{"action":"set_workspace","workspace":"cost"}' --theme dark
 draw tensors-dark.png '{"action":"set_workspace","workspace":"tensors"}

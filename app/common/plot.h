@@ -7,7 +7,7 @@
 
 namespace attn::view {
 
-// Curves over a log axis.
+// Curves over an axis, log or linear.
 
 struct CurveView {
     std::string label;  // "scaled"
@@ -32,7 +32,8 @@ struct PlotView {
     std::string title;  // "evenness = H / ln n"
     std::string tooltip;
     std::vector<CurveView> curves;
-    double x_low, x_high;  // log axis
+    double x_low, x_high;
+    bool log_x = true;
     std::string x_label = "d_k";
     double y_low, y_high;
     bool log_y = false;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/positions.h"
 #include "core/rng.h"
 
 namespace attn::train {
@@ -54,13 +55,6 @@ class Lister {
 
 bool is_scale(const std::string& name) { return name.ends_with(".scale"); }
 
-/// sin and cos of p / 10000^(2c/d_model) in columns 2c and 2c + 1.
-float wave(Index position, Index column, Index d_model) {
-    const double power = static_cast<double>(column / 2 * 2) / static_cast<double>(d_model);
-    const double angle = static_cast<double>(position) / std::pow(10000.0, power);
-    return static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
-}
-
 }  // namespace
 
 Plan plan_of(const Spec& spec, Index vocabulary) {
@@ -79,7 +73,8 @@ Plan plan_of(const Spec& spec, Index vocabulary) {
     plan.out = lister.add("w_out", spec.d_model, vocabulary, true);
     if (spec.positions == Positions::sinusoidal)
         for (Index p = 0; p < spec.tokens; ++p)
-            for (Index c = 0; c < spec.d_model; ++c) plan.waves.push_back(wave(p, c, spec.d_model));
+            for (Index c = 0; c < spec.d_model; ++c)
+                plan.waves.push_back(static_cast<float>(sinusoid(p, c, spec.d_model, 10000.0)));
     return plan;
 }
 

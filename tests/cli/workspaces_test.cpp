@@ -57,8 +57,7 @@ TEST_CASE("--workspace takes the key of every workspace, and an error lists them
     const Rendered bad = render({"--workspace", "attic", "-o", picture});
     CHECK(bad.ran.code == cli::kBadInput);
     CHECK(says(bad.ran.err,
-               "'attic'; expected step, saturation, large, masks, kinds, numerics, cost, heads, "
-               "lookup, compare, tensors, learn, gradients, verify or probe"));
+               "'attic'; expected " + view::workspace_keys(test::workspaces_with_probe())));
 }
 
 TEST_CASE("render --all draws every shot of every workspace in both themes") {

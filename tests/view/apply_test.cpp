@@ -6,6 +6,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/sheet.h"
+#include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/window/journal.h"
 #include "app/window/session.h"
@@ -314,10 +315,8 @@ TEST_CASE("a wrong journal line names its fault") {
 }
 
 TEST_CASE("no two commands share a key, and every enabled one can be journaled") {
-    for (const char* workspace :
-         {"step", "saturation", "large", "masks", "kinds", "numerics", "cost", "heads", "lookup",
-          "compare", "tensors", "learn", "gradients"}) {
-        const auto list = commands(after(initial_state(), {SetWorkspace{workspace}}));
+    for (const WorkspaceInfo* workspace : workspaces()) {
+        const auto list = commands(after(initial_state(), {go_to(*workspace)}));
         for (const Command& a : list) {
             CHECK((to_journal(a.action) || kind_of(a.action) == Kind::moment));
             for (const Command& b : list)

@@ -19,7 +19,7 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
     .key = "probe",
     .title = "Probe",
     .tip = "A workspace of a test.",
-    .digit = view::Key::f5,
+    .digit = view::Key::del,
     .shows_document = false,
     .lacks = [](const view::AppState&) { return std::string(); },
     .enter =

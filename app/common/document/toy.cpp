@@ -8,6 +8,7 @@
 #include "app/common/document/paint.h"
 #include "app/common/format.h"
 #include "app/common/tokens.h"
+#include "core/positions.h"
 #include "core/rng.h"
 #include "core/text.h"
 
@@ -138,10 +139,7 @@ double word_value(std::uint64_t word_hash, Index column) {
 }
 
 double position_value(Index position, Index column) {
-    const double pair = static_cast<double>(column - column % 2);
-    const double angle =
-        static_cast<double>(position) / std::pow(10000.0, pair / static_cast<double>(kWaveWidth));
-    return column % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    return sinusoid(position, column, kWaveWidth, 10000.0);
 }
 
 Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model) {

@@ -17,7 +17,7 @@ struct PlotInput {
     bool let_go = false;
 };
 
-/// Curves with their bands, named at their right ends, over a log x axis, within `low` … `high`.
+/// Curves with their bands, named at their right ends, over the x axis, within `low` … `high`.
 /// The marker is a line at marker_x with a point on it for the value of each curve; pressing or
 /// dragging anywhere on the plot moves it: to which stop the caller knows. `faded`: the curves are old.
 PlotInput draw_plot(const view::PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,

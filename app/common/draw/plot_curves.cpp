@@ -120,7 +120,9 @@ std::vector<float> label_tops(const PlotCanvas& canvas, float height) {
 }  // namespace
 
 float PlotCanvas::x(double value) const {
-    const double share = std::log(value / plot.x_low) / std::log(plot.x_high / plot.x_low);
+    const double share = plot.log_x
+                             ? std::log(value / plot.x_low) / std::log(plot.x_high / plot.x_low)
+                             : (value - plot.x_low) / (plot.x_high - plot.x_low);
     return low.x + (high.x - low.x) * static_cast<float>(share);
 }
 
@@ -133,6 +135,7 @@ float PlotCanvas::y(double value) const {
 
 double PlotCanvas::value_at(float x) const {
     const double share = std::clamp((x - low.x) / (high.x - low.x), 0.0F, 1.0F);
+    if (!plot.log_x) return plot.x_low + (plot.x_high - plot.x_low) * share;
     return plot.x_low * std::pow(plot.x_high / plot.x_low, share);
 }
 

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "app/common/actions.h"
+#include "app/common/describe.h"
+#include "app/common/draw/frame.h"
+
+namespace attn::ui {
+
+/// A control for every described field, one after the other, with its words and tip: what a person does with it changes the
+/// field. An action that sets all fields then carries it out.
+class FieldWidgets : public view::IdleVisitor {
+  public:
+    FieldWidgets(const Frame& frame, view::Actions& out) : frame_(frame), out_(out) {}
+
+  protected:
+    void flag(std::string_view name, bool& value, const view::About& about) override;
+    void number(std::string_view name, Index& value, const view::About& about) override;
+    void number(std::string_view name, std::uint64_t& value, const view::About& about) override;
+    void number(std::string_view name, double& value, const view::About& about) override;
+    void choice(std::string_view name, std::size_t& n, Names names,
+                const view::About& about) override;
+
+  private:
+    const Frame& frame_;
+    view::Actions& out_;
+};
+
+}  // namespace attn::ui

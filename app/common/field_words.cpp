@@ -1,0 +1,65 @@
+#include "app/common/field_words.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+
+namespace attn::view {
+namespace {
+
+/// The words of every field, "d_k 64", and what is wrong with the first that is.
+class FieldWords : public IdleVisitor {
+  public:
+    explicit FieldWords(const DescribeFields& fields) { fields(*this); }
+    bool reads() const override { return true; }
+    void complain(std::string_view sentence) override {
+        if (fault.empty()) fault = sentence.substr(sentence.starts_with(": ") ? 2 : 0);
+    }
+
+    std::vector<std::string> all;
+    std::string fault;
+
+  protected:
+    void flag(std::string_view, bool& value, const About& about) override {
+        add(about, value ? "on" : "off");
+    }
+    void number(std::string_view, Index& value, const About& about) override {
+        check(static_cast<double>(value), about);
+        add(about, grouped(value));
+    }
+    void number(std::string_view, std::uint64_t& value, const About& about) override {
+        add(about, std::to_string(value));
+    }
+    void number(std::string_view, double& value, const About& about) override {
+        check(value, about);
+        add(about, significant(value, 6));
+    }
+    void choice(std::string_view, std::size_t& n, Names names, const About& about) override {
+        add(about, names[n]);
+    }
+
+  private:
+    void add(const About& about, std::string_view value) {
+        all.push_back(fmt::format("{} {}", about.words, value));
+    }
+    void check(double value, const About& about) {
+        if (!(value >= about.low && value <= about.high))
+            complain(fmt::format("{} is {} to {}", about.words, significant(about.low, 6),
+                                 significant(about.high, 6)));
+    }
+};
+
+}  // namespace
+
+std::string changed_words(const DescribeFields& before, const DescribeFields& after) {
+    const FieldWords was(before);
+    const FieldWords is(after);
+    const auto other = std::ranges::mismatch(was.all, is.all).in2;
+    return other == is.all.end() ? "" : *other;
+}
+
+std::string fault_of(const DescribeFields& fields) { return FieldWords(fields).fault; }
+
+}  // namespace attn::view

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/describe.h"
+
+namespace attn::view {
+
+// What the described fields of settings say of them: for an action that sets all of them.
+
+using DescribeFields = std::function<void(Visitor& visit)>;
+/// The first field that is not the same: "d_k 64"; "" where all are.
+std::string changed_words(const DescribeFields& before, const DescribeFields& after);
+/// What the first field that is out of its range may be, or what the description complains of; "": nothing is wrong.
+std::string fault_of(const DescribeFields& fields);
+
+template <Described T>
+std::string changed_words(T before, T after) {
+    return changed_words([&](Visitor& visit) { describe(visit, before); },
+                         [&](Visitor& visit) { describe(visit, after); });
+}
+template <Described T>
+std::string fault_of(T value) {
+    return fault_of([&](Visitor& visit) { describe(visit, value); });
+}
+
+}  // namespace attn::view

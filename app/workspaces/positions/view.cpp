@@ -1,0 +1,270 @@
+#include "app/workspaces/positions/view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::array kKinds{PositionKind::sinusoidal, PositionKind::learned, PositionKind::rotary,
+                            PositionKind::alibi};
+
+std::string digits(double value) { return significant(value, 3); }
+
+std::size_t at(Index distance) { return static_cast<std::size_t>(distance); }
+
+// ---- plots
+
+CurveView curve_of(std::string label, Role role, const std::vector<double>& y) {
+    CurveView curve;
+    curve.label = std::move(label);
+    curve.role = role;
+    curve.y = y;
+    for (std::size_t n = 0; n < y.size(); ++n) curve.x.push_back(static_cast<double>(n));
+    return curve;
+}
+
+void add(PlotView& plot, CurveView curve, Index distance) {
+    plot.marker_ys.push_back(curve.y[at(distance)]);
+    plot.marker_texts.push_back(digits(curve.y[at(distance)]));
+    plot.curves.push_back(std::move(curve));
+}
+
+/// 1, 2 or 5 times a power of ten, so that `range` has at most so many of it.
+double step_of(double range, int most) {
+    const double power = std::pow(10.0, std::floor(std::log10(range / most)));
+    for (const double part : {1.0, 2.0, 5.0})
+        if (part * power * most >= range) return part * power;
+    return 10.0 * power;
+}
+
+void set_x_axis(PlotView& plot, Index farthest) {
+    plot.x_label = "|j − i|";
+    plot.log_x = false;
+    plot.x_low = 0.0;
+    plot.x_high = static_cast<double>(farthest);
+    const auto step = std::max<Index>(1, std::llround(step_of(plot.x_high, 8)));
+    for (Index distance = 0; distance <= farthest; distance += step) {
+        plot.x_ticks.push_back(static_cast<double>(distance));
+        plot.x_tick_labels.push_back(grouped(distance));
+    }
+}
+
+/// From distance 1 on, over powers of two.
+void set_log_axis(PlotView& plot) {
+    for (CurveView& curve : plot.curves)
+        for (std::vector<double>* values : {&curve.x, &curve.y, &curve.low, &curve.high})
+            if (!values->empty()) values->erase(values->begin());
+    plot.log_x = true;
+    plot.x_low = 1.0;
+    plot.x_high = std::max(plot.x_high, 2.0);
+    plot.x_ticks.clear();
+    plot.x_tick_labels.clear();
+    for (Index distance = 1; static_cast<double>(distance) <= plot.x_high; distance *= 2) {
+        plot.x_ticks.push_back(static_cast<double>(distance));
+        plot.x_tick_labels.push_back(grouped(distance));
+    }
+    if (plot.marker_x >= 1.0) return;
+    plot.marker_x = 1.0;
+    std::ranges::fill(plot.marker_ys, std::numeric_limits<double>::quiet_NaN());
+}
+
+/// Whole steps around 0 and all that is drawn.
+void set_y_axis(PlotView& plot, int most) {
+    double low = 0.0;
+    double high = 0.0;
+    for (const CurveView& curve : plot.curves)
+        for (const auto* values : {&curve.y, &curve.low, &curve.high})
+            for (const double y : *values) low = std::min(low, y), high = std::max(high, y);
+    const double step = step_of(high - low, most);
+    const double first = std::floor(low / step);
+    const double last = std::ceil(high / step);
+    plot.y_low = first * step;
+    plot.y_high = last * step;
+    for (double n = first; n <= last; n += 1.0) {
+        plot.y_ticks.push_back(n * step);
+        plot.y_tick_labels.push_back(digits(n * step));
+    }
+}
+
+std::string_view formula_of(PositionKind kind) {
+    constexpr std::string_view kFormulas[] = {
+        "(x + p_i) · (x + p_j) / √d_k, p of sines and cosines",
+        "(x + p_i) · (x + p_j) / √d_k, p learned: here before training",
+        "q · k / √d_k, q and k are x turned by its position", "x · x / √d_k − slope · |j − i|"};
+    return kFormulas[static_cast<std::size_t>(kind)];
+}
+
+std::string tooltip_of(PositionKind kind) {
+    if (kind == PositionKind::alibi)
+        return "The line is the chosen head, the band all heads. Drag: the distance.";
+    return fmt::format(
+        "The line is the mean over queries 0 … {}, the band from the least of them to the most. "
+        "Drag: the distance.",
+        kPositionQueries - 1);
+}
+
+enum class Detail : std::uint8_t { little, all };
+
+PlotView plot_of(const PositionScores& scores, PositionKind kind, const PositionsControls& controls,
+                 Detail detail) {
+    const DistanceScores& of = scores[kind];
+    const Index distance = controls.distance;
+    const bool all = detail == Detail::all;
+    PlotView plot;
+    plot.title =
+        all ? fmt::format("{}: {}", title_of(kind), formula_of(kind)) : std::string(title_of(kind));
+    plot.tooltip = tooltip_of(kind);
+    plot.marker_x = static_cast<double>(distance);
+    CurveView line = curve_of("score", role_of(kind), of.mean);
+    line.low = of.low;
+    line.high = of.high;
+    add(plot, std::move(line), distance);
+    const auto add_dashed = [&](std::string label, const std::vector<double>& y) {
+        CurveView curve = curve_of(std::move(label), Role::input, y);
+        curve.dashed = true;
+        add(plot, std::move(curve), distance);
+    };
+    if (all && !of.vectors.empty()) add_dashed("p alone", of.vectors);
+    add_dashed(all ? "no positions" : "none", std::vector(of.mean.size(), scores.content));
+    set_x_axis(plot, scores.of.farthest);
+    set_y_axis(plot, all ? 8 : 4);
+    if (controls.log) set_log_axis(plot);
+    return plot;
+}
+
+// ---- words
+
+/// Beyond what rounding of sums near `content` makes.
+bool differ(double a, double b, const PositionScores& scores) {
+    return std::abs(a - b) > 1e-9 * scores.content;
+}
+
+/// "3.21 for every query", "4.1 to 9.2, depending on the query".
+std::string score_words(const PositionScores& scores, PositionKind kind, Index distance) {
+    const double low = scores[kind].low[at(distance)];
+    const double high = scores[kind].high[at(distance)];
+    if (differ(low, high, scores))
+        return fmt::format("{} to {}, depending on the query", digits(low), digits(high));
+    if (differ(low, scores.content, scores))
+        return fmt::format("{} for every query, in place of {}", digits(low),
+                           digits(scores.content));
+    return fmt::format("{} for every query, as without positions", digits(low));
+}
+
+/// "; it falls up to distance 22 and rises from there".
+std::string fall_words(const PositionScores& scores, PositionKind kind) {
+    const std::vector<double>& line = scores[kind].mean;
+    std::size_t last = 0;
+    while (last + 1 < line.size() && line[last + 1] < line[last]) ++last;
+    if (last == 0) return {};
+    if (last + 1 == line.size()) return fmt::format("; it falls with every step up to {}", last);
+    return fmt::format("; it falls up to distance {} and rises from there", last);
+}
+
+/// "2.1 at distance 16 and 4 at distance 0".
+std::string alone_words(const DistanceScores& of, Index distance) {
+    std::string words =
+        fmt::format("{} at distance {}", digits(of.vectors[at(distance)]), distance);
+    if (distance > 0) words += fmt::format(" and {} at distance 0", digits(of.vectors[0]));
+    return words;
+}
+
+std::string alibi_words(const PositionScores& scores, Index distance) {
+    const DistanceScores& of = scores[PositionKind::alibi];
+    if (distance == 0)
+        return fmt::format("ALiBi takes nothing at distance 0: the score is {} in every head.",
+                           digits(scores.content));
+    const double taken = scores.content - of.mean[at(distance)];
+    std::string words =
+        fmt::format("ALiBi takes {} · {} = {} from the score of head {}: {} in place of {}",
+                    digits(taken / static_cast<double>(distance)), distance, digits(taken),
+                    scores.of.head, digits(of.mean[at(distance)]), digits(scores.content));
+    if (scores.of.heads > 1)
+        words += fmt::format("; over all {} heads it is {} to {}", scores.of.heads,
+                             digits(of.low[at(distance)]), digits(of.high[at(distance)]));
+    return words + ".";
+}
+
+double widest(const DistanceScores& of) {
+    double most = 0.0;
+    for (std::size_t n = 0; n < of.low.size(); ++n) most = std::max(most, of.high[n] - of.low[n]);
+    return most;
+}
+
+}  // namespace
+
+Role role_of(PositionKind kind) {
+    constexpr Role kRoles[] = {Role::query, Role::value, Role::weight, Role::key};
+    return kRoles[static_cast<std::size_t>(kind)];
+}
+
+std::shared_ptr<const PositionScores> scores_of(const AppState& state) {
+    const PositionSettings& wanted = positions_controls(state).settings;
+    const auto& there = positions_curves(state).scores;
+    if (there && there->of == wanted) return there;
+    return std::make_shared<const PositionScores>(position_scores(wanted));
+}
+
+std::string positions_sentence(const PositionScores& scores, PositionKind kind, Index distance) {
+    const std::string score = score_words(scores, kind, distance);
+    switch (kind) {
+        case PositionKind::sinusoidal:
+            return fmt::format(
+                "Sinusoidal vectors are added: alone they give {}, whichever the query; with the "
+                "content the score is {}.",
+                alone_words(scores[kind], distance), score);
+        case PositionKind::learned:
+            return fmt::format(
+                "Learned vectors are added and, before training, know no distance: alone they give "
+                "{} on average; with the content the score is {}.",
+                alone_words(scores[kind], distance), score);
+        case PositionKind::rotary:
+            return fmt::format("RoPE turns q and k: at distance {} the score is {}{}.", distance,
+                               score, fall_words(scores, kind));
+        case PositionKind::alibi:
+            return alibi_words(scores, distance);
+    }
+    return {};
+}
+
+std::string positions_note(const PositionScores& scores) {
+    std::string same, other;
+    for (const PositionKind kind :
+         {PositionKind::rotary, PositionKind::sinusoidal, PositionKind::learned}) {
+        const double most = widest(scores[kind]);
+        if (differ(most, 0.0, scores))
+            other += fmt::format("{}{} by up to {}", other.empty() ? "" : ", ", title_of(kind),
+                                 digits(most));
+        else
+            same += fmt::format("{}, ", title_of(kind));
+    }
+    return fmt::format(
+        "At one distance the same for every query: {}ALiBi in each head.{} q = k = x, drawn, "
+        "‖x‖² = d_k; {} queries.",
+        same, other.empty() ? "" : " Not the same: " + other + ".", kPositionQueries);
+}
+
+PositionsView build_positions_view(const AppState& state) {
+    PositionsView view;
+    view.controls = positions_controls(state);
+    const auto scores = scores_of(state);
+    const PositionKind kind = view.controls.kind;
+    const Index distance = view.controls.distance;
+    view.sentence = positions_sentence(*scores, kind, distance);
+    view.note = positions_note(*scores);
+    view.hero = plot_of(*scores, kind, view.controls, Detail::all);
+    for (const PositionKind each : kKinds)
+        view.plots[static_cast<std::size_t>(each)] =
+            plot_of(*scores, each, view.controls, Detail::little);
+    view.status = fmt::format("{} at distance {}, d_k {}", title_of(kind), distance,
+                              view.controls.settings.d_k);
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "app/common/inspector.h"
+#include "app/common/plot.h"
+#include "app/workspaces/positions/state.h"
+
+namespace attn::view {
+
+struct PositionsView {
+    PositionsControls controls;
+    std::string sentence, note;
+    PlotView hero;                                   // of the kind that is told of
+    std::array<PlotView, kPositionKindCount> plots;  // of all
+    std::string status;
+};
+PositionsView build_positions_view(const AppState& state);
+InspectorView positions_inspector(const AppState& state);
+
+inline std::string_view title_of(PositionKind kind) {
+    return kPositionKindNames[static_cast<std::size_t>(kind)];
+}
+Role role_of(PositionKind kind);
+/// Of the present settings: those in the state, or computed now.
+std::shared_ptr<const PositionScores> scores_of(const AppState& state);
+/// What the numbers say of the chosen kind at the chosen distance; and which kinds give every query the same.
+std::string positions_sentence(const PositionScores& scores, PositionKind kind, Index distance);
+std::string positions_note(const PositionScores& scores);
+
+}  // namespace attn::view

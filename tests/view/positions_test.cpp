@@ -1,0 +1,258 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/commands.h"
+#include "app/window/journal.h"
+#include "app/window/session.h"
+#include "app/workspaces/positions/actions.h"
+#include "app/workspaces/positions/view.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+constexpr PositionKind kKinds[] = {PositionKind::sinusoidal, PositionKind::learned,
+                                   PositionKind::rotary, PositionKind::alibi};
+
+AppState positions_state(const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{"positions"}}), actions);
+}
+
+SetPositions set_positions(const AppState& state, auto&& change) {
+    SetPositions action{positions_controls(state)};
+    change(action.to);
+    return action;
+}
+
+AppState changed(const AppState& state, auto&& change) {
+    return after(state, {set_positions(state, change)});
+}
+
+AppState pressed(AppState state, Key key) {
+    for (const Command& command : commands(state))
+        if (command.chord == plain(key)) return after(std::move(state), {command.action});
+    FAIL("no command has that key");
+    return state;
+}
+
+/// Unusual ones too: one pair, one head, no decay of angles, a farthest distance of one step.
+std::vector<PositionSettings> all_settings() {
+    std::vector<PositionSettings> all;
+    for (const Index d_k : {2, 8, 64, 256})
+        for (const double base : {1.0, 10.0, 10000.0, 1e7})
+            for (const Index heads : {1, 2, 12})
+                for (const Index farthest : {1, 5, 64})
+                    all.push_back({d_k, base, heads, heads - 1, farthest, 5});
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("the sentence says what each kind does at the chosen distance") {
+    const PositionScores scores = position_scores({});
+    const auto says = [&](PositionKind kind, Index distance) {
+        return positions_sentence(scores, kind, distance);
+    };
+    CHECK(says(PositionKind::rotary, 0) == "");
+    CHECK(says(PositionKind::rotary, 16) == "");
+    CHECK(says(PositionKind::sinusoidal, 16) == "");
+    CHECK(says(PositionKind::learned, 16) == "");
+    CHECK(says(PositionKind::alibi, 0) ==
+          "ALiBi takes nothing at distance 0: the score is 8 in every head.");
+    CHECK(says(PositionKind::alibi, 16) ==
+          "ALiBi takes 0.5 · 16 = 8 from the score of head 0: 0 in place of 8; over all 8 heads it "
+          "is "
+          "0 to 7.94.");
+    CHECK(positions_note(scores) == "");
+}
+
+TEST_CASE("what the sentence says holds for every setting") {
+    for (const PositionSettings& settings : all_settings()) {
+        CAPTURE(settings.d_k);
+        CAPTURE(settings.base);
+        CAPTURE(settings.farthest);
+        const PositionScores scores = position_scores(settings);
+        for (const PositionKind kind : kKinds)
+            for (const Index distance : {Index{0}, Index{1}, settings.farthest}) {
+                const std::string words = positions_sentence(scores, kind, distance);
+                CHECK(words.ends_with("."));
+                CHECK_FALSE(has(words, "NaN"));
+                CHECK_FALSE(has(words, "−0 "));
+                if (kind == PositionKind::alibi)
+                    CHECK(has(words, "over all") == (settings.heads > 1 && distance > 0));
+                if (kind == PositionKind::rotary) CHECK(has(words, "for every query"));
+                if (kind == PositionKind::rotary && distance == 0)
+                    CHECK(has(words, "as without positions"));
+                if (kind == PositionKind::learned) CHECK(has(words, "depending on the query"));
+            }
+        const auto& line = scores[PositionKind::rotary].mean;
+        const bool falls = std::ranges::is_sorted(line, std::ranges::greater{});
+        CHECK(has(positions_sentence(scores, PositionKind::rotary, 1), "rises") == !falls);
+        CHECK(has(positions_note(scores), "Not the same: "));
+        CHECK(has(positions_note(scores), "every query: RoPE, ALiBi"));
+    }
+}
+
+TEST_CASE("settings are one step of undo, named after what changed") {
+    AppState state = positions_state();
+    const std::size_t before = state.now;
+    state = changed(state, [](PositionsControls& to) { to.settings.d_k = 128; });
+    CHECK(state.history[state.now].words == "d_k 128");
+    state = changed(state, [](PositionsControls& to) { to.kind = PositionKind::alibi; });
+    CHECK(state.history[state.now].words == "positions ALiBi");
+    CHECK(state.now == before + 2);
+    CHECK(changed(state, [](PositionsControls&) {}).now == state.now);
+    state = after(state, {Undo{}, Undo{}});
+    CHECK(positions_controls(state) == PositionsControls{});
+    CHECK(positions_curves(state).scores->of == PositionSettings{});
+}
+
+TEST_CASE(
+    "an odd d_k goes on to the next, head and distance come back inside, the rest is refused") {
+    AppState state = positions_state();
+    const auto width = [&](Index d_k) {
+        state = changed(state, [&](PositionsControls& to) { to.settings.d_k = d_k; });
+        return positions_controls(state).settings.d_k;
+    };
+    CHECK(width(65) == 66);
+    CHECK(width(65) == 64);
+    CHECK(width(2) == 2);
+    CHECK(width(1) == 2);
+    CHECK(has(state.message.words, "2 to 256"));
+    CHECK(state.message.severity == Severity::error);
+    CHECK(width(std::numeric_limits<Index>::max()) == 2);
+    CHECK(width(std::numeric_limits<Index>::min()) == 2);
+    state = changed(state, [](PositionsControls& to) { to.settings.head = 7; });
+    state = changed(state, [](PositionsControls& to) { to.settings.heads = 4; });
+    CHECK(positions_controls(state).settings.head == 3);
+    state = changed(state, [](PositionsControls& to) { to.settings.farthest = 8; });
+    CHECK(positions_controls(state).distance == 8);
+    const auto refused = [&](auto&& change) {
+        const AppState next = changed(state, change);
+        return next.now == state.now && next.message.severity == Severity::error;
+    };
+    CHECK(refused([](PositionsControls& to) { to.distance = -1; }));
+    CHECK(refused([](PositionsControls& to) { to.settings.base = std::nan(""); }));
+    CHECK(refused([](PositionsControls& to) { to.settings.base = 0.5; }));
+    CHECK(refused([](PositionsControls& to) { to.settings.heads = 0; }));
+    CHECK(refused([](PositionsControls& to) { to.settings.head = -1; }));
+}
+
+TEST_CASE("keys go over distances, kinds and heads, and draw again") {
+    AppState state = positions_state();
+    const auto controls = [&] { return positions_controls(state); };
+    state = pressed(state, Key::right);
+    CHECK(controls().distance == 17);
+    state = pressed(pressed(state, Key::left), Key::left);
+    CHECK(controls().distance == 15);
+    state = pressed(state, Key::end);
+    CHECK(controls().distance == 64);
+    CHECK(pressed(state, Key::right).now == state.now);
+    state = pressed(state, Key::home);
+    CHECK(controls().distance == 0);
+    state = pressed(state, Key::down);
+    CHECK(controls().kind == PositionKind::alibi);
+    state = pressed(pressed(state, Key::up), Key::up);
+    CHECK(controls().kind == PositionKind::learned);
+    state = pressed(state, Key::h);
+    CHECK(controls().settings.head == 1);
+    state = pressed(state, Key::r);
+    CHECK(controls().settings.seed == 2);
+}
+
+TEST_CASE("a session keeps the settings, and is refused where one is wrong") {
+    AppState state = positions_state();
+    state = changed(state, [](PositionsControls& to) {
+        to = {PositionKind::alibi, {128, 500000.0, 12, 11, 200, 9}, 77};
+    });
+    const std::string text = session_to_json(state);
+    const auto read = session_from_json(text, "session");
+    REQUIRE(read);
+    CHECK(positions_controls(*read) == positions_controls(state));
+    const auto refused = [&](const std::string& from, const std::string& to) {
+        std::string wrong = text;
+        const std::size_t at = wrong.find(from, wrong.find("\"positions\": {"));
+        REQUIRE(at != std::string::npos);
+        return !session_from_json(wrong.replace(at, from.size(), to), "session");
+    };
+    CHECK(refused("\"d_k\":128", "\"d_k\":127"));
+    CHECK(refused("\"d_k\":128", "\"d_k\":1024"));
+    CHECK(refused("\"base\":500000.0", "\"base\":\"nan\""));
+    CHECK(refused("\"head\":11", "\"head\":12"));
+    CHECK(refused("\"distance\":77", "\"distance\":201"));
+    CHECK(refused("\"kind\":\"ALiBi\"", "\"kind\":\"T5\""));
+}
+
+TEST_CASE("what the inspector adds up is the number of the curve") {
+    for (const PositionKind kind : kKinds)
+        for (const Index distance : {0, 16, 64}) {
+            const AppState state = changed(positions_state(), [&](PositionsControls& to) {
+                to.kind = kind;
+                to.distance = distance;
+            });
+            const auto scores = scores_of(state);
+            const double score = (*scores)[kind].mean[static_cast<std::size_t>(distance)];
+            const InspectorView view = positions_inspector(state);
+            CHECK_FALSE(view.empty);
+            double sum = 0.0;
+            std::string terms = view.as_python.substr(view.as_python.find('[') + 1);
+            for (std::size_t at = 0; at < terms.size();) {
+                std::size_t read = 0;
+                sum += std::stod(terms.substr(at), &read);
+                at += read;
+                if (terms[at] != ',') break;
+                at += 2;
+            }
+            CHECK(std::abs(sum - score) <= 1e-12 * scores->content);
+            CHECK(view.table.has_value() == (kind != PositionKind::learned));
+            CHECK(has(view.as_text, title_of(kind)));
+        }
+}
+
+TEST_CASE("every curve lies within the axes of its plot, with a value at the distance") {
+    for (const PositionSettings& settings : all_settings()) {
+        const AppState state = changed(positions_state(), [&](PositionsControls& to) {
+            to.settings = settings;
+            to.distance = 1;
+        });
+        const PositionsView view = build_positions_view(state);
+        std::vector<PlotView> plots(view.plots.begin(), view.plots.end());
+        plots.push_back(view.hero);
+        for (const PlotView& plot : plots) {
+            CHECK(plot.x_ticks.size() >= 2);
+            CHECK(plot.y_ticks.size() >= 2);
+            CHECK(plot.y_ticks.size() <= 11);
+            CHECK(plot.marker_ys.size() == plot.curves.size());
+            for (const CurveView& curve : plot.curves) {
+                CHECK(curve.x.back() == plot.x_high);
+                CHECK(*std::ranges::min_element(curve.y) >= plot.y_low);
+                CHECK(*std::ranges::max_element(curve.y) <= plot.y_high);
+            }
+        }
+    }
+}
+
+TEST_CASE("the distance on a log axis begins at 1, where distance 0 has no value") {
+    for (const Index farthest : {1, 2, 64, 100}) {
+        const AppState state = changed(positions_state(), [&](PositionsControls& to) {
+            to.settings.farthest = farthest;
+            to.log = true;
+        });
+        CHECK(state.history[state.now].words != "");
+        const PlotView plot = build_positions_view(state).hero;
+        CHECK(plot.log_x);
+        CHECK(plot.x_ticks.size() >= 2);
+        CHECK(plot.x_ticks.back() <= plot.x_high);
+        CHECK(plot.curves[0].x.front() == 1.0);
+        CHECK(plot.curves[0].y.size() == plot.curves[0].x.size());
+        CHECK(plot.curves[0].low.size() == plot.curves[0].x.size());
+        CHECK(std::isfinite(plot.marker_ys[0]));
+        const PlotView at_0 = build_positions_view(pressed(state, Key::home)).hero;
+        CHECK(at_0.marker_x == 1.0);
+        CHECK(std::isnan(at_0.marker_ys[0]));
+    }
+}
