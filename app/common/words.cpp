@@ -10,17 +10,17 @@
 namespace attn::view {
 namespace {
 
-struct Range {
+struct WordsRange {
     char32_t first, last;
 };
 // Controls, soft hyphen, zero-width and direction marks, variation selectors, tags.
-constexpr Range kUnseen[] = {
+constexpr WordsRange kUnseen[] = {
     {0x00, 0x1F},     {0x7F, 0xA0},     {0xAD, 0xAD},      {0x61C, 0x61C},   {0x180E, 0x180E},
     {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x206F},  {0x3000, 0x3000}, {0xFE00, 0xFE0F},
     {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE01EF}};
 
 bool is_unseen(char32_t c) {
-    for (const Range& range : kUnseen)
+    for (const WordsRange& range : kUnseen)
         if (c >= range.first && c <= range.last) return true;
     return false;
 }

@@ -12,7 +12,7 @@ namespace {
 using view::About;
 
 // Design units.
-constexpr float kSlider = 220.0F;
+constexpr float kFieldWidgetsSlider = 220.0F;
 
 std::string words_of(const About& about) { return std::string(about.words); }
 std::string id_of(const About& about) { return "##" + words_of(about); }
@@ -46,7 +46,7 @@ void FieldWidgets::number(std::string_view, std::uint64_t& value, const About& a
 void FieldWidgets::number(std::string_view, double& value, const About& about) {
     const auto text = [](double of) { return std::to_string(std::llround(of)); };
     const SliderWords words{words_of(about), text(value), text(about.high)};
-    const float width = std::max(frame_.px(kSlider), slider_width(frame_, words));
+    const float width = std::max(frame_.px(kFieldWidgetsSlider), slider_width(frame_, words));
     flow(frame_, width);
     const auto set = real_slider(frame_, id_of(about).c_str(), words, value, about.low, about.high,
                                  width, tip_of(about), out_);

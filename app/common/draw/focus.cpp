@@ -11,20 +11,20 @@ namespace {
 using view::Key;
 
 // Design units.
-constexpr float kRing = 2.0F;
+constexpr float kFocusRing = 2.0F;
 constexpr float kRingGap = 2.0F;
 
 /// Outside of the control, also where its window ends with it.
 void draw_ring(const Frame& frame, ImVec2 low, ImVec2 high) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float out = frame.px(kRingGap + kRing / 2);
-    const float reach = frame.px(kRingGap + kRing);
+    const float out = frame.px(kRingGap + kFocusRing / 2);
+    const float reach = frame.px(kRingGap + kFocusRing);
     const ImVec2 clip_low = list.GetClipRectMin();
     const ImVec2 clip_high = list.GetClipRectMax();
     list.PushClipRect({clip_low.x - reach, clip_low.y - reach},
                       {clip_high.x + reach, clip_high.y + reach});
     list.AddRect({low.x - out, low.y - out}, {high.x + out, high.y + out},
-                 to_u32(frame.theme.accent), frame.px(4), 0, frame.px(kRing));
+                 to_u32(frame.theme.accent), frame.px(4), 0, frame.px(kFocusRing));
     list.PopClipRect();
 }
 

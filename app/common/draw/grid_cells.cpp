@@ -22,14 +22,14 @@ constexpr float kHatch = 10.0F;        // design units between the lines of a ma
 constexpr double kHatchAlone = 0.4;    // how strong they are
 constexpr double kHatchBehind = 0.18;  // behind a number, which they must not strike through
 
-int code_points(std::string_view text) {
+int cell_chars(std::string_view text) {
     return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
     }));
 }
 
 int chars_before_point(std::string_view text) {
-    return code_points(text.substr(0, text.find('.')));
+    return cell_chars(text.substr(0, text.find('.')));
 }
 
 /// ".58" for "0.58", where the zero takes room that the digits need.
@@ -73,13 +73,13 @@ NumberSetting measure(const GridView& grid, const Spelling& spelling) {
     for (const CellView& cell : grid.cells) {
         if (cell.look == CellLook::masked) continue;
         if (cell.look != CellLook::number) {
-            setting.words = std::max(setting.words, code_points(cell.text));
+            setting.words = std::max(setting.words, cell_chars(cell.text));
             continue;
         }
         const std::string text = text_of(grid, cell, spelling);
         const int before = chars_before_point(text);
         setting.before = std::max(setting.before, before);
-        setting.after = std::max(setting.after, code_points(text) - before);
+        setting.after = std::max(setting.after, cell_chars(text) - before);
     }
     if (setting.before + setting.after == 0 && !grid.cells.empty()) setting.before = 3;  // "NaN"
     return setting;

@@ -12,7 +12,7 @@ using view::GridView;
 using Grids = std::span<const GridView>;
 
 // Design units.
-constexpr float kGap = 24.0F;
+constexpr float kGridSetGap = 24.0F;
 constexpr float kLargestCell = 180.0F;
 constexpr float kWhole = 8.0F;
 
@@ -48,9 +48,9 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
     const auto count = static_cast<int>(grids.size());
     const int rows = (count + columns - 1) / columns;
     const ImVec2 cells = cells_of(grids);
-    const ImVec2 slot{(high.x - low.x - frame.px(kGap) * static_cast<float>(columns - 1)) /
+    const ImVec2 slot{(high.x - low.x - frame.px(kGridSetGap) * static_cast<float>(columns - 1)) /
                           static_cast<float>(columns),
-                      (high.y - low.y - frame.px(kGap) * static_cast<float>(rows - 1)) /
+                      (high.y - low.y - frame.px(kGridSetGap) * static_cast<float>(rows - 1)) /
                           static_cast<float>(rows)};
     Layout at;
     at.cell = frame.px(kLargestCell);
@@ -65,8 +65,8 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
     for (int n = 0; n < count; ++n) {
         const auto column = static_cast<float>(n % columns);
         const auto row = static_cast<float>(n / columns);
-        const ImVec2 corner{low.x + column * (slot.x + frame.px(kGap)),
-                            low.y + row * (slot.y + frame.px(kGap))};
+        const ImVec2 corner{low.x + column * (slot.x + frame.px(kGridSetGap)),
+                            low.y + row * (slot.y + frame.px(kGridSetGap))};
         at.places.push_back(
             {{std::round(corner.x + around.left), std::round(corner.y + around.top)},
              {at.cell, at.cell}});
@@ -78,7 +78,7 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
 Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     Layout at;
     at.cell = frame.px(kLargestCell);
-    const float gaps = frame.px(kGap) * static_cast<float>(grids.size() - 1);
+    const float gaps = frame.px(kGridSetGap) * static_cast<float>(grids.size() - 1);
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
         const GridMargins most = margins_of(grids, at.cell, frame);
         float around = gaps;
@@ -98,7 +98,7 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     for (const GridView& grid : grids) {
         const GridMargins own = grid_margins(grid, frame, at.cell);
         at.places.push_back({{std::round(left + own.left), top}, {at.cell, at.cell}});
-        left += own.left + at.cell * static_cast<float>(grid.columns) + own.right + frame.px(kGap);
+        left += own.left + at.cell * static_cast<float>(grid.columns) + own.right + frame.px(kGridSetGap);
     }
     return at;
 }

@@ -22,7 +22,7 @@ using view::Line;
 using view::Piece;
 
 constexpr float kFormula = 16.0F;      // design units
-constexpr float kValue = 28.0F;        // design units: the number that is explained
+constexpr float kInspectorValue = 28.0F;        // design units: the number that is explained
 constexpr float kWidestLabel = 0.34F;  // of a line that begins with its label
 
 view::Color color_of(const Piece& piece, const view::Theme& theme) {

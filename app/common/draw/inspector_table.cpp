@@ -22,7 +22,7 @@ using view::TableRow;
 // Design units.
 constexpr float kRow = 20.0F;
 constexpr float kLeastLabel = 44.0F;    // or a spare column goes
-constexpr float kGap = 8.0F;            // before each column
+constexpr float kInspectorTableGap = 8.0F;            // before each column
 constexpr float kInset = 6.0F;          // of the words within a shaded row
 constexpr float kLeastRows = 6.0F;      // that are worth a scroll of their own
 constexpr std::size_t kMostWhole = 16;  // rows that are never scrolled but with all around them
@@ -74,13 +74,13 @@ struct Placed {
     float start(std::size_t n) const {
         float x = right - frame.px(kInset);
         for (std::size_t at = n; at < columns.size(); ++at) x -= columns[at].width;
-        return x - frame.px(kGap) * static_cast<float>(columns.size() - 1 - n);
+        return x - frame.px(kInspectorTableGap) * static_cast<float>(columns.size() - 1 - n);
     }
 };
 
 void draw_label(const Placed& at, float y, const std::string& label, view::Color color) {
     const float low = at.left + at.frame.px(kInset);
-    const float room = at.start(0) - at.frame.px(kGap) - low;
+    const float room = at.start(0) - at.frame.px(kInspectorTableGap) - low;
     const Font& font = at.frame.fonts.small;
     const std::string shown = middle_ellipsis(label, view::kMostNamed);
     draw_text_in(at.frame, font, {low, y}, {low + room, y + at.row()}, Align::left, color,
@@ -208,7 +208,7 @@ Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
 std::optional<InspectorTable> narrower(const InspectorTable& table,
                                        const std::vector<Column>& columns, const Frame& frame) {
     float width = frame.px(2 * kInset + kLeastLabel);
-    for (const Column& column : columns) width += column.width + frame.px(kGap);
+    for (const Column& column : columns) width += column.width + frame.px(kInspectorTableGap);
     const auto spare = std::find_if(table.columns.rbegin(), table.columns.rend(),
                                     [](const auto& column) { return column.spare; });
     if (width <= ImGui::GetContentRegionAvail().x || spare == table.columns.rend())

@@ -9,11 +9,11 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kLeast = 11.0F;  // of a script
+constexpr float kMathLeast = 11.0F;  // of a script
 constexpr float kLeastFormula = 12.0F;
 
 std::optional<view::MathBox> math_of(const Frame& frame, const std::string& tex, float units) {
-    auto box = lay_out_math(tex, {frame.px(units), frame.px(kLeast)}, frame.painter);
+    auto box = lay_out_math(tex, {frame.px(units), frame.px(kMathLeast)}, frame.painter);
     if (!box || box->width <= 0.0F) return std::nullopt;
     return std::move(*box);
 }

@@ -50,7 +50,7 @@ struct Scale {
 };
 
 /// Where label, track and value stand.
-struct Place {
+struct SlidersPlace {
     ImVec2 at;
     float left, length;  // of the track
     ImVec2 high;
@@ -65,7 +65,7 @@ float slider_text_width(const Frame& frame, const SliderWords& words) {
            frame.px(16);
 }
 
-Place place_slider(const Frame& frame, const SliderWords& words, float width) {
+SlidersPlace place_slider(const Frame& frame, const SliderWords& words, float width) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     return {at,
             at.x + label_width(frame, words) + frame.px(8),
@@ -74,13 +74,13 @@ Place place_slider(const Frame& frame, const SliderWords& words, float width) {
 }
 
 /// Where the grab stands on the track.
-float grab_x(const Frame& frame, const Place& place, double share) {
+float grab_x(const Frame& frame, const SlidersPlace& place, double share) {
     const float radius = frame.px(kGrab);
     return place.left + radius + (place.length - 2 * radius) * static_cast<float>(share);
 }
 
 /// Marks at the stops.
-void draw_stops(const Frame& frame, const Place& place, const std::vector<double>& stops) {
+void draw_stops(const Frame& frame, const SlidersPlace& place, const std::vector<double>& stops) {
     const float y = std::round((place.at.y + place.high.y) / 2);
     for (const double stop : stops) {
         const float x = std::round(grab_x(frame, place, stop));
@@ -89,7 +89,7 @@ void draw_stops(const Frame& frame, const Place& place, const std::vector<double
     }
 }
 
-void draw_track(const Frame& frame, const Place& place, double share,
+void draw_track(const Frame& frame, const SlidersPlace& place, double share,
                 const std::vector<double>& stops) {
     const view::Theme& theme = frame.theme;
     const float radius = frame.px(kGrab);
@@ -103,7 +103,7 @@ void draw_track(const Frame& frame, const Place& place, double share,
     frame.painter.circle({x, y}, radius, grab);
 }
 
-void draw_words(const Frame& frame, const Place& place, const SliderWords& words, bool typing) {
+void draw_words(const Frame& frame, const SlidersPlace& place, const SliderWords& words, bool typing) {
     draw_text_in(frame, frame.fonts.body, place.at, {place.left, place.high.y}, Align::left,
                  frame.theme.text, words.label);
     if (typing) return;
@@ -112,7 +112,7 @@ void draw_words(const Frame& frame, const Place& place, const SliderWords& words
 }
 
 /// Where along the track the hand holds the last item; nullopt while it only rests on the grab.
-std::optional<double> pulled_to(const Frame& frame, const Place& place, double share) {
+std::optional<double> pulled_to(const Frame& frame, const SlidersPlace& place, double share) {
     if (!ImGui::IsItemActive()) return std::nullopt;
     const float radius = frame.px(kGrab);
     const float first = place.left + radius;
@@ -142,7 +142,7 @@ struct Shown {
 };
 
 /// Label, track and value.
-Input draw_slider(const Frame& frame, const char* id, const Place& place, const SliderWords& words,
+Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place, const SliderWords& words,
                   const Shown& shown, const Tip& tip, view::Actions& out) {
     const ImGuiID control = ImGui::GetID(id);
     const bool typing = is_typed_into(frame, control);

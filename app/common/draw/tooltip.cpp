@@ -7,7 +7,7 @@ namespace {
 
 // Design units.
 constexpr float kWrap = 420.0F;
-constexpr float kGap = 8.0F;       // between the tooltip and what it explains
+constexpr float kTooltipGap = 8.0F;       // between the tooltip and what it explains
 constexpr float kPointer = 20.0F;  // around the pointer on what is larger than a control
 constexpr float kControl = 72.0F;  // the tallest thing that a tooltip stands beneath
 
@@ -44,7 +44,7 @@ ImVec2 on_screen(ImVec2 at, ImVec2 size) {
 
 /// Beside `low` … `high`: beneath or to the right first, then where there is room.
 ImVec2 place(const Frame& frame, ImVec2 low, ImVec2 high, ImVec2 size, Beside first) {
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kTooltipGap);
     const ImVec2 below{low.x, high.y + gap};
     const ImVec2 above{low.x, low.y - gap - size.y};
     const ImVec2 right{high.x + gap, low.y};

@@ -77,7 +77,7 @@ void explain_score(const AppState& state, Explanation& explanation) {
 }
 
 /// Forbidden keys are left out: they contribute nothing, even where V is NaN.
-void explain_context(const AppState& state, Explanation& explanation) {
+void forward_context(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Document& document = state.document();
     const Stage weights = weight_stage(document);
@@ -109,7 +109,7 @@ void explain_context(const AppState& state, Explanation& explanation) {
     explanation.dot->counts = "key";
 }
 
-void explain_output(const AppState& state, Explanation& explanation) {
+void forward_output(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Document& document = state.document();
     const Index width = document.size.d_v;
@@ -143,7 +143,7 @@ void explain_output(const AppState& state, Explanation& explanation) {
 
 // ---- one number to one number
 
-void explain_scaled(const AppState& state, Explanation& explanation) {
+void forward_scaled(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const AttentionSpec& spec = state.document().spec;
     set_formula(explanation, tex_scaled(spec));
@@ -274,7 +274,7 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
         case Stage::scores:
             return explain_score(state, explanation);
         case Stage::scaled:
-            return explain_scaled(state, explanation);
+            return forward_scaled(state, explanation);
         case Stage::masked:
             return explain_masked(state, explanation);
         case Stage::weights:
@@ -282,9 +282,9 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
         case Stage::dropped:
             return explain_dropped(state, explanation);
         case Stage::context:
-            return explain_context(state, explanation);
+            return forward_context(state, explanation);
         case Stage::output:
-            return explain_output(state, explanation);
+            return forward_output(state, explanation);
     }
 }
 

@@ -11,7 +11,7 @@
 namespace attn::view {
 namespace {
 
-constexpr std::size_t kMostRows = 3;  // named one by one
+constexpr std::size_t kSourcesMostRows = 3;  // named one by one
 
 /// Some rows of a tensor, and one of its columns or all of them.
 struct Region {
@@ -125,7 +125,7 @@ void add_links(const AppState& state, const Region& region, std::vector<SourceLi
     }
     const auto all = static_cast<std::size_t>(row_count(state, region.id));
     const bool whole = region.rows.size() == all && all > 1;
-    if (whole || region.rows.size() > kMostRows) {
+    if (whole || region.rows.size() > kSourcesMostRows) {
         const std::string part =
             whole ? "" : fmt::format("{} of the {} rows of ", region.rows.size(), all);
         return links.push_back(link_to(region.id, part + name, *region.rows.begin(), column));

@@ -29,7 +29,7 @@ constexpr float kLeastHero = 190.0F;
 constexpr float kSymbols = 76.0F;
 constexpr float kNumbers = 108.0F;
 constexpr float kTick = 40.0F;
-constexpr float kHead = 44.0F;
+constexpr float kWorkspaceHead = 44.0F;
 constexpr float kTallest = 44.0F;
 constexpr float kLowest = 20.0F;     // then the chain scrolls
 constexpr float kFewUnits = 700.0F;  // wide: the chain has the larger part
@@ -84,10 +84,10 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
     for (std::size_t n = 0; n < count; n += stride) {
         const float x = left + (right - left) * static_cast<float>(n) /
                                    static_cast<float>(std::max<std::size_t>(count - 1, 1));
-        frame.painter.line({x, box.low.y + frame.px(kHead)}, {x, box.high.y}, frame.theme.line,
+        frame.painter.line({x, box.low.y + frame.px(kWorkspaceHead)}, {x, box.high.y}, frame.theme.line,
                            frame.px(1));
         draw_text_in(frame, frame.fonts.digits_small, {x - frame.px(30), box.low.y + frame.px(24)},
-                     {x + frame.px(30), box.low.y + frame.px(kHead)}, Align::center,
+                     {x + frame.px(30), box.low.y + frame.px(kWorkspaceHead)}, Align::center,
                      frame.theme.muted, view.ticks[n]);
     }
 }
@@ -106,7 +106,7 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     draw_text_in(frame, frame.fonts.body, {middle, box.low.y}, {box.high.x, line}, Align::right,
                  frame.theme.role(Role::key), beneath);
     draw_log_axis(view, box, frame);
-    const float top = box.low.y + frame.px(kHead);
+    const float top = box.low.y + frame.px(kWorkspaceHead);
     const auto count = static_cast<float>(std::max<std::size_t>(view.rows.size(), 1));
     const float fitting = (box.high.y - top) / count;
     const float height = std::clamp(fitting, frame.px(kLowest), frame.px(kTallest));

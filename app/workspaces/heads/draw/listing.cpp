@@ -20,7 +20,7 @@ using view::ScatterDot;
 constexpr float kLine = 16.0F;
 constexpr float kDot = 4.5F;
 constexpr float kReach = 10.0F;  // of the pointer
-constexpr float kRow = 20.0F;
+constexpr float kListingRow = 20.0F;
 constexpr float kHead = 24.0F;
 constexpr float kName = 46.0F;
 constexpr float kLabel = 104.0F;
@@ -141,7 +141,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
 
 void draw_row(const HeadsTableRow& row, Point low, const Ruler& at, float width,
               const Frame& frame) {
-    const float foot = low.y + frame.px(kRow);
+    const float foot = low.y + frame.px(kListingRow);
     const view::Color color = row.shown ? frame.theme.accent : frame.theme.text;
     if (row.shown) frame.painter.rect(low, {low.x + width, foot}, frame.theme.raised, frame.px(3));
     const Font& font = frame.fonts.small;
@@ -159,18 +159,18 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
                view::Actions& out) {
     const HeadsTable& table = *view.table;
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const float height = frame.px(kRow) * static_cast<float>(table.rows.size());
+    const float height = frame.px(kListingRow) * static_cast<float>(table.rows.size());
     ImGui::InvisibleButton("rows", {width, std::max(height, 1.0F)});
     const bool over = ImGui::IsItemHovered();
     for (std::size_t n = 0; n < table.rows.size(); ++n) {
-        const Point top{low.x, low.y + frame.px(kRow) * static_cast<float>(n)};
-        const ImVec2 foot{top.x + width, top.y + frame.px(kRow)};
+        const Point top{low.x, low.y + frame.px(kListingRow) * static_cast<float>(n)};
+        const ImVec2 foot{top.x + width, top.y + frame.px(kListingRow)};
         if (!frame.still && !ImGui::IsRectVisible({top.x, top.y}, foot)) continue;
         draw_row(table.rows[n], top, at, width, frame);
     }
     if (!over || table.rows.empty()) return;
     const auto n =
-        static_cast<std::size_t>(std::clamp((ImGui::GetMousePos().y - low.y) / frame.px(kRow), 0.0F,
+        static_cast<std::size_t>(std::clamp((ImGui::GetMousePos().y - low.y) / frame.px(kListingRow), 0.0F,
                                             static_cast<float>(table.rows.size() - 1)));
     press_head(table.rows[n].place, false, out);
 }

@@ -17,8 +17,8 @@ using view::HeadThumb;
 constexpr float kLargest = 112.0F;  // pitch of the pictures
 constexpr float kLeast = 12.0F;
 constexpr float kTitled = 76.0F;  // the least with a title under each
-constexpr float kTitle = 15.0F;
-constexpr float kHead = 20.0F;    // labels above the columns
+constexpr float kThumbsTitle = 15.0F;
+constexpr float kThumbsHead = 20.0F;    // labels above the columns
 constexpr float kAround = 12.0F;  // air around the legend
 constexpr int kCautionLines = 6;  // of the caution and the source, as wide as the pictures
 constexpr double kDimmed = 0.8;
@@ -45,7 +45,7 @@ float gap_of(float pitch, const Frame& frame) {
 Layout by_layer(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     Layout at;
     at.left = frame.text_width(frame.fonts.small, view.layer_labels.back()) + frame.px(8);
-    at.top = frame.px(kHead);
+    at.top = frame.px(kThumbsHead);
     at.columns = view.columns;
     at.rows = view.layers;
     const float across = (room.x - at.left) / static_cast<float>(at.columns);
@@ -69,7 +69,7 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
         at.rows = (count + columns - 1) / columns;
         const float pitch =
             std::min((room.x - at.left) / static_cast<float>(columns), frame.px(kLargest));
-        at.pitch = {pitch, pitch + frame.px(kTitle)};
+        at.pitch = {pitch, pitch + frame.px(kThumbsTitle)};
         at.side = pitch - gap_of(pitch, frame);
         best = at;
         if (at.height() <= room.y) break;
@@ -83,7 +83,7 @@ int legend_lines(const AllHeadsView& view) {
            kCautionLines;
 }
 float legend_height(const AllHeadsView& view, const Frame& frame) {
-    return frame.px(kAround + kTitle * static_cast<float>(legend_lines(view)));
+    return frame.px(kAround + kThumbsTitle * static_cast<float>(legend_lines(view)));
 }
 
 Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
@@ -135,8 +135,8 @@ void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame&
     frame.painter.rect({low.x, high.y - strip}, {low.x + width, high.y}, frame.theme.text);
     const Font& font = frame.fonts.small;
     const float room = frame.text_width(font, thumb.change) + frame.px(6);
-    const float top = high.y - strip - frame.px(kTitle);
-    if (room > high.x - low.x || top < low.y + frame.px(kTitle)) return;
+    const float top = high.y - strip - frame.px(kThumbsTitle);
+    if (room > high.x - low.x || top < low.y + frame.px(kThumbsTitle)) return;
     frame.painter.rect({low.x, top}, {low.x + room, high.y - strip}, frame.theme.background);
     draw_text_in(frame, font, {low.x, top}, {low.x + room, high.y - strip}, Align::center,
                  frame.theme.text, thumb.change);
@@ -163,7 +163,7 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
     if (!view.listed) return;
     const float top = low.y + at.side + frame.px(1);
     draw_text_in(frame, frame.fonts.small, {low.x, top},
-                 {low.x + at.pitch.x, top + frame.px(kTitle)}, Align::left,
+                 {low.x + at.pitch.x, top + frame.px(kThumbsTitle)}, Align::left,
                  thumb.shown ? frame.theme.accent : frame.theme.muted,
                  fit_text(frame, frame.fonts.small, thumb.title, at.pitch.x));
 }
@@ -178,14 +178,14 @@ void draw_axes(const AllHeadsView& view, const Layout& at, ImVec2 low, const Fra
     const auto& labels = named ? view.head_labels : view.head_numbers;
     const auto step = static_cast<std::size_t>(std::ceil(widest(labels) / at.pitch.x));
     if (!named)
-        draw_text_in(frame, font, low, {low.x + at.left - frame.px(8), low.y + frame.px(kHead)},
+        draw_text_in(frame, font, low, {low.x + at.left - frame.px(8), low.y + frame.px(kThumbsHead)},
                      Align::left, frame.theme.muted, "head");
     for (std::size_t n = 0; n < labels.size(); n += std::max<std::size_t>(step, 1)) {
         const float x = low.x + at.left + at.pitch.x * static_cast<float>(n);
-        draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kHead)}, Align::center,
+        draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kThumbsHead)}, Align::center,
                      frame.theme.muted, labels[n]);
     }
-    const auto rows = static_cast<std::size_t>(std::ceil(frame.px(kTitle) / at.pitch.y));
+    const auto rows = static_cast<std::size_t>(std::ceil(frame.px(kThumbsTitle) / at.pitch.y));
     for (std::size_t n = 0; n < view.layer_labels.size(); n += std::max<std::size_t>(rows, 1)) {
         const float y = low.y + at.top + at.pitch.y * static_cast<float>(n);
         draw_text_in(frame, font, {low.x, y}, {low.x + at.left, y + at.side}, Align::left,
@@ -254,7 +254,7 @@ std::vector<std::string> broken(const Frame& frame, const Font& font, std::strin
 
 void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const float line = frame.px(kTitle);
+    const float line = frame.px(kThumbsTitle);
     const float left = low.x + frame.text_width(font, view.legend.low) + frame.px(6);
     const float bar = std::min(frame.px(120), width * 0.4F);
     draw_text_in(frame, font, low, {left, low.y + line}, Align::left, frame.theme.muted,

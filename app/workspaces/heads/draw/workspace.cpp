@@ -15,7 +15,7 @@ using view::AllHeadsView;
 
 // Design units.
 constexpr float kMostBar = 0.32F;  // of the height
-constexpr float kGap = 12.0F;
+constexpr float kWorkspaceGap = 12.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kNote = 20.0F;
 constexpr float kScatter = 0.5F;  // of the width
@@ -85,12 +85,12 @@ void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, vi
 void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
     if (!view.pending.empty()) return draw_sentence("pending", view.pending, box, frame);
     const float point = draw_point(view, box, frame);
-    const float top = draw_notes(view, point, box, frame) + frame.px(kGap) / 2;
+    const float top = draw_notes(view, point, box, frame) + frame.px(kWorkspaceGap) / 2;
     const Box whole{{box.low.x, top}, {box.high.x, box.high.y - frame.px(kFoot)}};
     const float width = list_width(view, whole.size(), frame);
     const Box list{whole.low, {whole.low.x + width, whole.high.y}};
     panel("list", list, [&] { draw_list(view, list, frame, out); });
-    const Box hero{{whole.low.x + width + frame.px(kGap), whole.low.y}, whole.high};
+    const Box hero{{whole.low.x + width + frame.px(kWorkspaceGap), whole.low.y}, whole.high};
     panel("hero", hero, [&] { draw_large(view, hero, frame, out); });
 }
 
@@ -132,7 +132,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
         chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
                             chrome.px(1));
     }
-    const Box box{{whole.low.x, top + frame.px(kGap)}, whole.high};
+    const Box box{{whole.low.x, top + frame.px(kWorkspaceGap)}, whole.high};
     panel("all heads", box, [&] { draw_body(view, box, frame, out); });
     if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
     return view::computed_words(state);

@@ -30,7 +30,7 @@ constexpr float kNarrowSide = 640.0F;  // height of that
 constexpr float kLeastBars = 120.0F;
 constexpr float kMostBars = 300.0F;
 constexpr float kBarsShare = 0.46F;  // of bars and Jacobians, at least
-constexpr float kCaption = 22.0F;
+constexpr float kPanelCaption = 22.0F;
 
 struct Place {
     ImVec2 low, high;
@@ -118,10 +118,10 @@ void draw_aside(const SaturationView& view, const Place& at, const Frame& frame)
     const float gap = frame.px(kGap);
     const float half = (at.width() - gap) / 2;
     const float top = at.low.y + median_table_height(frame) + frame.px(kSmallGap);
-    draw_text_in(frame, frame.fonts.body, {at.low.x, top}, {at.high.x, top + frame.px(kCaption)},
+    draw_text_in(frame, frame.fonts.body, {at.low.x, top}, {at.high.x, top + frame.px(kPanelCaption)},
                  Align::left, frame.theme.text,
                  fit_text(frame, frame.fonts.body, view.row_caption, at.width()));
-    const float bars = top + frame.px(kCaption);
+    const float bars = top + frame.px(kPanelCaption);
     const float wanted = jacobian_height(view.scaled, half, frame);
     const float room = at.high.y - bars - frame.px(kSmallGap);
     const float least = std::max(frame.px(kLeastBars), room * kBarsShare);

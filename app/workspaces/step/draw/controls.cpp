@@ -20,7 +20,7 @@ using view::ControlsView;
 constexpr float kPresetWidth = 168.0F;
 constexpr float kNarrowPreset = 128.0F;
 constexpr float kLeastSentence = 168.0F;
-constexpr float kGap = 12.0F;
+constexpr float kControlsGap = 12.0F;
 constexpr float kNarrowRow = 720.0F;
 constexpr float kLossWidth = 208.0F;  // "L = ½ Σ (output − target)²"
 constexpr float kToggle = 28.0F;      // its height
@@ -132,7 +132,7 @@ struct RowPlan {
 };
 
 RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kControlsGap);
     RowPlan plan;
     plan.preset = frame.px(room < frame.px(kNarrowRow) ? kNarrowPreset : kPresetWidth);
     float taken = plan.preset + gap + button_width(frame, "Model ▾") + gap;
@@ -151,7 +151,7 @@ RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
 void place_next(float& x, float width, float height, ImVec2 low, const Frame& frame) {
     const float y = low.y + (ImGui::GetWindowHeight() - height) / 2;
     ImGui::SetCursorScreenPos({std::round(x), std::round(y)});
-    x += width + frame.px(kGap);
+    x += width + frame.px(kControlsGap);
 }
 
 ModelButton model_button(const Frame& frame, Actions& out, bool open) {

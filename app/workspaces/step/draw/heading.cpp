@@ -17,10 +17,10 @@ using view::StepView;
 constexpr float kFormula = 20.0F;
 constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numerator stands above
 constexpr float kSentence = 47.0F;  // beneath the limits of a sum
-constexpr float kHeight = 64.0F;
+constexpr float kHeadingHeight = 64.0F;
 constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
 constexpr float kLowWindow = 700.0F;
-constexpr float kGap = 24.0F;          // between title, formula and badge
+constexpr float kHeadingGap = 24.0F;          // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
 
 /// The line of title and formula: from `low` to `right`, of which `taken` is where they end.
@@ -54,7 +54,7 @@ void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line)
     const Font& font = frame.fonts.small;
     const std::string& whole = view.controls.badge;
     const std::string badge =
-        shortened(frame, font, whole, line.right - line.taken - frame.px(kGap));
+        shortened(frame, font, whole, line.right - line.taken - frame.px(kHeadingGap));
     if (badge.empty()) return;
     const ImVec2 at{line.right - frame.text_width(font, badge), line.baseline - font.ascent()};
     frame.painter.text(font, at, view.controls.toy ? frame.theme.warning : frame.theme.muted,
@@ -90,7 +90,7 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     const ImVec2 low = ImGui::GetCursorScreenPos();
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
                    std::round(low.y + frame.px(kBaseline))};
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kHeadingGap);
     const float title = frame.text_width(frame.fonts.title, view.title);
     const float room = line.right - low.x - gap - std::max(title, frame.px(kLeastTitle));
     const auto formula = fitted_math(frame, view.tex, kFormula, room);
@@ -103,7 +103,7 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     draw_badge(view, frame, line);
     const bool is_low = ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow);
     if (!is_low) draw_sentence(view, frame, line);
-    const ImVec2 foot{low.x, low.y + frame.px(is_low ? kLowHeight : kHeight)};
+    const ImVec2 foot{low.x, low.y + frame.px(is_low ? kLowHeight : kHeadingHeight)};
     ImGui::SetCursorScreenPos(foot);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(foot);

@@ -22,7 +22,7 @@ constexpr float kLeastAlone = 48.0F;  // smaller ones stand in two columns
 constexpr float kPair = 38.0F;
 constexpr float kLine = 15.0F;  // of a title
 constexpr float kUnder = 5.0F;  // a picture, for its ring
-constexpr float kGap = 12.0F;
+constexpr float kHeadsGap = 12.0F;
 constexpr float kFlattest = 0.4F;  // of a picture, its height over its width
 
 /// How the pictures stand.
@@ -42,14 +42,14 @@ Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
     const auto count = static_cast<float>(view.heads.size());
     Setting setting;
     setting.lines = has_names(view) ? 2.0F : 1.0F;
-    const float around = frame.px(kLine) * setting.lines + frame.px(kGap);
+    const float around = frame.px(kLine) * setting.lines + frame.px(kHeadsGap);
     setting.side = std::min(frame.px(kLargest), std::floor(height / count - around));
     if (setting.side < frame.px(kLeastAlone)) {
         setting.columns = 2;
         setting.side = frame.px(kPair);
         setting.lines = 1.0F;
     }
-    setting.pitch = setting.side + frame.px(kLine) * setting.lines + frame.px(kGap);
+    setting.pitch = setting.side + frame.px(kLine) * setting.lines + frame.px(kHeadsGap);
     return setting;
 }
 

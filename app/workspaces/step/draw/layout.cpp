@@ -13,7 +13,7 @@ using view::Slot;
 using view::StepView;
 
 // Design units.
-constexpr float kGap = 8.0F;
+constexpr float kLayoutGap = 8.0F;
 constexpr float kWidestCell = 160.0F;
 constexpr float kHighestCell = 128.0F;
 constexpr float kWidestArmCell = 64.0F;
@@ -33,7 +33,7 @@ constexpr float kNumbered = 41.0F;
 constexpr float kLabelled = 12.0F;  // a column that its label, upright, has room above
 constexpr float kLowCanvas = 300.0F;
 constexpr float kLowLegend = 34.0F;
-constexpr float kLowWindow = 560.0F;
+constexpr float kLayoutLowWindow = 560.0F;
 constexpr float kLowestWindow = 420.0F;
 constexpr std::size_t kFewTokens = 16;  // that a low window has the room for beside chips and title
 constexpr float kWholePixels = 16.0F;
@@ -84,7 +84,7 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     layout.arms = arms;
     layout.right = std::min(frame.px(kRight), available.x * kMostArm);
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kLayoutGap);
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
     for (int pass = 0; pass < 4; ++pass) {
         const float head = column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
@@ -109,7 +109,7 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
         available.x * kLeastArm,
         std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};
     const auto spare_of = [&](const CanvasLayout& layout) {
-        return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kGap),
+        return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap),
                       available.y - layout.hero.high.y - layout.legend};
     };
     const ImVec2 spare = spare_of(fit(view, frame, available, least));
@@ -147,7 +147,7 @@ std::vector<std::size_t> in_slot(const StepView& view, Slot slot) {
 void place_left(const StepView& view, const Frame& frame, float row_height, CanvasLayout& layout) {
     const std::vector<std::size_t> left = in_slot(view, Slot::left);
     if (left.empty()) return;
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kLayoutGap);
     const auto count = static_cast<float>(left.size());
     const float each = (layout.arms.x - gap * (count - 1)) / count;
     float right = layout.hero.low.x - gap;
@@ -172,14 +172,14 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
                CanvasLayout& layout) {
     const std::vector<std::size_t> top = in_slot(view, Slot::top);
     if (top.empty()) return;
-    const float gap = frame.px(kGap) / 2;
+    const float gap = frame.px(kLayoutGap) / 2;
     const auto count = static_cast<float>(top.size());
     float room = layout.arms.y - gap * (count - 1);
     float rows = 0.0F;
     for (const std::size_t n : top)
         if (!view.operands[n].as_bars) rows += 1.0F;
     const float each = room / std::max(rows + (rows < count ? 1.0F : 0.0F), 1.0F);
-    float foot = layout.hero.low.y - frame.px(kGap);
+    float foot = layout.hero.low.y - frame.px(kLayoutGap);
     for (auto n = top.rbegin(); n != top.rend(); ++n) {
         const GridView& grid = view.operands[*n];
         const float share =
@@ -196,9 +196,9 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
 GridPlace at_right(const GridView& grid, const HeroBox& hero, float row_height, float room,
                    const Frame& frame) {
     const float width =
-        std::min((room - frame.px(kGap)) / static_cast<float>(std::max<Index>(grid.columns, 1)),
+        std::min((room - frame.px(kLayoutGap)) / static_cast<float>(std::max<Index>(grid.columns, 1)),
                  frame.px(kWidestArmCell));
-    return {{hero.high.x + frame.px(kGap), hero.low.y}, {width, row_height}};
+    return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
 }
 
 }  // namespace
@@ -206,7 +206,7 @@ GridPlace at_right(const GridView& grid, const HeroBox& hero, float row_height, 
 bool has_room_for_matrix_alone(std::size_t tokens, const Frame& frame) {
     const float height = ImGui::GetIO().DisplaySize.y;
     return height < frame.px(kLowestWindow) ||
-           (height < frame.px(kLowWindow) && tokens > kFewTokens);
+           (height < frame.px(kLayoutLowWindow) && tokens > kFewTokens);
 }
 
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {

@@ -17,7 +17,7 @@ using view::ControlsView;
 constexpr float kWidth = 336.0F;
 constexpr float kPad = 16.0F;
 constexpr float kRow = 36.0F;
-constexpr float kGap = 6.0F;          // under the button
+constexpr float kModelGap = 6.0F;          // under the button
 constexpr Index kMostFileHeads = 64;  // that the slider reaches
 
 constexpr ImGuiWindowFlags kPopover =
@@ -172,7 +172,7 @@ void close_when_left(const ModelButton& button, ImVec2 low, ImVec2 high, const F
 void draw_model(const ControlsView& view, const ModelButton& button, const Frame& frame,
                 Actions& out) {
     const std::vector<Row> rows = rows_of(view, button.left_out);
-    const float top = button.high.y + frame.px(kGap);
+    const float top = button.high.y + frame.px(kModelGap);
     const Columns columns = columns_of(rows.size(), top, frame);
     const ImVec2 low{std::max(0.0F, button.high.x - columns.size.x), top};
     const ImVec2 high{low.x + columns.size.x, low.y + columns.size.y};

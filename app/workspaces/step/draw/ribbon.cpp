@@ -16,14 +16,14 @@ using view::RibbonItem;
 constexpr float kArrow = 16.0F;
 constexpr float kLeastArrow = 10.0F;  // no arrow in less
 constexpr float kLeastGap = 4.0F;
-constexpr float kWidest = 160.0F;
+constexpr float kRibbonWidest = 160.0F;
 constexpr float kSmallLabel = 12.0F;
 constexpr float kSmallShape = 11.0F;
 constexpr float kMarkRoom = 14.0F;  // ● or ○ before the shape
 constexpr float kMarkRadius = 4.0F;
 
 /// How the items stand beside each other.
-struct Setting {
+struct RibbonSetting {
     Font label, shape;
     std::vector<float> widths;
     float gap = 0.0F;  // between two of them
@@ -34,7 +34,7 @@ float mark_room(const RibbonItem& item, const Frame& frame) {
     return item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom);
 }
 
-std::vector<float> measured(const std::vector<RibbonItem>& items, const Setting& setting,
+std::vector<float> measured(const std::vector<RibbonItem>& items, const RibbonSetting& setting,
                             const Frame& frame) {
     std::vector<float> widths;
     for (const RibbonItem& item : items)
@@ -45,12 +45,12 @@ std::vector<float> measured(const std::vector<RibbonItem>& items, const Setting&
 }
 
 /// Slots of one width where every word fits in one, else as wide as the words.
-bool try_slots(Setting& setting, const std::vector<RibbonItem>& items, float room,
+bool try_slots(RibbonSetting& setting, const std::vector<RibbonItem>& items, float room,
                const Frame& frame) {
     setting.widths = measured(items, setting, frame);
     const float count = static_cast<float>(items.size());
     const float even =
-        std::clamp((room - frame.px(kArrow) * (count - 1)) / count, 1.0F, frame.px(kWidest));
+        std::clamp((room - frame.px(kArrow) * (count - 1)) / count, 1.0F, frame.px(kRibbonWidest));
     setting.gap = frame.px(kArrow);
     if (std::ranges::max(setting.widths) <= even) {
         setting.widths.assign(items.size(), even);
@@ -63,8 +63,8 @@ bool try_slots(Setting& setting, const std::vector<RibbonItem>& items, float roo
 }
 
 /// In the usual fonts where they fit, else in smaller ones; words that are still too wide are cut.
-Setting set_items(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
-    Setting setting{frame.fonts.strong, frame.fonts.digits_small, {}, 0.0F};
+RibbonSetting set_items(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
+    RibbonSetting setting{frame.fonts.strong, frame.fonts.digits_small, {}, 0.0F};
     if (try_slots(setting, items, room, frame)) return setting;
     setting.label.px = frame.px(kSmallLabel);
     setting.shape.px = frame.px(kSmallShape);
@@ -96,7 +96,7 @@ void draw_mark(const Frame& frame, Mark mark, view::Point middle, view::Color be
     if (!changed) frame.painter.circle(middle, radius - frame.px(1.5F), behind);
 }
 
-void draw_item(const RibbonItem& item, const Setting& setting, const Frame& frame, ImVec2 low,
+void draw_item(const RibbonItem& item, const RibbonSetting& setting, const Frame& frame, ImVec2 low,
                ImVec2 size) {
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const bool current = item.progress == Progress::current;
@@ -127,7 +127,7 @@ void draw_item(const RibbonItem& item, const Setting& setting, const Frame& fram
 void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view::Actions& out) {
     if (items.empty()) return;
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const Setting setting = set_items(items, room.x, frame);
+    const RibbonSetting setting = set_items(items, room.x, frame);
     ImVec2 low = ImGui::GetCursorScreenPos();
     for (std::size_t n = 0; n < items.size(); ++n) {
         const RibbonItem& item = items[n];

@@ -19,7 +19,7 @@ constexpr float kLineGap = 3.0F;
 constexpr float kWordsGap = 4.0F;
 constexpr float kLeastChip = 6.0F;
 constexpr float kBetween = 32.0F;     // the queries' words and the keys'
-constexpr float kLowWindow = 800.0F;  // under this many design units high
+constexpr float kSentenceLayoutLowWindow = 800.0F;  // under this many design units high
 constexpr float kLowerWindow = 640.0F;
 constexpr float kReadable = 30.0F;      // a chip with three letters
 constexpr float kMore = 20.0F;          // "…"
@@ -199,7 +199,7 @@ SentenceLayout finished(const SentenceView& view, std::vector<ChipPlace> places,
 SentenceLayout lay_out_sentence(const SentenceView& view, const Frame& frame, float width) {
     if (has_room_for_matrix_alone(view.queries.chips.size(), frame))
         return words_alone(view, frame);
-    const bool low = is_lower_than(kLowWindow, frame);
+    const bool low = is_lower_than(kSentenceLayoutLowWindow, frame);
     const float chip = frame.px(kChip);
     Lines lines{.width = width,
                 .between = frame.px(kBetween),
