@@ -25,7 +25,6 @@
 #include "app/screen.h"
 #include "app/signals.h"
 #include "app/window/session.h"
-#include "app/workspaces/learn/training.h"
 #include "core/io/file.h"
 #include "core/io/paths.h"
 
@@ -104,7 +103,7 @@ class Desktop {
     void ask_quit();
     void save_session(const view::FileRequest& request);
     void export_figure(const view::FileRequest& request);
-    void save_runs(const view::FileRequest& request);
+    void save_runs(const view::RunsRequest& request);
     bool confirm(view::PromptKind kind, const view::FileRequest& request);
     void take_screenshot(const gl::Pixels& pixels);
 
@@ -364,15 +363,15 @@ void Desktop::export_figure(const view::FileRequest& request) {
     notify(attn::export_figure(state_, request.path, window), "figure: " + request.path);
 }
 
-void Desktop::save_runs(const view::FileRequest& request) {
-    if (!confirm(view::PromptKind::runs, request)) return;
-    const auto runs = view::learn_runs(state_);
+void Desktop::save_runs(const view::RunsRequest& request) {
+    const auto& [file, runs] = request;
+    if (!confirm(view::PromptKind::runs, file)) return;
     for (std::size_t n = 0; n < runs.size(); ++n) {
-        const auto folder = std::filesystem::path(request.path) / (n == 0 ? "run-a" : "run-b");
+        const auto folder = std::filesystem::path(file.path) / (n == 0 ? "run-a" : "run-b");
         if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
     }
     notify({}, fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s",
-                           request.path));
+                           file.path));
 }
 
 void Desktop::take_screenshot(const gl::Pixels& pixels) {

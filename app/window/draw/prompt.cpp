@@ -6,7 +6,6 @@
 #include "app/common/draw/still.h"
 #include "app/window/draw/panels.h"
 #include "app/workspaces/heads/actions.h"
-#include "app/workspaces/learn/actions.h"
 #include "app/workspaces/verify/actions.h"
 
 namespace attn::ui {

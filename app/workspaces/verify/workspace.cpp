@@ -1,5 +1,4 @@
 #include "app/common/workspace.h"
-#include "app/workspaces/masks/actions.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/verify/state.h"
 #include "app/workspaces/verify/workspace.h"
