@@ -102,7 +102,7 @@ class Desktop {
     void ask_quit();
     void save_session(const view::FileRequest& request);
     void export_figure(const view::FileRequest& request);
-    void save_runs(const view::FileRequest& request);
+    void save_runs(const view::RunsRequest& request);
     bool confirm(view::PromptKind kind, const view::FileRequest& request);
     void take_screenshot(const gl::Pixels& pixels);
 
@@ -333,16 +333,15 @@ void Desktop::export_figure(const view::FileRequest& request) {
     notify(attn::export_figure(state_, request.path, window), "figure: " + request.path);
 }
 
-void Desktop::save_runs(const view::FileRequest& request) {
-    if (!confirm(view::PromptKind::runs, request)) return;
-    for (const view::WorkspaceInfo* workspace : state_.workspaces) {
-        if (workspace->save_runs == nullptr) continue;
-        const auto words = workspace->save_runs(state_, request.path);
-        if (words)
-            notify({}, *words);
-        else
-            notify(tl::unexpected(words.error()), {});
+void Desktop::save_runs(const view::RunsRequest& request) {
+    const auto& [file, runs] = request;
+    if (!confirm(view::PromptKind::runs, file)) return;
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+        const auto folder = std::filesystem::path(file.path) / (n == 0 ? "run-a" : "run-b");
+        if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
     }
+    notify({}, fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s",
+                           file.path));
 }
 
 void Desktop::take_screenshot(const gl::Pixels& pixels) {

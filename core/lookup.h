@@ -86,6 +86,16 @@ struct CapacityPoint {
     double mean_square = 0.0;  // of k_i·k_j over i ≠ j and all draws; 1/d_k is expected
 };
 
+// d_k of a sweep: powers of two.
+inline constexpr Index kFewestCapacityWidth = 2;
+inline constexpr Index kMostCapacityWidth = 512;
+inline constexpr Index kMostCapacityPairs = 256;
+std::vector<Index> capacity_widths();
+/// The one next to `d_k` on a log axis.
+Index nearest_capacity_width(double d_k);
+/// The next one above (steps = 1) or below (−1).
+Index next_capacity_width(Index d_k, int steps);
+
 /// Keys and values of draw `draw`, the same on every machine; each row has length 1.
 Memory random_memory(const CapacitySettings& settings, Index d_k, Index draw);
 /// nullopt when stopped.

@@ -88,6 +88,24 @@ DrawnNumber drawn(std::vector<double> values) {
 
 }  // namespace
 
+std::vector<Index> capacity_widths() {
+    std::vector<Index> widths;
+    for (Index d_k = kFewestCapacityWidth; d_k <= kMostCapacityWidth; d_k *= 2)
+        widths.push_back(d_k);
+    return widths;
+}
+
+Index nearest_capacity_width(double d_k) {
+    if (!(d_k > 0.0)) return kFewestCapacityWidth;
+    const double power = std::clamp(std::round(std::log2(d_k)), 1.0, 9.0);
+    return Index{1} << static_cast<Index>(power);
+}
+
+Index next_capacity_width(Index d_k, int steps) {
+    const Index here = nearest_capacity_width(static_cast<double>(d_k));
+    return std::clamp(steps > 0 ? here * 2 : here / 2, kFewestCapacityWidth, kMostCapacityWidth);
+}
+
 Memory random_memory(const CapacitySettings& settings, Index d_k, Index draw) {
     const std::uint64_t stream = mix(settings.seed, static_cast<std::uint64_t>(draw));
     Memory memory;

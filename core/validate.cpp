@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/check_mask.h"
 #include "core/engine.h"
-#include "core/masks.h"
 #include "core/scores/score.h"
 
 namespace attn {
@@ -28,11 +28,12 @@ std::string unless(bool fine, fmt::format_string<Args...> sentence, Args&&... ar
     return fmt::format(sentence, std::forward<Args>(args)...);
 }
 
-// ---- options
-
-std::string at_least_0(std::string_view name, Index value) {
-    return unless(value >= 0, "{} is {}: it must be at least 0", name, value);
+/// "" where it succeeded.
+std::string sentence_of(const Result<void>& result) {
+    return result ? std::string() : result.error().sentence;
 }
+
+// ---- options
 
 std::string check_offset(Index offset);
 
@@ -46,18 +47,6 @@ std::string check_options(const AttentionSpec& spec) {
                "dropout is {}: it must be at least 0 and below 1", spec.dropout),
         unless(spec.heads >= 1, "heads is {}: it must be at least 1", spec.heads),
         unless(spec.kv_heads >= 1, "kv_heads is {}: it must be at least 1", spec.kv_heads),
-        unless(spec.mask.window.value_or(0) >= 0, "window is {}: it must be at least 0",
-               spec.mask.window.value_or(0)),
-        at_least_0("window_left", spec.mask.window_left.value_or(0)),
-        at_least_0("window_right", spec.mask.window_right.value_or(0)),
-        at_least_0("global_tokens", spec.mask.global_tokens),
-        unless(
-            spec.mask.global_tokens == 0 || spec.mask.windowed(),
-            "global_tokens is {} without a window: expected window, window_left or window_right, "
-            "which it widens",
-            spec.mask.global_tokens),
-        unless(spec.mask.block.value_or(1) >= 1, "block is {}: it must be at least 1",
-               spec.mask.block.value_or(1)),
         unless(std::isfinite(spec.softcap.value_or(1.0)) && spec.softcap.value_or(1.0) > 0.0,
                "softcap is {}: it must be a finite number above 0", spec.softcap.value_or(1.0)),
         check_offset(spec.query_offset.value_or(0)),
@@ -104,27 +93,6 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
                "is expected",
                dims, size.d_k),
     });
-}
-
-std::string check_padding(const std::vector<Index>& padding, const Dimensions& size) {
-    if (padding.empty()) return {};
-    if (static_cast<Index>(padding.size()) != size.batch)
-        return fmt::format(
-            "padding has {} length(s) but the batch has {}: give one per batch entry",
-            padding.size(), size.batch);
-    for (std::size_t b = 0; b < padding.size(); ++b)
-        if (padding[b] < 0 || padding[b] > size.tk)
-            return fmt::format("padding of batch entry {} is {}: it must be 0 to Tk = {}", b,
-                               padding[b], size.tk);
-    return {};
-}
-
-std::string check_mask(const MaskSpec& mask, const Dimensions& size) {
-    if (std::string complaint = check_padding(mask.padding, size); !complaint.empty())
-        return complaint;
-    if (!mask.custom) return {};
-    const Result<void> fits = check_broadcast(mask.custom->shape(), size);
-    return fits ? std::string() : fits.error().sentence;
 }
 
 // ---- tensors
@@ -372,9 +340,9 @@ Result<Dimensions> dimensions_of(const InputsOf<Scalar>& in, const AttentionSpec
     size.d_out = mixes ? in.params[Param::w_o].shape().d : size.heads * size.d_v;
     if (auto wrong =
             first_of({in.projects() ? check_key_width(in, spec, size) : "", check_groups(size),
-                      check_output(in, size), check_countable(size), check_mask(spec.mask, size),
-                      check_positions(spec, size), check_score(in, spec.score, size),
-                      check_sinks(in, spec.empty_rows, size)});
+                      check_output(in, size), check_countable(size),
+                      sentence_of(check_mask(spec.mask, size)), check_positions(spec, size),
+                      check_score(in, spec.score, size), check_sinks(in, spec.empty_rows, size)});
         !wrong.empty())
         return bad(std::move(wrong));
     size.query_offset = query_offset(spec, size);

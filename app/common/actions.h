@@ -198,6 +198,17 @@ struct SessionSaved {
     static constexpr Meta kMeta{"", Kind::moment};
     friend void carry_out(AppState& state, const SessionSaved& action);
 };
+/// What was trained as `attnscope train` saves runs, into folders run-a and run-b of that one.
+struct SaveRuns {
+    std::string path;
+    bool overwrite = false;  // runs that are there
+    static constexpr Meta kMeta{"save_runs", Kind::plain};
+    friend void describe(Visitor& visit, SaveRuns& action) {
+        visit("path", action.path);
+        visit("overwrite", action.overwrite);
+    }
+    friend void carry_out(AppState& state, const SaveRuns& action);
+};
 struct ExportFigure {
     std::string path;
     bool chrome = false;     // the whole window, not the canvas alone
@@ -307,7 +318,7 @@ using WindowActions =
                SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
                SetPresenter, ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm,
                ShowPalette, SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery, SetRecent,
-               ShowPrompt, DraftPrompt, SaveSession, SessionSaved, ExportFigure, Notify,
+               ShowPrompt, DraftPrompt, SaveSession, SessionSaved, SaveRuns, ExportFigure, Notify,
                JobProgress, TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction,
                EndTour, AskQuit, OfferQuit, AnswerQuit, Quit, FocusControl, TypeInto, MoveInList,
                Tick>;

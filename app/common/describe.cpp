@@ -1,5 +1,9 @@
 #include "app/common/describe.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "app/common/describe_json.h"
@@ -25,6 +29,7 @@ std::vector<std::string_view> stage_keys() {
 template <class T>
 bool is_inside(const T& value, const About& about) {
     const auto number = static_cast<double>(value);
+    if (std::isnan(number)) return !std::isfinite(about.low) && !std::isfinite(about.high);
     return !(number < about.low) && !(number > about.high);
 }
 
@@ -77,6 +82,43 @@ void JsonReader::text(std::string_view name, std::string& value, const About& ab
 }
 void JsonReader::numbers(std::string_view name, std::vector<double>& value, const About& about) {
     read(name, value, about);
+}
+
+namespace {
+
+/// False where it is no list of whole numbers.
+bool read_wholes(const json& found, std::vector<Index>& value) {
+    if (!found.is_array() || found.size() > kLongestList) return false;
+    value.clear();
+    for (const json& each : found) {
+        const bool fits =
+            !each.is_number_unsigned() || std::in_range<Index>(each.get<std::uint64_t>());
+        if (!each.is_number_integer() || !fits) return false;
+        value.push_back(each.get<Index>());
+    }
+    return true;
+}
+
+}  // namespace
+
+void JsonReader::wholes(std::string_view name, std::vector<Index>& value, const About& about) {
+    if (has(name, about) && !read_wholes(*fields_.find(name), value))
+        fields_.complain(fmt::format("has '{}' = {}: expected a list of whole numbers", name,
+                                     quoted(*fields_.find(name))));
+}
+
+void JsonReader::rows(std::string_view name, std::vector<std::vector<Index>>& value,
+                      const About& about) {
+    if (!has(name, about)) return;
+    const json& found = *fields_.find(name);
+    value.clear();
+    const bool fine =
+        found.is_array() && std::ranges::all_of(found, [&](const json& row) {
+            return value.size() < kLongestList && read_wholes(row, value.emplace_back());
+        });
+    if (!fine)
+        fields_.complain(fmt::format("has '{}' = {}: expected a list of lists of whole numbers",
+                                     name, quoted(found)));
 }
 
 void JsonReader::texts(std::string_view name, std::map<std::string, std::string>& value,
@@ -146,6 +188,12 @@ void JsonWriter::text(std::string_view name, std::string& value, const About&) {
 }
 void JsonWriter::numbers(std::string_view name, std::vector<double>& value, const About&) {
     object_[std::string(name)] = numbers_to(value);
+}
+void JsonWriter::wholes(std::string_view name, std::vector<Index>& value, const About&) {
+    object_[std::string(name)] = value;
+}
+void JsonWriter::rows(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
+    object_[std::string(name)] = value;
 }
 void JsonWriter::texts(std::string_view name, std::map<std::string, std::string>& value,
                        const About&) {

@@ -86,6 +86,14 @@ class Visitor {
     void operator()(std::string_view name, T& value, const About& about = {}) {
         object(name, about, [&value](Visitor& inside) { describe(inside, value); });
     }
+    void operator()(std::string_view name, std::vector<Index>& value, const About& about = {}) {
+        wholes(name, value, about);
+    }
+    /// A list of lists.
+    void operator()(std::string_view name, std::vector<std::vector<Index>>& value,
+                    const About& about = {}) {
+        rows(name, value, about);
+    }
     /// None: the name is missing.
     template <class T, class... More>
     void operator()(std::string_view name, std::optional<T>& value, const More&... more) {
@@ -121,6 +129,8 @@ class Visitor {
     virtual void number(std::string_view name, double& value, const About& about) = 0;
     virtual void text(std::string_view name, std::string& value, const About& about) = 0;
     virtual void numbers(std::string_view name, std::vector<double>& value, const About& about) = 0;
+    virtual void wholes(std::string_view, std::vector<Index>&, const About&) {}
+    virtual void rows(std::string_view, std::vector<std::vector<Index>>&, const About&) {}
     virtual void texts(std::string_view name, std::map<std::string, std::string>& value,
                        const About& about) = 0;
     virtual void choice(std::string_view name, std::size_t& n, Names names, const About& about) = 0;

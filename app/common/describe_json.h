@@ -29,6 +29,9 @@ class JsonReader : public Visitor {
     void number(std::string_view name, double& value, const About& about) override;
     void text(std::string_view name, std::string& value, const About& about) override;
     void numbers(std::string_view name, std::vector<double>& value, const About& about) override;
+    void wholes(std::string_view name, std::vector<Index>& value, const About& about) override;
+    void rows(std::string_view name, std::vector<std::vector<Index>>& value,
+              const About& about) override;
     void texts(std::string_view name, std::map<std::string, std::string>& value,
                const About& about) override;
     void choice(std::string_view name, std::size_t& n, Names names, const About& about) override;
@@ -63,6 +66,9 @@ class JsonWriter : public Visitor {
     void number(std::string_view name, double& value, const About& about) override;
     void text(std::string_view name, std::string& value, const About& about) override;
     void numbers(std::string_view name, std::vector<double>& value, const About& about) override;
+    void wholes(std::string_view name, std::vector<Index>& value, const About& about) override;
+    void rows(std::string_view name, std::vector<std::vector<Index>>& value,
+              const About& about) override;
     void texts(std::string_view name, std::map<std::string, std::string>& value,
                const About& about) override;
     void choice(std::string_view name, std::size_t& n, Names names, const About& about) override;

@@ -77,6 +77,11 @@ struct FileRequest {
     bool overwrite = false;  // where there is one already
     bool chrome = false;     // of a figure: the whole window, not the canvas alone
 };
+/// Runs into folders run-a, run-b, … of that one.
+struct RunsRequest {
+    FileRequest file;
+    std::vector<train::Run> runs;
+};
 /// What apply() asks of the world outside; main does it and clears it.
 struct Effects {
     bool quit = false;
@@ -85,7 +90,7 @@ struct Effects {
     std::optional<FileRequest> figure;
     std::optional<std::string> clipboard;  // text to copy
     std::optional<RecoveryAnswer> recovery;
-    std::optional<FileRequest> runs;        // a folder for what was trained
+    std::optional<RunsRequest> runs;        // what was trained
     bool ask_quit = false;                  // to end, unless something is not saved
     std::optional<QuitAnswer> quit_answer;  // discard or keep: to end
 };

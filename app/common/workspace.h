@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 namespace attn::view {
 
 class Fields;
+struct SessionReader;
 struct SetWorkspace;
 
 /// A picture that `render --all` draws.
@@ -114,8 +116,15 @@ struct WorkspaceInfo {
     /// Its part of a session, where that is more than `values`: an object, read back by `read` when the document is there.
     nlohmann::ordered_json (*write)(const AppState& state) = nullptr;
     void (*read)(Fields& fields, AppState& state) = nullptr;
-    /// Saves what it trained into a folder (Effects::runs) and says so. Null: it trains nothing.
-    Result<std::string> (*save_runs)(const AppState& state, const std::string& path) = nullptr;
+    /// Lines of a session's file beside those parts, each ending with ",\n"; `folder`: where it will lie.
+    std::string (*write_beside)(const AppState& state, const std::filesystem::path& folder) =
+        [](const AppState&, const std::filesystem::path&) { return std::string(); };
+    /// Reads them back, before the parts.
+    void (*read_beside)(const SessionReader& session) = [](const SessionReader&) {};
+    /// What was trained here, as it is saved: A, and B where there is one. Empty before the first step.
+    std::vector<train::Run> (*runs)(const AppState& state) = [](const AppState&) {
+        return std::vector<train::Run>();
+    };
     bool (*is_animating)(const AppState& state) = [](const AppState&) { return false; };
     /// Nothing of what is shown is still to come, but for the exact pass of a map. Null: where it requests nothing.
     bool (*has_settled)(const AppState& state) = nullptr;

@@ -10,7 +10,6 @@
 #include "app/files/results.h"
 #include "app/files/standard.h"
 #include "app/window/session.h"
-#include "app/workspaces/learn/training.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
@@ -156,9 +155,9 @@ Result<train::Moment> trained_moment(const view::TrainedOrigin& origin, const Ru
 Result<Opened> open_trained(const view::TrainedOrigin& origin, const RunControl& control) {
     auto moment = trained_moment(origin, control);
     if (!moment) return tl::unexpected(moment.error());
-    const auto example = view::learn_example(train::Sequences(origin.spec), origin.sentence);
+    const auto example = train::example_of(train::Sequences(origin.spec), origin.sentence);
     if (!example) return tl::unexpected(example.error());
-    const train::State state = view::switched(origin.spec, **moment, origin.switches);
+    const train::State state = train::switched(origin.spec, **moment, origin.switches);
     train::Layers layers = train::layers_of(origin.spec, state, *example);
     Document document;
     document.origin = origin;

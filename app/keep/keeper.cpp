@@ -1,5 +1,4 @@
 #include "app/keep/keeper.h"
-#include "app/workspaces/learn/state.h"
 
 #include <chrono>
 #include <iostream>

@@ -182,6 +182,16 @@ void carry_out(AppState& state, const SessionSaved& action) {
         state.effects.quit_answer = QuitAnswer::discard;
 }
 
+void carry_out(AppState& state, const SaveRuns& action) {
+    state.prompt.reset();
+    RunsRequest request{{action.path, action.overwrite}, {}};
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        for (train::Run& run : workspace->runs(state)) request.runs.push_back(std::move(run));
+    if (request.runs.empty())
+        return say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+    state.effects.runs = std::move(request);
+}
+
 void carry_out(AppState& state, const ExportFigure& action) {
     state.prompt.reset();
     state.effects.figure = FileRequest{action.path, action.overwrite, action.chrome};

@@ -9,13 +9,9 @@
 
 #include "app/common/describe_json.h"
 #include "app/common/document/edits.h"
-#include "app/common/document/reference.h"
 #include "app/common/fields.h"
-#include "app/common/json.h"
 #include "app/common/workspace.h"
-#include "app/workspaces/compare/view.h"
 #include "core/io/json.h"
-#include "core/io/paths.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -78,22 +74,6 @@ std::string kept_lines(const KeptFields& kept) {
 
 std::string line(const ordered_json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// What is pinned in Compare, each with its own document.
-std::string pins_line(const AppState& state, const std::filesystem::path& folder) {
-    std::string line;
-    for (std::size_t n = 0; n < compare_look(state).pins.size(); ++n) {
-        const ComparePin& pin = compare_look(state).pins[n];
-        std::string document = document_to_json(*pin.document, folder);
-        document.pop_back();  // its last line break
-        line +=
-            fmt::format("{}{{{}\"batch\": {}, \"head\": {}, \"backend\": {}, \"document\": {}}}",
-                        line.empty() ? "" : ",\n",
-                        n == compare_look(state).baseline ? "\"baseline\": true, " : "", pin.batch,
-                        pin.head, json(pin.backend).dump(), document);
-    }
-    return line.empty() ? line : fmt::format("\"pins\": [{}],\n", line);
 }
 
 // ---- reading
@@ -169,144 +149,6 @@ void read_window(Fields& fields, AppState& state) {
         fields.complain(fmt::format("has 'ui_scale' = {}: expected 1 to 2", state.ui_scale));
 }
 
-void read_place(Fields& fields, AppState& state) {
-    fields.read("batch", state.batch);
-    fields.read("head", state.head);
-    const Dimensions& size = state.document().size;
-    const auto outside = [](Index value, Index count) {
-        return value < 0 || value >= std::max<Index>(count, 1);
-    };
-    if (outside(state.head, size.heads))
-        fields.complain(
-            fmt::format("has 'head' = {}: expected 0 to {}", state.head, size.heads - 1));
-    if (outside(state.batch, size.batch))
-        fields.complain(
-            fmt::format("has 'batch' = {}: expected 0 to {}", state.batch, size.batch - 1));
-}
-
-/// The options of a file that leaves something open: the session says in which corner its causal mask starts.
-std::string with_corner(const DocumentReference& reference) {
-    const auto& causal = reference.spec.mask.causal;
-    if (!causal || !std::holds_alternative<std::string>(reference.what)) return reference.options;
-    json options =
-        reference.options.empty() ? json::object() : json::parse(reference.options, nullptr, false);
-    if (!options.is_object()) return reference.options;
-    options["causal"] = *causal == CausalAlign::top_left ? "top-left" : "bottom-right";
-    return options.dump();
-}
-
-/// A file is looked for beside the session first.
-Result<Document> open_reference(const json& value, const std::string& where,
-                                const SessionContext& context) {
-    auto reference = reference_from_json(value, where);
-    if (!reference) return tl::unexpected(reference.error());
-    if (!context.open)
-        return failed(where + " stands in a file of its own, which cannot be opened here");
-    auto* const text = std::get_if<ModelText>(&reference->what);
-    auto* const named = text ? &text->model.path : std::get_if<std::string>(&reference->what);
-    if (named && !context.folder.empty()) {
-        auto found = find_named(context.folder, *named, reference->absolute);
-        if (!found) return bad_input(where + ": " + found.error().sentence);
-        *named = *std::move(found);
-    }
-    if (text && text->model.image && !text->model.text.empty() && !context.folder.empty()) {
-        auto found = find_named(context.folder, text->model.text, reference->absolute_image);
-        if (!found) return bad_input(where + ": " + found.error().sentence);
-        text->model.text = *std::move(found);
-    }
-    OpenRequest request{{}, 0, reference->options};
-    std::visit([&](const auto& what) { request.what = what; }, reference->what);
-    auto opened = context.open(request, {});
-    if (opened && opened->document->question) {
-        request.options = with_corner(*reference);
-        opened = context.open(request, {});
-    }
-    if (!opened) return tl::unexpected(opened.error());
-    return resolved(*opened->document, *reference);
-}
-
-Result<Document> read_document(Fields& fields, const SessionContext& context) {
-    const json* found = fields.find("document");
-    if (found == nullptr) return bad_input(fields.where() + " has no 'document'");
-    const std::string where = fields.where() + " 'document'";
-    if (is_reference(*found)) return open_reference(*found, where, context);
-    return document_from_json(found->dump(), where);
-}
-
-/// The trace; by "auto" where the session's backend cannot.
-Result<void> compute_session(AppState& state) {
-    const bool known = state.backend == kAuto || find_backend(state.backend, state.backends);
-    if (!known) {
-        state.backend_failure =
-            fmt::format("There is no backend {} here", shortened(state.backend));
-        state.backend = kAuto;
-    }
-    return compute(state);
-}
-
-/// Nothing but a document.
-AppState state_of(Document document, const SessionContext& context) {
-    AppState state;
-    state.backends = context.backends;
-    state.workspaces = context.workspaces;
-    state.history.emplace_back().document = std::make_shared<const Document>(std::move(document));
-    return state;
-}
-
-/// Computed again; from what is open where it is of the same document. `unknown`: its fields of a later version;
-/// `chosen`: whether it is the baseline.
-Result<ComparePin> read_pin(const json& value, const std::string& where, const json& open,
-                            const AppState& read, const SessionContext& context,
-                            KeptFields& unknown, bool& chosen) {
-    Fields fields(value, where);
-    fields.keep_unknown(unknown);
-    fields.read("baseline", chosen);
-    std::string backend(kAuto);
-    fields.read("backend", backend);
-    const json* const document = fields.find("document");
-    if (document != nullptr && *document == open && backend == read.backend) {
-        AppState same = read;
-        read_place(fields, same);
-        return fields.finish().map([&] { return pin_of(same); });
-    }
-    return read_document(fields, context).and_then([&](Document&& found) -> Result<ComparePin> {
-        AppState pinned = state_of(std::move(found), context);
-        pinned.backend = backend;
-        read_place(fields, pinned);
-        if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
-        if (auto done = compute_session(pinned); !done)
-            return failed(fmt::format("{}: {}", where, done.error().sentence));
-        ComparePin pin = pin_of(pinned);
-        pin.backend = backend;
-        return pin;
-    });
-}
-
-/// One that cannot be had (a file that is no longer there) is left out, with a warning.
-void read_pins(Fields& fields, AppState& read, const SessionContext& context) {
-    const json* const pins = fields.find("pins");
-    if (pins == nullptr) return;
-    if (!pins->is_array() || pins->size() > kMostPins)
-        return fields.complain(
-            fmt::format("has 'pins' that are no list of at most {} baselines", kMostPins));
-    const json* const open = fields.find("document");
-    std::string words;
-    const auto note = [&](const std::string& each) { words += (words.empty() ? "" : " ") + each; };
-    for (std::size_t n = 0; n < pins->size(); ++n) {
-        const std::string where = fmt::format("{} pin {}", fields.where(), n + 1);
-        KeptFields unknown;
-        bool chosen = false;
-        auto pin = read_pin((*pins)[n], where, *open, read, context, unknown, chosen);
-        if (!pin) note(fmt::format("Left out of what was pinned: {}.", pin.error().sentence));
-        if (pin && chosen) compare_look(read).baseline = compare_look(read).pins.size();
-        if (pin) compare_look(read).pins.push_back(*std::move(pin));
-        for (const auto& [pointer, text] : unknown)
-            note(fmt::format("Not used, and not kept, of {}: '{}'.", where,
-                             shortened(pointer.substr(1))));
-    }
-    if (!words.empty()) read.notice = {words, Severity::warning};
-}
-
 Result<AppState> read_session(const json& value, std::string_view file_name,
                               const SessionContext& context) {
     Fields fields(value, std::string(file_name));
@@ -317,23 +159,25 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     if (version != kVersion)
         return bad_input(fmt::format("{} is a session of version {}: this program reads version {}",
                                      file_name, version, kVersion));
-    auto document = read_document(fields, context);
+    auto document = read_saved_document(fields, context);
     if (!document) return tl::unexpected(document.error());
-    AppState read = state_of(*std::move(document), context);
+    AppState read = saved_state(*std::move(document), context);
     read.presets = list_presets();
     read.tours = list_tours();
     read.sentence_draft = text_of(read.document());
     read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
     read_object(fields, "place", [&](Fields& inner) { read_place(inner, read); });
     if (!fields.fine()) return tl::unexpected(fields.finish().error());
-    if (auto done = compute_session(read); !done)
+    if (auto done = compute_saved(read); !done)
         return bad_input(fmt::format("{}: {}", file_name, done.error().sentence));
     settle(read);
-    read_pins(fields, read, context);
+    for (const WorkspaceInfo* workspace : context.workspaces)
+        workspace->read_beside({fields, read, context});
     for (const WorkspaceInfo* workspace : context.workspaces)
         read_object(fields, workspace->key,
                     [&](Fields& inner) { read_workspace(*workspace, inner, read); });
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+    settle(read);
     follow_all(read);
     read.kept = std::move(kept);
     return read;
@@ -353,7 +197,8 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
     text += part("place", {{"batch", state.batch}, {"head", state.head}});
     for (const WorkspaceInfo* workspace : state.workspaces)
         text += part(workspace->key, write_workspace(*workspace, state));
-    text += pins_line(state, folder);
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        text += workspace->write_beside(state, folder);
     text += kept_lines(state.kept);
     return text + fmt::format("\"document\": {}\n}}\n", document);
 }

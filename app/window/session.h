@@ -4,19 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/document/requests.h"
-#include "app/common/state.h"
+#include "app/common/document/saved.h"
 
 namespace attn::view {
-
-/// What a session takes from the program that opens it.
-struct SessionContext {
-    BackendList backends = attn::backends();
-    WorkspaceList workspaces = view::workspaces();
-    Opener open = {};  // for documents that stand in a file of their own
-    std::filesystem::path folder =
-        {};  // of the session: a document's file is looked for from there
-};
 
 /// A session is any screen as JSON: document, place, the part of each workspace, theme, scale. Nothing of the moment.
 /// `folder`: where it will lie; a document's file is named from there.

@@ -174,4 +174,22 @@ Ending ending_of(std::span<const std::shared_ptr<const Record>> records, Index s
     return ending;
 }
 
+const Moment& moment_at(const std::vector<Moment>& moments, std::optional<Index> step) {
+    if (!step) return moments.back();
+    const auto after = std::ranges::upper_bound(moments, *step, {},
+                                                [](const Moment& moment) { return moment->step; });
+    return after == moments.begin() ? moments.front() : *(after - 1);
+}
+
+State switched(const Spec& spec, const State& moment, std::span<const Switch> switches) {
+    State state = moment;
+    state.switches = switches_at(spec, switches, moment.step);
+    return state;
+}
+
+Result<Example> example_of(const Sequences& sequences, const std::string& sentence) {
+    if (sentence.empty()) return sequences.fixed();
+    return sequences.typed(sentence);
+}
+
 }  // namespace attn::train

@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -67,6 +69,13 @@ class Course {
     std::vector<Moment> moments_;
     Index spacing_ = 1;  // steps between the moments that stay
 };
+
+/// The moment that is kept at or before `step`; nullopt: the newest. Of a list that is not empty.
+const Moment& moment_at(const std::vector<Moment>& moments, std::optional<Index> step);
+/// The moment as the switches of its step have it.
+State switched(const Spec& spec, const State& moment, std::span<const Switch> switches);
+/// The tokens that the maps are of: `sentence`, or where it is "" the fixed sequence.
+Result<Example> example_of(const Sequences& sequences, const std::string& sentence);
 
 /// Moments that a run keeps at most, and the bytes that they may take.
 inline constexpr std::size_t kMostMoments = 64;

@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "core/io/json.h"
 #include "core/text.h"
+#include "core/train/spec_fields.h"
 #include "core/train/trainer.h"
 #include "core/train/words.h"
 
@@ -18,10 +19,6 @@ namespace attn::train {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array<std::string_view, 4> kPositions{"learned", "sinusoidal", "rotary", "none"};
-constexpr std::array<std::string_view, 2> kNorms{"pre", "none"};
-constexpr std::array<std::string_view, 2> kOptimisers{"adamw", "sgd"};
 
 constexpr auto kLimits = std::to_array<Limits>({
     {"tokens", 2, 256},
@@ -41,54 +38,6 @@ constexpr auto kLimits = std::to_array<Limits>({
     {"batch", 1, 512},
     {"steps", 1, 1'000'000},
 });
-
-std::array<std::string_view, 8> task_keys() {
-    std::array<std::string_view, 8> keys;
-    std::ranges::transform(task_table(), keys.begin(), &TaskInfo::key);
-    return keys;
-}
-
-/// Calls visit(name, member) for every field of the specification, in the order in which it is written.
-template <class AnySpec, class Visit>
-void for_fields(AnySpec& spec, const Visit& visit) {
-    visit("task", spec.task);
-    visit("tokens", spec.tokens);
-    visit("symbols", spec.symbols);
-    visit("text", spec.text);
-    visit("layers", spec.layers);
-    visit("heads", spec.heads);
-    visit("d_model", spec.d_model);
-    visit("d_k", spec.d_k);
-    visit("d_v", spec.d_v);
-    visit("scaling", spec.scaling);
-    visit("positions", spec.positions);
-    visit("mlp", spec.mlp);
-    visit("norm", spec.norm);
-    visit("optimiser", spec.optimiser);
-    visit("learning_rate", spec.learning_rate);
-    visit("warmup", spec.warmup);
-    visit("weight_decay", spec.weight_decay);
-    visit("clip", spec.clip);
-    visit("beta1", spec.beta1);
-    visit("beta2", spec.beta2);
-    visit("momentum", spec.momentum);
-    visit("batch", spec.batch);
-    visit("steps", spec.steps);
-    visit("seed", spec.seed);
-}
-
-/// The words of an enumeration, by its value.
-template <class Enum>
-auto names_of() {
-    if constexpr (std::is_same_v<Enum, Task>)
-        return task_keys();
-    else if constexpr (std::is_same_v<Enum, Positions>)
-        return kPositions;
-    else if constexpr (std::is_same_v<Enum, NormPlace>)
-        return kNorms;
-    else
-        return kOptimisers;
-}
 
 template <class Enum>
 std::string choices() {

@@ -9,8 +9,8 @@
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/learn/actions.h"
-#include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
+#include "app/workspaces/learn/workspace.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
 
@@ -58,7 +58,7 @@ TEST_CASE("learn: a moment opens as a document whose weights are those of the ma
 TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same numbers") {
     const Scratch scratch;
     const AppState whole = small_learn_state({TrainTo{4}, SwitchScaling{"a", 2, false}});
-    const auto runs = learn_runs(whole);
+    const auto runs = kLearnWorkspace.runs(whole);
     REQUIRE(runs.size() == 2);
     const std::string folder = (scratch / "run-a").string();
     REQUIRE(train::save_run(folder, runs[0]));

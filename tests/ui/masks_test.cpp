@@ -2,9 +2,9 @@
 
 #include <map>
 
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/rules.h"
 #include "app/workspaces/masks/view.h"
 #include "tests/ui/app.h"
 

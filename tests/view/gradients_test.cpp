@@ -1,6 +1,5 @@
+#include "app/common/document/actions.h"
 #include "app/workspaces/gradients/view.h"
-#include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/state.h"
 #include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>

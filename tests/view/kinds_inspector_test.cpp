@@ -114,7 +114,7 @@ TEST_CASE("the weight that the arithmetic ends with is the weight of the matrix,
         REQUIRE(result.whole());
         CAPTURE(setting);
         CAPTURE(value);
-        for (Index i = 0; i < result.q.shape().t; ++i)
+        for (Index i = 0; i < result.call.q.shape().t; ++i)
             for (Index j = 0; j <= i; ++j) {
                 const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);
                 if (!result.b.may(i, j)) continue;

@@ -1,13 +1,13 @@
 #include <doctest/doctest.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/window/journal.h"
 #include "app/window/session.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/rules.h"
 #include "app/workspaces/masks/view.h"
 #include "app/workspaces/step/actions.h"
 #include "core/masks.h"

@@ -1,13 +1,17 @@
 #include "app/common/document/actions.h"
-#include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/rules.h"
+#include "app/common/document/mask_rules.h"
 
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "app/common/workspace.h"
+#include "app/window/session.h"
 #include "app/workspaces/masks/view.h"
 #include "app/workspaces/masks/workspace.h"
+#include "core/check_mask.h"
 #include "core/masks.h"
+#include "tests/view/large_sample.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -154,6 +158,47 @@ TEST_CASE("a rule that cannot be is refused and changes nothing") {
         CHECK_FALSE(state.document().spec.mask.any());
         CHECK(state.history.size() == 1);
     }
+}
+
+TEST_CASE("a generated matrix refuses a rule that cannot be, too") {
+    const AppState map = planted_state({.tokens = 256, .d_k = 32});
+    for (const Action& action :
+         {Action(SetBlock{0}), Action(SetBlock{-3}), Action(SetPadding{-1}),
+          Action(SetPadding{257}), Action(SetWindowSides{-1, 2}), Action(SetGlobalTokens{-1})}) {
+        const AppState state = after(map, {action});
+        CHECK(state.message.severity == Severity::error);
+        CHECK(state.message.words.find(": it must be ") != std::string::npos);
+        CHECK_FALSE(state.document().spec.mask.any());
+        CHECK(state.history.size() == map.history.size());
+    }
+    MaskSpec blocks;
+    blocks.block = 0;
+    CHECK(check_mask(blocks, map.document().size).error().sentence ==
+          "block is 0: it must be at least 1");
+}
+
+TEST_CASE("a session with a rule that cannot be is refused in a sentence") {
+    const AppState toy = masks_state({SetWindowSides{2, 1}, SetBlock{2}, SetPadding{3}});
+    const AppState map = after(planted_state({.tokens = 256, .d_k = 32}),
+                               {SetWindowSides{2, 1}, SetBlock{2}, SetPadding{3}});
+    for (const AppState& state : {toy, map})
+        for (const auto& [from, to, sentence] :
+             {std::tuple{"\"block\": 2", "\"block\": 0", "has 'block' = 0: expected at least 1"},
+              std::tuple{"\"block\": 2", "\"block\": -2", "has 'block' = -2: expected at least 1"},
+              std::tuple{"\"padding\": [3]", "\"padding\": [-3]",
+                         "has 'padding' = -3: expected at least 0"},
+              std::tuple{"\"padding\": [3]", "\"padding\": [999]", "it must be 0 to Tk = "},
+              std::tuple{"\"window_left\": 2", "\"window_left\": -2",
+                         "has 'window_left' = -2: expected at least 0"}}) {
+            std::string text = session_to_json(state);
+            const auto at = text.find(from);
+            REQUIRE(at != std::string::npos);
+            text.replace(at, std::string_view(from).size(), to);
+            const auto read = session_from_json(text, "session", {.open = open_planted});
+            REQUIRE_FALSE(read);
+            CAPTURE(read.error().sentence);
+            CHECK(read.error().sentence.find(sentence) != std::string::npos);
+        }
 }
 
 TEST_CASE("without a sentence there is no mask to set") {

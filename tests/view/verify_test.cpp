@@ -1,5 +1,4 @@
-#include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/state.h"
+#include "app/common/document/actions.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/requests.h"
 #include "app/workspaces/verify/view.h"

@@ -110,19 +110,6 @@ struct SetTemperature {
     }
     friend void carry_out(AppState& state, const SetTemperature& action);
 };
-struct SetCausal {
-    bool on;
-    static constexpr Meta kMeta{"set_causal", Kind::edit};
-    friend void describe(Visitor& visit, SetCausal& action) { visit("on", action.on); }
-    friend void carry_out(AppState& state, const SetCausal& action);
-};
-/// |i − j| ≤ reach; nullopt: no window.
-struct SetWindow {
-    std::optional<Index> reach;
-    static constexpr Meta kMeta{"set_window", Kind::drag};
-    friend void describe(Visitor& visit, SetWindow& action) { visit("reach", action.reach); }
-    friend void carry_out(AppState& state, const SetWindow& action);
-};
 struct SetSeed {
     std::uint64_t seed;
     static constexpr Meta kMeta{"set_seed", Kind::drag};
@@ -139,6 +126,105 @@ struct SetCell {
     }
     friend void carry_out(AppState& state, const SetCell& action);
 };
+
+// The mask, rule by rule and painted.
+
+/// Top-left, or off.
+struct SetCausal {
+    bool on;
+    static constexpr Meta kMeta{"set_causal", Kind::edit};
+    friend void describe(Visitor& visit, SetCausal& action) { visit("on", action.on); }
+    friend void carry_out(AppState& state, const SetCausal& action);
+};
+enum class CausalChoice : std::uint8_t { off, top_left, bottom_right };
+inline constexpr std::string_view kCausalNames[] = {"off", "top-left", "bottom-right"};
+/// Of what is painted between two pairs: the line, or the whole rectangle.
+enum class PaintShape : std::uint8_t { line, rectangle };
+inline constexpr std::string_view kPaintShapeNames[] = {"line", "rectangle"};
+struct SetCausalMask {
+    CausalChoice causal;
+    static constexpr Meta kMeta{"set_causal_mask", Kind::edit};
+    friend void describe(Visitor& visit, SetCausalMask& action) {
+        visit("causal", action.causal, kCausalNames);
+    }
+    friend void carry_out(AppState& state, const SetCausalMask& action);
+};
+/// Valid keys of the sequence shown; nullopt: no padding mask.
+struct SetPadding {
+    std::optional<Index> keys;
+    static constexpr Meta kMeta{"set_padding", Kind::drag};
+    friend void describe(Visitor& visit, SetPadding& action) { visit("keys", action.keys); }
+    friend void carry_out(AppState& state, const SetPadding& action);
+};
+/// nullopt: no block mask.
+struct SetBlock {
+    std::optional<Index> length;
+    static constexpr Meta kMeta{"set_block", Kind::drag};
+    friend void describe(Visitor& visit, SetBlock& action) { visit("length", action.length); }
+    friend void carry_out(AppState& state, const SetBlock& action);
+};
+/// |i − j| ≤ reach; nullopt: no window.
+struct SetWindow {
+    std::optional<Index> reach;
+    static constexpr Meta kMeta{"set_window", Kind::drag};
+    friend void describe(Visitor& visit, SetWindow& action) { visit("reach", action.reach); }
+    friend void carry_out(AppState& state, const SetWindow& action);
+};
+/// Places that a query sees to its left and to its right; both nullopt: no window.
+struct SetWindowSides {
+    std::optional<Index> left, right;
+    static constexpr Meta kMeta{"set_window_sides", Kind::drag};
+    friend void describe(Visitor& visit, SetWindowSides& action) {
+        visit("left", action.left);
+        visit("right", action.right);
+    }
+    friend void carry_out(AppState& state, const SetWindowSides& action);
+};
+struct SetGlobalTokens {
+    Index tokens;
+    static constexpr Meta kMeta{"set_global_tokens", Kind::drag};
+    friend void describe(Visitor& visit, SetGlobalTokens& action) {
+        visit("tokens", action.tokens);
+    }
+    friend void carry_out(AppState& state, const SetGlobalTokens& action);
+};
+/// What softmax gives a row without a key: 0, or NaN.
+struct SetEmptyRows {
+    bool nan;
+    static constexpr Meta kMeta{"set_empty_rows", Kind::edit};
+    friend void describe(Visitor& visit, SetEmptyRows& action) { visit("nan", action.nan); }
+    friend void carry_out(AppState& state, const SetEmptyRows& action);
+};
+/// Paints every pair from one to another, of this head alone where the painted mask has heads. Within a gesture a
+/// rectangle replaces the one before.
+struct PaintMask {
+    Index row, column, to_row, to_column;
+    PaintShape shape;
+    bool allowed;
+    static constexpr Meta kMeta{"paint_mask", Kind::drag};
+    friend void describe(Visitor& visit, PaintMask& action) {
+        visit("row", action.row);
+        visit("column", action.column);
+        visit("to_row", action.to_row);
+        visit("to_column", action.to_column);
+        visit("shape", action.shape, kPaintShapeNames);
+        visit("allowed", action.allowed);
+    }
+    friend void carry_out(AppState& state, const PaintMask& action);
+};
+/// Nothing is painted any more.
+struct ClearPaint {
+    static constexpr Meta kMeta{"clear_paint", Kind::edit};
+    friend void carry_out(AppState& state, const ClearPaint& action);
+};
+/// The rules become paint and are switched off: the same mask, every pair of which can then be painted.
+struct PaintRules {
+    static constexpr Meta kMeta{"paint_rules", Kind::edit};
+    friend void carry_out(AppState& state, const PaintRules& action);
+};
+
+// What is looked at, and who computes.
+
 /// In every workspace.
 struct ShowHead {
     Index head;
@@ -243,8 +329,9 @@ struct SetTarget {
 using DocumentActions =
     ActionList<LoadPreset, DraftSentence, SetSentence, TypeText, ReadImage, OpenFile, OpenPlanted,
                DocumentReady, SetModelWidth, SetKeyWidth, SetHeads, SetScaling, SetTemperature,
-               SetCausal, SetWindow, SetSeed, SetCell, ShowHead, ShowLayer, SetBackend, TraceReady,
-               GoToStage, SelectCell, MoveSelection, HoverCell, ShowGradients, SetLoss, SetLossCell,
-               SetTarget>;
+               SetCausal, SetCausalMask, SetWindow, SetWindowSides, SetGlobalTokens, SetBlock,
+               SetPadding, SetEmptyRows, PaintMask, ClearPaint, PaintRules, SetSeed, SetCell,
+               ShowHead, ShowLayer, SetBackend, TraceReady, GoToStage, SelectCell, MoveSelection,
+               HoverCell, ShowGradients, SetLoss, SetLossCell, SetTarget>;
 
 }  // namespace attn::view

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
@@ -73,28 +72,10 @@ std::string factor_words(const Document& document) {
                        significant(std::sqrt(static_cast<double>(document.size.d_k)), 4));
 }
 
-/// ", the padding mask stays": the masks besides the causal one; "" without any.
-std::string other_masks_words(const Document& document) {
-    const MaskSpec& mask = document.spec.mask;
-    std::vector<std::string_view> others;
-    if (mask.windowed()) others.emplace_back("window");
-    if (mask.block) others.emplace_back("block");
-    if (!mask.padding.empty()) others.emplace_back("padding");
-    if (mask.custom) others.emplace_back(document.painted ? "painted" : "given");
-    if (others.empty()) return ", no other mask is set: every query may see every key";
-    return fmt::format(", the {} mask{} stay{}", fmt::join(others, " and "),
-                       others.size() == 1 ? "" : "s", others.size() == 1 ? "s" : "");
-}
-
 /// What a document says of itself: "The cat sat down. Toy weights, hand-set: sat looks at cat."
 std::string opened_words(const Document& document) {
     if (is_toy(document)) return fmt::format("{}. {}", document.title, sentence(document.note));
     return fmt::format("{}: {}.", document.title, document.note);
-}
-
-void edit_spec(AppState& state, Document document, const std::string& words) {
-    if (is_toy(document)) settle_note(state, document);
-    edit_document(state, std::move(document), words);
 }
 
 /// "; what is shown is still of “The cat”": where a text that was typed cannot be read.
@@ -261,37 +242,6 @@ void carry_out(AppState& state, const SetTemperature& action) {
     document.spec.temperature = action.temperature;
     edit_spec(state, std::move(document),
               fmt::format("Temperature {}: scores are divided by it", number(action.temperature)));
-}
-
-void carry_out(AppState& state, const SetCausal& action) {
-    Document document = draft(state);
-    if (action.on == document.spec.mask.causal.has_value()) return;
-    document.spec.mask.causal.reset();
-    if (action.on) document.spec.mask.causal = CausalAlign::top_left;
-    edit_spec(state, std::move(document),
-              action.on ? "Causal mask on: no query sees a key after its own place"
-                        : "Causal mask off" + other_masks_words(state.document()));
-}
-
-void carry_out(AppState& state, const SetWindow& action) {
-    Document document = draft(state);
-    MaskSpec& mask = document.spec.mask;
-    const bool by_sides = mask.window_left || mask.window_right;
-    if (action.reach == mask.window && !by_sides) return;
-    if (action.reach && *action.reach < 0)
-        return say(
-            state,
-            fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach),
-            Severity::error);
-    mask.window = action.reach;
-    mask.window_left.reset();
-    mask.window_right.reset();
-    if (!mask.windowed()) mask.global_tokens = 0;
-    edit_spec(state, std::move(document),
-              action.reach
-                  ? fmt::format("Window {0}: no query sees a key more than {0} places away",
-                                *action.reach)
-                  : std::string("Window mask off"));
 }
 
 /// W anew from another seed; X stays. No W_O stays none.

@@ -8,6 +8,7 @@
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "core/check_mask.h"
 #include "core/scores/score.h"
 
 namespace attn::view {
@@ -117,7 +118,8 @@ Result<Document> with_size(Document document) {
         return document;
     }
     const bool whole = document.inputs->projects() || !document.inputs->v.empty();
-    if (!whole) return document;  // queries and keys alone: their sizes do not change with the spec
+    if (!whole)  // queries and keys alone: their sizes do not change with the spec
+        return check_mask(document.spec.mask, document.size).map([&] { return document; });
     const auto call = validate(*document.inputs, document.spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions& size = call->size();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/describe_json.h"
 #include "app/common/document/input_edits.h"
 #include "app/common/document/paint.h"
 #include "app/common/document/reference.h"
@@ -124,11 +125,16 @@ void read_causal(Fields& fields, MaskSpec& mask) {
                         quoted(*found)));
 }
 
-void read_count(Fields& fields, std::string_view key, std::optional<Index>& count) {
-    Index value = 0;
+void check_least(Fields& fields, std::string_view key, Index value, Index least) {
+    if (value < least)
+        fields.complain(fmt::format("has '{}' = {}: expected at least {}", key, value, least));
+}
+
+void read_count(Fields& fields, std::string_view key, std::optional<Index>& count,
+                Index least = 0) {
     if (fields.find(key) == nullptr) return;
-    fields.read(key, value);
-    count = value;
+    fields.read(key, count.emplace(least));
+    check_least(fields, key, *count, least);
 }
 
 /// Valid keys: one number, or a list with one for each batch entry.
@@ -136,12 +142,15 @@ void read_padding(Fields& fields, MaskSpec& mask) {
     const json* found = fields.find("padding");
     if (found == nullptr) return;
     mask.padding.clear();
-    if (!found->is_array()) return fields.read("padding", mask.padding.emplace_back());
-    for (const json& each : *found) {
-        if (!each.is_number_integer())
-            return fields.complain("has a 'padding' that is no list of whole numbers");
-        mask.padding.push_back(each.get<Index>());
-    }
+    if (found->is_array())
+        for (const json& each : *found) {
+            if (!each.is_number_integer())
+                return fields.complain("has a 'padding' that is no list of whole numbers");
+            mask.padding.push_back(each.get<Index>());
+        }
+    else
+        fields.read("padding", mask.padding.emplace_back());
+    for (const Index keys : mask.padding) check_least(fields, "padding", keys, 0);
 }
 
 void read_spec(Fields& fields, AttentionSpec& spec) {
@@ -152,7 +161,8 @@ void read_spec(Fields& fields, AttentionSpec& spec) {
     read_count(fields, "window_left", spec.mask.window_left);
     read_count(fields, "window_right", spec.mask.window_right);
     fields.read("global_tokens", spec.mask.global_tokens);
-    read_count(fields, "block", spec.mask.block);
+    check_least(fields, "global_tokens", spec.mask.global_tokens, 0);
+    read_count(fields, "block", spec.mask.block, 1);
     read_padding(fields, spec.mask);
     fields.read("dropout", spec.dropout);
     fields.read("dropout_seed", spec.seed);
@@ -354,8 +364,12 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
             rows.emplace_back("absolute", text_json(absolute_path(file->path)));
     }
     if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
-    if (const auto* trained = std::get_if<TrainedOrigin>(&document.origin))
-        rows.emplace_back("trained", trained_to(*trained).dump());
+    if (auto trained = document.origin; std::holds_alternative<TrainedOrigin>(trained)) {
+        auto object = ordered_json::object();
+        JsonWriter writer(object);
+        describe(writer, std::get<TrainedOrigin>(trained));
+        rows.emplace_back("trained", object.dump());
+    }
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
         rows.emplace_back("planted", map_to(*spec).dump());
     rows.emplace_back("layer", fmt::format("{}", document.layer));
@@ -376,7 +390,8 @@ namespace {
 decltype(DocumentReference::what) named_in(Fields& fields) {
     if (fields.find("trained") != nullptr) {
         TrainedOrigin trained;
-        read_trained(fields, trained);
+        JsonReader reader(fields);
+        reader("trained", trained);
         return trained;
     }
     std::string path;

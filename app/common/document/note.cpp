@@ -1,5 +1,8 @@
 #include "app/common/document/note.h"
 
+#include <utility>
+
+#include "app/common/document/edits.h"
 #include "app/common/document/toy.h"
 
 namespace attn::view {
@@ -31,6 +34,11 @@ void settle_note(const AppState& state, Document& document) {
     document.note = toy_note(document);
     if (edited && !document.note.ends_with(kEdited)) document.note += kEdited;
     document.head_names.clear();
+}
+
+void edit_spec(AppState& state, Document document, const std::string& words) {
+    if (is_toy(document)) settle_note(state, document);
+    edit_document(state, std::move(document), words);
 }
 
 }  // namespace attn::view

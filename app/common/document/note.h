@@ -8,5 +8,7 @@ namespace attn::view {
 /// said of: under others the note says where the numbers come from, and no name stays. Back at the former ones, both
 /// are said again.
 void settle_note(const AppState& state, Document& document);
+/// An edit of its options alone, with the note that then holds.
+void edit_spec(AppState& state, Document document, const std::string& words);
 
 }  // namespace attn::view

@@ -1,53 +1,57 @@
 #include "app/common/document/trained.h"
 
-#include <algorithm>
+#include <optional>
 
-#include <fmt/format.h>
+#include "core/train/spec_fields.h"
+
+namespace attn::train {
+
+void describe(view::Visitor& visit, Spec& spec) {
+    if (visit.reads()) spec = {};  // what is not there is as at first
+    for_fields(spec, [&](std::string_view name, auto& member) {
+        using Member = std::decay_t<decltype(member)>;
+        if constexpr (std::is_enum_v<Member>) {
+            const auto names = names_of<Member>();
+            visit(name, member, names);
+        } else {
+            visit(name, member);
+        }
+    });
+    if (!visit.reads()) return;
+    if (auto fine = check(spec); !fine) visit.complain(": " + fine.error().sentence);
+}
+
+}  // namespace attn::train
 
 namespace attn::view {
 
-nlohmann::ordered_json switches_to(const std::vector<train::Switch>& list) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const train::Switch& each : list) all.push_back({each.step, each.head, each.on ? 1 : 0});
-    return all;
+void describe_switches(Visitor& visit, std::string_view name, std::vector<train::Switch>& list,
+                       NoSwitches none) {
+    std::optional<std::vector<std::vector<Index>>> rows;
+    if (none == NoSwitches::written || !list.empty()) rows.emplace();
+    for (const train::Switch& each : list) rows->push_back({each.step, each.head, each.on ? 1 : 0});
+    visit(name, rows);
+    if (!visit.reads()) return;
+    list.clear();
+    if (!rows) return;
+    for (const auto& row : *rows) {
+        if (row.size() != 3)
+            return visit.complain(
+                "has switches that are no list of [step, head, 0 or 1], head −1 for ÷√d_k");
+        list.push_back({row[0], row[1], row[2] != 0});
+    }
 }
 
-void read_switches(Fields& fields, std::string_view key, std::vector<train::Switch>& list) {
-    const nlohmann::json* found = fields.find(key);
-    if (found == nullptr) return;
-    const auto whole = [](const nlohmann::json& value) { return value.is_number_integer(); };
-    const auto fits = [&](const nlohmann::json& each) {
-        return each.is_array() && each.size() == 3 && std::ranges::all_of(each, whole);
-    };
-    if (!found->is_array() || !std::ranges::all_of(*found, fits))
-        return fields.complain(
-            "has switches that are no list of [step, head, 0 or 1], head −1 for ÷√d_k");
-    for (const nlohmann::json& each : *found)
-        list.push_back({each[0].get<Index>(), each[1].get<Index>(), each[2].get<Index>() != 0});
-}
-
-nlohmann::ordered_json trained_to(const TrainedOrigin& origin) {
-    return {{"spec", nlohmann::ordered_json::parse(train::spec_to_json(origin.spec))},
-            {"switches", switches_to(origin.switches)},
-            {"step", origin.step},
-            {"sentence", origin.sentence},
-            {"head", origin.head}};
-}
-
-void read_trained(Fields& fields, TrainedOrigin& origin) {
-    read_object(fields, "trained", [&](Fields& inner) {
-        const nlohmann::json* found = inner.find("spec");
-        if (found == nullptr) return inner.complain("has no 'spec'");
-        auto spec = train::spec_from_json(found->dump(), inner.where());
-        if (!spec) return inner.complain(spec.error());
-        origin.spec = *spec;
-        read_switches(inner, "switches", origin.switches);
-        if (auto fine = train::check(origin.spec, origin.switches); !fine)
-            inner.complain(fine.error());
-        inner.read_index("step", origin.step, 0, 1'000'000);
-        inner.read("sentence", origin.sentence);
-        inner.read_index("head", origin.head, 0, origin.spec.heads - 1);
-    });
+void describe(Visitor& visit, TrainedOrigin& origin) {
+    visit("spec", origin.spec, {.needed = true});
+    describe_switches(visit, "switches", origin.switches);
+    visit("step", origin.step, {.low = 0.0, .high = 1e6});
+    visit("sentence", origin.sentence);
+    visit("head", origin.head, {.low = 0.0, .high = 7.0});
+    if (!visit.reads()) return;
+    if (auto fine = train::check(origin.spec, origin.switches); !fine)
+        visit.complain(": " + fine.error().sentence);
+    if (origin.head >= origin.spec.heads) visit.complain("has a 'head' that the model has not");
 }
 
 }  // namespace attn::view

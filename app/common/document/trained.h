@@ -1,21 +1,25 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
+#include "app/common/describe.h"
 #include "app/common/document/document.h"
-#include "app/common/fields.h"
+
+namespace attn::train {
+
+void describe(view::Visitor& visit, Spec& spec);
+
+}  // namespace attn::train
 
 namespace attn::view {
 
-// For whoever includes this: link attn::json too.
-
 /// Switches of a training: [[step, head, 0 or 1], …], head −1 for ÷√d_k.
-nlohmann::ordered_json switches_to(const std::vector<train::Switch>& list);
-/// Under `key`; nothing happens when it is missing.
-void read_switches(Fields& fields, std::string_view key, std::vector<train::Switch>& list);
+enum class NoSwitches : std::uint8_t { written, left_out };
+void describe_switches(Visitor& visit, std::string_view name, std::vector<train::Switch>& list,
+                       NoSwitches none = NoSwitches::written);
 
 /// A moment of a training, without its weights: they are trained again.
-nlohmann::ordered_json trained_to(const TrainedOrigin& origin);
-void read_trained(Fields& fields, TrainedOrigin& origin);
+void describe(Visitor& visit, TrainedOrigin& origin);
 
 }  // namespace attn::view

@@ -70,6 +70,7 @@ void carry_out(AppState& state, const PinBaseline&) {
 void carry_out(AppState& state, const ChooseBaseline& action) {
     if (!is_pin(state, action.pin)) return say_no_pin(state, action.pin);
     compare_look(state).baseline = static_cast<std::size_t>(action.pin);
+    settle_compare(state);
     say(state, fmt::format("Baseline {}: {}.", action.pin + 1,
                            compare_look(state).pins[compare_look(state).baseline].words));
 }
@@ -80,7 +81,7 @@ void carry_out(AppState& state, const Unpin& action) {
     look.pins.erase(look.pins.begin() + action.pin);
     if (look.baseline > static_cast<std::size_t>(action.pin) || look.baseline == look.pins.size())
         look.baseline = look.baseline == 0 ? 0 : look.baseline - 1;
-    if (look.pins.empty()) look.blink.reset();
+    settle_compare(state);
     say(state, fmt::format("Unpinned {}: {} left.", action.pin + 1, look.pins.size()));
 }
 

@@ -41,6 +41,7 @@ struct CompareLook {
     std::optional<large::Cell> hovered;
 };
 
+void describe(Visitor& visit, CompareLook& look);
 inline constexpr Look<CompareLook> compare_look;
 
 }  // namespace attn::view

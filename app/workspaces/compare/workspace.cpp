@@ -2,7 +2,6 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/workspaces/compare/workspace.h"
-#include "app/workspaces/masks/actions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +12,9 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/actions.h"
+#include "app/workspaces/compare/pins.h"
 #include "app/workspaces/compare/view.h"
 
 namespace attn::view {
@@ -78,6 +77,32 @@ std::string compare_lacks(const AppState& state) {
     return stages_lack(document);
 }
 
+void settle_compare(AppState& state) {
+    CompareLook& look = compare_look(state);
+    if (look.baseline >= look.pins.size()) look.baseline = 0;
+    if (look.pins.empty()) look.blink.reset();
+    look.hovered.reset();
+    look.cell = {std::max<Index>(look.cell.row, 0), std::max<Index>(look.cell.column, 0)};
+    if (!compare_lacks(state).empty()) return;
+    const auto stages = ribbon_stages(state.document());
+    if (std::ranges::find(stages, look.stage) == stages.end()) look.stage = Stage::weights;
+    look.cell = clamped(state, look.cell);
+}
+
+void describe(Visitor& visit, CompareLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("stage", look.stage);
+    visit("row", look.cell.row, kPlace);
+    visit("column", look.cell.column, kPlace);
+    visit("target", look.target);
+    if (look.target > 0.0 && look.target < 1.0) return;
+    visit.complain(
+        fmt::format("has 'target' = {}: expected more than 0 and less than 1", look.target));
+    look.target = 0.5;
+}
+
+namespace {
+
 void enter_compare(AppState& state) {
     if (const std::string lacks = compare_lacks(state); !lacks.empty()) return say(state, lacks);
     const auto& selected = state.selected;
@@ -125,46 +150,9 @@ std::optional<Action> escape_compare(const AppState& state) {
 
 void clear_compare(AppState& state) { compare_look(state).cell = {}; }
 
-void settle_compare(AppState& state) {
-    CompareLook& look = compare_look(state);
-    if (look.baseline >= look.pins.size()) look.baseline = 0;
-    if (look.pins.empty()) look.blink.reset();
-    look.hovered.reset();
-    look.cell = {std::max<Index>(look.cell.row, 0), std::max<Index>(look.cell.column, 0)};
-    if (!compare_lacks(state).empty()) return;
-    const auto stages = ribbon_stages(state.document());
-    if (std::ranges::find(stages, look.stage) == stages.end()) look.stage = Stage::weights;
-    look.cell = clamped(state, look.cell);
-}
-
 void forget_compare(AppState& state) {
     compare_look(state).cell = {};
     compare_look(state).hovered.reset();
-}
-
-nlohmann::ordered_json write_compare(const AppState& state) {
-    AppState settled = pinned_state(state, pin_of(state));
-    compare_look(settled) = compare_look(state);
-    settle_compare(settled);
-    const CompareLook& look = compare_look(settled);
-    return {{"stage", info(look.stage).key},
-            {"row", look.cell.row},
-            {"column", look.cell.column},
-            {"target", look.target}};
-}
-
-void read_compare(Fields& fields, AppState& state) {
-    CompareLook& look = compare_look(state);
-    read_stage(fields, "stage", look.stage);
-    fields.read_index("row", look.cell.row);
-    fields.read_index("column", look.cell.column);
-    fields.read("target", look.target);
-    if (!(look.target > 0.0 && look.target < 1.0)) {
-        fields.complain(
-            fmt::format("has 'target' = {}: expected more than 0 and less than 1", look.target));
-        look.target = 0.5;
-    }
-    settle_compare(state);
 }
 
 std::string compare_figure_name(const AppState& state) {
@@ -181,8 +169,6 @@ std::vector<Shot> compare_shots() {
               ShowHead{1, 0}}},
             {"empty", {cat}}};
 }
-
-namespace {
 
 constexpr std::string_view kCompareMouse[] = {
     "Click a cell: the inspector says what it is in A and in B.",
@@ -216,6 +202,8 @@ std::string pin_before(AppState& state, const OpenRequest& request) {
 
 void leave_compare(AppState& state) { compare_look(state).hovered.reset(); }
 
+constexpr KeptValue kValues[] = {kept(compare_look)};
+
 }  // namespace
 
 const WorkspaceInfo kCompareWorkspace{
@@ -225,6 +213,7 @@ const WorkspaceInfo kCompareWorkspace{
     .digit = Key::f3,
     .shows_document = true,
     .actions = CompareActions::kTypes,
+    .values = kValues,
     .lacks = compare_lacks,
     .enter = enter_compare,
     .leave = leave_compare,
@@ -237,10 +226,8 @@ const WorkspaceInfo kCompareWorkspace{
     .refuses = pin_before,
     .has_side = [](const AppState& state) { return compare_lacks(state).empty(); },
     .inspector = compare_inspector,
-    .write = write_compare,
-    .read = read_compare,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = [](const AppState&) { return true; },
+    .write_beside = write_pins,
+    .read_beside = read_pins,
     .figure_name = compare_figure_name,
     .shots = compare_shots,
     .mouse = kCompareMouse,

@@ -9,17 +9,8 @@ namespace attn::view {
 // another value. See WorkspaceInfo.
 
 std::string compare_lacks(const AppState& state);
-void enter_compare(AppState& state);
-void add_compare_commands(std::vector<Command>& list, const AppState& state);
-std::optional<Action> escape_compare(const AppState& state);
-void clear_compare(AppState& state);
 void settle_compare(AppState& state);
-void forget_compare(AppState& state);
 InspectorView compare_inspector(const AppState& state);
-nlohmann::ordered_json write_compare(const AppState& state);
-void read_compare(Fields& fields, AppState& state);
-std::string compare_figure_name(const AppState& state);
-std::vector<Shot> compare_shots();
 
 extern const WorkspaceInfo kCompareWorkspace;
 

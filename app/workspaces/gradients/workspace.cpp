@@ -2,7 +2,6 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/workspaces/gradients/workspace.h"
-#include "app/workspaces/masks/actions.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
-#include "app/common/map/state.h"
+#include "app/common/pair.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
@@ -15,18 +15,12 @@ namespace {
 
 std::string letter(KindsSide side) { return side == KindsSide::a ? "A" : "B"; }
 
-bool has_pair(const AppState& state, large::Cell cell) {
-    const Dimensions& size = state.document().size;
-    return cell.row >= 0 && cell.column >= 0 && cell.row < size.tq && cell.column < size.tk;
-}
-
 /// The pair for the other workspaces too.
 void choose_pair(AppState& state, large::Cell cell) {
     KindsLook& look = kinds_look(state);
     if (look.online && cell.row != shown_pair(state).row) look.taken = 0;  // another row begins
     look.selected = cell;
-    const MapSize& map = map_look(state).size;
-    if (cell.row < map.rows && cell.column < map.columns) map_look(state).selected = cell;
+    share_pair(state, {cell.row, cell.column});
     say(state, pair_words(state));
 }
 
@@ -83,7 +77,7 @@ void carry_out(AppState& state, const SetKindsSeed& action) {
 
 void carry_out(AppState& state, const SelectKindsPair& action) {
     const large::Cell cell{action.row, action.column};
-    if (has_pair(state, cell)) return choose_pair(state, cell);
+    if (has_pair(state, {cell.row, cell.column})) return choose_pair(state, cell);
     const Dimensions& size = state.document().size;
     say(state,
         fmt::format("There is no pair {} → {}: the weights are {} × {}, counted from 0.",
@@ -92,12 +86,10 @@ void carry_out(AppState& state, const SelectKindsPair& action) {
 }
 
 void carry_out(AppState& state, const MovePair& action) {
-    const Dimensions& size = state.document().size;
-    if (size.tq == 0 || size.tk == 0) return;
-    large::Cell cell = shown_pair(state);
-    cell.row = std::clamp<Index>(cell.row + action.rows, 0, size.tq - 1);
-    cell.column = std::clamp<Index>(cell.column + action.columns, 0, size.tk - 1);
-    choose_pair(state, cell);
+    if (!has_pair(state, {0, 0})) return;
+    const large::Cell cell = shown_pair(state);
+    const Pair to = nearest_pair(state, {cell.row + action.rows, cell.column + action.columns});
+    choose_pair(state, {to.query, to.key});
 }
 
 void carry_out(AppState& state, const ShowOnline& action) {

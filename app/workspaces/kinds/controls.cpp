@@ -198,6 +198,25 @@ Result<AttentionKind> with_setting(AttentionKind kind, std::string_view key,
     return kind;
 }
 
+void describe(Visitor& visit, AttentionKind& kind) {
+    for (const KindSetting& setting : kind_settings()) {
+        std::string text = setting.read(kind);
+        visit(setting.key, text);
+        if (auto changed = with_setting(kind, setting.key, text))
+            kind = *changed;
+        else
+            visit.complain(": " + changed.error().sentence);
+    }
+}
+
+void describe(Visitor& visit, KindsControls& controls) {
+    visit("a", controls.a);
+    visit("b", controls.b);
+    visit("seed", controls.seed);
+    visit("chunk", controls.chunk, {.low = 1, .high = kMostChunk});
+    visit("online_side", controls.online, kKindsSideNames);
+}
+
 std::span<const KindName> score_names() { return kScoreNames; }
 std::span<const KindName> position_names() { return kPositionNames; }
 std::span<const KindName> mask_names() { return kMaskNames; }

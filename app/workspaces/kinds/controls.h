@@ -7,35 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/describe.h"
+#include "core/kinds.h"
 #include "core/result.h"
-#include "core/spec.h"
 
 namespace attn::view {
 
 // What the Kinds workspace compares: two kinds of attention, A and B, on the same Q, K and V.
-
-enum class KindPosition : std::uint8_t { none, rope_half, rope_interleaved, alibi };
-/// softmax: the row of scores through softmax, as Step does. The others stand in its place: core/operations/.
-enum class KindOperation : std::uint8_t { softmax, chunked, linear, latents, state_space };
-enum class KindMask : std::uint8_t { document, full, causal, window, causal_window };
-
-/// All that makes one side differ from plain scaled dot-product attention. Q, K, V and the positions of the queries
-/// are the document's.
-struct AttentionKind {
-    Score score = Score::dot;
-    bool scaled = true;        // ÷ √d_k
-    double temperature = 1.0;  // divides too
-    KindPosition position = KindPosition::none;
-    double softcap = 0.0;                       // 0: none
-    std::optional<double> sink = std::nullopt;  // its logit
-    KindMask mask = KindMask::document;
-    Index window = 1;  // |p − j| ≤ window, where the mask is one
-    KindOperation operation = KindOperation::softmax;
-    Index chunk = 2;    // chunked: keys at a time
-    Index latents = 4;  // latents: learned queries
-    Index state = 4;    // state_space: numbers of the state
-    bool operator==(const AttentionKind&) const = default;
-};
 
 enum class KindsSide : std::uint8_t { a, b };
 inline constexpr std::array<std::string_view, 2> kKindsSideNames{"a", "b"};
@@ -63,6 +41,10 @@ struct KindSetting {
 std::span<const KindSetting> kind_settings();
 /// The kind with one setting changed. An error names the setting, what it is to be and what was expected.
 Result<AttentionKind> with_setting(AttentionKind kind, std::string_view key, std::string_view text);
+
+/// As kind_settings() has them.
+void describe(Visitor& visit, AttentionKind& kind);
+void describe(Visitor& visit, KindsControls& controls);
 
 /// What each choice is called, in the order of its enum: its key in a journal and its name on screen.
 struct KindName {

@@ -1,7 +1,6 @@
 // q, k a query's and a key's row, ′ turned by its position; S scaled score, B with cap and ALiBi, a weight.
 
 #include "app/workspaces/kinds/explain.h"
-#include "app/workspaces/masks/state.h"
 
 #include <algorithm>
 #include <cmath>
@@ -137,7 +136,8 @@ void add_scaling(const Pair& pair) {
     if (kind.scaled)
         expr = combine(
             Op::quotient,
-            {expr, combine(Op::sqrt, {constant(static_cast<double>(pair.result.q.shape().d))})});
+            {expr,
+             combine(Op::sqrt, {constant(static_cast<double>(pair.result.call.q.shape().d))})});
     if (kind.temperature != 1.0) expr = combine(Op::quotient, {expr, constant(kind.temperature)});
     pair.add("S", expr, pair.at(Stage::scaled));
 }

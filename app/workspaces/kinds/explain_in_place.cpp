@@ -4,7 +4,6 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/kinds/explain_parts.h"
-#include "app/workspaces/masks/state.h"
 
 namespace attn::view::kinds {
 namespace {

@@ -1,5 +1,4 @@
 #include "app/workspaces/kinds/explain_parts.h"
-#include "app/workspaces/masks/state.h"
 
 #include <algorithm>
 #include <cmath>

@@ -50,7 +50,7 @@ OnlineSoftmax online_of(const KindsResult& result, const KindComputed& side, Ind
     const auto keys = static_cast<std::ptrdiff_t>(masked.size());
     const std::span<const std::uint8_t> allowed(side.allowed.data() + row * keys, masked.size());
     return online_softmax(
-        {masked, allowed, result.v.matrix(0, 0), side.kind.sink, side.spec.empty_rows}, chunk);
+        {masked, allowed, result.call.v.matrix(0, 0), side.kind.sink, side.spec.empty_rows}, chunk);
 }
 
 // ---- keys
@@ -218,8 +218,8 @@ std::string sentence_of(const Passing& at) {
 }
 
 std::string memory_words(const Passing& at) {
-    const Index width = at.result.v.shape().d;
-    const Index keys = at.result.k.shape().t;
+    const Index width = at.result.call.v.shape().d;
+    const Index keys = at.result.call.k.shape().t;
     return fmt::format(
         "Kept for a row: m, ℓ and O, d_v + 2 = {} number{}, whatever n is. Stored "
         "weights would be n = {}.",
@@ -283,7 +283,7 @@ OnlineView build_online_view(const AppState& state) {
     view.sentence = sentence_of(*at);
     view.step = at->taken == 0 ? fmt::format("before chunk 0 of 0…{}", at->chunks() - 1)
                                : fmt::format("chunk {} of 0…{}", at->taken - 1, at->chunks() - 1);
-    const auto labels = axis_labels(state.document(), Axis::key, at->result.k.shape().t);
+    const auto labels = axis_labels(state.document(), Axis::key, at->result.call.k.shape().t);
     for (std::size_t j = 0; j < labels.size(); ++j)
         view.keys.push_back(key_of(*at, static_cast<Index>(j), labels[j]));
     set_largest(*at, view);

@@ -22,6 +22,8 @@ struct KindsLook {
     std::shared_ptr<const KindsResult> result;  // see follow_kinds(); null: not shown yet
 };
 
+void describe(Visitor& visit, KindsLook& look);
+
 inline constexpr Controls<KindsControls> kinds_controls;
 inline constexpr Look<KindsLook> kinds_look;
 

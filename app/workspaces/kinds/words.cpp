@@ -202,11 +202,12 @@ std::string kinds_note(const KindsResult& result) {
         notes.push_back(
             fmt::format("The parameters of the general and the additive score are drawn from "
                         "N(0, 1/d_k) with seed {}: they are not trained.",
-                        result.seed));
+                        result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b})
         if (!side->is_softmax() && !info(side->operation_spec.operation).params.empty())
             notes.push_back(fmt::format("{}: its parameters are fresh, of seed {}, not trained.",
-                                        info(side->operation_spec.operation).title, result.seed));
+                                        info(side->operation_spec.operation).title,
+                                        result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b}) {
         if (side->slope == 0.0) continue;
         notes.push_back(fmt::format("ALiBi's slope is that of head {} of {}: {}{}.", side->head,

@@ -11,6 +11,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
@@ -54,23 +55,6 @@ void add_selection(const CommandAdder& add) {
     add("Select the key to the right", shift(Key::right), MovePair{0, 1});
 }
 
-nlohmann::ordered_json kind_to(const AttentionKind& kind) {
-    nlohmann::ordered_json object;
-    for (const KindSetting& setting : kind_settings())
-        object[std::string(setting.key)] = setting.read(kind);
-    return object;
-}
-
-void read_kind(Fields& fields, AttentionKind& kind) {
-    for (const KindSetting& setting : kind_settings()) {
-        std::string text = setting.read(kind);
-        fields.read(setting.key, text);
-        auto changed = with_setting(kind, setting.key, text);
-        if (!changed) return fields.complain(": " + changed.error().sentence);
-        kind = *changed;
-    }
-}
-
 }  // namespace
 
 std::string kinds_lacks(const AppState& state) {
@@ -87,11 +71,17 @@ std::string kinds_lacks(const AppState& state) {
     return {};
 }
 
+void settle_kinds(AppState& state) {
+    KindsLook& look = kinds_look(state);
+    if (look.selected && !has_pair(state, {look.selected->row, look.selected->column}))
+        look.selected.reset();
+    look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
+    if (look.result && !is_current(*look.result, state)) look.result.reset();
+}
+
 void enter_kinds(AppState& state) {
-    const auto& step = state.selected;
-    const Stage* const stage = step ? std::get_if<Stage>(&step->tensor) : nullptr;
-    if (stage && pair_stages()[index_of(*stage)])  // the pair that Step looked at
-        kinds_look(state).selected = large::Cell{step->row, step->column};
+    if (const auto pair = selected_pair(state))
+        kinds_look(state).selected = large::Cell{pair->query, pair->key};
     settle_kinds(state);
     if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
     say(state, kinds_look(state).online
@@ -99,6 +89,30 @@ void enter_kinds(AppState& state) {
                    : "Two kinds of attention on the same tokens: N shows the next pair, O the "
                      "online softmax.");
 }
+
+void describe(Visitor& visit, KindsLook& look) {
+    visit("online", look.online);
+    visit("taken", look.taken, {.low = 0.0, .high = static_cast<double>(kMostIndex)});
+    visit("playing", look.playing);
+    visit("selected", look.selected);
+}
+
+large::Cell shown_pair(const AppState& state) {
+    const KindsLook& look = kinds_look(state);
+    if (look.selected) return *look.selected;
+    if (!look.result) return {};
+    return {look.result->difference.row, look.result->difference.column};
+}
+
+std::size_t present_pair(const KindsControls& controls) {
+    const auto presets = kinds_presets();
+    const auto found = std::ranges::find_if(presets, [&](const KindsPreset& preset) {
+        return preset.a == controls.a && preset.b == controls.b;
+    });
+    return static_cast<std::size_t>(found - presets.begin());
+}
+
+namespace {
 
 void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Kinds", kinds_lacks(state).empty()};
@@ -121,65 +135,12 @@ std::optional<Action> escape_kinds(const AppState& state) {
 
 void clear_kinds(AppState& state) { kinds_look(state).selected.reset(); }
 
-void settle_kinds(AppState& state) {
-    KindsLook& look = kinds_look(state);
-    const Dimensions& size = state.document().size;
-    if (look.selected && (look.selected->row >= size.tq || look.selected->column >= size.tk))
-        look.selected.reset();
-    look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
-    if (look.result && !is_current(*look.result, state)) look.result.reset();
-}
-
 void forget_kinds(AppState& state) {
     kinds_look(state).selected.reset();
     kinds_look(state).taken = 0;
     kinds_look(state).playing = false;
     kinds_look(state).result.reset();
 }
-
-bool has_kinds_side(const AppState& state) { return kinds_lacks(state).empty(); }
-
-nlohmann::ordered_json write_kinds(const AppState& state) {
-    const KindsControls& controls = kinds_controls(state);
-    const KindsLook& look = kinds_look(state);
-    nlohmann::ordered_json kinds{
-        {"a", kind_to(controls.a)},
-        {"b", kind_to(controls.b)},
-        {"seed", controls.seed},
-        {"chunk", controls.chunk},
-        {"online_side", kKindsSideNames[static_cast<std::size_t>(controls.online)]},
-        {"online", look.online},
-        {"taken", look.taken},
-        {"playing", look.playing}};
-    if (look.selected)
-        kinds["selected"] = {{"row", look.selected->row}, {"column", look.selected->column}};
-    return kinds;
-}
-
-void read_kinds(Fields& fields, AppState& state) {
-    KindsControls& controls = state.history[state.now].controls.edit<KindsControls>();
-    KindsLook& look = kinds_look(state);
-    read_object(fields, "a", [&](Fields& inner) { read_kind(inner, controls.a); });
-    read_object(fields, "b", [&](Fields& inner) { read_kind(inner, controls.b); });
-    fields.read("seed", controls.seed);
-    fields.read_index("chunk", controls.chunk, 1, kMostChunk);
-    fields.read_name("online_side", controls.online, kKindsSideNames);
-    fields.read("online", look.online);
-    fields.read_index("taken", look.taken);
-    fields.read("playing", look.playing);
-    read_object(fields, "selected", [&](Fields& inner) {
-        large::Cell& cell = look.selected.emplace();
-        inner.need_index("row", cell.row);
-        inner.need_index("column", cell.column);
-    });
-    const Dimensions& size = state.document().size;
-    if (look.selected && (look.selected->row >= size.tq || look.selected->column >= size.tk))
-        fields.complain(fmt::format("has 'selected' = {} → {}: the weights are {} × {}",
-                                    look.selected->row, look.selected->column, size.tq, size.tk));
-    look.taken = std::min(look.taken, online_chunks(state));
-}
-
-bool is_kinds_animating(const AppState& state) { return kinds_look(state).playing; }
 
 bool has_kinds_settled(const AppState& state) {
     return !kinds_lacks(state).empty() ||
@@ -195,28 +156,13 @@ std::vector<Shot> kinds_shots() {
         {"", {}}, {"rope", {ChooseKinds{"rope"}}}, {"online", {ShowOnline{true}, StepOnline{1}}}};
 }
 
-large::Cell shown_pair(const AppState& state) {
-    const KindsLook& look = kinds_look(state);
-    if (look.selected) return *look.selected;
-    if (!look.result) return {};
-    return {look.result->difference.row, look.result->difference.column};
-}
-
-std::size_t present_pair(const KindsControls& controls) {
-    const auto presets = kinds_presets();
-    const auto found = std::ranges::find_if(presets, [&](const KindsPreset& preset) {
-        return preset.a == controls.a && preset.b == controls.b;
-    });
-    return static_cast<std::size_t>(found - presets.begin());
-}
-
-namespace {
-
 constexpr std::string_view kKindsMouse[] = {
     "Click a weight of A or B, or their difference: the arithmetic of both sides.",
     "Drag a number, or click and type it.",
     "Point at a cell, or at a line of the table: what it is.",
 };
+
+constexpr KeptValue kValues[] = {kept(kinds_controls), kept(kinds_look)};
 
 void leave_kinds(AppState& state) { kinds_look(state).playing = false; }
 
@@ -240,6 +186,7 @@ const WorkspaceInfo kKindsWorkspace{
     .digit = Key::digit5,
     .shows_document = true,
     .actions = KindsActions::kTypes,
+    .values = kValues,
     .lacks = kinds_lacks,
     .enter = enter_kinds,
     .leave = leave_kinds,
@@ -251,11 +198,9 @@ const WorkspaceInfo kKindsWorkspace{
     .follow = follow_kinds,
     .tick = tick_kinds,
     .due = due_in_kinds,
-    .has_side = has_kinds_side,
+    .has_side = [](const AppState& state) { return kinds_lacks(state).empty(); },
     .inspector = kinds_inspector,
-    .write = write_kinds,
-    .read = read_kinds,
-    .is_animating = is_kinds_animating,
+    .is_animating = [](const AppState& state) { return kinds_look(state).playing; },
     .has_settled = has_kinds_settled,
     .figure_name = kinds_figure_name,
     .shots = kinds_shots,

@@ -10,19 +10,8 @@ namespace attn::view {
 
 std::string kinds_lacks(const AppState& state);
 void enter_kinds(AppState& state);
-void add_kinds_commands(std::vector<Command>& list, const AppState& state);
-std::optional<Action> escape_kinds(const AppState& state);
-void clear_kinds(AppState& state);
 void settle_kinds(AppState& state);
-void forget_kinds(AppState& state);
-bool has_kinds_side(const AppState& state);
 InspectorView kinds_inspector(const AppState& state);
-nlohmann::ordered_json write_kinds(const AppState& state);
-void read_kinds(Fields& fields, AppState& state);
-bool is_kinds_animating(const AppState& state);
-bool has_kinds_settled(const AppState& state);
-std::string kinds_figure_name(const AppState& state);
-std::vector<Shot> kinds_shots();
 
 /// The pair that is explained: the selected one, else the one that differs most.
 large::Cell shown_pair(const AppState& state);

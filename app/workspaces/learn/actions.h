@@ -105,18 +105,6 @@ struct OpenLearnMoment {
     }
     friend void carry_out(AppState& state, const OpenLearnMoment& action);
 };
-/// A and B as `attnscope train` saves runs, into folders run-a and run-b of that one.
-struct SaveRuns {
-    std::string path;
-    bool overwrite = false;  // runs that are there
-    static constexpr Meta kMeta{"save_runs", Kind::plain};
-    friend void describe(Visitor& visit, SaveRuns& action) {
-        visit("path", action.path);
-        visit("overwrite", action.overwrite);
-    }
-    friend void carry_out(AppState& state, const SaveRuns& action);
-};
-
 // What is looked at.
 
 struct ShowLearnStep {
@@ -189,7 +177,7 @@ struct LearnProgress {
 
 using LearnActions =
     ActionList<SetLearnField, SetLearnDifference, LoadExperiment, TrainTo, NewTraining,
-               SwitchScaling, SwitchLearnHead, TrainSeeds, OpenLearnMoment, SaveRuns, ShowLearnStep,
+               SwitchScaling, SwitchLearnHead, TrainSeeds, OpenLearnMoment, ShowLearnStep,
                ShowLearnHead, ShowLearnMeasure, ShowLearnPage, SelectLearnCell, SetLearnSentence,
                DraftLearnSentence, DraftLearnText, HoverLearnCell, LearnProgress>;
 

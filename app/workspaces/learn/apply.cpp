@@ -203,7 +203,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
                    Severity::warning);
     origin.step = action.step;
     if (look.series && !look.series->sides[*run].moments.empty()) {
-        const auto& kept = moment_at(look.series->sides[*run].moments, origin.step);
+        const auto& kept = train::moment_at(look.series->sides[*run].moments, origin.step);
         const bool same = look.series->request.plan.switches == look.plan->switches;
         if (same && kept->step == origin.step) origin.moment = kept;
     }
@@ -216,13 +216,6 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     state.opening_done = 0.0;
     state.workspace = workspace->key;
     say(state, fmt::format("Opening {}.", words_of(*state.opening)));
-}
-
-void carry_out(AppState& state, const SaveRuns& action) {
-    state.prompt.reset();
-    if (!learn_look(state).series || learn_look(state).series->sides[0].moments.empty())
-        return say(state, "Nothing is trained yet: Space begins.", Severity::warning);
-    state.effects.runs = FileRequest{action.path, action.overwrite};
 }
 
 void carry_out(AppState& state, const ShowLearnStep& action) {
@@ -258,7 +251,7 @@ void carry_out(AppState& state, const SetLearnSentence& action) {
         return say(state, "The maps are of the sequence that is the same at every step.");
     }
     const train::Spec& spec = look.plan ? look.plan->controls.a : learn_controls(state).a;
-    const auto example = learn_example(train::Sequences(spec), action.text);
+    const auto example = train::example_of(train::Sequences(spec), action.text);
     if (!example) return say(state, example.error());
     look.shown.sentence = action.text;
     settle_learn(state);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/describe.h"
 #include "core/train/spec.h"
 
 namespace attn::view {
@@ -11,15 +12,22 @@ namespace attn::view {
 /// As the first launch has it: associative recall with ÷√d_k (0) and without (1).
 train::Spec first_learn_spec(std::size_t run);
 
-/// What is trained next: a model, and beside it the same with one setting otherwise. Undone.
-struct LearnControls {
+/// A model, and beside it the same with one setting otherwise.
+struct LearnRuns {
     train::Spec a = first_learn_spec(0);
     train::Spec b = first_learn_spec(1);  // as `a`, but for `differs`
     std::string differs = "scaling";      // name of the field in which B is another; "": A alone
-    bool operator==(const LearnControls&) const = default;
+    bool operator==(const LearnRuns&) const = default;
     bool has_b() const { return !differs.empty(); }
     const train::Spec& of(std::size_t run) const { return run == 0 ? a : b; }
 };
+/// What is trained next. Undone.
+struct LearnControls : LearnRuns {
+    bool operator==(const LearnControls&) const = default;
+};
+
+void describe(Visitor& visit, LearnRuns& runs);
+void describe(Visitor& visit, LearnControls& controls);
 
 /// Fields in which B may differ.
 inline constexpr std::array<std::string_view, 14> kLearnDifferences{

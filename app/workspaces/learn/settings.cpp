@@ -130,7 +130,7 @@ Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view f
 }
 
 Result<LearnControls> with_difference(const train::Spec& a, std::string_view differs) {
-    LearnControls controls{a, a, std::string(differs)};
+    LearnControls controls{{a, a, std::string(differs)}};
     if (differs.empty()) return controls;
     auto b = with_learn_value(a, differs, other_learn_value(a, differs));
     if (!b) return tl::unexpected(b.error());
@@ -150,7 +150,7 @@ std::string learn_run_words(const LearnControls& controls, std::size_t run) {
 std::span<const LearnExperiment> learn_experiments() { return kLearnExperiments; }
 
 LearnControls controls_of(const LearnExperiment& experiment) {
-    LearnControls controls{{}, {}, {}};
+    LearnControls controls{{train::Spec{}, train::Spec{}, {}}};
     controls.a = train::spec_from_json(experiment.spec, experiment.key).value();
     controls.differs = experiment.differs;
     controls.b = with_learn_value(controls.a, experiment.differs, experiment.value).value();

@@ -93,6 +93,9 @@ struct LearnLook {
         before;  // as it was when something was switched; null: nothing was
 };
 
+void describe(Visitor& visit, LearnPlan& plan);
+void describe(Visitor& visit, LearnLook& look);
+
 inline constexpr Controls<LearnControls> learn_controls;
 inline constexpr Look<LearnLook> learn_look;
 

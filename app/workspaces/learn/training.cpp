@@ -23,41 +23,6 @@ Result<train::Course> course_of(const LearnPlan& plan, std::size_t run) {
 
 }  // namespace
 
-const train::Moment& moment_at(const std::vector<train::Moment>& moments,
-                               std::optional<Index> step) {
-    if (!step) return moments.back();
-    const auto after = std::ranges::upper_bound(
-        moments, *step, {}, [](const train::Moment& moment) { return moment->step; });
-    return after == moments.begin() ? moments.front() : *(after - 1);
-}
-
-train::State switched(const train::Spec& spec, const train::State& moment,
-                      std::span<const train::Switch> switches) {
-    train::State state = moment;
-    state.switches = train::switches_at(spec, switches, moment.step);
-    return state;
-}
-
-Result<train::Example> learn_example(const train::Sequences& sequences,
-                                     const std::string& sentence) {
-    if (sentence.empty()) return sequences.fixed();
-    return sequences.typed(sentence);
-}
-
-std::vector<train::Run> learn_runs(const AppState& state) {
-    std::vector<train::Run> runs;
-    if (!learn_look(state).series) return runs;
-    const LearnControls& controls = learn_look(state).series->request.plan.controls;
-    for (std::size_t n = 0; n < (controls.has_b() ? 2U : 1U); ++n) {
-        const LearnSide& side = learn_look(state).series->sides[n];
-        if (side.moments.empty()) continue;
-        train::Run run{controls.of(n), side.records, side.moments};
-        run.records.resize(static_cast<std::size_t>(side.moments.back()->step));
-        runs.push_back(std::move(run));
-    }
-    return runs;
-}
-
 void Training::request(const LearnRequest& request) {
     if (request_ == request) return;
     const bool seeds = request_ && request_->plan.seeds != request.plan.seeds;
@@ -141,17 +106,17 @@ bool Training::work(std::stop_token stop) {
 std::shared_ptr<const train::Probe> Training::probe_of(std::size_t run) {
     train::Course& course = *courses_[run];
     course.keep();
-    const train::Moment& moment = moment_at(course.moments(), request_->shown.step);
+    const train::Moment& moment = train::moment_at(course.moments(), request_->shown.step);
     const bool same = probed_[run] == moment && probed_sentence_ == request_->shown.sentence;
     const train::Switches wanted =
         train::switches_at(course.spec(), course.switches(), moment->step);
     if (same && probes_[run] && moment->switches == wanted) return probes_[run];
-    auto example = learn_example(course.sequences(), request_->shown.sentence);
+    auto example = train::example_of(course.sequences(), request_->shown.sentence);
     if (!example) {
         sentence_fault_ = example.error().sentence;
         example = course.sequences().fixed();
     }
-    const train::State state = switched(course.spec(), *moment, course.switches());
+    const train::State state = train::switched(course.spec(), *moment, course.switches());
     probed_[run] = moment;
     probes_[run] =
         std::make_shared<const train::Probe>(train::probe(course.spec(), state, *example));

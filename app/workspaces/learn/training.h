@@ -41,16 +41,4 @@ class Training {
     Clock::time_point since_ = Clock::now();
 };
 
-/// The moment that is kept at or before `step`; nullopt: the newest. Of a list that is not empty.
-const train::Moment& moment_at(const std::vector<train::Moment>& moments,
-                               std::optional<Index> step);
-/// The moment as the switches of its step have it.
-train::State switched(const train::Spec& spec, const train::State& moment,
-                      std::span<const train::Switch> switches);
-/// What was trained, as it is saved: A, and B where there is one. Empty before the first step.
-std::vector<train::Run> learn_runs(const AppState& state);
-/// The tokens that the maps are of: `sentence`, or where it is "" the fixed sequence.
-Result<train::Example> learn_example(const train::Sequences& sequences,
-                                     const std::string& sentence);
-
 }  // namespace attn::view

@@ -237,7 +237,7 @@ Index shown_learn_step(const AppState& state) {
     if (!look.shown.step || !look.series) return done;
     const auto& moments = look.series->sides[0].moments;
     if (moments.empty()) return done;
-    return std::min(moment_at(moments, look.shown.step)->step, done);
+    return std::min(train::moment_at(moments, look.shown.step)->step, done);
 }
 
 LearnView build_learn_view(const AppState& state) {

@@ -95,59 +95,77 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
     }
 }
 
-nlohmann::ordered_json spec_object(const train::Spec& spec) {
-    return nlohmann::ordered_json::parse(train::spec_to_json(spec));
-}
-
-nlohmann::ordered_json controls_object(const LearnControls& controls) {
-    nlohmann::ordered_json object{{"a", spec_object(controls.a)}};
-    if (controls.has_b()) object["b"] = spec_object(controls.b);
-    object["differs"] = controls.differs;
-    return object;
-}
-
-/// B is as A but for the field in which it differs.
-void read_controls(Fields& fields, std::string_view key, LearnControls& controls) {
-    read_object(fields, key, [&](Fields& inner) {
-        LearnControls read;
-        inner.read("differs", read.differs);
-        if (!read.differs.empty() && std::ranges::count(kLearnDifferences, read.differs) == 0)
-            return inner.complain(
-                fmt::format("has 'differs' = \"{}\": B cannot differ in it", read.differs));
-        for (std::size_t run = 0; run < (read.has_b() ? 2U : 1U); ++run) {
-            const nlohmann::json* found = inner.find(kLearnRunNames[run]);
-            if (found == nullptr)
-                return inner.complain(fmt::format("has no '{}'", kLearnRunNames[run]));
-            auto spec = train::spec_from_json(
-                found->dump(), fmt::format("{} '{}'", inner.where(), kLearnRunNames[run]));
-            if (!spec) return inner.complain(spec.error());
-            (run == 0 ? read.a : read.b) = *spec;
-        }
-        if (!read.has_b()) read.b = read.a;
-        const auto same =
-            read.has_b() ? with_learn_value(read.a, read.differs, learn_value(read.b, read.differs))
-                         : Result<train::Spec>(read.a);
-        if (!same || *same != read.b)
-            return inner.complain(fmt::format("has a 'b' that differs in more than {}",
-                                              read.differs.empty() ? "nothing" : read.differs));
-        controls = read;
-    });
-}
-
-void read_plan(Fields& fields, AppState& state) {
-    LearnPlan plan;
-    read_controls(fields, "of", plan.controls);
-    fields.read_index("until", plan.until, 0, kMostLearnSteps);
-    fields.read_index("seeds", plan.seeds, 1, kMostLearnSeeds);
-    for (std::size_t run = 0; run < 2; ++run) {
-        read_switches(fields, kLearnRunNames[run], plan.switches[run]);
-        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
-            fields.complain(fine.error());
-    }
-    if (fields.fine()) learn_look(state).plan = std::move(plan);
+/// B is as A but for the field in which it differs; "": it does.
+std::string fault_of(const LearnRuns& controls) {
+    if (controls.has_b() && std::ranges::count(kLearnDifferences, controls.differs) == 0)
+        return fmt::format("has 'differs' = \"{}\": B cannot differ in it", controls.differs);
+    Result<train::Spec> same = controls.a;
+    if (controls.has_b())
+        same = with_learn_value(controls.a, controls.differs,
+                                learn_value(controls.b, controls.differs));
+    if (same && *same == controls.b) return {};
+    return fmt::format("has a 'b' that differs in more than {}",
+                       controls.has_b() ? controls.differs : "nothing");
 }
 
 }  // namespace
+
+void settle_learn(AppState& state) {
+    LearnLook& look = learn_look(state);
+    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
+    const Index layers = std::max(controls.a.layers, controls.b.layers);
+    const Index heads = std::max(controls.a.heads, controls.b.heads);
+    look.layer = std::clamp<Index>(look.layer, 0, layers - 1);
+    look.head = std::clamp<Index>(look.head, 0, heads - 1);
+    look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
+    look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
+    if (look.shown.step && look.plan)
+        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
+}
+
+void describe(Visitor& visit, LearnRuns& runs) {
+    std::optional<train::Spec> b;
+    if (runs.has_b()) b = runs.b;
+    visit("a", runs.a, {.needed = true});
+    visit("b", b);
+    visit("differs", runs.differs);
+    if (!b && runs.has_b()) visit.complain("has no 'b'");
+    runs.b = b.value_or(runs.a);
+    if (!visit.reads()) return;
+    if (const std::string fault = fault_of(runs); !fault.empty()) visit.complain(fault);
+}
+
+void describe(Visitor& visit, LearnControls& controls) {
+    visit("settings", static_cast<LearnRuns&>(controls));
+}
+
+void describe(Visitor& visit, LearnPlan& plan) {
+    visit("of", static_cast<LearnRuns&>(plan.controls));
+    visit("until", plan.until, {.low = 0, .high = kMostLearnSteps});
+    visit("seeds", plan.seeds, {.low = 1, .high = kMostLearnSeeds});
+    for (std::size_t run = 0; run < 2; ++run)
+        describe_switches(visit, kLearnRunNames[run], plan.switches[run], NoSwitches::left_out);
+    if (!visit.reads()) return;
+    for (std::size_t run = 0; run < 2; ++run)
+        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
+            visit.complain(": " + fine.error().sentence);
+}
+
+void describe(Visitor& visit, LearnLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("plan", look.plan);
+    visit("step", look.shown.step, About{.low = 0, .high = kMostLearnSteps});
+    visit("sentence", look.shown.sentence);
+    visit("layer", look.layer, {.low = 0, .high = 3});
+    visit("head", look.head, {.low = 0, .high = 7});
+    visit("measure", look.measure, kLearnMeasures);
+    visit("page", look.page, kLearnPages);
+    visit("row", look.cell.row, kPlace);
+    visit("column", look.cell.column, kPlace);
+    if (visit.reads()) look.draft = look.shown.sentence;
+}
+
+namespace {
 
 void enter_learn(AppState& state) {
     LearnLook& look = learn_look(state);
@@ -195,65 +213,6 @@ std::optional<Action> escape_learn(const AppState& state) {
 
 void clear_learn(AppState& state) { learn_look(state).cell = {}; }
 
-void settle_learn(AppState& state) {
-    LearnLook& look = learn_look(state);
-    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
-    const Index layers = std::max(controls.a.layers, controls.b.layers);
-    const Index heads = std::max(controls.a.heads, controls.b.heads);
-    look.layer = std::clamp<Index>(look.layer, 0, layers - 1);
-    look.head = std::clamp<Index>(look.head, 0, heads - 1);
-    look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
-    look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
-    if (look.shown.step && look.plan)
-        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
-}
-
-nlohmann::ordered_json write_learn(const AppState& state) {
-    const LearnLook& look = learn_look(state);
-    nlohmann::ordered_json object{{"settings", controls_object(learn_controls(state))}};
-    if (look.plan) {
-        nlohmann::ordered_json plan{{"of", controls_object(look.plan->controls)},
-                                    {"until", look.plan->until},
-                                    {"seeds", look.plan->seeds}};
-        for (std::size_t run = 0; run < 2; ++run)
-            if (!look.plan->switches[run].empty())
-                plan[std::string(kLearnRunNames[run])] = switches_to(look.plan->switches[run]);
-        object["plan"] = plan;
-    }
-    if (look.shown.step) object["step"] = *look.shown.step;
-    object["sentence"] = look.shown.sentence;
-    object["layer"] = look.layer;
-    object["head"] = look.head;
-    object["measure"] = kLearnMeasures[static_cast<std::size_t>(look.measure)];
-    object["page"] = kLearnPages[static_cast<std::size_t>(look.page)];
-    object["row"] = look.cell.row;
-    object["column"] = look.cell.column;
-    return object;
-}
-
-void read_learn(Fields& fields, AppState& state) {
-    LearnLook& look = learn_look(state);
-    read_controls(fields, "settings", state.history[state.now].controls.edit<LearnControls>());
-    read_object(fields, "plan", [&](Fields& inner) { read_plan(inner, state); });
-    Index step = -1;
-    fields.read_index("step", step, 0, kMostLearnSteps);
-    if (step >= 0) look.shown.step = step;
-    fields.read("sentence", look.shown.sentence);
-    fields.read_index("layer", look.layer, 0, 3);
-    fields.read_index("head", look.head, 0, 7);
-    fields.read_name("measure", look.measure, kLearnMeasures);
-    fields.read_name("page", look.page, kLearnPages);
-    fields.read_index("row", look.cell.row);
-    fields.read_index("column", look.cell.column);
-    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
-    const auto example = learn_example(train::Sequences(controls.a), look.shown.sentence);
-    if (!example) fields.complain(example.error());
-    look.draft = look.shown.sentence;
-    settle_learn(state);
-}
-
-bool has_learn_settled(const AppState& state) { return !requested_learning(state); }
-
 std::string learn_figure_name(const AppState& state) {
     return fmt::format("learn-{}",
                        kLearnMeasures[static_cast<std::size_t>(learn_look(state).measure)]);
@@ -270,12 +229,11 @@ std::vector<Shot> learn_shots() {
         {"little", {LoadExperiment{"narrow"}, TrainTo{60}, ShowLearnPage{LearnPage::matrices}}}};
 }
 
-namespace {
-
 constexpr std::string_view kLearnMouse[] = {
     "Drag over a plot: the step that is looked at, in all plots and maps.",
     "Click a cell of a map: its row is compared at the right.",
 };
+constexpr KeptValue kValues[] = {kept(learn_controls), kept(learn_look)};
 constexpr RequestKind kRequests[] = {
     {.name = "learning",
      .requested = request_kind<requested_learning>("learning").requested,
@@ -288,7 +246,7 @@ constexpr RequestKind kRequests[] = {
 void take_run(AppState& state, const Opened& opened) {
     if (!opened.run) return;
     const train::Run& run = *opened.run;
-    LearnControls controls{run.spec, run.spec, ""};
+    LearnControls controls{{run.spec, run.spec, ""}};
     edit_controls(state, controls, fmt::format("training of {}", train::info(run.spec.task).key));
     const Index steps = run.moments.back()->step;
     learn_look(state) = {};
@@ -299,17 +257,21 @@ void take_run(AppState& state, const Opened& opened) {
                            grouped(steps), "Space trains on."));
 }
 
-void leave_learn(AppState& state) { learn_look(state).hovered.reset(); }
-
-Result<std::string> save_runs(const AppState& state, const std::string& path) {
-    const auto runs = learn_runs(state);
-    for (std::size_t n = 0; n < runs.size(); ++n) {
-        const auto folder = std::filesystem::path(path) / (n == 0 ? "run-a" : "run-b");
-        if (auto done = train::save_run(folder, runs[n]); !done)
-            return tl::unexpected(std::move(done.error()));
+std::vector<train::Run> runs_of(const AppState& state) {
+    std::vector<train::Run> runs;
+    if (!learn_look(state).series) return runs;
+    const LearnControls& controls = learn_look(state).series->request.plan.controls;
+    for (std::size_t n = 0; n < (controls.has_b() ? 2U : 1U); ++n) {
+        const LearnSide& side = learn_look(state).series->sides[n];
+        if (side.moments.empty()) continue;
+        train::Run run{controls.of(n), side.records, side.moments};
+        run.records.resize(static_cast<std::size_t>(side.moments.back()->step));
+        runs.push_back(std::move(run));
     }
-    return fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s", path);
+    return runs;
 }
+
+void leave_learn(AppState& state) { learn_look(state).hovered.reset(); }
 
 }  // namespace
 
@@ -322,23 +284,18 @@ const WorkspaceInfo kLearnWorkspace{
     .digit = Key::zero,
     .shows_document = false,
     .actions = LearnActions::kTypes,
+    .values = kValues,
     .requests = kRequests,
-    .lacks = [](const AppState&) { return std::string(); },
     .enter = enter_learn,
     .leave = leave_learn,
     .add_commands = add_learn_commands,
     .escape = escape_learn,
     .clear = clear_learn,
     .settle = settle_learn,
-    .forget = [](AppState&) {},
     .opened = take_run,
     .has_side = [](const AppState&) { return true; },
     .inspector = learn_inspector,
-    .write = write_learn,
-    .read = read_learn,
-    .save_runs = save_runs,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = has_learn_settled,
+    .runs = runs_of,
     .figure_name = learn_figure_name,
     .shots = learn_shots,
     .mouse = kLearnMouse,

@@ -1,23 +1,15 @@
 #include "app/workspaces/lookup/compute.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/document/toy.h"
 #include "app/workspaces/lookup/state.h"
-#include "core/cast.h"
-#include "core/engine.h"
 #include "core/rng.h"
 
 namespace attn::view {
 namespace {
-
-/// So many pairs of all heads are computed in double too while the window waits.
-constexpr Index kMostExact = Index{1} << 17;
 
 // ---- similarity
 
@@ -57,51 +49,6 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
                   copy_of(k, state.batch, state.head_in(HeadAxis::key_value))};
 }
 
-Tensor transposed(const Tensor& from) {
-    const auto matrix = from.matrix(0, 0);
-    Tensor to({1, 1, matrix.columns, matrix.rows});
-    for (Index i = 0; i < matrix.rows; ++i)
-        for (Index j = 0; j < matrix.columns; ++j) to(0, 0, j, i) = matrix(i, j);
-    return to;
-}
-
-struct Compared {
-    Tensor scores, rows;
-};
-
-/// One call without values: a column of ones stands in their place and its product is not kept.
-Result<Compared> compared(const Tensor& q, const Tensor& k, Score score, double temperature) {
-    Inputs inputs;
-    inputs.q = q;
-    inputs.k = k;
-    inputs.v = Tensor({1, 1, k.shape().t, 1}, 1.0F);
-    AttentionSpec spec;
-    spec.score = score;
-    spec.scale = ScaleKind::none;
-    spec.temperature = temperature;
-    StageSet keep;
-    keep.set(index_of(Stage::scores)).set(index_of(Stage::weights));
-    auto trace = attend(inputs, spec, "reference", keep);
-    if (!trace) return tl::unexpected(trace.error());
-    return Compared{std::move((*trace)[Stage::scores]), std::move((*trace)[Stage::weights])};
-}
-
-Result<void> fill_similarity(const AppState& state, SimilarityResult& result) {
-    const auto towers = towers_of(state, result.of);
-    if (!towers) return tl::unexpected(towers.error());
-    for (const Score score : {Score::dot, Score::cosine}) {
-        auto forward = compared(towers->q, towers->k, score, result.temperature);
-        if (!forward) return tl::unexpected(forward.error());
-        const auto backward = compared(towers->k, towers->q, score, result.temperature);
-        if (!backward) return tl::unexpected(backward.error());
-        const bool dot = score == Score::dot;
-        (dot ? result.dot : result.cosine) = std::move(forward->scores);
-        (dot ? result.dot_rows : result.cosine_rows) = std::move(forward->rows);
-        (dot ? result.dot_columns : result.cosine_columns) = transposed(backward->rows);
-    }
-    return {};
-}
-
 bool is_current(const AppState& state, const SimilarityResult* result) {
     const LookupControls& controls = lookup_controls(state);
     return result != nullptr && result->document == state.shared_document() &&
@@ -116,39 +63,17 @@ std::shared_ptr<const SimilarityResult> compute_similarity(const AppState& state
     result.head = state.head;
     result.of = lookup_controls(state).of;
     result.temperature = lookup_controls(state).similarity_temperature;
-    if (auto done = fill_similarity(state, result); !done) result.fault = done.error().sentence;
+    const auto done = towers_of(state, result.of).and_then([&](const Towers& towers) {
+        return similarity_of(towers.q, towers.k, result.temperature);
+    });
+    if (done)
+        static_cast<Similarity&>(result) = *done;
+    else
+        result.fault = done.error().sentence;
     return std::make_shared<const SimilarityResult>(std::move(result));
 }
 
 // ---- permutation
-
-using Order = std::vector<Index>;
-
-Order identity(Index count) {
-    Order order(static_cast<std::size_t>(count));
-    std::iota(order.begin(), order.end(), Index{0});
-    return order;
-}
-
-Order inverse(const Order& order) {
-    Order places(order.size());
-    for (std::size_t place = 0; place < order.size(); ++place)
-        places[static_cast<std::size_t>(order[place])] = static_cast<Index>(place);
-    return places;
-}
-
-/// One sequence, with its rows in that order.
-Tensor reordered(const Tensor& from, Index batch, const Order& order) {
-    if (from.empty()) return {};
-    const Shape& shape = from.shape();
-    Tensor to({1, shape.h, shape.t, shape.d});
-    for (Index h = 0; h < shape.h; ++h)
-        for (Index place = 0; place < shape.t; ++place)
-            std::ranges::copy(from.matrix(std::min(batch, shape.b - 1), h)
-                                  .row(order[static_cast<std::size_t>(place)]),
-                              to.matrix(0, h).row(place).begin());
-    return to;
-}
 
 /// X without the positions that a toy's computed rows have.
 Tensor words_alone(const Tensor& x, const std::vector<std::string>& tokens, bool toy) {
@@ -175,12 +100,12 @@ bool shuffles_keys_only(const Document& document) {
 }
 
 /// The document's tokens at the places of `order`, with what `position` adds there.
-Inputs placed(const AppState& state, const Order& order, PermutationPosition position) {
+Inputs placed(const AppState& state, const TokenPlaces& order, PermutationPosition position) {
     const Document& document = state.document();
     const Inputs& in = *document.inputs;
     const bool keys_only = shuffles_keys_only(document);
-    const Order still = identity(document.size.tq);
-    const Order& queries = keys_only ? still : order;
+    const TokenPlaces still = first_places(document.size.tq);
+    const TokenPlaces& queries = keys_only ? still : order;
     const bool toy = is_toy(document);
     Inputs out;
     out.params = in.params;
@@ -197,123 +122,27 @@ Inputs placed(const AppState& state, const Order& order, PermutationPosition pos
 }
 
 /// The document's attention without anything that depends on places, but for `position`.
-AttentionSpec placeless(const AttentionSpec& of, PermutationPosition position) {
-    AttentionSpec spec = of;
-    spec.rope.reset();
-    spec.alibi = false;
-    spec.query_offset.reset();
-    spec.mask = {};
-    spec.training = false;
+AttentionSpec placed_spec(const AttentionSpec& of, PermutationPosition position) {
+    AttentionSpec spec = placeless(of);
     if (position == PermutationPosition::rope) spec.rope = of.rope.value_or(Rope{});
     if (position == PermutationPosition::alibi) spec.alibi = true;
     if (position == PermutationPosition::causal) spec.mask.causal = CausalAlign::top_left;
     return spec;
 }
 
-/// What one order gives, of the head shown.
-template <class Scalar>
-struct Placed {
-    TensorOf<Scalar> weights, context;
-};
-template <class Scalar>
-Placed<Scalar> head_of(const TraceOf<Scalar>& trace, Index head) {
-    const auto one = [&](const TensorOf<Scalar>& from) {
-        const auto matrix = from.matrix(0, std::min(head, from.shape().h - 1));
-        TensorOf<Scalar> to({1, 1, matrix.rows, matrix.columns});
-        for (Index i = 0; i < matrix.rows; ++i)
-            std::ranges::copy(matrix.row(i), to.matrix(0, 0).row(i).begin());
-        return to;
-    };
-    return {one(trace[Stage::weights]), one(trace[Stage::context])};
-}
-
-/// Rows and columns as in the document.
-template <class Scalar>
-TensorOf<Scalar> put_back(const TensorOf<Scalar>& from, const Order& rows, const Order& columns) {
-    TensorOf<Scalar> to(from.shape());
-    for (Index i = 0; i < from.shape().t; ++i)
-        for (Index j = 0; j < from.shape().d; ++j)
-            to(0, 0, i, j) =
-                from(0, 0, rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]);
-    return to;
-}
-
-struct Largest {
-    double value = 0.0;
-    Index row = 0, column = 0;
-};
-/// max |a − b|; NaN where one of them is.
-template <class Scalar>
-Largest largest_difference(const TensorOf<Scalar>& a, const TensorOf<Scalar>& b) {
-    Largest most;
-    for (Index i = 0; i < a.shape().t; ++i)
-        for (Index j = 0; j < a.shape().d; ++j) {
-            const double by = std::abs(double{a(0, 0, i, j)} - double{b(0, 0, i, j)});
-            if (!(by <= most.value)) most = {by, i, j};
-            if (std::isnan(by)) return most;
-        }
-    return most;
-}
-
-/// Where the tokens stand: queries and keys.
-struct Places {
-    Order rows, columns, context;
-};
-Places places_of(const PermutationResult& result, const Dimensions& size) {
-    const Order back = inverse(result.order);
-    return {result.keys_only ? identity(size.tq) : back, back, identity(size.d_v)};
-}
-
-Result<void> fill_exact(PermutationResult& result, const Inputs& before, const Inputs& after,
-                        const AttentionSpec& spec, const Places& places) {
-    const auto first = attend_exact(cast<double>(before), spec);
-    if (!first) return tl::unexpected(first.error());
-    const auto second = attend_exact(cast<double>(after), spec);
-    if (!second) return tl::unexpected(second.error());
-    const auto a = head_of(*first, result.head);
-    const auto b = head_of(*second, result.head);
-    result.largest_float64 =
-        largest_difference(a.weights, put_back(b.weights, places.rows, places.columns)).value;
-    return {};
-}
-
-Result<void> fill_permutation(const AppState& state, PermutationResult& result) {
+Result<PermutedCall> permuted_call(const AppState& state, PermutationPosition position) {
     const Document& document = state.document();
     if (is_empty(document)) return bad_input("there is no sentence yet: type one in Step (key 1)");
     if (const std::string why = stages_lack(document); !why.empty()) return bad_input(why);
-    if (result.position == PermutationPosition::sinusoidal && !document.inputs->projects())
+    if (position == PermutationPosition::sinusoidal && !document.inputs->projects())
         return bad_input("this document gives Q, K and V, and no X that waves could be added to");
-    const Dimensions& size = document.size;
-    const AttentionSpec spec = placeless(document.spec, result.position);
-    const Inputs first = placed(state, identity(size.tk), result.position);
-    const Inputs second = placed(state, result.order, result.position);
-    StageSet keep;
-    keep.set(index_of(Stage::weights)).set(index_of(Stage::context));
-    const auto call = validate(first, spec);
-    if (!call) return tl::unexpected(call.error());
-    const auto backend = choose_backend(kAuto, *call, keep);
-    if (!backend) return tl::unexpected(backend.error());
-    const auto before = attend(first, spec, **backend, keep);
-    if (!before) return tl::unexpected(before.error());
-    const auto after = attend(second, spec, **backend, keep);
-    if (!after) return tl::unexpected(after.error());
-    result.backend = (*backend)->name();
-    const Places places = places_of(result, size);
-    auto a = head_of(*before, result.head);
-    auto b = head_of(*after, result.head);
-    result.before = std::move(a.weights);
-    result.after = put_back(b.weights, places.rows, places.columns);
-    result.raw = std::move(b.weights);
-    const Largest most = largest_difference(result.before, result.after);
-    result.largest = most.value;
-    result.row = most.row;
-    result.column = most.column;
-    result.output_largest =
-        largest_difference(a.context, put_back(b.context, places.rows, places.context)).value;
-    result.output_size = largest_difference(a.context, Tensor(a.context.shape())).value;
-    result.largest_float64 = std::numeric_limits<double>::quiet_NaN();
-    if (size.heads * size.tq * size.tk > kMostExact) return {};
-    return fill_exact(result, first, second, spec, places);
+    const std::vector<Index> order = token_order(state);
+    return PermutedCall{placed(state, first_places(document.size.tk), position),
+                        placed(state, order, position),
+                        placed_spec(document.spec, position),
+                        order,
+                        shuffles_keys_only(document),
+                        state.head};
 }
 
 bool is_current(const AppState& state, const PermutationResult* result) {
@@ -331,7 +160,11 @@ std::shared_ptr<const PermutationResult> compute_permutation(const AppState& sta
     result.order = token_order(state);
     result.position = lookup_controls(state).position;
     result.keys_only = shuffles_keys_only(state.document());
-    if (auto done = fill_permutation(state, result); !done) result.fault = done.error().sentence;
+    const auto done = permuted_call(state, result.position).and_then(permutation_of);
+    if (done)
+        static_cast<Permutation&>(result) = *done;
+    else
+        result.fault = done.error().sentence;
     return std::make_shared<const PermutationResult>(std::move(result));
 }
 
@@ -365,28 +198,10 @@ const Tensor& SimilarityResult::shown(SimilarityMeasure measure, SimilaritySoftm
     return scores(measure);
 }
 
-std::vector<Index> capacity_widths() {
-    std::vector<Index> widths;
-    for (Index d_k = kFewestCapacityWidth; d_k <= kMostCapacityWidth; d_k *= 2)
-        widths.push_back(d_k);
-    return widths;
-}
-
-Index nearest_capacity_width(double d_k) {
-    if (!(d_k > 0.0)) return kFewestCapacityWidth;
-    const double power = std::clamp(std::round(std::log2(d_k)), 1.0, 9.0);
-    return Index{1} << static_cast<Index>(power);
-}
-
-Index next_capacity_width(Index d_k, int steps) {
-    const Index here = nearest_capacity_width(static_cast<double>(d_k));
-    return std::clamp(steps > 0 ? here * 2 : here / 2, kFewestCapacityWidth, kMostCapacityWidth);
-}
-
 std::vector<Index> token_order(const AppState& state) {
     const Index count = state.document().size.tk;
-    const Order& order = lookup_controls(state).order;
-    return std::ssize(order) == count ? order : identity(count);
+    const TokenPlaces& order = lookup_controls(state).order;
+    return std::ssize(order) == count ? order : first_places(count);
 }
 
 void follow_lookup(AppState& state) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/describe.h"
 #include "core/lookup.h"
 
 namespace attn::view {
@@ -64,5 +65,8 @@ struct LookupControls {
     PermutationPosition position = PermutationPosition::none;
     bool operator==(const LookupControls&) const = default;
 };
+
+void describe(Visitor& visit, LookupPair& pair);
+void describe(Visitor& visit, LookupControls& controls);
 
 }  // namespace attn::view

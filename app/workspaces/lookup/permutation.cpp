@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/grids.h"
@@ -15,12 +16,6 @@ namespace attn::view {
 namespace {
 
 constexpr double kExact = 1e-12;  // what is off so little in float64 is rounding in float32
-
-std::string where_words(const AppState& state, const PermutationResult& result) {
-    const Document& document = state.document();
-    return fmt::format("{} → {}", axis_label(document, Axis::query, result.row),
-                       axis_label(document, Axis::key, result.column));
-}
 
 /// Without anything that tells places apart.
 std::string equivariant_words(const PermutationResult& result, Index moved) {
@@ -50,7 +45,7 @@ std::string permutation_point(const AppState& state, const PermutationResult& re
                            position_words(result.position));
     return fmt::format("With {} the same order changes weights by up to {}, at {}: places count.",
                        position_words(result.position), number(result.largest),
-                       where_words(state, result));
+                       pair_name(state.document(), {result.row, result.column}));
 }
 
 /// What is shuffled, and what of the document is left out.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/grids.h"
@@ -26,11 +27,6 @@ std::string measure_title(const SimilarityView& view, const Document& document) 
                                                   : fmt::format("cosine: {} / (‖ ‖ ‖ ‖)", both);
 }
 
-std::string pair_name(const Document& document, Index row, Index column) {
-    return fmt::format("{} → {}", axis_label(document, Axis::query, row),
-                       axis_label(document, Axis::key, column));
-}
-
 /// Whether S = Sᵀ, in numbers.
 std::string symmetry_words(const Document& document, MatrixView<const float> s, const char* name) {
     if (s.rows != s.columns || !document.tokens_kv.empty())
@@ -50,8 +46,8 @@ std::string symmetry_words(const Document& document, MatrixView<const float> s, 
     if (most == 0.0)
         return fmt::format("{} is symmetric: max |{} − {}ᵀ| is exactly 0.", name, name, name);
     return fmt::format("{} is not symmetric: max |{} − {}ᵀ| = {}: {} is {} and {} is {}.", name,
-                       name, name, number(most), pair_name(document, row, column),
-                       number(s(row, column)), pair_name(document, column, row),
+                       name, name, number(most), pair_name(document, {row, column}),
+                       number(s(row, column)), pair_name(document, {column, row}),
                        number(s(column, row)));
 }
 
@@ -124,7 +120,7 @@ std::string largest_words(const Document& document, const SimilarityView& view,
             if (!std::isnan(s(i, j)) && (!at || s(i, j) > s(at->first, at->second))) at = {i, j};
     if (!at) return "Every similarity is NaN.";
     return fmt::format("Two towers, no values: of all {} pairs {} is the most similar by {}, {}.",
-                       grouped(s.rows * s.columns), pair_name(document, at->first, at->second),
+                       grouped(s.rows * s.columns), pair_name(document, {at->first, at->second}),
                        view.measure == SimilarityMeasure::dot ? "dot product" : "cosine",
                        number(s(at->first, at->second)));
 }

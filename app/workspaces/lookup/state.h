@@ -37,6 +37,8 @@ struct CapacityCurves {
     double elapsed_ms = 0.0;
 };
 
+void describe(Visitor& visit, LookupLook& look);
+
 inline constexpr Controls<LookupControls> lookup_controls;
 inline constexpr Look<LookupLook> lookup_look;
 inline constexpr Look<CapacityCurves> capacity_curves;

@@ -12,7 +12,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
+#include "app/common/pair.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/requests.h"
@@ -93,14 +93,12 @@ void add_capacity(const CommandAdder& add, const LookupControls& controls) {
 }
 
 void add_selection(const CommandAdder& add, const AppState& state) {
-    const Dimensions& size = state.document().size;
     const LookupLook& look = lookup_look(state);
     const auto moved = [&](Index rows, Index columns) {
-        return SelectLookupCell{
-            std::clamp<Index>(look.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
-            std::clamp<Index>(look.column + columns, 0, std::max<Index>(size.tk, 1) - 1)};
+        const Pair to = nearest_pair(state, {look.row + rows, look.column + columns});
+        return SelectLookupCell{to.query, to.key};
     };
-    const bool there = size.tq > 0 && size.tk > 0;
+    const bool there = has_pair(state, {0, 0});
     add("Select the query above", Key::up, moved(-1, 0), there);
     add("Select the query below", Key::down, moved(1, 0), there);
     add("Select the key to the left", Key::left, moved(0, -1), there);
@@ -139,74 +137,90 @@ void add_permutation(const CommandAdder& add, const AppState& state) {
         MoveToken{token, place + 1}, there && place + 1 < std::ssize(order));
 }
 
-void clamp_places(AppState& state) {
-    LookupLook& look = lookup_look(state);
-    const Dimensions& size = state.document().size;
-    const Index pairs = std::ssize(lookup_controls(state).pairs);
-    look.pair = std::clamp<Index>(look.pair, 0, pairs - 1);
-    look.row = std::clamp<Index>(look.row, 0, std::max<Index>(size.tq, 1) - 1);
-    look.column = std::clamp<Index>(look.column, 0, std::max<Index>(size.tk, 1) - 1);
-    if (look.hovered && *look.hovered >= pairs) look.hovered.reset();
-}
-
-nlohmann::ordered_json pair_to(const LookupPair& pair) {
-    return {{"key", pair.key},     {"kx", pair.k[0]}, {"ky", pair.k[1]},
-            {"value", pair.value}, {"vx", pair.v[0]}, {"vy", pair.v[1]}};
-}
-
 bool is_on_plane(const PlanePoint& at) {
     return std::abs(at[0]) <= kPlaneEnd && std::abs(at[1]) <= kPlaneEnd;  // not NaN
 }
 
-LookupPair pair_from(Fields& fields, const nlohmann::json& value, std::size_t n) {
-    Fields inner(value, fmt::format("{} pair {}", fields.where(), n));
-    LookupPair pair;
-    inner.need("key", pair.key);
-    inner.need("kx", pair.k[0]);
-    inner.need("ky", pair.k[1]);
-    inner.need("value", pair.value);
-    inner.need("vx", pair.v[0]);
-    inner.need("vy", pair.v[1]);
-    if (!is_on_plane(pair.k) || !is_on_plane(pair.v))
-        inner.complain(fmt::format("has a point beyond ±{}", kPlaneEnd));
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-    return pair;
+/// Each number from 0 on, once.
+bool is_order(std::vector<Index> order) {
+    std::ranges::sort(order);
+    for (std::size_t n = 0; n < order.size(); ++n)
+        if (order[n] != static_cast<Index>(n)) return false;
+    return true;
 }
 
-void read_pairs(Fields& fields, LookupControls& controls) {
-    const nlohmann::json* found = fields.find("pairs");
-    if (found == nullptr) return;
-    if (!found->is_array() || found->empty() || found->size() > kMostLookupPairs)
-        return fields.complain(
-            fmt::format("has 'pairs' that are no list of 1 to {}", kMostLookupPairs));
-    controls.pairs.clear();
-    for (std::size_t n = 0; n < found->size(); ++n)
-        controls.pairs.push_back(pair_from(fields, (*found)[n], n));
-}
-
-/// Refused unless it is each number from 0 on, once.
-void read_order(Fields& fields, LookupControls& controls) {
-    std::vector<double> places;
-    fields.read("order", places);
-    std::vector<Index> order;
-    for (const double place : places)
-        order.push_back(place >= 0.0 && place < static_cast<double>(places.size())
-                            ? static_cast<Index>(place)
-                            : -1);
-    std::vector<Index> sorted = order;
-    std::ranges::sort(sorted);
-    for (std::size_t n = 0; n < sorted.size(); ++n)
-        if (sorted[n] != static_cast<Index>(n))
-            return fields.complain("has an 'order' that is no order of the numbers from 0 on");
-    controls.order = std::move(order);
-}
-
-void check_range(Fields& fields, const char* key, double value, double low, double high) {
-    if (!(value >= low && value <= high))
-        fields.complain(fmt::format("has '{}' = {}: expected {} to {}", key, value, low, high));
+/// What a session may not hold; "": nothing is wrong.
+std::string fault_of(const LookupControls& controls) {
+    if (controls.pairs.empty() || controls.pairs.size() > kMostLookupPairs)
+        return fmt::format("has 'pairs' that are no list of 1 to {}", kMostLookupPairs);
+    if (!is_on_plane(controls.query)) return fmt::format("has a query beyond ±{}", kPlaneEnd);
+    if (!is_order(controls.order))
+        return "has an 'order' that is no order of the numbers from 0 on";
+    return {};
 }
 
 }  // namespace
+
+void describe(Visitor& visit, LookupPair& pair) {
+    constexpr About kNeeded{.needed = true};
+    visit("key", pair.key, kNeeded);
+    visit("kx", pair.k[0], kNeeded);
+    visit("ky", pair.k[1], kNeeded);
+    visit("value", pair.value, kNeeded);
+    visit("vx", pair.v[0], kNeeded);
+    visit("vy", pair.v[1], kNeeded);
+    if (!is_on_plane(pair.k) || !is_on_plane(pair.v))
+        visit.complain(fmt::format("has a point beyond ±{}", kPlaneEnd));
+}
+
+void describe(Visitor& visit, LookupControls& controls) {
+    visit("pairs", controls.pairs);
+    visit("qx", controls.query[0]);
+    visit("qy", controls.query[1]);
+    visit("temperature", controls.temperature, {.low = kColdest, .high = kHottest});
+    visit("width", controls.width, {.low = kFewestCapacityWidth, .high = kMostCapacityWidth});
+    visit("stored", controls.capacity.pairs, {.low = 2, .high = kMostCapacityPairs});
+    visit("capacity_temperature", controls.capacity.temperature, {.low = kColdest, .high = 1.0});
+    visit("seed", controls.capacity.seed);
+    visit("of", controls.of, kSimilarityOfNames);
+    visit("measure", controls.measure, kSimilarityMeasureNames);
+    visit("softmax", controls.softmax, kSimilaritySoftmaxNames);
+    visit("similarity_temperature", controls.similarity_temperature,
+          {.low = kColdest, .high = kHottest});
+    visit("order", controls.order);
+    visit("position", controls.position, kPermutationPositionNames);
+    if (!visit.reads()) return;
+    controls.width = nearest_capacity_width(static_cast<double>(controls.width));
+    if (const std::string fault = fault_of(controls); !fault.empty()) visit.complain(fault);
+}
+
+void describe(Visitor& visit, LookupLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("page", look.page, kLookupPageNames);
+    visit("pair", look.pair, kPlace);
+    visit("row", look.row, kPlace);
+    visit("column", look.column, kPlace);
+}
+
+std::optional<CapacityRequest> requested_capacity(const AppState& state) {
+    if (state.workspace != "lookup" || lookup_look(state).page != LookupPage::capacity)
+        return std::nullopt;
+    const CapacityCurves& curves = capacity_curves(state);
+    if (curves.points && curves.of == lookup_controls(state).capacity) return std::nullopt;
+    return CapacityRequest{lookup_controls(state).capacity};
+}
+
+Action run(const CapacityRequest& request, const RunControl& control) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    return CapacityReady{request.of,
+                         std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
+                         elapsed.count()};
+}
+
+namespace {
 
 void enter_lookup(AppState& state) { say(state, page_hint(lookup_look(state).page)); }
 
@@ -232,7 +246,15 @@ void clear_lookup(AppState& state) {
     lookup_look(state).row = lookup_look(state).column = 0;
 }
 
-void settle_lookup(AppState& state) { clamp_places(state); }
+void settle_lookup(AppState& state) {
+    LookupLook& look = lookup_look(state);
+    const Index pairs = std::ssize(lookup_controls(state).pairs);
+    look.pair = std::clamp<Index>(look.pair, 0, pairs - 1);
+    const Pair to = nearest_pair(state, {look.row, look.column});
+    look.row = to.query;
+    look.column = to.key;
+    if (look.hovered && *look.hovered >= pairs) look.hovered.reset();
+}
 
 void forget_lookup(AppState& state) {
     LookupLook& look = lookup_look(state);
@@ -240,67 +262,6 @@ void forget_lookup(AppState& state) {
     look.similarity = nullptr;
     look.permutation = nullptr;
 }
-
-nlohmann::ordered_json write_lookup(const AppState& state) {
-    const LookupControls& controls = lookup_controls(state);
-    const LookupLook& look = lookup_look(state);
-    nlohmann::ordered_json pairs = nlohmann::ordered_json::array();
-    for (const LookupPair& pair : controls.pairs) pairs.push_back(pair_to(pair));
-    const auto name = [](const auto& names, auto value) {
-        return names[static_cast<std::size_t>(value)];
-    };
-    return {{"page", name(kLookupPageNames, look.page)},
-            {"pairs", pairs},
-            {"qx", controls.query[0]},
-            {"qy", controls.query[1]},
-            {"temperature", controls.temperature},
-            {"pair", look.pair},
-            {"width", controls.width},
-            {"stored", controls.capacity.pairs},
-            {"capacity_temperature", controls.capacity.temperature},
-            {"seed", controls.capacity.seed},
-            {"of", name(kSimilarityOfNames, controls.of)},
-            {"measure", name(kSimilarityMeasureNames, controls.measure)},
-            {"softmax", name(kSimilaritySoftmaxNames, controls.softmax)},
-            {"similarity_temperature", controls.similarity_temperature},
-            {"order", controls.order},
-            {"position", name(kPermutationPositionNames, controls.position)},
-            {"row", look.row},
-            {"column", look.column}};
-}
-
-void read_lookup(Fields& fields, AppState& state) {
-    LookupControls& controls = state.history[state.now].controls.edit<LookupControls>();
-    LookupLook& look = lookup_look(state);
-    fields.read_name("page", look.page, kLookupPageNames);
-    read_pairs(fields, controls);
-    fields.read("qx", controls.query[0]);
-    fields.read("qy", controls.query[1]);
-    fields.read("temperature", controls.temperature);
-    fields.read_index("pair", look.pair, 0, std::ssize(controls.pairs) - 1);
-    fields.read_index("width", controls.width, kFewestCapacityWidth, kMostCapacityWidth);
-    fields.read_index("stored", controls.capacity.pairs, 2, kMostCapacityPairs);
-    fields.read("capacity_temperature", controls.capacity.temperature);
-    fields.read("seed", controls.capacity.seed);
-    fields.read_name("of", controls.of, kSimilarityOfNames);
-    fields.read_name("measure", controls.measure, kSimilarityMeasureNames);
-    fields.read_name("softmax", controls.softmax, kSimilaritySoftmaxNames);
-    fields.read("similarity_temperature", controls.similarity_temperature);
-    read_order(fields, controls);
-    fields.read_name("position", controls.position, kPermutationPositionNames);
-    fields.read_index("row", look.row);
-    fields.read_index("column", look.column);
-    controls.width = nearest_capacity_width(static_cast<double>(controls.width));
-    if (!is_on_plane(controls.query))
-        fields.complain(fmt::format("has a query beyond ±{}", kPlaneEnd));
-    check_range(fields, "temperature", controls.temperature, kColdest, kHottest);
-    check_range(fields, "capacity_temperature", controls.capacity.temperature, kColdest, 1.0);
-    check_range(fields, "similarity_temperature", controls.similarity_temperature, kColdest,
-                kHottest);
-    clamp_places(state);
-}
-
-bool has_lookup_settled(const AppState& state) { return !requested_capacity(state); }
 
 std::string lookup_figure_name(const AppState& state) {
     return fmt::format("lookup-{}",
@@ -324,28 +285,6 @@ std::vector<Shot> lookup_shots() {
           SetPermutationPosition{PermutationPosition::rope}}}};
 }
 
-// ---- requests
-
-std::optional<CapacityRequest> requested_capacity(const AppState& state) {
-    if (state.workspace != "lookup" || lookup_look(state).page != LookupPage::capacity)
-        return std::nullopt;
-    const CapacityCurves& curves = capacity_curves(state);
-    if (curves.points && curves.of == lookup_controls(state).capacity) return std::nullopt;
-    return CapacityRequest{lookup_controls(state).capacity};
-}
-
-Action run(const CapacityRequest& request, const RunControl& control) {
-    const auto begin = std::chrono::steady_clock::now();
-    auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
-    return CapacityReady{request.of,
-                         std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
-                         elapsed.count()};
-}
-
-namespace {
-
 constexpr std::string_view kLookupMouse[] = {
     "Drag the query q: the weights, as areas, and the output follow.",
     "Drag a key or a value; double-click the plane of keys to add a pair there.",
@@ -354,6 +293,7 @@ constexpr std::string_view kLookupMouse[] = {
     "Click a cell of a matrix: the inspector explains it.",
     "Drag a token of Permutation to another place.",
 };
+constexpr KeptValue kValues[] = {kept(lookup_controls), kept(lookup_look)};
 constexpr RequestKind kRequests[] = {
     request_kind<requested_capacity>("capacity"),
 };
@@ -370,11 +310,10 @@ const WorkspaceInfo kLookupWorkspace{
     .digit = Key::f2,
     .shows_document = false,
     .actions = LookupActions::kTypes,
+    .values = kValues,
     .requests = kRequests,
-    .lacks = [](const AppState&) { return std::string(); },
     .enter = enter_lookup,
     .add_commands = add_lookup_commands,
-    .escape = [](const AppState&) { return std::optional<Action>(); },
     .clear = clear_lookup,
     .settle = settle_lookup,
     .forget = forget_lookup,
@@ -382,10 +321,6 @@ const WorkspaceInfo kLookupWorkspace{
     .still = [](AppState& state) { capacity_curves(state).elapsed_ms = 0.0; },
     .has_side = [](const AppState&) { return true; },
     .inspector = lookup_inspector,
-    .write = write_lookup,
-    .read = read_lookup,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = has_lookup_settled,
     .figure_name = lookup_figure_name,
     .shots = lookup_shots,
     .mouse = kLookupMouse,

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/workspaces/masks/rules.h"
+#include "app/common/document/mask_rules.h"
 
 namespace attn::view {
 namespace {

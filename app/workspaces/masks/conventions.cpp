@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/masks/rules.h"
 
 namespace attn::view {
 namespace {

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/mask_rules.h"
 #include "app/common/expr.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/masks/conventions.h"
-#include "app/workspaces/masks/rules.h"
 #include "app/workspaces/masks/workspace.h"
 #include "core/masks.h"
 
@@ -20,12 +20,6 @@ Line line_of(std::string label, std::string text, std::optional<Role> role = {})
     piece.text = std::move(text);
     piece.role = role;
     return {std::move(label), {std::move(piece)}};
-}
-
-std::string pair_title(const AppState& state) {
-    const Pair& pair = masks_look(state).pair;
-    return fmt::format("{} → {}", axis_label(state.document(), Axis::query, pair.query),
-                       axis_label(state.document(), Axis::key, pair.key));
 }
 
 /// One row of the document's own attention, in the order of its arithmetic.
@@ -151,7 +145,7 @@ InspectorView inspect_mask(const AppState& state) {
     const Pair& pair = masks_look(state).pair;
     InspectorView view;
     view.empty = false;
-    view.title = pair_title(state);
+    view.title = pair_name(state.document(), masks_look(state).pair);
     view.role = Role::weight;
     const bool allowed = may_attend(document.spec.mask, document.size, state.batch, state.head,
                                     pair.query, pair.key);
@@ -219,7 +213,7 @@ InspectorView inspect_conventions(const AppState& state) {
     const auto first = result_of(scores, chosen_convention(state, 0).convention);
     const auto second = result_of(scores, chosen_convention(state, 1).convention);
     view.empty = false;
-    view.title = pair_title(state);
+    view.title = pair_name(state.document(), masks_look(state).pair);
     view.role = Role::weight;
     view.value = fmt::format("{} | {}", number(first.weights(0, 0, i, j)),
                              number(second.weights(0, 0, i, j)));

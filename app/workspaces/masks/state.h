@@ -6,26 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/pair.h"
 #include "app/common/state.h"
 #include "core/tensor.h"
 
 namespace attn::view {
 
-/// A query and a key.
-struct Pair {
-    Index query = 0;
-    Index key = 0;
-    bool operator==(const Pair&) const = default;
-};
-
 /// What the Masks workspace shows: the document's own mask, or what other conventions make of it.
 enum class MasksTab : std::uint8_t { compose, conventions };
 inline constexpr std::string_view kMasksTabNames[] = {"compose", "conventions"};
-enum class CausalChoice : std::uint8_t { off, top_left, bottom_right };
-inline constexpr std::string_view kCausalNames[] = {"off", "top-left", "bottom-right"};
-/// Of what is painted between two pairs: the line, or the whole rectangle.
-enum class PaintShape : std::uint8_t { line, rectangle };
-inline constexpr std::string_view kPaintShapeNames[] = {"line", "rectangle"};
 enum class MaskCode : std::uint8_t { numpy, pytorch };
 inline constexpr std::string_view kMaskCodeNames[] = {"numpy", "pytorch"};
 
@@ -53,6 +42,7 @@ struct MasksLook {
     std::optional<Brush> brush;
 };
 
+void describe(Visitor& visit, MasksLook& look);
 inline constexpr Look<MasksLook> masks_look;
 
 }  // namespace attn::view

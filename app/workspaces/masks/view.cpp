@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/common/format.h"
-#include "app/workspaces/masks/rules.h"
 #include "app/workspaces/masks/view_parts.h"
 #include "core/masks.h"
 

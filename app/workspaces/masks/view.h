@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/actions.h"
 #include "app/common/grid.h"
 #include "app/workspaces/masks/state.h"
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/masks/rules.h"
 #include "app/workspaces/masks/view_parts.h"
 
 namespace attn::view {

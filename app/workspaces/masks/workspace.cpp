@@ -1,7 +1,6 @@
 #include "app/common/workspace.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/map/state.h"
 #include "app/workspaces/masks/workspace.h"
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"
@@ -20,30 +18,11 @@
 namespace attn::view {
 namespace {
 
-/// The pair that Step or Large looks at.
-std::optional<Pair> pair_elsewhere(const AppState& state) {
-    const auto& cell = state.selected;
-    const Stage* const stage = cell ? std::get_if<Stage>(&cell->tensor) : nullptr;
-    if (stage != nullptr && pair_stages()[index_of(*stage)]) return Pair{cell->row, cell->column};
-    if (const auto& place = state.places[static_cast<std::size_t>(Axis::key)])
-        return Pair{place->row, place->column};
-    if (const auto& cell_of_map = map_look(state).selected)
-        return Pair{cell_of_map->row, cell_of_map->column};
-    return std::nullopt;
-}
-
-bool is_inside(const AppState& state, Pair pair) {
-    const Dimensions& size = state.document().size;
-    return pair.query >= 0 && pair.query < size.tq && pair.key >= 0 && pair.key < size.tk;
-}
-
 /// The pair so many rows and columns on, inside the matrix.
 Action moved(const AppState& state, Index rows, Index columns, bool extend) {
-    const Dimensions& size = state.document().size;
     const Pair& pair = masks_look(state).pair;
-    return SelectPair{std::clamp<Index>(pair.query + rows, 0, std::max<Index>(size.tq, 1) - 1),
-                      std::clamp<Index>(pair.key + columns, 0, std::max<Index>(size.tk, 1) - 1),
-                      extend};
+    const Pair to = nearest_pair(state, {pair.query + rows, pair.key + columns});
+    return SelectPair{to.query, to.key, extend};
 }
 
 void add_moves(const CommandAdder& add, const AppState& state) {
@@ -65,9 +44,9 @@ void add_moves(const CommandAdder& add, const AppState& state) {
 /// Of the selected pair, or rectangle: all become what the pair that was selected first becomes.
 void add_paint(const CommandAdder& add, const AppState& state) {
     const MasksLook& look = masks_look(state);
-    const bool here = add.there && is_inside(state, look.pair);
+    const bool here = add.there && has_pair(state, look.pair);
     const Pair first = look.corner.value_or(look.pair);
-    const bool allowed = here && is_inside(state, first) && toggled_value(state, first);
+    const bool allowed = here && has_pair(state, first) && toggled_value(state, first);
     const Index last = std::max<Index>(state.document().size.tk, 1) - 1;
     add(fmt::format("{} the selected {}", allowed ? "Allow" : "Forbid",
                     look.corner ? "rectangle" : "pair"),
@@ -149,16 +128,6 @@ std::string masks_lacks(const AppState& state) {
     return stages_lack(document);
 }
 
-void enter_masks(AppState& state) {
-    if (!masks_lacks(state).empty()) return say(state, masks_lacks(state));
-    const auto pair = pair_elsewhere(state);
-    if (pair && is_inside(state, *pair) && !(*pair == masks_look(state).pair)) {
-        masks_look(state).pair = *pair;
-        masks_look(state).corner.reset();
-    }
-    say(state, masks_entering_words(state));
-}
-
 void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Masks", masks_lacks(state).empty()};
     add_moves(add, state);
@@ -170,6 +139,38 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     add_document_commands(list, state);
     for (const Preset& preset : state.presets)
         list.push_back({"Preset: " + preset.title, "Masks", {}, LoadPreset{preset.key}});
+}
+
+void describe(Visitor& visit, MasksLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("tab", look.tab, kMasksTabNames);
+    visit("row", look.pair.query, kPlace);
+    visit("column", look.pair.key, kPlace);
+    visit("first", look.conventions[0]);
+    visit("second", look.conventions[1]);
+    visit("gain", look.gain, {.low = 0.0, .high = kMostMaskDecades});
+    std::optional<Index> row, column;
+    if (look.corner) row = look.corner->query;
+    if (look.corner) column = look.corner->key;
+    visit("corner_row", row, kPlace);
+    visit("corner_column", column, kPlace);
+    look.corner = row && column ? std::optional(Pair{*row, *column}) : std::nullopt;
+    if (!visit.reads()) return;
+    for (const std::string& key : look.conventions)
+        if (find_convention(key) == nullptr)
+            visit.complain(fmt::format("has the unknown convention '{}'", key));
+}
+
+namespace {
+
+void enter_masks(AppState& state) {
+    if (!masks_lacks(state).empty()) return say(state, masks_lacks(state));
+    const auto pair = shared_pair(state);
+    if (pair && has_pair(state, *pair) && !(*pair == masks_look(state).pair)) {
+        masks_look(state).pair = *pair;
+        masks_look(state).corner.reset();
+    }
+    say(state, masks_entering_words(state));
 }
 
 std::optional<Action> escape_masks(const AppState& state) {
@@ -185,50 +186,15 @@ void clear_masks(AppState& state) {
 
 void settle_masks(AppState& state) {
     MasksLook& look = masks_look(state);
-    const Dimensions& size = state.document().size;
-    look.pair.query = std::clamp<Index>(look.pair.query, 0, std::max<Index>(size.tq, 1) - 1);
-    look.pair.key = std::clamp<Index>(look.pair.key, 0, std::max<Index>(size.tk, 1) - 1);
-    if (look.corner && !is_inside(state, *look.corner)) look.corner.reset();
-    if (look.hovered && !is_inside(state, *look.hovered)) look.hovered.reset();
+    look.pair = nearest_pair(state, look.pair);
+    if (look.corner && !has_pair(state, *look.corner)) look.corner.reset();
+    if (look.hovered && !has_pair(state, *look.hovered)) look.hovered.reset();
 }
 
 void forget_masks(AppState& state) {
     clear_masks(state);
     masks_look(state).hovered.reset();
     masks_look(state).brush.reset();
-}
-
-nlohmann::ordered_json write_masks(const AppState& state) {
-    const MasksLook& look = masks_look(state);
-    nlohmann::ordered_json masks{{"tab", kMasksTabNames[static_cast<std::size_t>(look.tab)]},
-                                 {"row", look.pair.query},
-                                 {"column", look.pair.key},
-                                 {"first", look.conventions[0]},
-                                 {"second", look.conventions[1]},
-                                 {"gain", look.gain}};
-    if (look.corner) masks["corner_row"] = look.corner->query;
-    if (look.corner) masks["corner_column"] = look.corner->key;
-    return masks;
-}
-
-void read_masks(Fields& fields, AppState& state) {
-    MasksLook& look = masks_look(state);
-    fields.read_name("tab", look.tab, kMasksTabNames);
-    fields.read_index("row", look.pair.query);
-    fields.read_index("column", look.pair.key);
-    fields.read("first", look.conventions[0]);
-    fields.read("second", look.conventions[1]);
-    fields.read_index("gain", look.gain, 0, kMostMaskDecades);
-    Pair corner{-1, -1};
-    fields.read_index("corner_row", corner.query);
-    fields.read_index("corner_column", corner.key);
-    if (is_inside(state, corner)) look.corner = corner;
-    for (const std::string& key : look.conventions)
-        if (find_convention(key) == nullptr)
-            fields.complain(fmt::format("has the unknown convention '{}'", key));
-    if (!is_empty(state.document()) && !is_inside(state, look.pair))
-        fields.complain(fmt::format("points at a pair that the mask does not have: {} → {}",
-                                    look.pair.query, look.pair.key));
 }
 
 std::string masks_figure_name(const AppState& state) {
@@ -242,8 +208,6 @@ std::vector<Shot> masks_shots() {
         {"conventions", {stroke, ShowMasksTab{MasksTab::conventions}, SelectPair{2, 1, false}}}};
 }
 
-namespace {
-
 constexpr std::string_view kMasksMouse[] = {
     "Click a pair of the mask: it is forbidden, or allowed again.",
     "Drag over the mask: every pair becomes what the first one became; with Shift a rectangle "
@@ -254,8 +218,27 @@ constexpr std::string_view kMasksMouse[] = {
     "Conventions: click one to compare it, Shift+click one to compare with it.",
 };
 
+constexpr KeptValue kValues[] = {kept(masks_look)};
+
 void leave_masks(AppState& state) { masks_look(state).hovered.reset(); }
 void end_stroke(AppState& state) { masks_look(state).brush.reset(); }
+
+/// What is painted is looked at; within a drag the brush keeps what the first pair became.
+void follow_stroke(AppState& state, const Action& action) {
+    const auto* const paint = action.as<PaintMask>();
+    if (paint == nullptr) return;
+    const Pair from{paint->row, paint->column};
+    const Pair to{paint->to_row, paint->to_column};
+    if (!has_pair(state, from) || !has_pair(state, to)) return;
+    MasksLook& look = masks_look(state);
+    const bool drags = state.gesture && state.gesture->action != &kActionType<TypeText>;
+    if (drags && !look.brush) look.brush = Brush{from, to, paint->allowed};
+    if (look.brush) look.brush->last = to;
+    look.pair = to;
+    const bool wide = paint->shape == PaintShape::rectangle && !(from == to);
+    look.corner = wide ? std::optional(from) : std::nullopt;
+    share_pair(state, to);
+}
 
 }  // namespace
 
@@ -266,6 +249,7 @@ const WorkspaceInfo kMasksWorkspace{
     .digit = Key::digit4,
     .shows_document = true,
     .actions = MasksActions::kTypes,
+    .values = kValues,
     .lacks = masks_lacks,
     .enter = enter_masks,
     .leave = leave_masks,
@@ -274,13 +258,10 @@ const WorkspaceInfo kMasksWorkspace{
     .clear = clear_masks,
     .settle = settle_masks,
     .forget = forget_masks,
+    .before = follow_stroke,
     .gesture = end_stroke,
     .has_side = [](const AppState& state) { return masks_lacks(state).empty(); },
     .inspector = masks_inspector,
-    .write = write_masks,
-    .read = read_masks,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = [](const AppState&) { return true; },
     .figure_name = masks_figure_name,
     .shots = masks_shots,
     .mouse = kMasksMouse,

@@ -38,7 +38,7 @@ void draw_capacity_bar(const view::CapacityView& view, const Frame& frame, view:
         flow(frame, width);
         return number_field(frame, id, words, value, low, high, width, tip, out);
     };
-    if (const auto pairs = count("##pairs", "pairs", view.pairs, 2, view::kMostCapacityPairs,
+    if (const auto pairs = count("##pairs", "pairs", view.pairs, 2, kMostCapacityPairs,
                                  {"n: how many pairs are stored", "2 to 256. Keys: ↑ and ↓"}))
         out.push_back(view::SetCapacityPairs{*pairs});
     const SliderWords words{"τ", view.tau, "0.0123"};

@@ -20,8 +20,8 @@ void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
     const PlotInput input = draw_plot(plot, id, box.low, box.high, view.stale, frame);
     if (input.taken) out.push_back(view::BeginGesture{});
     Index to = view.width;
-    if (input.moved_to) to = view::nearest_capacity_width(*input.moved_to);
-    if (input.steps != 0) to = view::next_capacity_width(view.width, input.steps);
+    if (input.moved_to) to = nearest_capacity_width(*input.moved_to);
+    if (input.steps != 0) to = next_capacity_width(view.width, input.steps);
     if (to != view.width) out.push_back(view::SetCapacityWidth{to});
     if (input.let_go) out.push_back(view::EndGesture{});
 }

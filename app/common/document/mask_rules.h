@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/masks/state.h"
+#include "app/common/pair.h"
+#include "app/common/state.h"
 
 namespace attn::view {
 

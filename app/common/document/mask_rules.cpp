@@ -1,4 +1,4 @@
-#include "app/workspaces/masks/rules.h"
+#include "app/common/document/mask_rules.h"
 
 #include <algorithm>
 

@@ -1,0 +1,102 @@
+#include "app/common/document/saved.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/reference.h"
+#include "app/common/fields.h"
+#include "core/io/paths.h"
+#include "core/text.h"
+
+namespace attn::view {
+
+using nlohmann::json;
+
+namespace {
+
+/// The options of a file that leaves something open: the session says in which corner its causal mask starts.
+std::string with_corner(const DocumentReference& reference) {
+    const auto& causal = reference.spec.mask.causal;
+    if (!causal || !std::holds_alternative<std::string>(reference.what)) return reference.options;
+    json options =
+        reference.options.empty() ? json::object() : json::parse(reference.options, nullptr, false);
+    if (!options.is_object()) return reference.options;
+    options["causal"] = *causal == CausalAlign::top_left ? "top-left" : "bottom-right";
+    return options.dump();
+}
+
+/// A file is looked for beside the session first.
+Result<Document> open_reference(const json& value, const std::string& where,
+                                const SessionContext& context) {
+    auto reference = reference_from_json(value, where);
+    if (!reference) return tl::unexpected(reference.error());
+    if (!context.open)
+        return failed(where + " stands in a file of its own, which cannot be opened here");
+    auto* const text = std::get_if<ModelText>(&reference->what);
+    auto* const named = text ? &text->model.path : std::get_if<std::string>(&reference->what);
+    if (named && !context.folder.empty()) {
+        auto found = find_named(context.folder, *named, reference->absolute);
+        if (!found) return bad_input(where + ": " + found.error().sentence);
+        *named = *std::move(found);
+    }
+    if (text && text->model.image && !text->model.text.empty() && !context.folder.empty()) {
+        auto found = find_named(context.folder, text->model.text, reference->absolute_image);
+        if (!found) return bad_input(where + ": " + found.error().sentence);
+        text->model.text = *std::move(found);
+    }
+    OpenRequest request{{}, 0, reference->options};
+    std::visit([&](const auto& what) { request.what = what; }, reference->what);
+    auto opened = context.open(request, {});
+    if (opened && opened->document->question) {
+        request.options = with_corner(*reference);
+        opened = context.open(request, {});
+    }
+    if (!opened) return tl::unexpected(opened.error());
+    return resolved(*opened->document, *reference);
+}
+
+}  // namespace
+
+Result<Document> read_saved_document(Fields& fields, const SessionContext& context) {
+    const json* found = fields.find("document");
+    if (found == nullptr) return bad_input(fields.where() + " has no 'document'");
+    const std::string where = fields.where() + " 'document'";
+    if (is_reference(*found)) return open_reference(*found, where, context);
+    return document_from_json(found->dump(), where);
+}
+
+Result<void> compute_saved(AppState& state) {
+    const bool known = state.backend == kAuto || find_backend(state.backend, state.backends);
+    if (!known) {
+        state.backend_failure =
+            fmt::format("There is no backend {} here", shortened(state.backend));
+        state.backend = kAuto;
+    }
+    return compute(state);
+}
+
+AppState saved_state(Document document, const SessionContext& context) {
+    AppState state;
+    state.backends = context.backends;
+    state.workspaces = context.workspaces;
+    state.history.emplace_back().document = std::make_shared<const Document>(std::move(document));
+    return state;
+}
+
+void read_place(Fields& fields, AppState& state) {
+    fields.read("batch", state.batch);
+    fields.read("head", state.head);
+    const Dimensions& size = state.document().size;
+    const auto outside = [](Index value, Index count) {
+        return value < 0 || value >= std::max<Index>(count, 1);
+    };
+    if (outside(state.head, size.heads))
+        fields.complain(
+            fmt::format("has 'head' = {}: expected 0 to {}", state.head, size.heads - 1));
+    if (outside(state.batch, size.batch))
+        fields.complain(
+            fmt::format("has 'batch' = {}: expected 0 to {}", state.batch, size.batch - 1));
+}
+
+}  // namespace attn::view

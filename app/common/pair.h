@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/tensor.h"
+
+namespace attn::view {
+
+struct AppState;
+struct Document;
+
+/// A query and a key.
+struct Pair {
+    Index query = 0;
+    Index key = 0;
+    bool operator==(const Pair&) const = default;
+};
+
+/// Whether the document shown has that query and that key.
+bool has_pair(const AppState& state, Pair pair);
+/// The document's pair that is next to `pair`, or `pair` itself.
+Pair nearest_pair(const AppState& state, Pair pair);
+/// "sat → cat"
+std::string pair_name(const Document& document, Pair pair);
+
+/// Of the selected cell, where it stands for a pair.
+std::optional<Pair> selected_pair(const AppState& state);
+/// The pair that every workspace looks at; nullopt: none was chosen yet.
+std::optional<Pair> shared_pair(const AppState& state);
+/// Every workspace looks at it from now on.
+void share_pair(AppState& state, Pair pair);
+
+}  // namespace attn::view
