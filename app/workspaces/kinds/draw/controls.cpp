@@ -20,7 +20,7 @@ constexpr float kPairs = 208.0F;
 constexpr float kList = 140.0F;
 constexpr float kLeastList = 102.0F;
 constexpr float kRow = 34.0F;
-constexpr float kGap = 8.0F;
+constexpr float kControlsGap = 8.0F;
 constexpr float kSlider = 128.0F;
 
 void set(const view::KindSideView& side, const char* setting, std::string value, Actions& out) {
@@ -36,13 +36,13 @@ class Row {
         const bool fits = x_ + width <= width_ || x_ == 0.0F;
         if (!fits) x_ = 0.0F, y_ += frame_.px(kRow);
         ImGui::SetCursorScreenPos({low_.x + x_, low_.y + y_});
-        x_ += width + frame_.px(kGap);
+        x_ += width + frame_.px(kControlsGap);
     }
     float height() const { return y_ + frame_.px(kRow); }
     /// The width of each of `count` that share a row.
     float share(std::size_t count) const {
         const auto n = static_cast<float>(count);
-        return std::floor((width_ - (n - 1) * frame_.px(kGap)) / n);
+        return std::floor((width_ - (n - 1) * frame_.px(kControlsGap)) / n);
     }
 
   private:
@@ -83,7 +83,7 @@ void draw_scaling(const view::KindSideView& side, Row& row, const Frame& frame, 
 
 void draw_temperature(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
     const SliderWords words{"τ", view::significant(side.kind.temperature, 3), "100"};
-    row.place(frame.px(kSlider + kGap));  // its number ends at its edge
+    row.place(frame.px(kSlider + kControlsGap));  // its number ends at its edge
     const Tip tip{"Temperature", "The scores are divided by τ: below 1 the rows get sharper."};
     if (const auto value = real_slider(frame, "##temperature", words, side.kind.temperature,
                                        view::kLeastTemperature, view::kMostTemperature,
@@ -130,7 +130,7 @@ void draw_cap(const view::KindSideView& side, Row& row, const Frame& frame, Acti
     if (const auto now = toggle(frame, "cap", "cap", on, tip))
         set(side, "softcap", *now ? "1" : "off", out);
     if (!on) return;
-    row.place(frame.px(kSlider + kGap));
+    row.place(frame.px(kSlider + kControlsGap));
     const SliderWords words{"", view::significant(side.kind.softcap, 3), "100"};
     if (const auto value =
             real_slider(frame, "##softcap", words, side.kind.softcap, view::kLeastTemperature,

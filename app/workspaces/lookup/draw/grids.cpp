@@ -13,7 +13,7 @@ namespace {
 using view::LookupGridsView;
 
 // Design units.
-constexpr float kGap = 10.0F;
+constexpr float kGridsGap = 10.0F;
 constexpr float kChip = 28.0F;
 constexpr float kChipPad = 10.0F;
 constexpr float kMostChips = 0.3F;  // of the height
@@ -110,7 +110,7 @@ float draw_lookup_words(const LookupGridsView& view, const Box& box, const Frame
         return box.high.y;
     }
     const float point = draw_point(view.point, box, frame);
-    return draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGap);
+    return draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGridsGap);
 }
 
 void draw_similarity(const view::SimilarityView& view, const Box& box, const Frame& frame,
@@ -123,7 +123,7 @@ void draw_permutation(const view::PermutationView& view, const Box& box, const F
                       view::Actions& out) {
     const float chips = draw_chips(view, box, frame, out);
     const float top =
-        draw_lookup_words(view.body, {{box.low.x, chips + frame.px(kGap)}, box.high}, frame);
+        draw_lookup_words(view.body, {{box.low.x, chips + frame.px(kGridsGap)}, box.high}, frame);
     if (view.body.lacks.empty()) draw_matrices(view.body, {{box.low.x, top}, box.high}, frame, out);
 }
 

@@ -12,9 +12,9 @@ namespace {
 using view::MemoryView;
 
 // Design units.
-constexpr float kGap = 16.0F;
+constexpr float kMemoryGap = 16.0F;
 constexpr float kSlider = 34.0F;
-constexpr float kLegend = 20.0F;
+constexpr float kMemoryLegend = 20.0F;
 constexpr float kNames = 72.0F;
 constexpr float kLeastTable = 520.0F;
 constexpr float kMostTable = 640.0F;
@@ -30,23 +30,23 @@ struct Layout {
 
 float aside_height(const MemoryView& view, const Frame& frame) {
     return memory_table_height(view, frame) + memory_numbers_height(view, frame) +
-           frame.px(kNames + kGap);
+           frame.px(kNames + kMemoryGap);
 }
 
 float under_height(const MemoryView& view, const Frame& frame) {
     return std::max(memory_table_height(view, frame),
                     memory_numbers_height(view, frame) + frame.px(kNames)) +
-           frame.px(kGap);
+           frame.px(kMemoryGap);
 }
 
 /// The larger squares of both ways.
 Layout lay_out(const MemoryView& view, const Box& box, const Frame& frame) {
-    const float foot = frame.px(kSlider + kLegend + kTitle);
+    const float foot = frame.px(kSlider + kMemoryLegend + kTitle);
     const auto side = [&](float width, float height) {
-        return std::max(std::min((width - frame.px(kGap)) / 2, height - foot),
+        return std::max(std::min((width - frame.px(kMemoryGap)) / 2, height - foot),
                         frame.px(kLeastPlane));
     };
-    const float beside = side(box.size().x - frame.px(kLeastTable + kGap), box.size().y);
+    const float beside = side(box.size().x - frame.px(kLeastTable + kMemoryGap), box.size().y);
     const float under = side(box.size().x, box.size().y - under_height(view, frame));
     if (beside > under && aside_height(view, frame) <= box.size().y) return {beside, true};
     return {under, false};
@@ -75,7 +75,7 @@ void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame
         out.push_back(view::SetLookupTemperature{*tau});
 }
 
-void draw_legend(const Box& box, const Frame& frame) {
+void draw_memory_legend(const Box& box, const Frame& frame) {
     draw_text_in(
         frame, frame.fonts.small, box.low, box.high, Align::left, frame.theme.muted,
         fit_text(frame, frame.fonts.small,
@@ -103,7 +103,7 @@ std::optional<Index> draw_beside(const MemoryView& view, const Box& box, const F
     const float right = box.low.x + width;
     const float table = box.low.y + memory_table_height(view, frame);
     const auto hovered = draw_memory_table(view, {box.low, {right, table}}, frame, out);
-    const float names = table + frame.px(kGap / 2);
+    const float names = table + frame.px(kMemoryGap / 2);
     draw_names(view, {{box.low.x, names}, {right, names + frame.px(kNames)}}, frame, out);
     draw_memory_numbers(view, {{box.low.x, names + frame.px(kNames)}, {right, box.high.y}}, frame);
     return hovered;
@@ -112,9 +112,9 @@ std::optional<Index> draw_beside(const MemoryView& view, const Box& box, const F
 std::optional<Index> draw_under(const MemoryView& view, const Box& box, const Frame& frame,
                                 view::Actions& out) {
     const float numbers = std::min(frame.px(kNumbers), box.size().x * 0.4F);
-    const float split = box.high.x - numbers - frame.px(kGap);
+    const float split = box.high.x - numbers - frame.px(kMemoryGap);
     const auto hovered = draw_memory_table(view, {box.low, {split, box.high.y}}, frame, out);
-    const float left = split + frame.px(kGap);
+    const float left = split + frame.px(kMemoryGap);
     const float foot = box.low.y + memory_numbers_height(view, frame);
     draw_memory_numbers(view, {{left, box.low.y}, {box.high.x, foot}}, frame);
     draw_names(view, {{left, foot}, {box.high.x, foot + frame.px(kNames)}}, frame, out);
@@ -126,20 +126,20 @@ std::optional<Index> draw_under(const MemoryView& view, const Box& box, const Fr
 void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {
     const float point = draw_point(view.point, box, frame);
     const float notes = draw_notes(view.notes, {{box.low.x, point}, box.high}, frame);
-    const Box room{{box.low.x, notes + frame.px(kGap / 2)}, box.high};
+    const Box room{{box.low.x, notes + frame.px(kMemoryGap / 2)}, box.high};
     const Layout at = lay_out(view, room, frame);
-    const float right = room.low.x + 2 * at.side + frame.px(kGap);
+    const float right = room.low.x + 2 * at.side + frame.px(kMemoryGap);
     const float foot = room.low.y + at.side + frame.px(kTitle);
     const Box keys{room.low, {room.low.x + at.side, foot}};
-    const Box values{{keys.high.x + frame.px(kGap), room.low.y}, {right, foot}};
+    const Box values{{keys.high.x + frame.px(kMemoryGap), room.low.y}, {right, foot}};
     std::optional<Index> hovered = draw_plane(view, Plane::keys, keys, frame, out);
     if (const auto over = draw_plane(view, Plane::values, values, frame, out)) hovered = over;
-    draw_legend({{room.low.x, foot}, {right, foot + frame.px(kLegend)}}, frame);
-    const float slider = foot + frame.px(kLegend);
+    draw_memory_legend({{room.low.x, foot}, {right, foot + frame.px(kMemoryLegend)}}, frame);
+    const float slider = foot + frame.px(kMemoryLegend);
     draw_temperature(view, {{room.low.x, slider}, {right, slider + frame.px(kSlider)}}, frame, out);
     const float under = slider + frame.px(kSlider);
     const auto over =
-        at.beside ? draw_beside(view, {{right + frame.px(kGap), room.low.y}, room.high}, frame, out)
+        at.beside ? draw_beside(view, {{right + frame.px(kMemoryGap), room.low.y}, room.high}, frame, out)
                   : draw_under(view, {{room.low.x, under}, room.high}, frame, out);
     if (over) hovered = over;
     Index shown = -1;

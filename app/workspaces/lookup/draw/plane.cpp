@@ -20,7 +20,7 @@ using view::PlanePointView;
 using view::Point;
 
 // Design units.
-constexpr float kTitle = 22.0F;
+constexpr float kPlaneTitle = 22.0F;
 constexpr float kDot = 3.5F;
 constexpr float kHandle = 11.0F;  // half of the box that the mouse takes hold of
 constexpr float kDrags = 3.0F;    // so far the mouse moves before a press is a drag
@@ -316,7 +316,7 @@ void read_ground(const PlaneAt& plane, const MemoryView& view, view::Actions& ou
 
 /// A square under its title.
 PlaneAt place_plane(const Box& box, const Frame& frame) {
-    const float title = frame.px(kTitle);
+    const float title = frame.px(kPlaneTitle);
     const float side = std::floor(std::min(box.size().x, box.size().y - title));
     const ImVec2 low{box.low.x, box.low.y + title};
     return {low, {low.x + side, low.y + side}, frame};

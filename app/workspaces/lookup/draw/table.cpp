@@ -13,7 +13,7 @@ using view::MemoryRowView;
 
 // Design units.
 constexpr float kRow = 22.0F;
-constexpr float kHead = 22.0F;
+constexpr float kTableHead = 22.0F;
 constexpr double kShareInk = 0.2;
 
 struct Column {
@@ -82,12 +82,12 @@ bool draw_row(const MemoryRowView& row, std::size_t n, const Box& line, const Fr
 }  // namespace
 
 float memory_table_height(const view::MemoryView& view, const Frame& frame) {
-    return frame.px(kHead + kRow * static_cast<float>(view.rows.size()));
+    return frame.px(kTableHead + kRow * static_cast<float>(view.rows.size()));
 }
 
 std::optional<Index> draw_memory_table(const view::MemoryView& view, const Box& box,
                                        const Frame& frame, view::Actions& out) {
-    const Box head{box.low, {box.high.x, box.low.y + frame.px(kHead)}};
+    const Box head{box.low, {box.high.x, box.low.y + frame.px(kTableHead)}};
     draw_cells(
         head, frame, [](const Column& column) { return std::string(column.title); },
         [&](const Column&) { return frame.theme.muted; });

@@ -11,7 +11,7 @@ namespace {
 
 // Design units.
 constexpr float kBar = 40.0F;
-constexpr float kGap = 10.0F;
+constexpr float kWorkspaceGap = 10.0F;
 constexpr float kFoot = 8.0F;
 
 void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
@@ -58,7 +58,7 @@ std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r
         chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
                             chrome.px(1));
     }
-    const Box box{{r.work.low.x + r.margin, top + frame.px(kGap)},
+    const Box box{{r.work.low.x + r.margin, top + frame.px(kWorkspaceGap)},
                   {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
     panel("page", box, [&] { draw_page(view, box, frame, out); });
     if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);

@@ -14,7 +14,7 @@ using view::MasksView;
 // Design units.
 constexpr float kHeading = 24.0F;
 constexpr float kRow = 26.0F;
-constexpr float kGap = 24.0F;
+constexpr float kListsGap = 24.0F;
 constexpr float kLeastWidth = 216.0F;  // of a list
 constexpr float kMark = 16.0F;
 
@@ -98,10 +98,10 @@ void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fra
                 view::Actions& out) {
     const float whole = high.x - low.x;
     const auto columns = static_cast<float>(columns_in(view, whole, frame));
-    const float width = (whole - frame.px(kGap) * (columns - 1)) / columns;
+    const float width = (whole - frame.px(kListsGap) * (columns - 1)) / columns;
     place_lists(view, whole, frame, [&](std::size_t n, int column, float top) {
         draw_group(view.groups[n],
-                   {low.x + static_cast<float>(column) * (width + frame.px(kGap)), low.y + top},
+                   {low.x + static_cast<float>(column) * (width + frame.px(kListsGap)), low.y + top},
                    width, frame, out);
     });
 }

@@ -14,7 +14,7 @@ constexpr int kSwitches = static_cast<int>(view::kMaskSwitches);
 
 // Design units.
 constexpr float kLowRow = 28.0F;
-constexpr float kRow = 32.0F;
+constexpr float kSwitchesRow = 32.0F;
 constexpr float kToggle = 28.0F;
 constexpr float kRoomyRow = 40.0F;
 constexpr float kRoomy = 860.0F;     // a canvas of that height has them
@@ -22,7 +22,7 @@ constexpr float kSwitch = 136.0F;    // the switch with its name
 constexpr float kControls = 218.0F;  // what sets its numbers
 constexpr float kCount = 124.0F;
 constexpr float kTwoColumns = 1640.0F;  // from here on there is room for two
-constexpr float kGap = 12.0F;
+constexpr float kSwitchesGap = 12.0F;
 constexpr float kColumnGap = 16.0F;
 constexpr float kLeastWords = 120.0F;  // less room has no words: they stand in the tooltip
 constexpr float kLow = 640.0F;         // a lower canvas has two columns where they fit
@@ -126,7 +126,7 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
     if (count - words < frame.px(kLeastWords)) return;
     const view::Color color = rule.on ? frame.theme.text : frame.theme.muted;
     draw_text_in(frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
-                 fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kGap)));
+                 fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSwitchesGap)));
     draw_text_in(frame, frame.fonts.digits_small, {count, low.y}, {low.x + size.x, high},
                  Align::right, color, rule.count);
 }
@@ -143,7 +143,7 @@ float switches_height(float width, float whole, const Frame& frame) {
     const int columns = columns_in(width, whole, frame);
     const float row = frame.px(whole >= frame.px(kRoomy) ? kRoomyRow
                                : whole < frame.px(kLow)  ? kLowRow
-                                                         : kRow);
+                                                         : kSwitchesRow);
     return row * static_cast<float>((kSwitches + columns - 1) / columns);
 }
 

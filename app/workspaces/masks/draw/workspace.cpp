@@ -15,8 +15,8 @@ using view::MasksView;
 // Design units.
 constexpr float kBar = 40.0F;
 constexpr float kNote = 22.0F;
-constexpr float kGap = 12.0F;
-constexpr float kFoot = 8.0F;
+constexpr float kWorkspaceGap = 12.0F;
+constexpr float kWorkspaceFoot = 8.0F;
 constexpr float kMostControls = 0.42F;  // of the height
 
 void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
@@ -59,7 +59,7 @@ void draw_controls(const MasksView& view, float width, float whole, const Frame&
 /// First line, matrices, notes, and what sets them.
 void draw_body(const MasksView& view, const Box& box, bool chrome, const Frame& frame,
                view::Actions& out) {
-    const float top = draw_point(view, box, frame) + frame.px(kGap) / 2;
+    const float top = draw_point(view, box, frame) + frame.px(kWorkspaceGap) / 2;
     const bool compose = view.tab == view::MasksTab::compose;
     const float width = box.size().x;
     const float whole = !chrome   ? 0.0F
@@ -67,14 +67,14 @@ void draw_body(const MasksView& view, const Box& box, bool chrome, const Frame& 
                                   : lists_height(view, width, frame);
     const float controls = std::min(whole, box.size().y * kMostControls);
     const float notes = frame.px(kNote) * static_cast<float>(view.notes.size());
-    const float foot = box.high.y - frame.px(kFoot) - controls;
-    const float grids = foot - notes - frame.px(kGap);
+    const float foot = box.high.y - frame.px(kWorkspaceFoot) - controls;
+    const float grids = foot - notes - frame.px(kWorkspaceGap);
     const float end = draw_pair_grids(view, {box.low.x, top}, {box.high.x, grids}, frame, out);
-    const float beneath = std::min(end + frame.px(kGap), grids);
+    const float beneath = std::min(end + frame.px(kWorkspaceGap), grids);
     draw_notes(view, {{box.low.x, beneath}, {box.high.x, beneath + notes}}, frame);
     if (!chrome) return;
     // Near what they change, and at the same place when a note comes.
-    const float near = beneath + std::max(notes, frame.px(kNote) * 3) + frame.px(kGap);
+    const float near = beneath + std::max(notes, frame.px(kNote) * 3) + frame.px(kWorkspaceGap);
     const float at = std::min(foot, near);
     panel("controls", {{box.low.x, at}, {box.high.x, at + controls}},
           [&] { draw_controls(view, width, whole, around(frame), out); });
@@ -115,7 +115,7 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
               [&] { draw_masks_bar(view, chrome, out); });
         hairline({r.work.low.x, top}, {r.work.high.x, top}, chrome);
     }
-    const Box box{{whole.low.x, top + frame.px(kGap)}, whole.high};
+    const Box box{{whole.low.x, top + frame.px(kWorkspaceGap)}, whole.high};
     panel("masks", box, [&] { draw_body(view, box, r.chrome, frame, out); });
     if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
     return view::computed_words(state);
