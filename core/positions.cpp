@@ -104,8 +104,7 @@ PositionScores position_scores(const PositionSettings& settings) {
     PositionScores scores;
     scores.of = settings;
     scores.x = content_of(settings);
-    scores.content =
-        inner_product(scores.x, scores.x) / std::sqrt(static_cast<double>(settings.d_k));
+    scores.content = std::sqrt(static_cast<double>(settings.d_k));
     const TensorD waves = rows_of(
         settings, [&](Index p, Index c) { return sinusoid(p, c, settings.d_k, settings.base); });
     const TensorD drawn = rows_of(settings, [&](Index p, Index c) {
