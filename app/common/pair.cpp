@@ -58,7 +58,7 @@ void share_pair(AppState& state, Pair pair) {
         const CellRef cell{*stage, pair.query, pair.key};
         if (has_cell(state, cell)) state.chosen = state.selected = cell;
     }
-    state.places[kPairs] = Place{pair.query, pair.key};
+    state.places[kPairs] = large::Cell{pair.query, pair.key};
     const large::Cell cell{pair.query, pair.key};
     if (has_map_cell(map_look(state), cell)) map_look(state).selected = cell;
 }

@@ -89,7 +89,7 @@ inline constexpr bool kIsUndone = false;
 template <class T>
 inline constexpr bool kIsUndone<Controls<T>> = true;
 
-template <class T, auto kWhere, Text kName, Text kAction, Kind kKind, Text kKey = kName>
+template <class T, auto kWhere, Text kName, Text kAction, view::Kind kKind, Text kKey = kName>
 struct SetField {
     T value;
 

@@ -53,17 +53,17 @@ TEST_CASE("the window starts with a file of tensors, a generated matrix, at a ce
     const view::AppState map = started({"--map", golden("qkv.npz"), "--go-to", "2,1"});
     CHECK(map.workspace == "large");
     CHECK(map.document().origin == qkv);
-    CHECK(map_look(map).selected == large::Cell{2, 1});
+    CHECK(view::map_look(map).selected == large::Cell{2, 1});
     const view::AppState planted = started({"--planted", "4096", "--go-to", "4000,5"});
     CHECK(planted.workspace == "large");
     CHECK(tokens_of(planted) == 4096);
-    CHECK(map_look(planted).selected == large::Cell{4000, 5});
+    CHECK(view::map_look(planted).selected == large::Cell{4000, 5});
     const view::AppState first = started({"--workspace", "large"});
     CHECK(first.workspace == "large");
     CHECK(first.document().title == view::initial_state().document().title);
     const view::AppState there = started({"--go-to", "3"});
     CHECK(there.workspace == "large");
-    CHECK(map_look(there).selected == large::Cell{3, 3});
+    CHECK(view::map_look(there).selected == large::Cell{3, 3});
     CHECK(tokens_of(started({"--workspace", "large", "--planted", "300"})) == 300);
 }
 

@@ -2,6 +2,7 @@
 #include "app/files/open.h"
 #include "app/common/actions.h"
 #include "app/common/map/actions.h"
+#include "app/common/map/requests.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/learn/actions.h"
 
@@ -202,9 +203,9 @@ TEST_CASE(
         doing(view::SetLearnField{"a", field, value});
     doing(view::TrainTo{3});
     doing(view::OpenLearnMoment{"a", "compare", 0});
-    CHECK(compare_look(state).pins.empty());
+    CHECK(view::compare_look(state).pins.empty());
     doing(view::OpenLearnMoment{"a", "compare", 0});
-    CHECK(compare_look(state).pins.empty());  // the same moment again
+    CHECK(view::compare_look(state).pins.empty());  // the same moment again
     view::apply(state, view::OpenLearnMoment{"a", "compare", 1});
     view::apply(state, view::OpenLearnMoment{"a", "compare", 3});  // before that one was there
     CHECK(says(state.message.words, "after 1 training steps is still being opened"));
@@ -213,12 +214,12 @@ TEST_CASE(
     doing(view::OpenLearnMoment{"a", "compare", 0});
     view::apply(state, view::Unpin{0});
     view::apply(state, view::Unpin{0});
-    CHECK(compare_look(state).pins.empty());
+    CHECK(view::compare_look(state).pins.empty());
     doing(view::OpenLearnMoment{"a", "compare", 3});
-    REQUIRE(compare_look(state).pins.size() == 1);
+    REQUIRE(view::compare_look(state).pins.size() == 1);
     const auto named = [](const view::AppState& of) {
         std::string all;
-        for (const auto& each : view::differences(of, of.compare.pins.at(0)))
+        for (const auto& each : view::differences(of, view::compare_look(of).pins.at(0)))
             all += view::difference_words(each) + "; ";
         return all;
     };
@@ -231,10 +232,10 @@ TEST_CASE(
     const auto read = view::session_from_json(text, "session", context);
     REQUIRE_MESSAGE(read, (read ? "" : read.error().sentence));
     CHECK(view::session_to_json(*read) == text);
-    REQUIRE(compare_look(*read).pins.size() == 1);
+    REQUIRE(view::compare_look(*read).pins.size() == 1);
     CHECK(named(*read) == named(state));
-    CHECK((*compare_look(*read).pins[0].trace)[Stage::weights] ==
-          (*compare_look(state).pins[0].trace)[Stage::weights]);
+    CHECK((*view::compare_look(*read).pins[0].trace)[Stage::weights] ==
+          (*view::compare_look(state).pins[0].trace)[Stage::weights]);
 }
 
 TEST_CASE("a session whose pinned file is gone opens without that pin, and says so") {
@@ -247,7 +248,7 @@ TEST_CASE("a session whose pinned file is gone opens without that pin, and says 
     fs::remove(folder / "pinned.npz");
     const auto opened = open(folder / "s.json");
     REQUIRE_MESSAGE(opened, (opened ? "" : opened.error().sentence));
-    CHECK(compare_look(*opened->session).pins.empty());
+    CHECK(view::compare_look(*opened->session).pins.empty());
     CHECK(opened->notes.find("Left out of what was pinned: ") != std::string::npos);
     CHECK(opened->notes.find("pinned.npz") != std::string::npos);
 }

@@ -1,8 +1,8 @@
 // The training beside the window: what it gives is what the same steps give without a thread, however often it is redirected.
 
-#include "app/jobs/learn.h"
 #include "app/common/actions.h"
 #include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/job.h"
 
 #include <doctest/doctest.h>
 
@@ -31,7 +31,7 @@ AppState learning(Index until) {
     return state;
 }
 
-void settle(jobs::Learn& job, AppState& state) {
+void settle(LearnJob& job, AppState& state) {
     for (int n = 0; n < 3; ++n) {
         job.update(state);
         job.settle();
@@ -43,7 +43,7 @@ void settle(jobs::Learn& job, AppState& state) {
 
 TEST_CASE("the job of Learn gives what the same steps give without it, switched on its way") {
     AppState state = learning(40);
-    jobs::Learn job([] {});
+    LearnJob job([] {});
     job.update(state);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     for (const Action& answer : job.take()) view::apply(state, answer);
@@ -70,7 +70,7 @@ TEST_CASE("the job of Learn gives what the same steps give without it, switched 
 
 TEST_CASE("a training that goes on does not keep the job from ending") {
     const AppState state = learning(kMostLearnSteps);
-    jobs::Learn job([] {});
+    LearnJob job([] {});
     job.update(state);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }

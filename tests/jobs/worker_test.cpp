@@ -1,11 +1,15 @@
 #include "app/jobs/worker.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/saturation/requests.h"
 #include "app/workspaces/saturation/state.h"
 #include "app/workspaces/step/actions.h"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <functional>
 #include <new>
 #include <semaphore>
 #include <thread>
@@ -25,14 +29,31 @@ view::SweepRequest with_seed(std::uint64_t seed) {
     return {settings};
 }
 
-/// A worker and a way to wait for its answers.
-template <class Request>
-struct Rig {
-    typename jobs::Worker<Request>::Run run;
-    typename jobs::Worker<Request>::Requested requested = {};
-    std::counting_semaphore<> woken{0};
-    jobs::Worker<Request> worker{"test", requested, run, [this] { woken.release(); }};
+/// A request that brings what answers it.
+template <class What>
+struct Asked {
+    What what;
+    std::function<view::Action(const What&, const RunControl&)> run;
+    bool operator==(const Asked& other) const { return what == other.what; }
+};
+template <class What>
+view::Action run(const Asked<What>& asked, const RunControl& control) {
+    return asked.run(asked.what, control);
+}
 
+/// A worker and a way to wait for its answers.
+template <class What>
+struct Rig {
+    std::function<view::Action(const What&, const RunControl&)> run;
+    view::RequestKind kind{
+        "test", [](const view::AppState&) -> std::optional<view::Request> { return std::nullopt; }};
+    std::counting_semaphore<> woken{0};
+    jobs::Worker worker{kind, {}, [this] { woken.release(); }};
+
+    void update(const std::optional<What>& what) {
+        if (!what) return worker.update(std::optional<view::Request>());
+        worker.update(std::optional<view::Request>(Asked<What>{*what, run}));
+    }
     bool wait() { return woken.try_acquire_for(std::chrono::minutes(1)); }
     /// What comes next; nothing after a minute.
     view::Actions next() {
@@ -77,35 +98,35 @@ const view::SweepReady* sweep_in(const view::Actions& taken) {
 
 TEST_CASE("a request that was stopped is never answered, and the next one is") {
     Rig<int> rig{square};
-    rig.worker.update(-1);
-    rig.worker.update(2);
+    rig.update(-1);
+    rig.update(2);
     CHECK(square_in(rig.next()) == 4);
     CHECK(rig.worker.take().empty());
 }
 
 TEST_CASE("a request that is not made any more is given up, and may be made again") {
     Rig<int> rig{square};
-    rig.worker.update(-1);
-    rig.worker.update(std::nullopt);
-    rig.worker.update(3);
+    rig.update(-1);
+    rig.update(std::nullopt);
+    rig.update(3);
     CHECK(square_in(rig.next()) == 9);
-    rig.worker.update(std::nullopt);
-    rig.worker.update(3);
+    rig.update(std::nullopt);
+    rig.update(3);
     CHECK(square_in(rig.next()) == 9);
 }
 
 TEST_CASE("an answer that was not taken is thrown away with its request") {
     Rig<int> rig{square};
-    rig.worker.update(3);
+    rig.update(3);
     REQUIRE(rig.wait());
-    rig.worker.update(std::nullopt);
+    rig.update(std::nullopt);
     CHECK(rig.worker.take().empty());
 }
 
 TEST_CASE("a request for curves is answered once, with its own settings") {
     Rig<view::SweepRequest> rig{sweep};
-    rig.worker.update(with_seed(7));
-    rig.worker.update(with_seed(7));
+    rig.update(with_seed(7));
+    rig.update(with_seed(7));
     const view::Actions taken = rig.next();
     const view::SweepReady* ready = sweep_in(taken);
     REQUIRE(ready != nullptr);
@@ -118,7 +139,7 @@ TEST_CASE("a request for curves is answered once, with its own settings") {
 
 TEST_CASE("the newest request wins") {
     Rig<view::SweepRequest> rig{sweep};
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) rig.worker.update(with_seed(seed));
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) rig.update(with_seed(seed));
     std::uint64_t last = 0;
     while (last != 50) {
         REQUIRE(rig.wait());
@@ -133,7 +154,7 @@ TEST_CASE("the newest request wins") {
 
 TEST_CASE("a request that memory does not hold is answered with the reason") {
     Rig<int> rig{[](int, const RunControl&) -> view::Action { throw std::bad_alloc(); }};
-    rig.worker.update(1);
+    rig.update(1);
     const view::Actions taken = rig.next();
     REQUIRE(taken.size() == 1);
     const auto* said = taken.front().as<view::Notify>();
@@ -145,7 +166,7 @@ TEST_CASE("settings without curves are answered with the reason") {
     Rig<view::SweepRequest> rig{sweep};
     view::SweepRequest request = with_seed(1);
     request.settings.keys = 0;
-    rig.worker.update(request);
+    rig.update(request);
     const view::Actions taken = rig.next();
     const view::SweepReady* ready = sweep_in(taken);
     REQUIRE(ready != nullptr);
@@ -158,7 +179,7 @@ TEST_CASE("settings without curves are answered with the reason") {
 }
 
 TEST_CASE("a state is asked for its request, which its answer fulfils") {
-    Rig<view::SweepRequest> rig{sweep, view::requested_sweep};
+    Rig<view::SweepRequest> rig{sweep, view::request_kind<view::requested_sweep>("test")};
     view::AppState state = view::initial_state();
     rig.worker.update(state);
     rig.worker.settle();
@@ -182,7 +203,7 @@ TEST_CASE("progress arrives before the answer, under the worker's name") {
         while (!go.try_acquire() && !control.stop.stop_requested()) std::this_thread::yield();
         return view::StepBy{request};
     }};
-    rig.worker.update(3);
+    rig.update(3);
     const view::Actions first = rig.next();
     REQUIRE(first.size() == 1);
     const auto* progress = first.front().as<view::JobProgress>();
@@ -196,9 +217,9 @@ TEST_CASE("progress arrives before the answer, under the worker's name") {
 
 TEST_CASE("of a request that was stopped no progress arrives, told before or after") {
     Rig<int> rig{reported_square};
-    rig.worker.update(-1);
+    rig.update(-1);
     REQUIRE(rig.wait());  // it told some
-    rig.worker.update(2);
+    rig.update(2);
     rig.worker.settle();
     CHECK(square_in(rig.worker.take()) == 4);
 }
@@ -207,11 +228,11 @@ TEST_CASE("settle waits for the last request, and for nothing where there is non
     Rig<int> rig{square};
     rig.worker.settle();
     CHECK(rig.worker.take().empty());
-    rig.worker.update(4);
+    rig.update(4);
     rig.worker.settle();
     CHECK(square_in(rig.worker.take()) == 16);
-    rig.worker.update(-1);
-    rig.worker.update(std::nullopt);
+    rig.update(-1);
+    rig.update(std::nullopt);
     rig.worker.settle();
     CHECK(rig.worker.take().empty());
 }
@@ -228,8 +249,8 @@ TEST_CASE("a worker ends while it computes: its sweep is cancelled among its dra
             given = *sweep(asked, control).as<view::SweepReady>();
             return given;
         };
-        jobs::Worker<view::SweepRequest> worker("test", view::requested_sweep, run, [] {});
-        worker.update(request);
+        Rig<view::SweepRequest> rig{run};
+        rig.update(request);
         REQUIRE(begun.try_acquire_for(std::chrono::minutes(1)));
         std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it draws
     }

@@ -107,7 +107,8 @@ std::string refusal(const AppState& state, const Case& at) {
 }
 
 void arrive(AppState& state) {
-    for (int n = 0; n < 8 && step_look(state).fade < 1.0; ++n) view::apply(state, view::Tick{1.0});
+    for (int n = 0; n < 8 && view::step_look(state).fade < 1.0; ++n)
+        view::apply(state, view::Tick{1.0});
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ TEST_CASE("a click on a row of the table or on a card explains it") {
         const view::Actions actions = app.ui.click({200.0F, y});
         const auto* chosen = last<view::SelectCost>(actions);
         if (chosen == nullptr) continue;
-        row = row || chosen->item <= view::CostItem::total;
-        card = card || chosen->item == view::CostItem::materialised;
+        row = row || chosen->value <= view::CostItem::total;
+        card = card || chosen->value == view::CostItem::materialised;
     }
     CHECK(row);
     CHECK(card);

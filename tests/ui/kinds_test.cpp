@@ -90,7 +90,7 @@ TEST_CASE("a toggle of B and a list of A change that side alone") {
     const auto toggled = click_until<view::SetKind>(app, {700, 60}, {1250, 130}, 14.0F);
     REQUIRE(toggled);
     CHECK(toggled->side == view::KindsSide::b);
-    CHECK(kinds_controls(app.state).a == view::AttentionKind{});
+    CHECK(kinds_controls(app.state).a == attn::AttentionKind{});
 }
 
 TEST_CASE("both views are drawn at every size, of every pair, and where nothing can be compared") {

@@ -152,7 +152,7 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     ui.frames(1);
     CHECK(state.document().seed == 99);
     CHECK(last<view::SetWorkspace>(ui.press(Key::digit1)));
-    CHECK(last<view::SetWorkspace>(ui.press(kProbeWorkspace.digit)));
+    CHECK(last<view::SetWorkspace>(ui.press(test::kProbeWorkspace.digit)));
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {

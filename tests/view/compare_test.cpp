@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/window/session.h"

@@ -13,6 +13,7 @@
 #include "app/window/session.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/explain_backward.h"
+#include "app/workspaces/step/view.h"
 #include "app/workspaces/step/workspace.h"
 #include "core/cast.h"
 #include "core/rng.h"

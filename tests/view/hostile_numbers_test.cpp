@@ -13,6 +13,7 @@
 #include "app/window/commands.h"
 #include "app/window/journal.h"
 #include "app/window/session.h"
+#include "app/workspaces/large/state.h"
 #include "app/workspaces/saturation/view.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/view.h"

@@ -128,7 +128,7 @@ void for_some_cells(const AppState& state, const OperandId& id, Visit visit) {
         for (Index j = 0; j < values.columns; j += columns) visit(CellRef{id, i, j});
 }
 
-std::vector<OperandId> everything(const AppState& state) {
+std::vector<OperandId> every_operand(const AppState& state) {
     std::vector<OperandId> ids;
     for (const Stage stage : ribbon_stages(state.document())) ids.emplace_back(stage);
     for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
@@ -153,7 +153,7 @@ InspectorView inspect(const AppState& state, const CellRef& cell) {
 TEST_CASE("every printed equality of every stage holds, for every preset") {
     for (const AppState& state : sample_states()) {
         CAPTURE(state.document().title);
-        for (const OperandId& id : everything(state))
+        for (const OperandId& id : every_operand(state))
             for_some_cells(state, id, [&](const CellRef& cell) {
                 const InspectorView view = inspect(state, cell);
                 CHECK_FALSE(view.empty);
@@ -164,7 +164,7 @@ TEST_CASE("every printed equality of every stage holds, for every preset") {
 
 TEST_CASE("the value shown is the value of the trace") {
     for (const AppState& state : sample_states())
-        for (const OperandId& id : everything(state))
+        for (const OperandId& id : every_operand(state))
             for_some_cells(state, id, [&](const CellRef& cell) {
                 CHECK(inspect(state, cell).value == number(*value_at(state, cell)));
             });
@@ -172,7 +172,7 @@ TEST_CASE("the value shown is the value of the trace") {
 
 TEST_CASE("links of the arithmetic point at cells that hold the number they show") {
     for (const AppState& state : sample_states())
-        for (const OperandId& id : everything(state))
+        for (const OperandId& id : every_operand(state))
             for_some_cells(state, id, [&](const CellRef& cell) {
                 for (const Line& line : inspect(state, cell).lines)
                     for (const Piece& piece : line.pieces) {
@@ -247,7 +247,7 @@ TEST_CASE("numbers of a column have as many decimals as seven characters hold") 
 TEST_CASE("links of every table point at cells that hold the number they show") {
     for (const AppState& state : {preset_state("cross-attention"), preset_state("three-heads"),
                                   after(initial_state(), {SetCausal{true}})})
-        for (const OperandId& id : everything(state))
+        for (const OperandId& id : every_operand(state))
             for_some_cells(state, id, [&](const CellRef& cell) {
                 const auto table = inspect(state, cell).table;
                 if (!table) return;

@@ -9,6 +9,7 @@
 #include "app/window/commands.h"
 #include "app/window/journal.h"
 #include "app/window/session.h"
+#include "app/workspaces/large/state.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;

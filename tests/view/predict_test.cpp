@@ -1,6 +1,7 @@
 // Predict, then reveal: a row is guessed before its stage is shown.
 
 #include "app/workspaces/step/predict.h"
+#include "app/common/document/edits.h"
 
 #include <doctest/doctest.h>
 

@@ -302,7 +302,7 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     AppState state = initial_state();
     CHECK(saturation_controls(state).settings.model == SaturationModel::sampled);
     CHECK(saturation_controls(state).pin == 4);
-    apply(state, SetSaturationLogits{{1.0, 2.0}});
+    view::apply(state, SetSaturationLogits{{1.0, 2.0}});
     apply(state, SetSaturationWidth{8});
     apply(state, ShowFiveBars{});
     const SaturationView view = build_saturation_view(state);

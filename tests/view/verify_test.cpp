@@ -1,4 +1,5 @@
 #include "app/common/document/actions.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/requests.h"
 #include "app/workspaces/verify/view.h"
@@ -10,7 +11,6 @@
 
 #include "app/window/requests.h"
 #include "app/window/session.h"
-#include "app/workspaces/verify/workspace.h"
 #include "core/cast.h"
 #include "tests/view/sample_states.h"
 

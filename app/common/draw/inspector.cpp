@@ -21,9 +21,9 @@ using view::InspectorView;
 using view::Line;
 using view::Piece;
 
-constexpr float kFormula = 16.0F;      // design units
-constexpr float kInspectorValue = 28.0F;        // design units: the number that is explained
-constexpr float kWidestLabel = 0.34F;  // of a line that begins with its label
+constexpr float kFormula = 16.0F;         // design units
+constexpr float kInspectorValue = 28.0F;  // design units: the number that is explained
+constexpr float kWidestLabel = 0.34F;     // of a line that begins with its label
 
 view::Color color_of(const Piece& piece, const view::Theme& theme) {
     if (piece.role) return theme.role(*piece.role);
@@ -52,8 +52,8 @@ struct Fragment {
 using Token = std::vector<Fragment>;
 
 bool is_operator(const std::string& word) {
-    constexpr std::array<std::string_view, 6> kSigns{"+", "−", "=", "÷", "·", "×"};
-    return std::ranges::count(kSigns, word) > 0;
+    constexpr std::array<std::string_view, 6> kMarks{"+", "−", "=", "÷", "·", "×"};
+    return std::ranges::count(kMarks, word) > 0;
 }
 
 /// Where lines may break: before a space outside of parentheses, but not after an operator, so that

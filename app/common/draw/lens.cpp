@@ -18,23 +18,23 @@ constexpr view::Point kCell{52.0F, 26.0F};
 constexpr float kPadding = 12.0F;
 constexpr float kAway = 20.0F;  // from the pointer
 
-struct Part {
+struct LensPart {
     Index first = 0;
     Index count = 0;
 };
 
 /// The seven around `middle`, or all.
-Part around(Index middle, Index all) {
+LensPart around(Index middle, Index all) {
     const Index count = std::min(kCells, all);
     return {std::clamp(middle - count / 2, Index{0}, all - count), count};
 }
 
-std::vector<std::string> part_of(const std::vector<std::string>& words, Part part) {
+std::vector<std::string> part_of(const std::vector<std::string>& words, LensPart part) {
     const auto first = words.begin() + part.first;
     return {first, first + part.count};
 }
 
-GridView part_of(const GridView& grid, Part rows, Part columns) {
+GridView part_of(const GridView& grid, LensPart rows, LensPart columns) {
     GridView part = grid;
     part.rows = rows.count;
     part.columns = columns.count;
@@ -98,10 +98,10 @@ bool needs_lens(const GridView& grid, const GridPlace& place, const Frame& frame
 
 void draw_lens(const GridView& grid, const GridPlace& place, const Frame& frame, ImVec2 low,
                ImVec2 high) {
-    const std::optional<Pointed> at = pointed(grid, place);
+    const auto at = pointed(grid, place);
     if (!at || !needs_lens(grid, place, frame)) return;
-    const Part rows = around(at->row, grid.rows);
-    const Part columns = around(at->column, grid.columns);
+    const LensPart rows = around(at->row, grid.rows);
+    const LensPart columns = around(at->column, grid.columns);
     GridView part = part_of(grid, rows, columns);
     part.selected = {at->row - rows.first, at->column - columns.first};
     part.focus_row = part.selected->first;

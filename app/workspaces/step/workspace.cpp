@@ -317,7 +317,7 @@ void still_step(AppState& state) {
 /// The temperature is pulled from one end to the other; or from stage to stage, and from the last to the first again.
 std::optional<Action> move_step(const AppState& state, Movement movement, double part) {
     if (movement == Movement::drag) return SetTemperature{0.25 * std::exp2(4.0 * part)};
-    if (step_look(state).stage == ribbon_stages(state.document()).back()) return GoToEnd{false};
+    if (state.stage == ribbon_stages(state.document()).back()) return GoToEnd{false};
     return StepBy{1};
 }
 

@@ -93,7 +93,7 @@ void draw_temperature(const view::KindSideView& side, Row& row, const Frame& fra
 
 void draw_window_reach(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
     const bool windowed =
-        side.kind.mask == view::KindMask::window || side.kind.mask == view::KindMask::causal_window;
+        side.kind.mask == KindMask::window || side.kind.mask == KindMask::causal_window;
     if (!windowed) return;
     const float width = number_width(frame, "W", view::kMostWindow);
     row.place(width);
@@ -106,8 +106,7 @@ void draw_window_reach(const view::KindSideView& side, Row& row, const Frame& fr
 /// What the operation counts: keys a chunk, latents, states.
 void draw_operation_size(const view::KindSideView& side, Row& row, const Frame& frame,
                          Actions& out) {
-    using view::KindOperation;
-    const view::AttentionKind& kind = side.kind;
+    const AttentionKind& kind = side.kind;
     const auto number = [&](const char* setting, const char* words, Index value, const Tip& tip) {
         const float width = number_width(frame, words, view::kMostLatents);
         row.place(width);
