@@ -1,4 +1,5 @@
 // The Large workspace from the command line: start options and files.
+#include "app/common/workspace.h"
 #include "app/cli/desktop_options.h"
 #include "app/cli/start.h"
 #include "app/common/map/state.h"
@@ -84,8 +85,7 @@ TEST_CASE("start options that cannot be carried out name what was expected") {
                "--go-to is 'here'; expected a query and a key"));
     CHECK(says(start_fault({golden("qkv.npz"), "--planted", "512"}), "expected one of the two"));
     CHECK(says(start_fault({"--workspace", "huge"}),
-               "--workspace is 'huge'; expected step, saturation, large, masks, kinds, numerics, "
-               "cost, heads, lookup, compare, tensors, learn, gradients or verify"));
+               "--workspace is 'huge'; expected " + view::workspace_keys(view::workspaces())));
 }
 
 TEST_CASE("a file that is no matrix is refused by name") {

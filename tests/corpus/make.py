@@ -91,6 +91,8 @@ def main():
                     kept[int(bad[1]) - 1][choices[1]] = draw.choice(choices[2].strip().split(", "))
                 else:
                     del kept[int(bad[1]) - 1]
+            name.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in kept
+                                    if "?" not in each.values()))
             session = name.with_suffix(".json")
             session.unlink(missing_ok=True)
             subprocess.run(["xvfb-run", "-a", program, "--replay", str(name), "--exit-after-replay",

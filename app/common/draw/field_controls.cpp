@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "core/check.h"
 
 namespace attn::ui {
 namespace {

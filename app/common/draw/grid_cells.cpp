@@ -28,9 +28,7 @@ int cell_chars(std::string_view text) {
     }));
 }
 
-int chars_before_point(std::string_view text) {
-    return cell_chars(text.substr(0, text.find('.')));
-}
+int chars_before_point(std::string_view text) { return cell_chars(text.substr(0, text.find('.'))); }
 
 /// ".58" for "0.58", where the zero takes room that the digits need.
 std::string without_zero(std::string text) {

@@ -98,7 +98,8 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     for (const GridView& grid : grids) {
         const GridMargins own = grid_margins(grid, frame, at.cell);
         at.places.push_back({{std::round(left + own.left), top}, {at.cell, at.cell}});
-        left += own.left + at.cell * static_cast<float>(grid.columns) + own.right + frame.px(kGridSetGap);
+        left += own.left + at.cell * static_cast<float>(grid.columns) + own.right +
+                frame.px(kGridSetGap);
     }
     return at;
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/draw/fonts.h"
 #include "app/common/command.h"
+#include "app/common/draw/fonts.h"
 
 struct ImGuiWindow;
 

@@ -21,12 +21,12 @@ using view::TableRow;
 
 // Design units.
 constexpr float kRow = 20.0F;
-constexpr float kLeastLabel = 44.0F;    // or a spare column goes
-constexpr float kInspectorTableGap = 8.0F;            // before each column
-constexpr float kInset = 6.0F;          // of the words within a shaded row
-constexpr float kLeastRows = 6.0F;      // that are worth a scroll of their own
-constexpr std::size_t kMostWhole = 16;  // rows that are never scrolled but with all around them
-constexpr float kBar = 3.0F;            // height of a bar: beneath the numbers, which stay readable
+constexpr float kLeastLabel = 44.0F;        // or a spare column goes
+constexpr float kInspectorTableGap = 8.0F;  // before each column
+constexpr float kInset = 6.0F;              // of the words within a shaded row
+constexpr float kLeastRows = 6.0F;          // that are worth a scroll of their own
+constexpr std::size_t kMostWhole = 16;      // rows that are never scrolled but with all around them
+constexpr float kBar = 3.0F;  // height of a bar: beneath the numbers, which stay readable
 
 /// What stands left and right of the point, over all rows.
 struct Column {

@@ -103,7 +103,8 @@ void draw_track(const Frame& frame, const SlidersPlace& place, double share,
     frame.painter.circle({x, y}, radius, grab);
 }
 
-void draw_words(const Frame& frame, const SlidersPlace& place, const SliderWords& words, bool typing) {
+void draw_words(const Frame& frame, const SlidersPlace& place, const SliderWords& words,
+                bool typing) {
     draw_text_in(frame, frame.fonts.body, place.at, {place.left, place.high.y}, Align::left,
                  frame.theme.text, words.label);
     if (typing) return;
@@ -142,8 +143,9 @@ struct Shown {
 };
 
 /// Label, track and value.
-Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place, const SliderWords& words,
-                  const Shown& shown, const Tip& tip, view::Actions& out) {
+Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place,
+                  const SliderWords& words, const Shown& shown, const Tip& tip,
+                  view::Actions& out) {
     const ImGuiID control = ImGui::GetID(id);
     const bool typing = is_typed_into(frame, control);
     Input input;

@@ -7,9 +7,9 @@ namespace {
 
 // Design units.
 constexpr float kWrap = 420.0F;
-constexpr float kTooltipGap = 8.0F;       // between the tooltip and what it explains
-constexpr float kPointer = 20.0F;  // around the pointer on what is larger than a control
-constexpr float kControl = 72.0F;  // the tallest thing that a tooltip stands beneath
+constexpr float kTooltipGap = 8.0F;  // between the tooltip and what it explains
+constexpr float kPointer = 20.0F;    // around the pointer on what is larger than a control
+constexpr float kControl = 72.0F;    // the tallest thing that a tooltip stands beneath
 
 struct Text {
     const std::string& heading;

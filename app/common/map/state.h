@@ -88,6 +88,7 @@ struct MapLook {
     bool go_to_open = false;  // the field "go to" has the keyboard
     std::string go_to_draft;
 
+    // of the moment: in no session and no journal
     MapSize size;  // of the present document's matrix: see settle_map()
 
     // of the moment: in no session and no journal

@@ -7,7 +7,6 @@
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
 #include "app/window/draw/panels.h"
-#include "app/workspaces/learn/actions.h"
 
 namespace attn::ui {
 namespace {

@@ -52,6 +52,7 @@ struct CostMeasurement {
 
 struct CostLook {
     CostItem item = CostItem::materialised;
+    // of the moment
     bool measures = false;                        // a measurement is asked for
     std::shared_ptr<const CostMeasurement> last;  // from a job; null: none yet
 };

@@ -30,10 +30,14 @@ Result<void> check_controls(const SaturationControls& controls) {
 
 void describe(Visitor& visit, SaturationControls& controls) {
     SaturationSettings& settings = controls.settings;
-    visit("model", settings.model, kModelNames, {.tip = "Where the raw scores z come from"});
+    visit("model", settings.model, kModelNames,
+          {.words = "Model", .tip = "Where the raw scores z come from"});
     visit("logits", settings.logits);
-    visit("keys", settings.keys,
-          {.tip = "n: how many keys the query looks at", .low = kFewestKeys, .high = kMostKeys});
+    About keys{.tip = "n: how many keys the query looks at", .low = kFewestKeys, .high = kMostKeys};
+    if (visit.reads() &&
+        settings.model == SaturationModel::fixed_logits)  // they mean nothing there
+        keys.low = -About{}.high, keys.high = About{}.high;
+    visit("keys", settings.keys, keys);
     visit("trials", settings.trials,
           {.words = "draws",
            .tip = "how many draws of q and the keys the medians are of",

@@ -84,8 +84,8 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
     for (std::size_t n = 0; n < count; n += stride) {
         const float x = left + (right - left) * static_cast<float>(n) /
                                    static_cast<float>(std::max<std::size_t>(count - 1, 1));
-        frame.painter.line({x, box.low.y + frame.px(kWorkspaceHead)}, {x, box.high.y}, frame.theme.line,
-                           frame.px(1));
+        frame.painter.line({x, box.low.y + frame.px(kWorkspaceHead)}, {x, box.high.y},
+                           frame.theme.line, frame.px(1));
         draw_text_in(frame, frame.fonts.digits_small, {x - frame.px(30), box.low.y + frame.px(24)},
                      {x + frame.px(30), box.low.y + frame.px(kWorkspaceHead)}, Align::center,
                      frame.theme.muted, view.ticks[n]);

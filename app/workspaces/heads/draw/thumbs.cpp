@@ -18,9 +18,9 @@ constexpr float kLargest = 112.0F;  // pitch of the pictures
 constexpr float kLeast = 12.0F;
 constexpr float kTitled = 76.0F;  // the least with a title under each
 constexpr float kThumbsTitle = 15.0F;
-constexpr float kThumbsHead = 20.0F;    // labels above the columns
-constexpr float kAround = 12.0F;  // air around the legend
-constexpr int kCautionLines = 6;  // of the caution and the source, as wide as the pictures
+constexpr float kThumbsHead = 20.0F;  // labels above the columns
+constexpr float kAround = 12.0F;      // air around the legend
+constexpr int kCautionLines = 6;      // of the caution and the source, as wide as the pictures
 constexpr double kDimmed = 0.8;
 constexpr double kOff = 0.6;
 constexpr float kMost = 0.42F;  // of the width; while two are compared less
@@ -178,12 +178,13 @@ void draw_axes(const AllHeadsView& view, const Layout& at, ImVec2 low, const Fra
     const auto& labels = named ? view.head_labels : view.head_numbers;
     const auto step = static_cast<std::size_t>(std::ceil(widest(labels) / at.pitch.x));
     if (!named)
-        draw_text_in(frame, font, low, {low.x + at.left - frame.px(8), low.y + frame.px(kThumbsHead)},
-                     Align::left, frame.theme.muted, "head");
+        draw_text_in(frame, font, low,
+                     {low.x + at.left - frame.px(8), low.y + frame.px(kThumbsHead)}, Align::left,
+                     frame.theme.muted, "head");
     for (std::size_t n = 0; n < labels.size(); n += std::max<std::size_t>(step, 1)) {
         const float x = low.x + at.left + at.pitch.x * static_cast<float>(n);
-        draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kThumbsHead)}, Align::center,
-                     frame.theme.muted, labels[n]);
+        draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kThumbsHead)},
+                     Align::center, frame.theme.muted, labels[n]);
     }
     const auto rows = static_cast<std::size_t>(std::ceil(frame.px(kThumbsTitle) / at.pitch.y));
     for (std::size_t n = 0; n < view.layer_labels.size(); n += std::max<std::size_t>(rows, 1)) {

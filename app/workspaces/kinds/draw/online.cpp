@@ -200,7 +200,8 @@ void draw_formulas(const OnlineView& view, ImVec2 low, float width, const Frame&
 
 void draw_state(const OnlineView& view, ImVec2 low, float width, float row_height,
                 const Frame& frame) {
-    float y = draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kOnlineGap / 2);
+    float y =
+        draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kOnlineGap / 2);
     if (!view.result) return;
     y = draw_vectors(*view.result, "result", {low.x, y}, width, row_height, frame) + frame.px(4);
     ImGui::SetCursorScreenPos({low.x, y});

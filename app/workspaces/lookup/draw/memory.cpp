@@ -139,8 +139,9 @@ void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, vie
     draw_temperature(view, {{room.low.x, slider}, {right, slider + frame.px(kSlider)}}, frame, out);
     const float under = slider + frame.px(kSlider);
     const auto over =
-        at.beside ? draw_beside(view, {{right + frame.px(kMemoryGap), room.low.y}, room.high}, frame, out)
-                  : draw_under(view, {{room.low.x, under}, room.high}, frame, out);
+        at.beside
+            ? draw_beside(view, {{right + frame.px(kMemoryGap), room.low.y}, room.high}, frame, out)
+            : draw_under(view, {{room.low.x, under}, room.high}, frame, out);
     if (over) hovered = over;
     Index shown = -1;
     for (std::size_t n = 0; n < view.rows.size(); ++n)

@@ -100,9 +100,10 @@ void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fra
     const auto columns = static_cast<float>(columns_in(view, whole, frame));
     const float width = (whole - frame.px(kListsGap) * (columns - 1)) / columns;
     place_lists(view, whole, frame, [&](std::size_t n, int column, float top) {
-        draw_group(view.groups[n],
-                   {low.x + static_cast<float>(column) * (width + frame.px(kListsGap)), low.y + top},
-                   width, frame, out);
+        draw_group(
+            view.groups[n],
+            {low.x + static_cast<float>(column) * (width + frame.px(kListsGap)), low.y + top},
+            width, frame, out);
     });
 }
 

@@ -125,8 +125,9 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
     const float count = low.x + size.x - frame.px(kCount);
     if (count - words < frame.px(kLeastWords)) return;
     const view::Color color = rule.on ? frame.theme.text : frame.theme.muted;
-    draw_text_in(frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
-                 fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSwitchesGap)));
+    draw_text_in(
+        frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
+        fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSwitchesGap)));
     draw_text_in(frame, frame.fonts.digits_small, {count, low.y}, {low.x + size.x, high},
                  Align::right, color, rule.count);
 }

@@ -118,8 +118,8 @@ void draw_aside(const SaturationView& view, const Place& at, const Frame& frame)
     const float gap = frame.px(kGap);
     const float half = (at.width() - gap) / 2;
     const float top = at.low.y + median_table_height(frame) + frame.px(kSmallGap);
-    draw_text_in(frame, frame.fonts.body, {at.low.x, top}, {at.high.x, top + frame.px(kPanelCaption)},
-                 Align::left, frame.theme.text,
+    draw_text_in(frame, frame.fonts.body, {at.low.x, top},
+                 {at.high.x, top + frame.px(kPanelCaption)}, Align::left, frame.theme.text,
                  fit_text(frame, frame.fonts.body, view.row_caption, at.width()));
     const float bars = top + frame.px(kPanelCaption);
     const float wanted = jacobian_height(view.scaled, half, frame);

@@ -20,7 +20,7 @@ constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeadingHeight = 64.0F;
 constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
 constexpr float kLowWindow = 700.0F;
-constexpr float kHeadingGap = 24.0F;          // between title, formula and badge
+constexpr float kHeadingGap = 24.0F;   // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
 
 /// The line of title and formula: from `low` to `right`, of which `taken` is where they end.

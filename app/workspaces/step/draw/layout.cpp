@@ -195,9 +195,9 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
 
 GridPlace at_right(const GridView& grid, const HeroBox& hero, float row_height, float room,
                    const Frame& frame) {
-    const float width =
-        std::min((room - frame.px(kLayoutGap)) / static_cast<float>(std::max<Index>(grid.columns, 1)),
-                 frame.px(kWidestArmCell));
+    const float width = std::min(
+        (room - frame.px(kLayoutGap)) / static_cast<float>(std::max<Index>(grid.columns, 1)),
+        frame.px(kWidestArmCell));
     return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
 }
 

@@ -17,7 +17,7 @@ using view::ControlsView;
 constexpr float kWidth = 336.0F;
 constexpr float kPad = 16.0F;
 constexpr float kRow = 36.0F;
-constexpr float kModelGap = 6.0F;          // under the button
+constexpr float kModelGap = 6.0F;     // under the button
 constexpr Index kMostFileHeads = 64;  // that the slider reaches
 
 constexpr ImGuiWindowFlags kPopover =
