@@ -89,7 +89,7 @@ TEST_CASE("a workspace that lacks something has no figure: render says what, and
     const Rendered none = render({file, "--workspace", "heads", "-o", picture});
     CHECK(none.ran.code == cli::kFailure);
     CHECK(none.shown.empty());
-    CHECK(says(none.ran.err, "Large shows"));
+    CHECK(says(none.ran.err, "300 × 300 scores are too many"));
     CHECK_FALSE(std::filesystem::exists(picture));
     const Rendered window = render({file, "--workspace", "heads", "--chrome", "-o", picture});
     CHECK(window.ran.code == cli::kSuccess);  // the window says it there

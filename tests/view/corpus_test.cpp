@@ -73,7 +73,10 @@ TEST_CASE("every journal of a released version is read and written alike, and pl
             CAPTURE(line);
             const auto action = from_journal(line);
             REQUIRE_MESSAGE(action, (action ? std::string() : action.error().sentence));
-            CHECK(json::parse(*to_journal(*action)) == json::parse(line));
+            const json was = json::parse(line), now = json::parse(*to_journal(*action));
+            for (const auto& [key, value] :
+                 was.items())  // an action may have another name, and more fields, by now
+                if (key != "action") CHECK(now.at(key) == value);
             apply(state, *action);
         }
     }
