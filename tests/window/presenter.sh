@@ -18,7 +18,7 @@ start --preset three-heads --save-session recorded.json
 
 does '"action":"set_presenter","on":true' press p
 does '"action":"step_by","steps":1' press Right
-never '"action":"set_workspace"' click 40 120 # where the rail was
+never '"action":"set_workspace"' click 40 100 # where the rail was
 does '"action":"show_head"' press h
 does '"action":"toggle_play"' press space
 does '"action":"toggle_play"' press space
@@ -31,7 +31,7 @@ does '"action":"show_help","on":false' press Escape
 does '"action":"show_about","on":true' press ctrl+F1
 does '"action":"show_about","on":false' press Escape
 does '"action":"set_presenter","on":false' press Escape
-does '"action":"set_workspace"' click 40 120
+does '"action":"set_workspace"' click 40 100
 
 does '"action":"set_presenter","on":true' press p
 does '"action":"set_presenter","on":false' press p

@@ -14,7 +14,7 @@ using view::ThemeName;
 
 // Design units.
 constexpr float kItemHeight = 60.0F;
-constexpr float kWordsHeight = 52.0F;  // a lower item has its icon alone
+constexpr float kWordsHeight = 48.0F;  // a lower item has its icon alone
 constexpr float kLeastHeight = 22.0F;
 constexpr int kFootItems = 2;
 constexpr float kIcon = 20.0F;
