@@ -45,7 +45,7 @@ struct Call {
     int rows, columns, depth, depth_first;  // of a product; terms depth_first … depth_end are added
     int depth_end, key_first, key_end, column_first;
     int source_heads, flags, query_offset, unused1;  // flags: kWith…
-    float factor, kept, unused2, unused3;       // scale / temperature; 1 / (1 − p) of dropout
+    float factor, kept, unused2, unused3;  // scale / temperature; 1 / (1 − p) of dropout
     uint seed_low, seed_high, drop_low, drop_high;
 };
 

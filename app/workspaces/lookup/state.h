@@ -22,10 +22,10 @@ struct PermutationResult;
 /// What is looked at.
 struct LookupLook {
     LookupPage page = LookupPage::memory;
-    Index pair = 0;                // of the memory
-    Index row = 0, column = 0;     // of a matrix: query and key of the document
+    Index pair = 0;             // of the memory
+    Index row = 0, column = 0;  // of a matrix: query and key of the document
     // of the moment
-    std::optional<Index> hovered;  // pair under the pointer
+    std::optional<Index> hovered;                          // pair under the pointer
     std::shared_ptr<const SimilarityResult> similarity;    // null: not computed
     std::shared_ptr<const PermutationResult> permutation;  // null: not computed
 };
