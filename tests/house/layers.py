@@ -69,7 +69,7 @@ def names_of(room, sources):
             for kept in re.findall(r"^inline constexpr (?:Look|Controls)<(\w+)> (\w+);", text, re.M):
                 names |= set(kept)
             names |= set(re.findall(r"^struct (\w+) \{(?:(?!^struct ).)*?constexpr Meta kMeta", text, re.M | re.S))
-            names |= set(re.findall(r"^using (\w+) = SetField<", text, re.M))
+            names |= set(re.findall(r"^using (\w+) =\s+SetField<", text, re.M))
     return names
 
 

@@ -7,7 +7,7 @@ import layers
 
 ROOM = {"app/workspaces/step/state.h": "#pragma once\ninline constexpr Look<StepLook> step_look;\n"
                                        "struct StepBy {\n    static constexpr Meta kMeta{\"\", {}};\n};\n"
-                                       "using SetStepSpeed = SetField<StepLook, 1>;\n"}
+                                       "using SetStepSpeed =\n    SetField<StepLook, 1>;\n"}
 failed = []
 
 
