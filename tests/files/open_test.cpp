@@ -112,10 +112,11 @@ TEST_CASE(
     write_arrays(scratch / "plain.npz", {"Q", "K", "V"});
     CHECK_FALSE(opened_state(scratch / "plain.npz").document().d_output.at(0));
 
+    const std::vector<float> ones(6, 1.0F);
     std::vector<NpzEntry> entries;
     for (const std::string name : {"Q", "K", "V"})
-        entries.push_back({name, {2, 2, 1}, std::vector<float>(4, 1.0F)});
-    entries.push_back({"dO", {2, 3, 1}, std::vector<float>(6, 1.0F)});
+        entries.push_back({name, {2, 2, 1}, std::span(ones).first(4)});
+    entries.push_back({"dO", {2, 3, 1}, ones});
     REQUIRE(write_npz(scratch / "other.npz", entries));
     const view::AppState other = opened_state(scratch / "other.npz");
     CHECK_FALSE(other.document().d_output.at(0));

@@ -94,7 +94,7 @@ bool is_turned(const AxisLabels& labels, const Frame& frame) {
 float turn_of(const AxisLabels& labels, const Frame& frame) {
     const float sine = std::min(line_of(labels, frame) / std::max(labels.pitch, 0.01F), 1.0F);
     const float degrees = std::asin(sine) * 180.0F / std::numbers::pi_v<float>;
-    return std::clamp(degrees, kLeastTurn, kMostTurn);
+    return within(degrees, kLeastTurn, kMostTurn);
 }
 
 bool is_staggered(const AxisLabels& labels, const Frame& frame) {

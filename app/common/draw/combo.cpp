@@ -63,7 +63,7 @@ int moved_row(int row, int count) {
     const int steps = (is_pressed(Key::down, true) ? 1 : 0) - (is_pressed(Key::up, true) ? 1 : 0);
     if (is_pressed(Key::home)) row = 0;
     if (is_pressed(Key::end)) row = count - 1;
-    return std::clamp(row + steps, 0, std::max(0, count - 1));
+    return within(row + steps, 0, count - 1);
 }
 
 std::optional<int> draw_rows(const Frame& frame, const Options& options, int row, bool scroll) {

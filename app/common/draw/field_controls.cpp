@@ -70,7 +70,7 @@ struct Control {
     std::optional<view::FieldValue> slider(Index value, Index low, Index high) const {
         const SliderWords shown{now.words, std::to_string(value), std::to_string(high)};
         const float room = ImGui::GetWindowSize().x * 0.3F;
-        const float width = std::clamp(room, slider_width(frame, shown), frame.px(kSlider));
+        const float width = within(room, slider_width(frame, shown), frame.px(kSlider));
         place(frame, width);
         return log_slider(frame, id.c_str(), shown, value, low, high, width, tip, out);
     }

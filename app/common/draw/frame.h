@@ -8,6 +8,14 @@
 
 namespace attn::ui {
 
+/// The nearest of low … high; low where a window is so small that high lies below it (std::clamp is undefined there).
+/// NaN stays NaN.
+template <class T>
+constexpr T within(T value, T low, T high) {
+    if (high < low || value < low) return low;
+    return high < value ? high : value;
+}
+
 class FocusRing;
 
 /// What every panel is given besides its view. Lives as long as one frame.

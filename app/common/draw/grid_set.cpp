@@ -59,7 +59,7 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
         around = margins_of(grids, at.cell, frame);
         const float across = (slot.x - around.left - around.right) / cells.x;
         const float down = (slot.y - around.top - around.bottom) / cells.y;
-        at.cell = std::clamp(std::min(across, down), 1.0F, frame.px(kLargestCell));
+        at.cell = within(std::min(across, down), 1.0F, frame.px(kLargestCell));
     }
     if (at.cell >= frame.px(kWhole)) at.cell = std::floor(at.cell);
     for (int n = 0; n < count; ++n) {
@@ -90,7 +90,7 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
         }
         const float across = (high.x - low.x - around) / std::max(columns, 1.0F);
         const float down = (high.y - low.y - most.top - most.bottom) / cells_of(grids).y;
-        at.cell = std::clamp(std::min(across, down), 1.0F, frame.px(kLargestCell));
+        at.cell = within(std::min(across, down), 1.0F, frame.px(kLargestCell));
     }
     if (at.cell >= frame.px(kWhole)) at.cell = std::floor(at.cell);
     const float top = std::round(low.y + margins_of(grids, at.cell, frame).top);

@@ -26,7 +26,7 @@ struct LensPart {
 /// The seven around `middle`, or all.
 LensPart around(Index middle, Index all) {
     const Index count = std::min(kCells, all);
-    return {std::clamp(middle - count / 2, Index{0}, all - count), count};
+    return {within(middle - count / 2, Index{0}, all - count), count};
 }
 
 std::vector<std::string> part_of(const std::vector<std::string>& words, LensPart part) {

@@ -34,7 +34,7 @@ std::optional<std::string> list_field(const Frame& frame, const char* id, const 
                                       const std::string& text, const Tip& tip, view::Actions& out) {
     const float words = frame.text_width(frame.fonts.body, label) + frame.px(8);
     const float wanted = frame.text_width(frame.fonts.digits, text) + frame.px(16);
-    const float width = std::clamp(wanted, frame.px(kLeast), frame.px(kMost));
+    const float width = within(wanted, frame.px(kLeast), frame.px(kMost));
     flow(frame, words + width);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 low{at.x + words, at.y};

@@ -54,7 +54,7 @@ void scroll_by_keys(const Frame& frame) {
     const float pages = pressed(view::Key::page_down) - pressed(view::Key::page_up);
     const float way = lines * frame.px(40) + pages * ImGui::GetWindowHeight() * 0.9F;
     if (way != 0.0F)
-        ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + way, 0.0F, ImGui::GetScrollMaxY()));
+        ImGui::SetScrollY(within(ImGui::GetScrollY() + way, 0.0F, ImGui::GetScrollMaxY()));
 }
 
 }  // namespace attn::ui

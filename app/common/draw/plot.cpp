@@ -27,7 +27,7 @@ std::size_t x_stride(const PlotCanvas& canvas) {
         widest = std::max(widest, canvas.frame.text_width(canvas.frame.fonts.digits_small, label));
     const float step = canvas.x(canvas.plot.x_ticks[1]) - canvas.x(canvas.plot.x_ticks[0]);
     const float needed = std::ceil((widest + canvas.frame.px(6)) / std::max(step, 1.0F));
-    return static_cast<std::size_t>(std::clamp(needed, 1.0F, 16.0F));
+    return static_cast<std::size_t>(within(needed, 1.0F, 16.0F));
 }
 
 PlotInput read_marker(const PlotCanvas& canvas, const char* id) {

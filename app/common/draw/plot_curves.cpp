@@ -58,7 +58,7 @@ void draw_dashes(view::Painter& painter, Point from, Point to, float walked, flo
                  view::Color color, float thickness) {
     const float length = std::hypot(to.x - from.x, to.y - from.y);
     const auto at = [&](float along) {
-        const float t = std::clamp(along / length, 0.0F, 1.0F);
+        const float t = within(along / length, 0.0F, 1.0F);
         return Point{from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t};
     };
     const float period = 1.7F * dash;
@@ -130,11 +130,11 @@ float PlotCanvas::y(double value) const {
     const double share = plot.log_y
                              ? std::log(value / plot.y_low) / std::log(plot.y_high / plot.y_low)
                              : (value - plot.y_low) / (plot.y_high - plot.y_low);
-    return high.y - (high.y - low.y) * static_cast<float>(std::clamp(share, -0.5, 1.5));
+    return high.y - (high.y - low.y) * static_cast<float>(within(share, -0.5, 1.5));
 }
 
 double PlotCanvas::value_at(float x) const {
-    const double share = std::clamp((x - low.x) / (high.x - low.x), 0.0F, 1.0F);
+    const double share = within((x - low.x) / (high.x - low.x), 0.0F, 1.0F);
     if (!plot.log_x) return plot.x_low + (plot.x_high - plot.x_low) * share;
     return plot.x_low * std::pow(plot.x_high / plot.x_low, share);
 }
@@ -153,7 +153,7 @@ void draw_marker(const PlotCanvas& canvas) {
                               canvas.frame.px(1));
     for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
         if (std::isnan(canvas.plot.marker_ys[n])) continue;
-        const float y = std::clamp(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
+        const float y = within(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
         canvas.frame.painter.circle({x, y}, canvas.frame.px(kMarkerRing),
                                     canvas.frame.theme.background);
         canvas.frame.painter.circle({x, y}, canvas.frame.px(kMarkerPoint),
@@ -188,7 +188,7 @@ void draw_marks(const PlotCanvas& canvas) {
     for (const view::PlotMark& mark : canvas.plot.marks) {
         above = !above;
         const float x = canvas.x(mark.x);
-        const float y = std::clamp(canvas.y(mark.y), canvas.low.y, canvas.high.y);
+        const float y = within(canvas.y(mark.y), canvas.low.y, canvas.high.y);
         const view::Color color = frame.theme.role(mark.role);
         frame.painter.circle({x, y}, arm * 1.6F, frame.theme.background);
         if (mark.cross) {

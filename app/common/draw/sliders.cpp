@@ -29,7 +29,7 @@ struct Scale {
     /// How far along the track a value stands, 0…1.
     double share(double value) const {
         const double at = std::log(value / low) / std::log(high / low);
-        return std::isnan(at) ? 0.0 : std::clamp(at, 0.0, 1.0);
+        return std::isnan(at) ? 0.0 : within(at, 0.0, 1.0);
     }
     double at(double share) const { return low * std::pow(high / low, share); }
     /// The power of `base` next to the value; the value itself when that stands further off than
@@ -123,7 +123,7 @@ std::optional<double> pulled_to(const Frame& frame, const SlidersPlace& place, d
     const bool moved = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0.0F).x != 0.0F;
     const float grab = first + span * static_cast<float>(share);
     if (!moved && std::abs(pressed - grab) <= radius) return std::nullopt;
-    return std::clamp((ImGui::GetMousePos().x - first) / span, 0.0F, 1.0F);
+    return within((ImGui::GetMousePos().x - first) / span, 0.0F, 1.0F);
 }
 
 /// What was done to a slider in this frame.
@@ -181,7 +181,7 @@ Index next_whole(const Frame& frame, Index value, Index low, Index high) {
         value = static_cast<Index>(std::exp2(std::ceil(power) - 1.0));
     if (take_key(frame, Key::home)) value = low;
     if (take_key(frame, Key::end)) value = high;
-    return std::clamp(value, low, high);
+    return within(value, low, high);
 }
 
 /// Tenths of the value's decade on or back: 0.99, 1.0, 1.1.
@@ -189,7 +189,7 @@ double stepped_real(double value, int steps, double low, double high) {
     const double decade = std::floor(std::log10(value * (1.0 + steps * kHair)));
     const double step = std::pow(10.0, decade - 1.0);
     const double next = std::round(value / step + steps) * step;
-    return std::clamp(std::round(next * 1000.0) / 1000.0, low, high);
+    return within(std::round(next * 1000.0) / 1000.0, low, high);
 }
 
 double next_real(const Frame& frame, double value, double low, double high) {
@@ -219,8 +219,7 @@ std::optional<Index> log_slider(const Frame& frame, const char* id, const Slider
     const Shown shown{scale.share(static_cast<double>(value)), scale.stops(2.0), draft};
     const Input input =
         draw_slider(frame, id, place_slider(frame, words, width), words, shown, tip, out);
-    Index chosen =
-        std::clamp<Index>(value + input.wheel, std::min(low, value), std::max(high, value));
+    Index chosen = within<Index>(value + input.wheel, std::min(low, value), std::max(high, value));
     if (input.share)
         chosen =
             static_cast<Index>(std::round(scale.held(scale.at(*input.share), 2.0, input.magnet)));

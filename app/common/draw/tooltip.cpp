@@ -38,8 +38,7 @@ bool fits(ImVec2 at, ImVec2 size) {
 
 ImVec2 on_screen(ImVec2 at, ImVec2 size) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    return {std::clamp(at.x, 0.0F, std::max(0.0F, display.x - size.x)),
-            std::clamp(at.y, 0.0F, std::max(0.0F, display.y - size.y))};
+    return {within(at.x, 0.0F, display.x - size.x), within(at.y, 0.0F, display.y - size.y)};
 }
 
 /// Beside `low` … `high`: beneath or to the right first, then where there is room.

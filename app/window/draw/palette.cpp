@@ -51,7 +51,7 @@ void choose(const Command& command, view::Actions& out) {
 /// As many as the window has room for.
 std::size_t most_rows(const Frame& frame) {
     const float room = ImGui::GetIO().DisplaySize.y - frame.px(kAround + 48);
-    return static_cast<std::size_t>(std::clamp(room / frame.px(kRow), 1.0F, kMostRows));
+    return static_cast<std::size_t>(within(room / frame.px(kRow), 1.0F, kMostRows));
 }
 
 void draw_rows(const view::AppState& state, const std::vector<Command>& found, const Frame& frame,

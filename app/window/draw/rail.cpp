@@ -49,7 +49,7 @@ struct RailItem {
 float item_height(std::size_t workspaces, const Frame& frame) {
     const auto count = static_cast<float>(workspaces + kFootItems);
     const float room = ImGui::GetContentRegionAvail().y / count - ImGui::GetStyle().ItemSpacing.y;
-    return std::clamp(std::floor(room), frame.px(kLeastHeight), frame.px(kItemHeight));
+    return within(std::floor(room), frame.px(kLeastHeight), frame.px(kItemHeight));
 }
 
 bool draw_item(const RailItem& item, bool current, float height, const Frame& frame) {

@@ -52,8 +52,8 @@ void place_side(const AppState& state, const Frame& frame, Regions& r) {
     area.work.high.x -= strip;
     const bool narrow = is_narrow(frame);
     if (!state.inspector.value_or(!narrow)) return;
-    const float wanted = std::clamp(ImGui::GetIO().DisplaySize.x * 0.24F, frame.px(kInspectorLeast),
-                                    frame.px(kInspectorMost));
+    const float wanted = within(ImGui::GetIO().DisplaySize.x * 0.24F, frame.px(kInspectorLeast),
+                                frame.px(kInspectorMost));
     const float width = std::min(wanted, area.work.size().x * (narrow ? 0.9F : 0.5F));
     (narrow ? area.drawer : area.inspector) = width;
 }

@@ -43,14 +43,14 @@ struct Canvas {
 bool is_empty(const PixelRect& rect) { return rect.right <= rect.left || rect.bottom <= rect.top; }
 
 /// A texel at the edge may stand for fewer cells than the others: it is cut where the matrix ends.
-PixelRect within(const PixelRect& rect, const PixelRect& bounds) {
+PixelRect intersection(const PixelRect& rect, const PixelRect& bounds) {
     return {std::max(rect.left, bounds.left), std::max(rect.top, bounds.top),
             std::min(rect.right, bounds.right), std::min(rect.bottom, bounds.bottom)};
 }
 
 void draw_picture(const Canvas& canvas, const view::MapPicture& picture) {
     const PixelRect& whole = picture.where;
-    const PixelRect part = canvas.visible(within(whole, canvas.scene.view.matrix));
+    const PixelRect part = canvas.visible(intersection(whole, canvas.scene.view.matrix));
     if (is_empty(part)) return;
     const auto u = [&](double x) {
         return static_cast<float>((x - whole.left) / (whole.right - whole.left));
@@ -173,10 +173,8 @@ void draw_plate(const Canvas& canvas, ImVec2 low, const Font& font, const std::s
     const Frame& frame = canvas.scene.frame;
     const ImVec2 size{frame.text_width(font, text) + frame.px(16), font.px + frame.px(12)};
     const float pad = frame.px(4);
-    low.x = std::clamp(low.x, canvas.area.low.x + pad,
-                       std::max(canvas.area.low.x + pad, canvas.area.high.x - pad - size.x));
-    low.y = std::clamp(low.y, canvas.area.low.y + pad,
-                       std::max(canvas.area.low.y + pad, canvas.area.high.y - pad - size.y));
+    low.x = within(low.x, canvas.area.low.x + pad, canvas.area.high.x - pad - size.x);
+    low.y = within(low.y, canvas.area.low.y + pad, canvas.area.high.y - pad - size.y);
     const ImVec2 high{low.x + size.x, low.y + size.y};
     frame.painter.rect(low, high, view::translucent(frame.theme.raised, 0.94), frame.px(4));
     frame.painter.outline(low, high, frame.theme.line, frame.px(1), frame.px(4));

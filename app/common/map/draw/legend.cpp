@@ -19,8 +19,7 @@ void draw_ticks(const view::MapLegend& legend, const Area& bar, const Frame& fra
     for (const view::MapLegend::Tick& tick : legend.ticks) {
         const float x = std::round(bar.low.x + bar.width() * static_cast<float>(tick.at));
         const float width = frame.text_width(font, tick.label);
-        const float left =
-            std::clamp(x - width / 2, bar.low.x, std::max(bar.low.x, bar.high.x - width));
+        const float left = within(x - width / 2, bar.low.x, bar.high.x - width);
         frame.painter.line({x, bar.high.y}, {x, bar.high.y + frame.px(3)}, frame.theme.muted,
                            frame.px(1));
         if (left < taken + frame.px(8)) continue;

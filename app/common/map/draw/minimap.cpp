@@ -26,11 +26,9 @@ void draw_view(const MapScene& scene, const Area& map) {
     const view::PixelRect& seen = scene.view.minimap.view;
     const auto span = [&](double from, double to, float low, float high) {
         const double length = high - low;
-        const double middle = std::clamp((from + to) / 2, 0.0, 1.0) * length;
+        const double middle = within((from + to) / 2, 0.0, 1.0) * length;
         const double half = std::max((to - from) / 2 * length, 0.5 * scene.frame.px(kLeastView));
-        const auto at = [&](double x) {
-            return low + static_cast<float>(std::clamp(x, 0.0, length));
-        };
+        const auto at = [&](double x) { return low + static_cast<float>(within(x, 0.0, length)); };
         return std::pair{at(middle - half), at(middle + half)};
     };
     const auto [left, right] = span(seen.left, seen.right, map.low.x, map.high.x);
@@ -66,7 +64,7 @@ void read_press(const MapScene& scene, const Area& map) {
     if (!ImGui::IsItemActive()) return;
     const ImVec2 mouse = ImGui::GetMousePos();
     const auto share = [](float at, float low, float high) {
-        return std::clamp(static_cast<double>((at - low) / (high - low)), 0.0, 1.0);
+        return within(static_cast<double>((at - low) / (high - low)), 0.0, 1.0);
     };
     const view::MapCamera camera = view::centred_at(
         scene.look, share(mouse.x, map.low.x, map.high.x), share(mouse.y, map.low.y, map.high.y));

@@ -71,8 +71,7 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks, 
         const std::string label =
             mark->room > 0.0 ? fit_text(ruler.frame, font, mark->label, room) : mark->label;
         const float width = ruler.frame.text_width(font, label);
-        const float left =
-            std::clamp(x - width / 2, area.low.x, std::max(area.low.x, area.high.x - width));
+        const float left = within(x - width / 2, area.low.x, area.high.x - width);
         if (left != x - width / 2 && !is_number(label)) continue;
         if (!places.take(left, left + width)) continue;
         ruler.frame.painter.text(font,
@@ -93,8 +92,7 @@ void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
                                  ruler.ink(*mark), ruler.frame.px(1));
         if (mark->label.empty()) continue;
         const float half = font.px * 0.6F;
-        const float middle =
-            std::clamp(y, area.low.y + half, std::max(area.low.y + half, area.high.y - half));
+        const float middle = within(y, area.low.y + half, area.high.y - half);
         if (!places.take(middle - half, middle + half)) continue;
         draw_text_in(ruler.frame, font, {area.low.x, middle - half}, {right, middle + half},
                      Align::right, ruler.ink(*mark),
@@ -111,7 +109,7 @@ void draw_pointer(const MapScene& scene, const Rulers& at) {
     const auto span = [thick](float origin, double from, double to, float low, float high) {
         const float a = std::round(origin + static_cast<float>(from));
         const float b = std::max(a + thick, std::round(origin + static_cast<float>(to)));
-        return std::pair{std::clamp(a, low, high), std::clamp(b, low, high)};
+        return std::pair{within(a, low, high), within(b, low, high)};
     };
     const auto [left, right] =
         span(at.canvas.low.x, cell.left, cell.right, at.canvas.low.x, at.canvas.high.x);

@@ -45,7 +45,7 @@ void draw_row(const CostRowView& row, const CostBox& line, const Frame& frame, v
     if (clicked || pressed_by_key(frame)) out.push_back(view::SelectCost{row.item});
     if (row.selected || hovered)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
-    const float share = line.width() * static_cast<float>(std::clamp(row.share, 0.0, 1.0));
+    const float share = line.width() * static_cast<float>(within(row.share, 0.0, 1.0));
     if (row.item != view::CostItem::total)
         frame.painter.rect(line.low, {line.low.x + share, line.high.y},
                            view::translucent(frame.theme.role(Role::weight), kShareInk));

@@ -79,8 +79,8 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
     const float right = box.high.x - frame.px(kNumbers);
     const std::size_t count = view.ticks.size();
     const float room = std::max((right - left) / frame.px(kTick), 1.0F);  // names beside each other
-    const std::size_t stride = std::max<std::size_t>(
-        1, count / std::clamp<std::size_t>(static_cast<std::size_t>(room), 1, 6));
+    const std::size_t stride =
+        std::max<std::size_t>(1, count / within<std::size_t>(static_cast<std::size_t>(room), 1, 6));
     for (std::size_t n = 0; n < count; n += stride) {
         const float x = left + (right - left) * static_cast<float>(n) /
                                    static_cast<float>(std::max<std::size_t>(count - 1, 1));
@@ -109,7 +109,7 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     const float top = box.low.y + frame.px(kWorkspaceHead);
     const auto count = static_cast<float>(std::max<std::size_t>(view.rows.size(), 1));
     const float fitting = (box.high.y - top) / count;
-    const float height = std::clamp(fitting, frame.px(kLowest), frame.px(kTallest));
+    const float height = within(fitting, frame.px(kLowest), frame.px(kTallest));
     const float bar = fitting < height ? ImGui::GetStyle().ScrollbarSize : 0.0F;
     const float scroll = ImGui::GetScrollY();
     for (std::size_t n = 0; n < view.rows.size(); ++n) {

@@ -79,7 +79,7 @@ void draw_clip(const view::HeadsControls& now, const Frame& frame, view::Actions
     if (const auto limit = real_slider(
             frame, "limit", {"≥", view::number(now.clip_limit), "0.0000"}, now.clip_limit,
             kLeastLimit, 1.0, frame.px(kSlider), {"Least mean weight of a clipped key", ""}, out))
-        out.push_back(view::ClipSinks{"limit", std::clamp(*limit, kLeastLimit, 1.0)});
+        out.push_back(view::ClipSinks{"limit", within(*limit, kLeastLimit, 1.0)});
 }
 
 void draw_drawing(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
@@ -143,8 +143,8 @@ void draw_filter(const AllHeadsView& view, const Frame& frame, view::Actions& ou
     flow(frame, frame.px(kSlider));
     if (const auto least =
             real_slider(frame, "least", {"≥", view::number(now.least), "00.0000"},
-                        std::clamp(now.least, kLeastLimit, now.least_high), kLeastLimit,
-                        now.least_high, frame.px(kSlider), {"The least that passes", ""}, out))
+                        within(now.least, kLeastLimit, now.least_high), kLeastLimit, now.least_high,
+                        frame.px(kSlider), {"The least that passes", ""}, out))
         out.push_back(view::FilterHeadsByMeasure{measure, *least});
 }
 

@@ -116,7 +116,7 @@ std::optional<Index> word_at(const char* id, const Columns& at, float low, float
         id, {std::max(high - low, 1.0F), std::max(at.pitch * static_cast<float>(count), 1.0F)});
     if (!ImGui::IsItemHovered()) return std::nullopt;
     const auto n = static_cast<Index>((ImGui::GetMousePos().y - at.top) / at.pitch);
-    return std::clamp<Index>(n, 0, static_cast<Index>(count) - 1);
+    return within<Index>(n, 0, static_cast<Index>(count) - 1);
 }
 
 /// The pointed query.
@@ -252,7 +252,7 @@ std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, floa
     const float above = std::min(room.x, (room.y - gap) / 2);
     const float one = view.image ? std::max(beside, above) : std::min(room.x, room.y);
     PatchSquare square{low, 0.0F, view.patch_side};
-    square.edge = std::clamp(one / static_cast<float>(square.side), 1.0F, frame.px(kLargestPatch));
+    square.edge = within(one / static_cast<float>(square.side), 1.0F, frame.px(kLargestPatch));
     const auto clicked_in = [&](const char* id) {
         if (const auto patch = draw_patch_marks(chips, square, id, frame)) clicked = patch;
     };
@@ -303,12 +303,12 @@ ImVec2 cell_in(const view::GridView& grid, const Box& room, const Frame& frame,
     ImVec2 cell{frame.px(kWidestCell), frame.px(kWidestCell)};
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
         around = grid_margins(grid, frame, cell);
-        cell.x = std::clamp((room.size().x - around.left - around.right) /
-                                static_cast<float>(std::max<Index>(grid.columns, 1)),
-                            1.0F, frame.px(kWidestCell));
-        cell.y = std::clamp((room.size().y - around.top - around.bottom) /
-                                static_cast<float>(std::max<Index>(grid.rows, 1)),
-                            1.0F, std::min(frame.px(kWidestCell), 4 * cell.x));
+        cell.x = within((room.size().x - around.left - around.right) /
+                            static_cast<float>(std::max<Index>(grid.columns, 1)),
+                        1.0F, frame.px(kWidestCell));
+        cell.y = within((room.size().y - around.top - around.bottom) /
+                            static_cast<float>(std::max<Index>(grid.rows, 1)),
+                        1.0F, std::min(frame.px(kWidestCell), 4 * cell.x));
     }
     return cell;
 }

@@ -169,9 +169,9 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
         draw_row(table.rows[n], top, at, width, frame);
     }
     if (!over || table.rows.empty()) return;
-    const auto n = static_cast<std::size_t>(
-        std::clamp((ImGui::GetMousePos().y - low.y) / frame.px(kListingRow), 0.0F,
-                   static_cast<float>(table.rows.size() - 1)));
+    const auto n =
+        static_cast<std::size_t>(within((ImGui::GetMousePos().y - low.y) / frame.px(kListingRow),
+                                        0.0F, static_cast<float>(table.rows.size() - 1)));
     press_head(table.rows[n].place, false, out);
 }
 

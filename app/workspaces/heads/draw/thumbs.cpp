@@ -38,9 +38,7 @@ struct Layout {
     float height() const { return top + pitch.y * static_cast<float>(rows); }
 };
 
-float gap_of(float pitch, const Frame& frame) {
-    return std::clamp(pitch * 0.1F, 1.0F, frame.px(10));
-}
+float gap_of(float pitch, const Frame& frame) { return within(pitch * 0.1F, 1.0F, frame.px(10)); }
 
 Layout by_layer(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     Layout at;
@@ -50,7 +48,7 @@ Layout by_layer(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     at.rows = view.layers;
     const float across = (room.x - at.left) / static_cast<float>(at.columns);
     const float down = (room.y - at.top) / static_cast<float>(at.rows);
-    float pitch = std::clamp(std::min(across, down), frame.px(kLeast), frame.px(kLargest));
+    float pitch = within(std::min(across, down), frame.px(kLeast), frame.px(kLargest));
     pitch = std::max(std::min(pitch, across), 1.0F);  // rows scroll, columns do not
     at.pitch = {pitch, pitch};
     at.side = std::max(pitch - gap_of(pitch, frame), 1.0F);
@@ -130,7 +128,7 @@ void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame&
     }
     if (thumb.change.empty()) return;
     const float strip = std::min(frame.px(5), (high.y - low.y) * 0.25F);
-    const float width = (high.x - low.x) * std::clamp(thumb.change_share, 0.0F, 1.0F);
+    const float width = (high.x - low.x) * within(thumb.change_share, 0.0F, 1.0F);
     frame.painter.rect({low.x, high.y - strip}, high, frame.theme.background);
     frame.painter.rect({low.x, high.y - strip}, {low.x + width, high.y}, frame.theme.text);
     const Font& font = frame.fonts.small;
@@ -146,7 +144,7 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
                 const Frame& frame) {
     const HeadThumb& thumb = view.thumbs[n];
     const float width = at.side * std::min(1.0F, 1.0F / std::max(thumb.aspect, 0.25F));
-    const float height = at.side * std::clamp(thumb.aspect, 0.25F, 1.0F);
+    const float height = at.side * within(thumb.aspect, 0.25F, 1.0F);
     const ImVec2 low{std::round(from.x), std::round(from.y)};
     const ImVec2 high{low.x + width, low.y + height};
     frame.painter.image(view.picture, low, high, thumb.part);

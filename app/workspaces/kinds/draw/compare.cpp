@@ -71,13 +71,13 @@ Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const F
         const float down =
             (room.y - frame.px(kHeading + kBar) - at.formula - words_above(grid, cell, frame)) /
             rows;
-        cell = std::clamp(std::min(across, down), 1.0F, frame.px(kLargestCell));
+        cell = within(std::min(across, down), 1.0F, frame.px(kLargestCell));
     }
     at.cell = cell >= frame.px(8) ? std::floor(cell) : cell;
     const float width = at.cell * keys;
     const float side = beside(grid, at.cell, frame);
     const float spare = room.x - at.labels - 3 * width - 2 * side;
-    const float gap = std::clamp(spare / 2, frame.px(kGap), frame.px(6 * kGap));
+    const float gap = within(spare / 2, frame.px(kGap), frame.px(6 * kGap));
     at.columns[0] = {low.x + at.labels, width + side};
     at.columns[1] = {at.columns[0].left + at.columns[0].width + gap, width + side};
     at.columns[2] = {at.columns[1].left + at.columns[1].width + gap, width};

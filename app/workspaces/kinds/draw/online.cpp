@@ -48,7 +48,7 @@ struct Bars {
 
     float y(double value) const {
         const auto share = static_cast<float>((value - low) / (high - low));
-        return foot - (foot - top) * std::clamp(share, 0.0F, 1.0F);
+        return foot - (foot - top) * within(share, 0.0F, 1.0F);
     }
 };
 
@@ -221,8 +221,8 @@ void draw_online(const OnlineView& view, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float around = frame.px(kAroundVectors);
-    const float row = std::clamp((room.y * kVectors - around) / kVectorRows, frame.px(kLeastHeight),
-                                 frame.px(kLargestHeight));
+    const float row = within((room.y * kVectors - around) / kVectorRows, frame.px(kLeastHeight),
+                             frame.px(kLargestHeight));
     const float vectors = around + row * kVectorRows;  // kept free before the last step too
     const float foot = draw_keys(view, {low.x, low.y + frame.px(8)},
                                  {room.x, room.y - vectors - frame.px(16)}, frame);

@@ -95,8 +95,7 @@ void draw_bar(const LargeScene& scene, const Area& room) {
     const auto fill = [&](double share, view::Color color) {
         frame.painter.rect(
             {room.low.x, top},
-            {room.low.x + room.width() * static_cast<float>(std::clamp(share, 0.0, 1.0)),
-             top + height},
+            {room.low.x + room.width() * static_cast<float>(within(share, 0.0, 1.0)), top + height},
             color, height / 2);
     };
     fill(1.0, frame.theme.line);

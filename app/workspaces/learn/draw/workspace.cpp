@@ -39,8 +39,7 @@ void draw_learn_plot(const view::PlotView& plot, const char* id, const Box& box,
         if (newest ? view.scrubbed : step != view.shown) out.push_back(view::ShowLearnStep{to});
     }
     if (input.steps != 0 && view.done > 0)
-        out.push_back(
-            view::ShowLearnStep{std::clamp<Index>(view.shown + input.steps, 0, view.done)});
+        out.push_back(view::ShowLearnStep{within<Index>(view.shown + input.steps, 0, view.done)});
 }
 
 void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame,

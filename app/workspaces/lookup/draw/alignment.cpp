@@ -104,8 +104,8 @@ void draw_alignment(const AlignmentView& view, const Box& box, const Frame& fram
     const Box lanes{{box.low.x, queries.high.y}, box.high};
     panel("lanes", lanes, [&] {
         const auto step = [&](std::size_t count) {
-            return std::clamp(lanes.size().y / static_cast<float>(std::max<std::size_t>(count, 1)),
-                              frame.px(kLeastRow), frame.px(kMostRow));
+            return within(lanes.size().y / static_cast<float>(std::max<std::size_t>(count, 1)),
+                          frame.px(kLeastRow), frame.px(kMostRow));
         };
         const Lanes at{ImGui::GetCursorScreenPos().y, step(view.rows.size()),
                        step(view.keys.size()), queries.high.x, keys.low.x};

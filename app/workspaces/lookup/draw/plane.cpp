@@ -93,9 +93,8 @@ class Labels {
                 if (fits(box)) return box;
             }
         }
-        const float x =
-            std::clamp(at.x + away, plane_.low.x, std::max(plane_.low.x, plane_.high.x - size.x));
-        const float y = std::clamp(at.y - size.y / 2, plane_.low.y, plane_.high.y - size.y);
+        const float x = within(at.x + away, plane_.low.x, plane_.high.x - size.x);
+        const float y = within(at.y - size.y / 2, plane_.low.y, plane_.high.y - size.y);
         return {{x, y}, {x + size.x, y + size.y}};
     }
 
@@ -137,7 +136,7 @@ void draw_scale(const PlaneAt& plane, Labels& labels) {
 }
 
 float radius_of(const PlaneAt& plane, double weight) {
-    return static_cast<float>(std::sqrt(std::clamp(weight, 0.0, 1.0))) * kLargest * plane.side();
+    return static_cast<float>(std::sqrt(within(weight, 0.0, 1.0))) * kLargest * plane.side();
 }
 
 void draw_point(const PlaneAt& plane, const PlanePointView& point, view::Color color,

@@ -68,7 +68,7 @@ bool draw_row(const MemoryRowView& row, std::size_t n, const Box& line, const Fr
     ImGui::PopID();
     if (row.selected || hovered || row.hovered)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
-    const auto share = static_cast<float>(std::clamp(row.share, 0.0, 1.0));
+    const auto share = static_cast<float>(within(row.share, 0.0, 1.0));
     frame.painter.rect(line.low, {line.low.x + line.size().x * share, line.high.y},
                        view::translucent(frame.theme.role(Role::weight), kShareInk), frame.px(2));
     if (row.selected)

@@ -51,9 +51,9 @@ float sides_width(const GridView& grid, const Frame& frame, float cell) {
 /// Cells as large as the room allows; figures ask for width.
 ImVec2 cell_in(ImVec2 room, const GridView& grid, std::size_t count, const Frame& frame) {
     const float columns = static_cast<float>(grid.columns) * static_cast<float>(count);
-    const float width = std::clamp(room.x / columns, 0.5F, frame.px(kWidestCell));
+    const float width = within(room.x / columns, 0.5F, frame.px(kWidestCell));
     const float height =
-        std::clamp(room.y / static_cast<float>(grid.rows), 0.5F, frame.px(kHighestCell));
+        within(room.y / static_cast<float>(grid.rows), 0.5F, frame.px(kHighestCell));
     const ImVec2 cell{std::min(width, std::max(height * kLowAspect, frame.px(kWholePixels))),
                       std::min(height, width * kMostAspect)};
     const auto whole = [&](float size) {
@@ -97,7 +97,7 @@ Layout lay_out(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fram
 Pair pair_at(const GridView& grid, const GridPlace& place) {
     const ImVec2 mouse = ImGui::GetMousePos();
     const auto cell = [](float distance, float size, Index count) {
-        return std::clamp<Index>(static_cast<Index>(std::floor(distance / size)), 0, count - 1);
+        return within<Index>(static_cast<Index>(std::floor(distance / size)), 0, count - 1);
     };
     return {cell(mouse.y - place.origin.y, place.cell.y, grid.rows),
             cell(mouse.x - place.origin.x, place.cell.x, grid.columns)};
@@ -148,7 +148,7 @@ void draw_flags(const MasksView& view, const GridCanvas& canvas) {
 void draw_paint(const MasksView& view, const GridCanvas& canvas) {
     const float least = std::min(canvas.place.cell.x, canvas.place.cell.y);
     if (least < canvas.frame.px(kLeastMark)) return;
-    const float size = std::clamp(least * 0.22F, canvas.frame.px(3), canvas.frame.px(12));
+    const float size = within(least * 0.22F, canvas.frame.px(3), canvas.frame.px(12));
     for (std::size_t n = 0; n < view.painted.size(); ++n) {
         if (view.painted[n] == 0) continue;
         const auto at = static_cast<Index>(n);

@@ -20,7 +20,7 @@ constexpr float kMark = 16.0F;
 
 int columns_in(const MasksView& view, float width, const Frame& frame) {
     const int most = static_cast<int>(width / frame.px(kLeastWidth));
-    return std::clamp(most, 1, std::max<int>(static_cast<int>(view.groups.size()), 1));
+    return within(most, 1, std::max<int>(static_cast<int>(view.groups.size()), 1));
 }
 
 float height_of(const ConventionGroup& group, const Frame& frame) {

@@ -33,7 +33,7 @@ struct Slots {
     float width() const { return (high.x - low.x) / static_cast<float>(count); }
     float left(std::size_t n) const { return low.x + width() * static_cast<float>(n); }
     float y(double weight) const {
-        return high.y - (high.y - low.y) * static_cast<float>(std::clamp(weight / end, 0.0, 1.0));
+        return high.y - (high.y - low.y) * static_cast<float>(within(weight / end, 0.0, 1.0));
     }
     std::size_t first_key(std::size_t n) const { return n * cell.bars.size() / count; }
     std::size_t slot_of(std::size_t key) const {
@@ -52,8 +52,7 @@ struct Slots {
     }
     std::size_t key_under(float x) const {
         const float at = (x - low.x) / std::max(width(), 1e-3F);
-        const auto n =
-            static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(count - 1)));
+        const auto n = static_cast<std::size_t>(within(at, 0.0F, static_cast<float>(count - 1)));
         return shown_key(n);
     }
 };
@@ -171,7 +170,7 @@ void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, view:
         const int steps = arrow_steps(frame);
         const Index from = cell.selected.value_or(0);
         if (steps != 0 || take_key(frame, view::Key::enter))
-            select(std::clamp<Index>(from + steps, 0, std::ssize(cell.bars) - 1));
+            select(within<Index>(from + steps, 0, std::ssize(cell.bars) - 1));
     }
     ImGui::PopID();
 }
@@ -202,8 +201,8 @@ void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, B
                 {high.x - pad, high.y - frame.px(5)}};
     slots.high.y = std::max(slots.high.y, slots.low.y + frame.px(8));
     const float room = (slots.high.x - slots.low.x) / frame.px(kLeastSlot);
-    slots.count = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(room, 1.0F)), 1,
-                                          cell.bars.size());
+    slots.count =
+        within<std::size_t>(static_cast<std::size_t>(std::max(room, 1.0F)), 1, cell.bars.size());
     draw_head(cell, inner, {high.x - pad, high.y}, frame);
     frame.painter.line({slots.low.x, slots.high.y}, slots.high, frame.theme.control, frame.px(1));
     for (std::size_t n = 0; n < slots.count; ++n) draw_bar(slots, n, frame);

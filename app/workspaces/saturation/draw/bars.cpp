@@ -24,7 +24,7 @@ struct Slots {
 
     float left(std::size_t j) const { return low.x + width * static_cast<float>(j); }
     float y(double value) const {
-        return high.y - (high.y - low.y) * static_cast<float>(std::clamp(value, 0.0, 1.0));
+        return high.y - (high.y - low.y) * static_cast<float>(within(value, 0.0, 1.0));
     }
 };
 
@@ -70,8 +70,8 @@ void draw_number(const std::string& text, const BarView& bar, std::size_t j, con
     const float foot = (std::isnan(bar.value) ? slots.high.y : slots.y(bar.value)) - frame.px(2);
     const float top = foot - font.px - frame.px(2);
     const float half = frame.text_width(font, text) / 2 + frame.px(2);
-    const float middle = std::clamp(slots.left(j) + slots.width / 2, slots.low.x + half,
-                                    std::max(slots.low.x + half, slots.high.x - half));
+    const float middle =
+        within(slots.left(j) + slots.width / 2, slots.low.x + half, slots.high.x - half);
     frame.painter.rect({middle - half, top}, {middle + half, foot}, frame.theme.background);
     draw_text_in(frame, font, {middle - half, top}, {middle + half, foot}, Align::center,
                  frame.theme.text, text);

@@ -46,7 +46,7 @@ void draw_gap_label(const PlotCanvas& canvas, const HeroView& hero) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.strong;
     const float half = frame.text_width(font, hero.gap_label) / 2 + frame.px(6);
-    float x = std::clamp(canvas.x(hero.gap_x), canvas.low.x + half, canvas.high.x - half);
+    float x = within(canvas.x(hero.gap_x), canvas.low.x + half, canvas.high.x - half);
     const float handle = canvas.x(canvas.plot.marker_x);
     if (std::abs(x - handle) < half)
         x = handle + half + frame.px(4) <= canvas.high.x - half ? handle + half + frame.px(4)
@@ -62,7 +62,7 @@ void draw_pin(const PlotCanvas& canvas, const HeroView& hero) {
     const float x = std::round(canvas.x(static_cast<double>(hero.pin)));
     draw_dashed(frame, {x, canvas.low.y}, {x, canvas.high.y}, frame.theme.muted, frame.px(1));
     if (std::isnan(hero.pin_y)) return;
-    const float y = std::clamp(canvas.y(hero.pin_y), canvas.low.y, canvas.high.y);
+    const float y = within(canvas.y(hero.pin_y), canvas.low.y, canvas.high.y);
     frame.painter.circle({x, y}, frame.px(kMarkerRing), frame.theme.background);
     frame.painter.ring({x, y}, frame.px(kMarkerPoint), frame.theme.role(Role::score), frame.px(2));
 }
@@ -92,7 +92,7 @@ void draw_values(const PlotCanvas& canvas) {
     const view::PlotView& plot = canvas.plot;
     if (plot.marker_ys.size() != 2 || std::isnan(plot.marker_ys[0] + plot.marker_ys[1])) return;
     const auto y = [&](std::size_t n) {
-        return std::clamp(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
+        return within(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
     };
     const std::array<float, 2> tops = value_tops(canvas, {y(0), y(1)});
     const Font& font = frame.fonts.digits;
@@ -116,8 +116,8 @@ void draw_grip(const PlotCanvas& canvas, bool held) {
     const Frame& frame = canvas.frame;
     const std::string text = fmt::format("← d_k = {} →", canvas.plot.marker_x);
     const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
-    const float x = std::clamp(canvas.x(canvas.plot.marker_x), canvas.low.x + half - frame.px(40),
-                               canvas.high.x - half + frame.px(60));
+    const float x = within(canvas.x(canvas.plot.marker_x), canvas.low.x + half - frame.px(40),
+                           canvas.high.x - half + frame.px(60));
     const float top = canvas.low.y - frame.px(kLane);
     const view::Theme& theme = frame.theme;
     const view::Color fill = held ? view::blend(theme.accent, theme.text, 0.25) : theme.accent;

@@ -125,7 +125,7 @@ void draw_aside(const SaturationView& view, const Place& at, const Frame& frame)
     const float wanted = jacobian_height(view.scaled, half, frame);
     const float room = at.high.y - bars - frame.px(kSmallGap);
     const float least = std::max(frame.px(kLeastBars), room * kBarsShare);
-    const float height = std::clamp(room - wanted, least, std::max(least, frame.px(kMostBars)));
+    const float height = within(room - wanted, least, frame.px(kMostBars));
     const float jacobians = bars + height + frame.px(kSmallGap);
     for (const view::SaturationSideView* side : {&view.scaled, &view.unscaled}) {
         const float x = side == &view.scaled ? at.low.x : at.low.x + half + gap;
@@ -151,7 +151,7 @@ Layout make_layout(const SaturationView& view, float whole, const Frame& frame) 
     const float left = wide ? std::round(room.x * kLeft) : room.x;
     const float least = frame.px(view.look.details ? kDetails : kLeastPlot);
     const float most = std::max(room.y - gap - least, frame.px(kLeastHero));
-    const float hero = std::clamp(whole * kHero, frame.px(kLeastHero), most);
+    const float hero = within(whole * kHero, frame.px(kLeastHero), most);
     const float below = std::max(room.y - hero - gap, least);
     Layout at;
     at.hero = {origin, {origin.x + left, origin.y + hero}};

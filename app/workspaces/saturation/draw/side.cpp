@@ -33,7 +33,7 @@ float cell_in(const view::GridView& grid, ImVec2 room, const Frame& frame) {
         const GridMargins margins = grid_margins(grid, frame, cell);
         cell = std::min((room.x - margins.left - margins.right) / static_cast<float>(grid.columns),
                         (room.y - margins.top - margins.bottom) / static_cast<float>(grid.rows));
-        cell = std::clamp(cell, frame.px(0.25F), frame.px(kLargestCell));
+        cell = within(cell, frame.px(0.25F), frame.px(kLargestCell));
     }
     return cell;
 }

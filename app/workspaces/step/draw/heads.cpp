@@ -60,8 +60,8 @@ struct Square {
 Square square_of(const HeadsView& view, view::Point low, float side) {
     const float aspect =
         view.columns > 0 ? static_cast<float>(view.rows) / static_cast<float>(view.columns) : 1.0F;
-    const float height = side * std::clamp(aspect, kFlattest, 1.0F);
-    const float width = side * std::clamp(1.0F / std::max(aspect, 1e-6F), kFlattest, 1.0F);
+    const float height = side * within(aspect, kFlattest, 1.0F);
+    const float width = side * within(1.0F / std::max(aspect, 1e-6F), kFlattest, 1.0F);
     const view::Point from{low.x + (side - width) / 2, low.y + (side - height) / 2};
     return {from, {from.x + width, from.y + height}};
 }

@@ -28,12 +28,12 @@ struct Chart {
     bool slanted;  // labels
 
     float y_of(double value) const {
-        const double share = std::clamp((value - from) / (to - from), 0.0, 1.0);
+        const double share = within((value - from) / (to - from), 0.0, 1.0);
         return high.y - (high.y - low.y) * static_cast<float>(share);
     }
     double value_at(float y) const {
         const double share = (high.y - y) / std::max(high.y - low.y, 1.0F);
-        return from + (to - from) * std::clamp(share, 0.0, 1.0);
+        return from + (to - from) * within(share, 0.0, 1.0);
     }
     float left_of(std::size_t n) const { return low.x + slot * static_cast<float>(n); }
 };
@@ -118,7 +118,7 @@ void take_guess(const PredictView& view, const Chart& chart, const Frame& frame,
     const ImVec2 at = ImGui::GetMousePos();
     const float slots =
         (at.x - chart.low.x) / std::max(chart.slot, 1.0F);  // far off without a mouse
-    const auto over = static_cast<Index>(std::clamp(slots, 0.0F, static_cast<float>(last)));
+    const auto over = static_cast<Index>(within(slots, 0.0F, static_cast<float>(last)));
     const auto n = static_cast<std::size_t>(over);
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
         tooltip(frame, view.labels[n],

@@ -50,7 +50,7 @@ bool try_slots(RibbonSetting& setting, const std::vector<RibbonItem>& items, flo
     setting.widths = measured(items, setting, frame);
     const float count = static_cast<float>(items.size());
     const float even =
-        std::clamp((room - frame.px(kArrow) * (count - 1)) / count, 1.0F, frame.px(kRibbonWidest));
+        within((room - frame.px(kArrow) * (count - 1)) / count, 1.0F, frame.px(kRibbonWidest));
     setting.gap = frame.px(kArrow);
     if (std::ranges::max(setting.widths) <= even) {
         setting.widths.assign(items.size(), even);
@@ -58,7 +58,7 @@ bool try_slots(RibbonSetting& setting, const std::vector<RibbonItem>& items, flo
     }
     const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
     const float gap = (room - taken) / std::max(count - 1, 1.0F);
-    setting.gap = std::clamp(gap, frame.px(kLeastGap), frame.px(kArrow));
+    setting.gap = within(gap, frame.px(kLeastGap), frame.px(kArrow));
     return gap >= frame.px(kLeastArrow);
 }
 

@@ -50,8 +50,8 @@ void draw_arc(const Scene& scene, const ChipPlace& from, const ChipPlace& to, do
     const float half = loop ? frame.px(kLoop) / 2 : (end - start) / 2;
     const float middle = loop ? start : (start + end) / 2;
     const float rise = loop ? frame.px(kLoop)
-                            : std::clamp(std::abs(half) * 2 * kRise, frame.px(kLowestArc),
-                                         scene.layout.arcs - frame.px(kThickArc));
+                            : within(std::abs(half) * 2 * kRise, frame.px(kLowestArc),
+                                     scene.layout.arcs - frame.px(kThickArc));
     std::array<Point, kArcSteps + 1> points;
     for (int n = 0; n <= kArcSteps; ++n) {
         const float angle = std::numbers::pi_v<float> * static_cast<float>(n) / kArcSteps;
@@ -163,7 +163,7 @@ void step_by_keys(const Scene& scene, view::Actions& out) {
     const auto here = std::ranges::find_if(chips, &WordChip::is_query);
     const auto n = here == chips.end() ? 0 : (here - chips.begin()) + step;
     const auto& next =
-        chips[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(n, 0, std::ssize(chips) - 1))];
+        chips[static_cast<std::size_t>(within<std::ptrdiff_t>(n, 0, std::ssize(chips) - 1))];
     if (next.cell) out.push_back(view::SelectCell{*next.cell});
 }
 

@@ -136,8 +136,8 @@ void draw_lines(const TensorsView& view, const view::AppState& state, const Fram
     if (moved && (at < ImGui::GetScrollY() || at + row > ImGui::GetScrollY() + room))
         ImGui::SetScrollY(std::max(0.0F, at - room / 2));
     const float scroll = ImGui::GetScrollY();
-    const Index first = std::clamp<Index>(static_cast<Index>(scroll / row), 0, count);
-    const Index past = std::clamp<Index>(first + static_cast<Index>(room / row) + 2, first, count);
+    const Index first = within<Index>(static_cast<Index>(scroll / row), 0, count);
+    const Index past = within<Index>(first + static_cast<Index>(room / row) + 2, first, count);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
     const ImVec2 top = ImGui::GetCursorScreenPos();
     for (Index n = first; n < past; ++n) {
