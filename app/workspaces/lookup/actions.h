@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/common/action.h"
+#include "app/common/set_field.h"
 #include "app/workspaces/lookup/state.h"
 
 namespace attn::view {
@@ -78,14 +78,8 @@ struct NameLookupPair {
     }
     friend void carry_out(AppState& state, const NameLookupPair& action);
 };
-struct SetLookupTemperature {
-    double temperature;
-    static constexpr Meta kMeta{"set_lookup_temperature", Kind::drag};
-    friend void describe(Visitor& visit, SetLookupTemperature& action) {
-        visit("temperature", action.temperature);
-    }
-    friend void carry_out(AppState& state, const SetLookupTemperature& action);
-};
+using SetLookupTemperature =
+    SetField<double, lookup_controls, "temperature", "set_lookup_temperature", Kind::drag>;
 /// By its key: see memory_presets().
 struct LoadMemory {
     std::string key;
@@ -107,32 +101,14 @@ struct HoverLookupPair {
 
 // Capacity; undone.
 
-struct SetCapacityWidth {
-    Index width;
-    static constexpr Meta kMeta{"set_capacity_width", Kind::drag};
-    friend void describe(Visitor& visit, SetCapacityWidth& action) { visit("width", action.width); }
-    friend void carry_out(AppState& state, const SetCapacityWidth& action);
-};
-struct SetCapacityPairs {
-    Index pairs;
-    static constexpr Meta kMeta{"set_capacity_pairs", Kind::drag};
-    friend void describe(Visitor& visit, SetCapacityPairs& action) { visit("pairs", action.pairs); }
-    friend void carry_out(AppState& state, const SetCapacityPairs& action);
-};
-struct SetCapacityTemperature {
-    double temperature;
-    static constexpr Meta kMeta{"set_capacity_temperature", Kind::drag};
-    friend void describe(Visitor& visit, SetCapacityTemperature& action) {
-        visit("temperature", action.temperature);
-    }
-    friend void carry_out(AppState& state, const SetCapacityTemperature& action);
-};
-struct SetCapacitySeed {
-    std::uint64_t seed;
-    static constexpr Meta kMeta{"set_capacity_seed", Kind::drag};
-    friend void describe(Visitor& visit, SetCapacitySeed& action) { visit("seed", action.seed); }
-    friend void carry_out(AppState& state, const SetCapacitySeed& action);
-};
+using SetCapacityWidth =
+    SetField<Index, lookup_controls, "width", "set_capacity_width", Kind::drag>;
+using SetCapacityPairs =
+    SetField<Index, lookup_controls, "stored", "set_capacity_pairs", Kind::drag, "pairs">;
+using SetCapacityTemperature = SetField<double, lookup_controls, "capacity_temperature",
+                                        "set_capacity_temperature", Kind::drag, "temperature">;
+using SetCapacitySeed =
+    SetField<std::uint64_t, lookup_controls, "seed", "set_capacity_seed", Kind::drag>;
 struct CapacityReady {
     CapacitySettings of;
     std::shared_ptr<const std::vector<CapacityPoint>> points{};
@@ -143,38 +119,14 @@ struct CapacityReady {
 
 // The document's tokens: similarity, alignment, permutation; undone.
 
-struct SetSimilarityOf {
-    SimilarityOf of;
-    static constexpr Meta kMeta{"set_similarity_of", Kind::edit};
-    friend void describe(Visitor& visit, SetSimilarityOf& action) {
-        visit("of", action.of, kSimilarityOfNames);
-    }
-    friend void carry_out(AppState& state, const SetSimilarityOf& action);
-};
-struct SetSimilarityMeasure {
-    SimilarityMeasure measure;
-    static constexpr Meta kMeta{"set_similarity_measure", Kind::edit};
-    friend void describe(Visitor& visit, SetSimilarityMeasure& action) {
-        visit("by", action.measure, kSimilarityMeasureNames);
-    }
-    friend void carry_out(AppState& state, const SetSimilarityMeasure& action);
-};
-struct SetSimilaritySoftmax {
-    SimilaritySoftmax softmax;
-    static constexpr Meta kMeta{"set_similarity_softmax", Kind::edit};
-    friend void describe(Visitor& visit, SetSimilaritySoftmax& action) {
-        visit("softmax", action.softmax, kSimilaritySoftmaxNames);
-    }
-    friend void carry_out(AppState& state, const SetSimilaritySoftmax& action);
-};
-struct SetSimilarityTemperature {
-    double temperature;
-    static constexpr Meta kMeta{"set_similarity_temperature", Kind::drag};
-    friend void describe(Visitor& visit, SetSimilarityTemperature& action) {
-        visit("temperature", action.temperature);
-    }
-    friend void carry_out(AppState& state, const SetSimilarityTemperature& action);
-};
+using SetSimilarityOf =
+    SetField<SimilarityOf, lookup_controls, "of", "set_similarity_of", Kind::edit>;
+using SetSimilarityMeasure = SetField<SimilarityMeasure, lookup_controls, "measure",
+                                      "set_similarity_measure", Kind::edit, "by">;
+using SetSimilaritySoftmax =
+    SetField<SimilaritySoftmax, lookup_controls, "softmax", "set_similarity_softmax", Kind::edit>;
+using SetSimilarityTemperature = SetField<double, lookup_controls, "similarity_temperature",
+                                          "set_similarity_temperature", Kind::drag, "temperature">;
 /// A token of the document goes to that place of the order.
 struct MoveToken {
     Index token;
@@ -203,14 +155,8 @@ struct OrderTokens {
     }
     friend void carry_out(AppState& state, const OrderTokens& action);
 };
-struct SetPermutationPosition {
-    PermutationPosition position;
-    static constexpr Meta kMeta{"set_permutation_position", Kind::edit};
-    friend void describe(Visitor& visit, SetPermutationPosition& action) {
-        visit("position", action.position, kPermutationPositionNames);
-    }
-    friend void carry_out(AppState& state, const SetPermutationPosition& action);
-};
+using SetPermutationPosition = SetField<PermutationPosition, lookup_controls, "position",
+                                        "set_permutation_position", Kind::edit>;
 /// Query and key of the document. Not undone.
 struct SelectLookupCell {
     Index row;

@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
-#include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/actions.h"
@@ -66,21 +64,6 @@ std::string name_from(const std::string& typed, const std::string& before) {
     const auto first = name.find_first_not_of(' ');
     if (first == std::string::npos) return before;
     return name.substr(first, name.find_last_not_of(' ') - first + 1);
-}
-
-bool is_temperature(AppState& state, double temperature, double low, double high) {
-    if (temperature >= low && temperature <= high) return true;
-    say(state,
-        fmt::format("the temperature is {}: it must be {} to {}", number(temperature), low, high),
-        Severity::error);
-    return false;
-}
-
-bool is_between(AppState& state, const char* name, Index value, Index low, Index high) {
-    if (value >= low && value <= high) return true;
-    say(state, fmt::format("{} is {}: it must be {} to {}", name, value, low, high),
-        Severity::error);
-    return false;
 }
 
 void set_order(AppState& state, std::vector<Index> order, const std::string& words) {
@@ -157,12 +140,6 @@ void carry_out(AppState& state, const NameLookupPair& action) {
            });
 }
 
-void carry_out(AppState& state, const SetLookupTemperature& action) {
-    if (!is_temperature(state, action.temperature, kColdest, kHottest)) return;
-    change(state, fmt::format("τ = {}", number(action.temperature)),
-           [&](LookupControls& controls) { controls.temperature = action.temperature; });
-}
-
 void carry_out(AppState& state, const LoadMemory& action) {
     const auto& presets = memory_presets();
     const auto found = std::ranges::find(presets, action.key, &MemoryPreset::key);
@@ -189,56 +166,8 @@ void carry_out(AppState& state, const HoverLookupPair& action) {
     lookup_look(state).hovered = there ? action.pair : std::nullopt;
 }
 
-void carry_out(AppState& state, const SetCapacityWidth& action) {
-    if (!is_between(state, "d_k", action.width, kFewestCapacityWidth, kMostCapacityWidth)) return;
-    change(state, fmt::format("d_k = {}", action.width), [&](LookupControls& controls) {
-        controls.width = nearest_capacity_width(static_cast<double>(action.width));
-    });
-}
-
-void carry_out(AppState& state, const SetCapacityPairs& action) {
-    if (!is_between(state, "n", action.pairs, 2, kMostCapacityPairs)) return;
-    change(state, fmt::format("{} pairs", action.pairs),
-           [&](LookupControls& controls) { controls.capacity.pairs = action.pairs; });
-}
-
-void carry_out(AppState& state, const SetCapacityTemperature& action) {
-    if (!is_temperature(state, action.temperature, kColdest, 1.0)) return;
-    change(state, fmt::format("τ = {}", number(action.temperature)),
-           [&](LookupControls& controls) { controls.capacity.temperature = action.temperature; });
-}
-
-void carry_out(AppState& state, const SetCapacitySeed& action) {
-    change(state, fmt::format("Seed {}", action.seed),
-           [&](LookupControls& controls) { controls.capacity.seed = action.seed; });
-}
-
 void carry_out(AppState& state, const CapacityReady& action) {
     capacity_curves(state) = {action.points, action.of, action.elapsed_ms};
-}
-
-void carry_out(AppState& state, const SetSimilarityOf& action) {
-    change(state, action.of == SimilarityOf::qk ? "Queries against keys" : "X against X",
-           [&](LookupControls& controls) { controls.of = action.of; });
-}
-
-void carry_out(AppState& state, const SetSimilarityMeasure& action) {
-    change(state, action.measure == SimilarityMeasure::dot ? "Dot products" : "Cosines",
-           [&](LookupControls& controls) { controls.measure = action.measure; });
-}
-
-void carry_out(AppState& state, const SetSimilaritySoftmax& action) {
-    const char* const words = action.softmax == SimilaritySoftmax::none ? "Similarities as they are"
-                              : action.softmax == SimilaritySoftmax::rows
-                                  ? "Softmax of each row"
-                                  : "Softmax of each column";
-    change(state, words, [&](LookupControls& controls) { controls.softmax = action.softmax; });
-}
-
-void carry_out(AppState& state, const SetSimilarityTemperature& action) {
-    if (!is_temperature(state, action.temperature, kColdest, kHottest)) return;
-    change(state, fmt::format("τ = {}", number(action.temperature)),
-           [&](LookupControls& controls) { controls.similarity_temperature = action.temperature; });
 }
 
 void carry_out(AppState& state, const MoveToken& action) {
@@ -282,11 +211,6 @@ void carry_out(AppState& state, const OrderTokens& action) {
                                   ? "Tokens from the last to the first"
                                   : "Tokens sorted by their words";
     set_order(state, std::move(order), words);
-}
-
-void carry_out(AppState& state, const SetPermutationPosition& action) {
-    change(state, "Positions: " + position_words(action.position),
-           [&](LookupControls& controls) { controls.position = action.position; });
 }
 
 void carry_out(AppState& state, const SelectLookupCell& action) {

@@ -177,18 +177,21 @@ void describe(Visitor& visit, LookupControls& controls) {
     visit("pairs", controls.pairs);
     visit("qx", controls.query[0]);
     visit("qy", controls.query[1]);
-    visit("temperature", controls.temperature, {.low = kColdest, .high = kHottest});
-    visit("width", controls.width, {.low = kFewestCapacityWidth, .high = kMostCapacityWidth});
-    visit("stored", controls.capacity.pairs, {.low = 2, .high = kMostCapacityPairs});
-    visit("capacity_temperature", controls.capacity.temperature, {.low = kColdest, .high = 1.0});
+    visit("temperature", controls.temperature, {.words = "τ", .low = kColdest, .high = kHottest});
+    visit("width", controls.width,
+          {.words = "d_k", .low = kFewestCapacityWidth, .high = kMostCapacityWidth});
+    visit("stored", controls.capacity.pairs,
+          {.words = "pairs", .low = 2, .high = kMostCapacityPairs});
+    visit("capacity_temperature", controls.capacity.temperature,
+          {.words = "τ", .low = kColdest, .high = 1.0});
     visit("seed", controls.capacity.seed);
-    visit("of", controls.of, kSimilarityOfNames);
+    visit("of", controls.of, kSimilarityOfNames, {.words = "similarity of"});
     visit("measure", controls.measure, kSimilarityMeasureNames);
     visit("softmax", controls.softmax, kSimilaritySoftmaxNames);
     visit("similarity_temperature", controls.similarity_temperature,
-          {.low = kColdest, .high = kHottest});
+          {.words = "τ", .low = kColdest, .high = kHottest});
     visit("order", controls.order);
-    visit("position", controls.position, kPermutationPositionNames);
+    visit("position", controls.position, kPermutationPositionNames, {.words = "positions"});
     if (!visit.reads()) return;
     controls.width = nearest_capacity_width(static_cast<double>(controls.width));
     if (const std::string fault = fault_of(controls); !fault.empty()) visit.complain(fault);
