@@ -157,7 +157,9 @@ void set_field(AppState& state, const KeptField& field, const FieldValue& value)
     std::string fault = range_fault(now);
     if (fault.empty()) fault = complaint_of(*field.type, kept);
     if (!fault.empty()) return say(state, fault, Severity::error);
-    if (field.undone) return edit_controls(state, std::move(next), words_of(now));
+    // by now the description may have brought it to a value that there is
+    const std::string words = words_of(field_now(field, kept));
+    if (field.undone) return edit_controls(state, std::move(next), words);
     state.looks = std::move(next);
 }
 

@@ -275,6 +275,10 @@ TEST_CASE("capacity is requested once for its settings and says what it found") 
     state = after(std::move(state), {SetCapacityWidth{512}});
     CHECK_FALSE(requested_capacity(state));  // only another width is looked at
     CHECK(lookup_controls(state).width == 512);
+    state = after(std::move(state), {SetCapacityWidth{100}});  // none of the widths that are drawn
+    CHECK(lookup_controls(state).width == 128);
+    CHECK(state.message.words == "d_k = 128.");
+    state = after(std::move(state), {SetCapacityWidth{512}});
     state = after(std::move(state), {SetCapacityWidth{1024}});
     CHECK(lookup_controls(state).width == 512);
     CHECK(lookup_inspector(state).title == "16 pairs, d_k = 512");
