@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -19,12 +20,12 @@ struct AppState;
 //
 //   struct SetScaling {
 //       bool on;
-//       static constexpr Meta kMeta{"set_scaling", Kind::edit};
-//       friend void describe(Visitor& visit, SetScaling& action) { visit("on", action.on); }
+//       static constexpr Meta kMeta{"set_scaling", Kind::edit, fields<&SetScaling::on>};
 //       friend void carry_out(AppState& state, const SetScaling& action);
 //   };
 //
-// and stands in the list of its folder, which journals read: see ActionList.
+// and stands in the list of its folder, which journals read: see ActionList. Fields that a journal calls otherwise, or that
+// are an enum, are described by a function beside it, as in describe.h.
 
 enum class Kind : std::uint8_t {
     plain,  // moves about, opens and closes; ends a gesture
@@ -37,7 +38,27 @@ enum class Kind : std::uint8_t {
 struct Meta {
     std::string_view name;  // in a journal; "": not journaled
     Kind kind;
+    void (*describe)(Visitor& visit, void* action) = nullptr;  // see fields
 };
+
+/// What a member is called in its struct: member_name<&SetScaling::on>() is "on".
+template <auto member>
+consteval std::string_view member_name() {
+    // "… [with auto member = &attn::view::SetScaling::on; …]" of GCC, "… [member = &…::on]" of clang
+    std::string_view name = std::source_location::current().function_name();
+    name.remove_prefix(name.find("member = "));
+    name = name.substr(0, name.find_first_of(";]"));
+    return name.substr(name.rfind(':') + 1);
+}
+template <class A, class Field>
+A struct_of(Field A::*);
+/// Describes an action by its members, each by its own name.
+template <auto first, auto... more>
+void fields(Visitor& visit, void* action) {
+    auto& of = *static_cast<decltype(struct_of(first))*>(action);
+    visit(member_name<first>(), of.*first);
+    (visit(member_name<more>(), of.*more), ...);
+}
 
 /// What all actions of one struct have in common. There is one for each struct: its address names the struct.
 struct ActionType {
@@ -57,7 +78,7 @@ inline constexpr ActionType kActionType{
     [](const void* action) -> std::shared_ptr<void> {
         return std::make_shared<A>(*static_cast<const A*>(action));
     },
-    [](Visitor& visit, void* action) {
+    A::kMeta.describe ? A::kMeta.describe : [](Visitor& visit, void* action) {
         if constexpr (Described<A>) describe(visit, *static_cast<A*>(action));
     }};
 

@@ -18,10 +18,7 @@ inline constexpr std::string_view kCopyAsNames[] = {"text", "latex", "python"};
 /// By its key.
 struct SetWorkspace {
     std::string workspace;
-    static constexpr Meta kMeta{"set_workspace", Kind::plain};
-    friend void describe(Visitor& visit, SetWorkspace& action) {
-        visit("workspace", action.workspace);
-    }
+    static constexpr Meta kMeta{"set_workspace", Kind::plain, fields<&SetWorkspace::workspace>};
     friend void carry_out(AppState& state, const SetWorkspace& action);
 };
 /// The mouse took hold of a slider.
@@ -65,22 +62,19 @@ struct SetTheme {
 };
 struct SetUiScale {
     double scale;
-    static constexpr Meta kMeta{"set_ui_scale", Kind::plain};
-    friend void describe(Visitor& visit, SetUiScale& action) { visit("scale", action.scale); }
+    static constexpr Meta kMeta{"set_ui_scale", Kind::plain, fields<&SetUiScale::scale>};
     friend void carry_out(AppState& state, const SetUiScale& action);
 };
 /// The same before anything is seen: the first message stays.
 struct StartAtScale {
     double scale;
-    static constexpr Meta kMeta{"start_at_scale", Kind::plain};
-    friend void describe(Visitor& visit, StartAtScale& action) { visit("scale", action.scale); }
+    static constexpr Meta kMeta{"start_at_scale", Kind::plain, fields<&StartAtScale::scale>};
     friend void carry_out(AppState& state, const StartAtScale& action);
 };
 /// nullopt: where the window has room.
 struct ShowInspector {
     std::optional<bool> on;
-    static constexpr Meta kMeta{"show_inspector", Kind::plain};
-    friend void describe(Visitor& visit, ShowInspector& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_inspector", Kind::plain, fields<&ShowInspector::on>};
     friend void carry_out(AppState& state, const ShowInspector& action);
 };
 /// The window has no room for an inspector beside the canvas.
@@ -91,59 +85,51 @@ struct SetNarrow {
 };
 struct SetReducedMotion {
     bool on;
-    static constexpr Meta kMeta{"set_reduced_motion", Kind::plain};
-    friend void describe(Visitor& visit, SetReducedMotion& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"set_reduced_motion", Kind::plain, fields<&SetReducedMotion::on>};
     friend void carry_out(AppState& state, const SetReducedMotion& action);
 };
 /// Rail, controls, inspector and bottom line away; the canvas fills the screen.
 struct SetPresenter {
     bool on;
-    static constexpr Meta kMeta{"set_presenter", Kind::plain};
-    friend void describe(Visitor& visit, SetPresenter& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"set_presenter", Kind::plain, fields<&SetPresenter::on>};
     friend void carry_out(AppState& state, const SetPresenter& action);
 };
 struct ShowHelp {
     bool on;
-    static constexpr Meta kMeta{"show_help", Kind::plain};
-    friend void describe(Visitor& visit, ShowHelp& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_help", Kind::plain, fields<&ShowHelp::on>};
     friend void carry_out(AppState& state, const ShowHelp& action);
 };
 struct ShowGlossary {
     bool on;
-    static constexpr Meta kMeta{"show_glossary", Kind::plain};
-    friend void describe(Visitor& visit, ShowGlossary& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_glossary", Kind::plain, fields<&ShowGlossary::on>};
     friend void carry_out(AppState& state, const ShowGlossary& action);
 };
 struct SetGlossaryQuery {
     std::string query;
-    static constexpr Meta kMeta{"set_glossary_query", Kind::plain};
-    friend void describe(Visitor& visit, SetGlossaryQuery& action) { visit("query", action.query); }
+    static constexpr Meta kMeta{"set_glossary_query", Kind::plain,
+                                fields<&SetGlossaryQuery::query>};
     friend void carry_out(AppState& state, const SetGlossaryQuery& action);
 };
 /// Of what is found.
 struct ChooseTerm {
     Index row;
-    static constexpr Meta kMeta{"choose_term", Kind::plain};
-    friend void describe(Visitor& visit, ChooseTerm& action) { visit("row", action.row); }
+    static constexpr Meta kMeta{"choose_term", Kind::plain, fields<&ChooseTerm::row>};
     friend void carry_out(AppState& state, const ChooseTerm& action);
 };
 /// Version, licences, libraries and fonts.
 struct ShowAbout {
     bool on;
-    static constexpr Meta kMeta{"show_about", Kind::plain};
-    friend void describe(Visitor& visit, ShowAbout& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_about", Kind::plain, fields<&ShowAbout::on>};
     friend void carry_out(AppState& state, const ShowAbout& action);
 };
 struct ShowPalette {
     bool on;
-    static constexpr Meta kMeta{"show_palette", Kind::plain};
-    friend void describe(Visitor& visit, ShowPalette& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_palette", Kind::plain, fields<&ShowPalette::on>};
     friend void carry_out(AppState& state, const ShowPalette& action);
 };
 struct SetPaletteQuery {
     std::string query;
-    static constexpr Meta kMeta{"set_palette_query", Kind::plain};
-    friend void describe(Visitor& visit, SetPaletteQuery& action) { visit("query", action.query); }
+    static constexpr Meta kMeta{"set_palette_query", Kind::plain, fields<&SetPaletteQuery::query>};
     friend void carry_out(AppState& state, const SetPaletteQuery& action);
 };
 struct MovePalette {
@@ -185,11 +171,8 @@ struct DraftPrompt {
 struct SaveSession {
     std::string path;
     bool overwrite = false;  // a file that is there
-    static constexpr Meta kMeta{"save_session", Kind::plain};
-    friend void describe(Visitor& visit, SaveSession& action) {
-        visit("path", action.path);
-        visit("overwrite", action.overwrite);
-    }
+    static constexpr Meta kMeta{"save_session", Kind::plain,
+                                fields<&SaveSession::path, &SaveSession::overwrite>};
     friend void carry_out(AppState& state, const SaveSession& action);
 };
 /// It was written.
@@ -202,23 +185,17 @@ struct SessionSaved {
 struct SaveRuns {
     std::string path;
     bool overwrite = false;  // runs that are there
-    static constexpr Meta kMeta{"save_runs", Kind::plain};
-    friend void describe(Visitor& visit, SaveRuns& action) {
-        visit("path", action.path);
-        visit("overwrite", action.overwrite);
-    }
+    static constexpr Meta kMeta{"save_runs", Kind::plain,
+                                fields<&SaveRuns::path, &SaveRuns::overwrite>};
     friend void carry_out(AppState& state, const SaveRuns& action);
 };
 struct ExportFigure {
     std::string path;
     bool chrome = false;     // the whole window, not the canvas alone
     bool overwrite = false;  // a file that is there
-    static constexpr Meta kMeta{"export_figure", Kind::plain};
-    friend void describe(Visitor& visit, ExportFigure& action) {
-        visit("path", action.path);
-        visit("chrome", action.chrome);
-        visit("overwrite", action.overwrite);
-    }
+    static constexpr Meta kMeta{
+        "export_figure", Kind::plain,
+        fields<&ExportFigure::path, &ExportFigure::chrome, &ExportFigure::overwrite>};
     friend void carry_out(AppState& state, const ExportFigure& action);
 };
 /// Of a job that takes long.
@@ -241,22 +218,19 @@ struct TakeScreenshot {
 /// By its key; the one that was put away resumes.
 struct StartTour {
     std::string name;
-    static constexpr Meta kMeta{"start_tour", Kind::plain};
-    friend void describe(Visitor& visit, StartTour& action) { visit("name", action.name); }
+    static constexpr Meta kMeta{"start_tour", Kind::plain, fields<&StartTour::name>};
     friend void carry_out(AppState& state, const StartTour& action);
 };
 /// From 0; the window is brought to where the page begins.
 struct GoToTourPage {
     Index page;
-    static constexpr Meta kMeta{"go_to_tour_page", Kind::plain};
-    friend void describe(Visitor& visit, GoToTourPage& action) { visit("page", action.page); }
+    static constexpr Meta kMeta{"go_to_tour_page", Kind::plain, fields<&GoToTourPage::page>};
     friend void carry_out(AppState& state, const GoToTourPage& action);
 };
 /// A choice of the page's question, from 0.
 struct Predict {
     Index choice;
-    static constexpr Meta kMeta{"predict", Kind::plain};
-    friend void describe(Visitor& visit, Predict& action) { visit("choice", action.choice); }
+    static constexpr Meta kMeta{"predict", Kind::plain, fields<&Predict::choice>};
     friend void carry_out(AppState& state, const Predict& action);
 };
 /// Does what the page asks for.

@@ -10,8 +10,7 @@ namespace attn::view {
 /// "": the results of what is open.
 struct CheckFile {
     std::string path;
-    static constexpr Meta kMeta{"check_file", Kind::plain};
-    friend void describe(Visitor& visit, CheckFile& action) { visit("path", action.path); }
+    static constexpr Meta kMeta{"check_file", Kind::plain, fields<&CheckFile::path>};
     friend void carry_out(AppState& state, const CheckFile& action);
 };
 

@@ -14,35 +14,30 @@ namespace attn::view {
 
 struct LoadPreset {
     std::string key;
-    static constexpr Meta kMeta{"load_preset", Kind::edit};
-    friend void describe(Visitor& visit, LoadPreset& action) { visit("key", action.key); }
+    static constexpr Meta kMeta{"load_preset", Kind::edit, fields<&LoadPreset::key>};
     friend void carry_out(AppState& state, const LoadPreset& action);
 };
 /// Typing.
 struct DraftSentence {
     std::string text;
-    static constexpr Meta kMeta{"draft_sentence", Kind::plain};
-    friend void describe(Visitor& visit, DraftSentence& action) { visit("text", action.text); }
+    static constexpr Meta kMeta{"draft_sentence", Kind::plain, fields<&DraftSentence::text>};
     friend void carry_out(AppState& state, const DraftSentence& action);
 };
 struct SetSentence {
     std::string text;
-    static constexpr Meta kMeta{"set_sentence", Kind::edit};
-    friend void describe(Visitor& visit, SetSentence& action) { visit("text", action.text); }
+    static constexpr Meta kMeta{"set_sentence", Kind::edit, fields<&SetSentence::text>};
     friend void carry_out(AppState& state, const SetSentence& action);
 };
 /// What the open model reads, as it is typed; DocumentReady follows where it is another text.
 struct TypeText {
     std::string text;
-    static constexpr Meta kMeta{"type_text", Kind::drag};
-    friend void describe(Visitor& visit, TypeText& action) { visit("text", action.text); }
+    static constexpr Meta kMeta{"type_text", Kind::drag, fields<&TypeText::text>};
     friend void carry_out(AppState& state, const TypeText& action);
 };
 /// The image that the open model reads; DocumentReady follows where it is another one.
 struct ReadImage {
     std::string path;  // of a PNG
-    static constexpr Meta kMeta{"read_image", Kind::plain};
-    friend void describe(Visitor& visit, ReadImage& action) { visit("path", action.path); }
+    static constexpr Meta kMeta{"read_image", Kind::plain, fields<&ReadImage::path>};
     friend void carry_out(AppState& state, const ReadImage& action);
 };
 /// Tensors, a session, a preset or a model; where a model of images is open, an image for it. DocumentReady follows.
@@ -51,20 +46,15 @@ struct OpenFile {
     std::optional<std::string> text = {};     // for the model to read
     std::optional<std::string> options = {};  // how its arrays are read, see FileOrigin
     std::optional<std::string> image = {};    // for the model to read: a PNG
-    static constexpr Meta kMeta{"open_file", Kind::plain};
-    friend void describe(Visitor& visit, OpenFile& action) {
-        visit("path", action.path);
-        visit("text", action.text);
-        visit("options", action.options);
-        visit("image", action.image);
-    }
+    static constexpr Meta kMeta{
+        "open_file", Kind::plain,
+        fields<&OpenFile::path, &OpenFile::text, &OpenFile::options, &OpenFile::image>};
     friend void carry_out(AppState& state, const OpenFile& action);
 };
 /// A generated matrix; DocumentReady follows.
 struct OpenPlanted {
     large::PlantedSpec spec;
-    static constexpr Meta kMeta{"open_planted", Kind::plain};
-    friend void describe(Visitor& visit, OpenPlanted& action) { visit("spec", action.spec); }
+    static constexpr Meta kMeta{"open_planted", Kind::plain, fields<&OpenPlanted::spec>};
     friend void carry_out(AppState& state, const OpenPlanted& action);
 };
 /// Of the last OpenFile, OpenPlanted, TypeText or ReadImage.
@@ -72,58 +62,44 @@ struct DocumentReady {
     std::string what;
     std::string fault;  // why there is none; "": there is one
     std::shared_ptr<const Opened> opened{};
-    static constexpr Meta kMeta{"document_ready", Kind::answer};
-    friend void describe(Visitor& visit, DocumentReady& action) { visit("what", action.what); }
+    static constexpr Meta kMeta{"document_ready", Kind::answer, fields<&DocumentReady::what>};
     friend void carry_out(AppState& state, const DocumentReady& action);
 };
 struct SetModelWidth {
     Index d_model;
-    static constexpr Meta kMeta{"set_model_width", Kind::drag};
-    friend void describe(Visitor& visit, SetModelWidth& action) {
-        visit("d_model", action.d_model);
-    }
+    static constexpr Meta kMeta{"set_model_width", Kind::drag, fields<&SetModelWidth::d_model>};
     friend void carry_out(AppState& state, const SetModelWidth& action);
 };
 struct SetKeyWidth {
     Index d_k;
-    static constexpr Meta kMeta{"set_key_width", Kind::drag};
-    friend void describe(Visitor& visit, SetKeyWidth& action) { visit("d_k", action.d_k); }
+    static constexpr Meta kMeta{"set_key_width", Kind::drag, fields<&SetKeyWidth::d_k>};
     friend void carry_out(AppState& state, const SetKeyWidth& action);
 };
 struct SetHeads {
     Index heads;
-    static constexpr Meta kMeta{"set_heads", Kind::drag};
-    friend void describe(Visitor& visit, SetHeads& action) { visit("heads", action.heads); }
+    static constexpr Meta kMeta{"set_heads", Kind::drag, fields<&SetHeads::heads>};
     friend void carry_out(AppState& state, const SetHeads& action);
 };
 struct SetScaling {
     bool on;
-    static constexpr Meta kMeta{"set_scaling", Kind::edit};
-    friend void describe(Visitor& visit, SetScaling& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"set_scaling", Kind::edit, fields<&SetScaling::on>};
     friend void carry_out(AppState& state, const SetScaling& action);
 };
 struct SetTemperature {
     double temperature;
-    static constexpr Meta kMeta{"set_temperature", Kind::drag};
-    friend void describe(Visitor& visit, SetTemperature& action) {
-        visit("temperature", action.temperature);
-    }
+    static constexpr Meta kMeta{"set_temperature", Kind::drag,
+                                fields<&SetTemperature::temperature>};
     friend void carry_out(AppState& state, const SetTemperature& action);
 };
 struct SetSeed {
     std::uint64_t seed;
-    static constexpr Meta kMeta{"set_seed", Kind::drag};
-    friend void describe(Visitor& visit, SetSeed& action) { visit("seed", action.seed); }
+    static constexpr Meta kMeta{"set_seed", Kind::drag, fields<&SetSeed::seed>};
     friend void carry_out(AppState& state, const SetSeed& action);
 };
 struct SetCell {
     CellRef cell;
     double value;
-    static constexpr Meta kMeta{"set_cell", Kind::edit};
-    friend void describe(Visitor& visit, SetCell& action) {
-        visit("cell", action.cell);
-        visit("value", action.value);
-    }
+    static constexpr Meta kMeta{"set_cell", Kind::edit, fields<&SetCell::cell, &SetCell::value>};
     friend void carry_out(AppState& state, const SetCell& action);
 };
 
@@ -132,8 +108,7 @@ struct SetCell {
 /// Top-left, or off.
 struct SetCausal {
     bool on;
-    static constexpr Meta kMeta{"set_causal", Kind::edit};
-    friend void describe(Visitor& visit, SetCausal& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"set_causal", Kind::edit, fields<&SetCausal::on>};
     friend void carry_out(AppState& state, const SetCausal& action);
 };
 enum class CausalChoice : std::uint8_t { off, top_left, bottom_right };
@@ -152,47 +127,37 @@ struct SetCausalMask {
 /// Valid keys of the sequence shown; nullopt: no padding mask.
 struct SetPadding {
     std::optional<Index> keys;
-    static constexpr Meta kMeta{"set_padding", Kind::drag};
-    friend void describe(Visitor& visit, SetPadding& action) { visit("keys", action.keys); }
+    static constexpr Meta kMeta{"set_padding", Kind::drag, fields<&SetPadding::keys>};
     friend void carry_out(AppState& state, const SetPadding& action);
 };
 /// nullopt: no block mask.
 struct SetBlock {
     std::optional<Index> length;
-    static constexpr Meta kMeta{"set_block", Kind::drag};
-    friend void describe(Visitor& visit, SetBlock& action) { visit("length", action.length); }
+    static constexpr Meta kMeta{"set_block", Kind::drag, fields<&SetBlock::length>};
     friend void carry_out(AppState& state, const SetBlock& action);
 };
 /// |i − j| ≤ reach; nullopt: no window.
 struct SetWindow {
     std::optional<Index> reach;
-    static constexpr Meta kMeta{"set_window", Kind::drag};
-    friend void describe(Visitor& visit, SetWindow& action) { visit("reach", action.reach); }
+    static constexpr Meta kMeta{"set_window", Kind::drag, fields<&SetWindow::reach>};
     friend void carry_out(AppState& state, const SetWindow& action);
 };
 /// Places that a query sees to its left and to its right; both nullopt: no window.
 struct SetWindowSides {
     std::optional<Index> left, right;
-    static constexpr Meta kMeta{"set_window_sides", Kind::drag};
-    friend void describe(Visitor& visit, SetWindowSides& action) {
-        visit("left", action.left);
-        visit("right", action.right);
-    }
+    static constexpr Meta kMeta{"set_window_sides", Kind::drag,
+                                fields<&SetWindowSides::left, &SetWindowSides::right>};
     friend void carry_out(AppState& state, const SetWindowSides& action);
 };
 struct SetGlobalTokens {
     Index tokens;
-    static constexpr Meta kMeta{"set_global_tokens", Kind::drag};
-    friend void describe(Visitor& visit, SetGlobalTokens& action) {
-        visit("tokens", action.tokens);
-    }
+    static constexpr Meta kMeta{"set_global_tokens", Kind::drag, fields<&SetGlobalTokens::tokens>};
     friend void carry_out(AppState& state, const SetGlobalTokens& action);
 };
 /// What softmax gives a row without a key: 0, or NaN.
 struct SetEmptyRows {
     bool nan;
-    static constexpr Meta kMeta{"set_empty_rows", Kind::edit};
-    friend void describe(Visitor& visit, SetEmptyRows& action) { visit("nan", action.nan); }
+    static constexpr Meta kMeta{"set_empty_rows", Kind::edit, fields<&SetEmptyRows::nan>};
     friend void carry_out(AppState& state, const SetEmptyRows& action);
 };
 /// Paints every pair from one to another, of this head alone where the painted mask has heads. Within a gesture a
@@ -230,24 +195,18 @@ struct ShowHead {
     Index head;
     std::optional<Index> batch{};  // nullopt: the one that is shown
     std::optional<Index> layer{};  // the same
-    static constexpr Meta kMeta{"show_head", Kind::plain};
-    friend void describe(Visitor& visit, ShowHead& action) {
-        visit("head", action.head);
-        visit("batch", action.batch);
-        visit("layer", action.layer);
-    }
+    static constexpr Meta kMeta{"show_head", Kind::plain,
+                                fields<&ShowHead::head, &ShowHead::batch, &ShowHead::layer>};
     friend void carry_out(AppState& state, const ShowHead& action);
 };
 struct ShowLayer {
     Index layer;
-    static constexpr Meta kMeta{"show_layer", Kind::plain};
-    friend void describe(Visitor& visit, ShowLayer& action) { visit("layer", action.layer); }
+    static constexpr Meta kMeta{"show_layer", Kind::plain, fields<&ShowLayer::layer>};
     friend void carry_out(AppState& state, const ShowLayer& action);
 };
 struct SetBackend {
     std::string name;
-    static constexpr Meta kMeta{"set_backend", Kind::plain};
-    friend void describe(Visitor& visit, SetBackend& action) { visit("name", action.name); }
+    static constexpr Meta kMeta{"set_backend", Kind::plain, fields<&SetBackend::name>};
     friend void carry_out(AppState& state, const SetBackend& action);
 };
 /// By a backend with a device.
@@ -258,8 +217,7 @@ struct TraceReady {
     double elapsed_ms = 0.0;
     std::string failure{};
     std::string unavailable{};  // why the backend cannot run here at all; "": it can
-    static constexpr Meta kMeta{"trace_ready", Kind::answer};
-    friend void describe(Visitor& visit, TraceReady& action) { visit("backend", action.backend); }
+    static constexpr Meta kMeta{"trace_ready", Kind::answer, fields<&TraceReady::backend>};
     friend void carry_out(AppState& state, const TraceReady& action);
 };
 
@@ -267,24 +225,19 @@ struct TraceReady {
 
 struct GoToStage {
     Stage stage;
-    static constexpr Meta kMeta{"go_to_stage", Kind::plain};
-    friend void describe(Visitor& visit, GoToStage& action) { visit("stage", action.stage); }
+    static constexpr Meta kMeta{"go_to_stage", Kind::plain, fields<&GoToStage::stage>};
     friend void carry_out(AppState& state, const GoToStage& action);
 };
 struct SelectCell {
     CellRef cell;
-    static constexpr Meta kMeta{"select_cell", Kind::plain};
-    friend void describe(Visitor& visit, SelectCell& action) { visit("cell", action.cell); }
+    static constexpr Meta kMeta{"select_cell", Kind::plain, fields<&SelectCell::cell>};
     friend void carry_out(AppState& state, const SelectCell& action);
 };
 struct MoveSelection {
     int rows;
     int columns;
-    static constexpr Meta kMeta{"move_selection", Kind::plain};
-    friend void describe(Visitor& visit, MoveSelection& action) {
-        visit("rows", action.rows);
-        visit("columns", action.columns);
-    }
+    static constexpr Meta kMeta{"move_selection", Kind::plain,
+                                fields<&MoveSelection::rows, &MoveSelection::columns>};
     friend void carry_out(AppState& state, const MoveSelection& action);
 };
 struct HoverCell {
@@ -294,8 +247,7 @@ struct HoverCell {
 };
 struct ShowGradients {
     bool on;
-    static constexpr Meta kMeta{"show_gradients", Kind::plain};
-    friend void describe(Visitor& visit, ShowGradients& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_gradients", Kind::plain, fields<&ShowGradients::on>};
     friend void carry_out(AppState& state, const ShowGradients& action);
 };
 /// What L is, and shows its gradients. Of one output: the selected one, else the one chosen last, else the first.
@@ -310,19 +262,15 @@ struct SetLoss {
 /// L is this number of the output.
 struct SetLossCell {
     CellRef cell;
-    static constexpr Meta kMeta{"set_loss_cell", Kind::plain};
-    friend void describe(Visitor& visit, SetLossCell& action) { visit("cell", action.cell); }
+    static constexpr Meta kMeta{"set_loss_cell", Kind::plain, fields<&SetLossCell::cell>};
     friend void carry_out(AppState& state, const SetLossCell& action);
 };
 /// What this number of the output should be, for the squared error.
 struct SetTarget {
     CellRef cell;
     double value;
-    static constexpr Meta kMeta{"set_target", Kind::edit};
-    friend void describe(Visitor& visit, SetTarget& action) {
-        visit("cell", action.cell);
-        visit("value", action.value);
-    }
+    static constexpr Meta kMeta{"set_target", Kind::edit,
+                                fields<&SetTarget::cell, &SetTarget::value>};
     friend void carry_out(AppState& state, const SetTarget& action);
 };
 

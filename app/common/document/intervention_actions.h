@@ -15,12 +15,8 @@ struct SwitchHead {
     Index layer;
     Index head;
     bool on;
-    static constexpr Meta kMeta{"switch_head", Kind::plain};
-    friend void describe(Visitor& visit, SwitchHead& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("on", action.on);
-    }
+    static constexpr Meta kMeta{"switch_head", Kind::plain,
+                                fields<&SwitchHead::layer, &SwitchHead::head, &SwitchHead::on>};
     friend void carry_out(AppState& state, const SwitchHead& action);
 };
 struct SwitchAllHeadsOn {
@@ -33,25 +29,17 @@ struct ReplaceRow {
     Index head;
     Index query;
     std::vector<double> weights;
-    static constexpr Meta kMeta{"replace_row", Kind::plain};
-    friend void describe(Visitor& visit, ReplaceRow& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("query", action.query);
-        visit("weights", action.weights);
-    }
+    static constexpr Meta kMeta{
+        "replace_row", Kind::plain,
+        fields<&ReplaceRow::layer, &ReplaceRow::head, &ReplaceRow::query, &ReplaceRow::weights>};
     friend void carry_out(AppState& state, const ReplaceRow& action);
 };
 struct RestoreRow {
     Index layer;
     Index head;
     Index query;
-    static constexpr Meta kMeta{"restore_row", Kind::plain};
-    friend void describe(Visitor& visit, RestoreRow& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("query", action.query);
-    }
+    static constexpr Meta kMeta{"restore_row", Kind::plain,
+                                fields<&RestoreRow::layer, &RestoreRow::head, &RestoreRow::query>};
     friend void carry_out(AppState& state, const RestoreRow& action);
 };
 /// Asks for the text; of k and v `head` is a key head.
@@ -68,25 +56,18 @@ struct PatchHead {
     Index head;
     Stage part;
     std::string text;
-    static constexpr Meta kMeta{"patch_head", Kind::plain};
-    friend void describe(Visitor& visit, PatchHead& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("part", action.part);
-        visit("text", action.text);
-    }
+    static constexpr Meta kMeta{
+        "patch_head", Kind::plain,
+        fields<&PatchHead::layer, &PatchHead::head, &PatchHead::part, &PatchHead::text>};
     friend void carry_out(AppState& state, const PatchHead& action);
 };
 struct RemovePatch {
     Index layer;
     Index head;
     Stage part;
-    static constexpr Meta kMeta{"remove_patch", Kind::plain};
-    friend void describe(Visitor& visit, RemovePatch& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("part", action.part);
-    }
+    static constexpr Meta kMeta{
+        "remove_patch", Kind::plain,
+        fields<&RemovePatch::layer, &RemovePatch::head, &RemovePatch::part>};
     friend void carry_out(AppState& state, const RemovePatch& action);
 };
 /// Every intervention.

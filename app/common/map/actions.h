@@ -46,8 +46,7 @@ struct SetMapCanvas {
 /// Zoom, pan, minimap.
 struct SetMapCamera {
     MapCamera camera;
-    static constexpr Meta kMeta{"set_map_camera", Kind::plain};
-    friend void describe(Visitor& visit, SetMapCamera& action) { visit("camera", action.camera); }
+    static constexpr Meta kMeta{"set_map_camera", Kind::plain, fields<&SetMapCamera::camera>};
     friend void carry_out(AppState& state, const SetMapCamera& action);
 };
 /// The whole matrix.
@@ -58,22 +57,19 @@ struct FitMap {
 /// The field "go to" takes the keyboard, or gives it back.
 struct ShowGoTo {
     bool on;
-    static constexpr Meta kMeta{"show_go_to", Kind::plain};
-    friend void describe(Visitor& visit, ShowGoTo& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_go_to", Kind::plain, fields<&ShowGoTo::on>};
     friend void carry_out(AppState& state, const ShowGoTo& action);
 };
 /// "70001, 5", or "70001" for (70001, 70001); typing.
 struct DraftGoTo {
     std::string text;
-    static constexpr Meta kMeta{"draft_go_to", Kind::plain};
-    friend void describe(Visitor& visit, DraftGoTo& action) { visit("text", action.text); }
+    static constexpr Meta kMeta{"draft_go_to", Kind::plain, fields<&DraftGoTo::text>};
     friend void carry_out(AppState& state, const DraftGoTo& action);
 };
 /// To the cell, close enough to read it, and selects it.
 struct GoToCell {
     large::Cell cell;
-    static constexpr Meta kMeta{"go_to_cell", Kind::plain};
-    friend void describe(Visitor& visit, GoToCell& action) { visit("cell", action.cell); }
+    static constexpr Meta kMeta{"go_to_cell", Kind::plain, fields<&GoToCell::cell>};
     friend void carry_out(AppState& state, const GoToCell& action);
 };
 struct GoToNeedle {
@@ -82,8 +78,7 @@ struct GoToNeedle {
 };
 struct SelectMapCell {
     large::Cell cell;
-    static constexpr Meta kMeta{"select_map_cell", Kind::plain};
-    friend void describe(Visitor& visit, SelectMapCell& action) { visit("cell", action.cell); }
+    static constexpr Meta kMeta{"select_map_cell", Kind::plain, fields<&SelectMapCell::cell>};
     friend void carry_out(AppState& state, const SelectMapCell& action);
 };
 struct HoverMapCell {
@@ -93,8 +88,7 @@ struct HoverMapCell {
 };
 struct SetMapColors {
     MapColors colors;
-    static constexpr Meta kMeta{"set_map_colors", Kind::plain};
-    friend void describe(Visitor& visit, SetMapColors& action) { visit("colors", action.colors); }
+    static constexpr Meta kMeta{"set_map_colors", Kind::plain, fields<&SetMapColors::colors>};
     friend void carry_out(AppState& state, const SetMapColors& action);
 };
 /// Weights, or the scaled scores that they come from.
@@ -109,22 +103,19 @@ struct SetMapPicture {
 /// Which of the strongest cells are listed.
 struct SetTopCells {
     large::TopChoice top;
-    static constexpr Meta kMeta{"set_top_cells", Kind::plain};
-    friend void describe(Visitor& visit, SetTopCells& action) { visit("top", action.top); }
+    static constexpr Meta kMeta{"set_top_cells", Kind::plain, fields<&SetTopCells::top>};
     friend void carry_out(AppState& state, const SetTopCells& action);
 };
 /// Start or resume; false: pause.
 struct SetFullPass {
     bool on;
-    static constexpr Meta kMeta{"set_full_pass", Kind::plain};
-    friend void describe(Visitor& visit, SetFullPass& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"set_full_pass", Kind::plain, fields<&SetFullPass::on>};
     friend void carry_out(AppState& state, const SetFullPass& action);
 };
 /// Nullopt: closes the search.
 struct SearchMap {
     std::optional<large::Search> search;
-    static constexpr Meta kMeta{"search_map", Kind::plain};
-    friend void describe(Visitor& visit, SearchMap& action) { visit("search", action.search); }
+    static constexpr Meta kMeta{"search_map", Kind::plain, fields<&SearchMap::search>};
     friend void carry_out(AppState& state, const SearchMap& action);
 };
 

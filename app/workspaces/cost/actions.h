@@ -21,15 +21,13 @@ struct SetCostSize {
 /// T: of a square call Tq and Tk, else Tk alone.
 struct SetCostTokens {
     Index tokens;
-    static constexpr Meta kMeta{"set_cost_tokens", Kind::drag};
-    friend void describe(Visitor& visit, SetCostTokens& action) { visit("tokens", action.tokens); }
+    static constexpr Meta kMeta{"set_cost_tokens", Kind::drag, fields<&SetCostTokens::tokens>};
     friend void carry_out(AppState& state, const SetCostTokens& action);
 };
 /// Sizes by their key: see cost_presets(); "document" are those of the present one.
 struct SetCostPreset {
     std::string key;
-    static constexpr Meta kMeta{"set_cost_preset", Kind::edit};
-    friend void describe(Visitor& visit, SetCostPreset& action) { visit("key", action.key); }
+    static constexpr Meta kMeta{"set_cost_preset", Kind::edit, fields<&SetCostPreset::key>};
     friend void carry_out(AppState& state, const SetCostPreset& action);
 };
 using SetCostPass = SetField<CostPass, cost_controls, "pass", "set_cost_pass", Kind::edit>;

@@ -26,8 +26,7 @@ struct SetKind {
 /// Both sides, of kinds_presets().
 struct ChooseKinds {
     std::string pair;
-    static constexpr Meta kMeta{"choose_kinds", Kind::edit};
-    friend void describe(Visitor& visit, ChooseKinds& action) { visit("pair", action.pair); }
+    static constexpr Meta kMeta{"choose_kinds", Kind::edit, fields<&ChooseKinds::pair>};
     friend void carry_out(AppState& state, const ChooseKinds& action);
 };
 struct SwapKinds {
@@ -46,37 +45,29 @@ struct CopyKind {
 /// Of the parameters that a score needs.
 struct SetKindsSeed {
     std::uint64_t seed;
-    static constexpr Meta kMeta{"set_kinds_seed", Kind::drag};
-    friend void describe(Visitor& visit, SetKindsSeed& action) { visit("seed", action.seed); }
+    static constexpr Meta kMeta{"set_kinds_seed", Kind::drag, fields<&SetKindsSeed::seed>};
     friend void carry_out(AppState& state, const SetKindsSeed& action);
 };
 
 struct SelectKindsPair {
     Index row;
     Index column;
-    static constexpr Meta kMeta{"select_kinds_pair", Kind::plain};
-    friend void describe(Visitor& visit, SelectKindsPair& action) {
-        visit("row", action.row);
-        visit("column", action.column);
-    }
+    static constexpr Meta kMeta{"select_kinds_pair", Kind::plain,
+                                fields<&SelectKindsPair::row, &SelectKindsPair::column>};
     friend void carry_out(AppState& state, const SelectKindsPair& action);
 };
 struct MovePair {
     int rows;
     int columns;
-    static constexpr Meta kMeta{"move_pair", Kind::plain};
-    friend void describe(Visitor& visit, MovePair& action) {
-        visit("rows", action.rows);
-        visit("columns", action.columns);
-    }
+    static constexpr Meta kMeta{"move_pair", Kind::plain,
+                                fields<&MovePair::rows, &MovePair::columns>};
     friend void carry_out(AppState& state, const MovePair& action);
 };
 
 /// The online softmax in place of the comparison.
 struct ShowOnline {
     bool on;
-    static constexpr Meta kMeta{"show_online", Kind::plain};
-    friend void describe(Visitor& visit, ShowOnline& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_online", Kind::plain, fields<&ShowOnline::on>};
     friend void carry_out(AppState& state, const ShowOnline& action);
 };
 /// Whose scores it goes through.
@@ -91,20 +82,17 @@ struct SetOnlineSide {
 /// Keys that it takes at a time.
 struct SetOnlineChunk {
     Index keys;
-    static constexpr Meta kMeta{"set_online_chunk", Kind::drag};
-    friend void describe(Visitor& visit, SetOnlineChunk& action) { visit("keys", action.keys); }
+    static constexpr Meta kMeta{"set_online_chunk", Kind::drag, fields<&SetOnlineChunk::keys>};
     friend void carry_out(AppState& state, const SetOnlineChunk& action);
 };
 struct StepOnline {
     int steps;
-    static constexpr Meta kMeta{"step_online", Kind::plain};
-    friend void describe(Visitor& visit, StepOnline& action) { visit("steps", action.steps); }
+    static constexpr Meta kMeta{"step_online", Kind::plain, fields<&StepOnline::steps>};
     friend void carry_out(AppState& state, const StepOnline& action);
 };
 struct GoToOnlineEnd {
     bool last;
-    static constexpr Meta kMeta{"go_to_online_end", Kind::plain};
-    friend void describe(Visitor& visit, GoToOnlineEnd& action) { visit("last", action.last); }
+    static constexpr Meta kMeta{"go_to_online_end", Kind::plain, fields<&GoToOnlineEnd::last>};
     friend void carry_out(AppState& state, const GoToOnlineEnd& action);
 };
 struct PlayOnline {

@@ -14,8 +14,7 @@ inline constexpr Look<LargeLook> large_look;
 /// The generator's settings; not made yet.
 struct DraftPlanted {
     large::PlantedSpec spec;
-    static constexpr Meta kMeta{"draft_planted", Kind::plain};
-    friend void describe(Visitor& visit, DraftPlanted& action) { visit("spec", action.spec); }
+    static constexpr Meta kMeta{"draft_planted", Kind::plain, fields<&DraftPlanted::spec>};
     friend void carry_out(AppState& state, const DraftPlanted& action);
 };
 

@@ -16,21 +16,16 @@ namespace attn::view {
 /// it; or of B where B differs in it.
 struct SetLearnField {
     std::string run, field, value;
-    static constexpr Meta kMeta{"set_learn_field", Kind::drag};
-    friend void describe(Visitor& visit, SetLearnField& action) {
-        visit("run", action.run);
-        visit("field", action.field);
-        visit("value", action.value);
-    }
+    static constexpr Meta kMeta{
+        "set_learn_field", Kind::drag,
+        fields<&SetLearnField::run, &SetLearnField::field, &SetLearnField::value>};
     friend void carry_out(AppState& state, const SetLearnField& action);
 };
 /// The field in which B differs; "": A alone.
 struct SetLearnDifference {
     std::string field;
-    static constexpr Meta kMeta{"set_learn_difference", Kind::edit};
-    friend void describe(Visitor& visit, SetLearnDifference& action) {
-        visit("field", action.field);
-    }
+    static constexpr Meta kMeta{"set_learn_difference", Kind::edit,
+                                fields<&SetLearnDifference::field>};
     friend void carry_out(AppState& state, const SetLearnDifference& action);
 };
 /// By its key: see learn_experiments().
@@ -48,8 +43,7 @@ struct LoadExperiment {
 /// So many steps in all: on, or back to an earlier one, from which other switches then lead elsewhere. Begins where nothing was trained.
 struct TrainTo {
     Index until;
-    static constexpr Meta kMeta{"train_to", Kind::plain};
-    friend void describe(Visitor& visit, TrainTo& action) { visit("until", action.until); }
+    static constexpr Meta kMeta{"train_to", Kind::plain, fields<&TrainTo::until>};
     friend void carry_out(AppState& state, const TrainTo& action);
 };
 /// Leaves what was trained, and begins with the settings.
@@ -62,12 +56,9 @@ struct SwitchScaling {
     std::string run;
     Index from;
     bool on;
-    static constexpr Meta kMeta{"switch_scaling", Kind::plain};
-    friend void describe(Visitor& visit, SwitchScaling& action) {
-        visit("run", action.run);
-        visit("from", action.from);
-        visit("on", action.on);
-    }
+    static constexpr Meta kMeta{
+        "switch_scaling", Kind::plain,
+        fields<&SwitchScaling::run, &SwitchScaling::from, &SwitchScaling::on>};
     friend void carry_out(AppState& state, const SwitchScaling& action);
 };
 /// A head whose output counts, or is 0, from that step on.
@@ -75,21 +66,16 @@ struct SwitchLearnHead {
     std::string run;
     Index from, layer, head;
     bool on;
-    static constexpr Meta kMeta{"switch_learn_head", Kind::plain};
-    friend void describe(Visitor& visit, SwitchLearnHead& action) {
-        visit("run", action.run);
-        visit("from", action.from);
-        visit("layer", action.layer);
-        visit("head", action.head);
-        visit("on", action.on);
-    }
+    static constexpr Meta kMeta{
+        "switch_learn_head", Kind::plain,
+        fields<&SwitchLearnHead::run, &SwitchLearnHead::from, &SwitchLearnHead::layer,
+               &SwitchLearnHead::head, &SwitchLearnHead::on>};
     friend void carry_out(AppState& state, const SwitchLearnHead& action);
 };
 /// Runs of so many seeds, for the spread.
 struct TrainSeeds {
     Index seeds;
-    static constexpr Meta kMeta{"train_seeds", Kind::plain};
-    friend void describe(Visitor& visit, TrainSeeds& action) { visit("seeds", action.seeds); }
+    static constexpr Meta kMeta{"train_seeds", Kind::plain, fields<&TrainSeeds::seeds>};
     friend void carry_out(AppState& state, const TrainSeeds& action);
 };
 /// The model after so many steps as a document, in that workspace. In Compare, another moment that is open until then is
@@ -109,17 +95,13 @@ struct OpenLearnMoment {
 
 struct ShowLearnStep {
     std::optional<Index> step;
-    static constexpr Meta kMeta{"show_learn_step", Kind::plain};
-    friend void describe(Visitor& visit, ShowLearnStep& action) { visit("step", action.step); }
+    static constexpr Meta kMeta{"show_learn_step", Kind::plain, fields<&ShowLearnStep::step>};
     friend void carry_out(AppState& state, const ShowLearnStep& action);
 };
 struct ShowLearnHead {
     Index layer, head;
-    static constexpr Meta kMeta{"show_learn_head", Kind::plain};
-    friend void describe(Visitor& visit, ShowLearnHead& action) {
-        visit("layer", action.layer);
-        visit("head", action.head);
-    }
+    static constexpr Meta kMeta{"show_learn_head", Kind::plain,
+                                fields<&ShowLearnHead::layer, &ShowLearnHead::head>};
     friend void carry_out(AppState& state, const ShowLearnHead& action);
 };
 struct ShowLearnMeasure {
@@ -140,18 +122,14 @@ struct ShowLearnPage {
 };
 struct SelectLearnCell {
     Index row, column;
-    static constexpr Meta kMeta{"select_learn_cell", Kind::plain};
-    friend void describe(Visitor& visit, SelectLearnCell& action) {
-        visit("row", action.row);
-        visit("column", action.column);
-    }
+    static constexpr Meta kMeta{"select_learn_cell", Kind::plain,
+                                fields<&SelectLearnCell::row, &SelectLearnCell::column>};
     friend void carry_out(AppState& state, const SelectLearnCell& action);
 };
 /// What the maps are of; "": the sequence that is the same at every step.
 struct SetLearnSentence {
     std::string text;
-    static constexpr Meta kMeta{"set_learn_sentence", Kind::plain};
-    friend void describe(Visitor& visit, SetLearnSentence& action) { visit("text", action.text); }
+    static constexpr Meta kMeta{"set_learn_sentence", Kind::plain, fields<&SetLearnSentence::text>};
     friend void carry_out(AppState& state, const SetLearnSentence& action);
 };
 struct DraftLearnSentence {

@@ -21,61 +21,44 @@ struct ShowLookupPage {
 
 struct MoveLookupQuery {
     double x, y;
-    static constexpr Meta kMeta{"move_lookup_query", Kind::drag};
-    friend void describe(Visitor& visit, MoveLookupQuery& action) {
-        visit("x", action.x);
-        visit("y", action.y);
-    }
+    static constexpr Meta kMeta{"move_lookup_query", Kind::drag,
+                                fields<&MoveLookupQuery::x, &MoveLookupQuery::y>};
     friend void carry_out(AppState& state, const MoveLookupQuery& action);
 };
 struct MoveLookupKey {
     Index pair;
     double x, y;
-    static constexpr Meta kMeta{"move_lookup_key", Kind::drag};
-    friend void describe(Visitor& visit, MoveLookupKey& action) {
-        visit("pair", action.pair);
-        visit("x", action.x);
-        visit("y", action.y);
-    }
+    static constexpr Meta kMeta{"move_lookup_key", Kind::drag,
+                                fields<&MoveLookupKey::pair, &MoveLookupKey::x, &MoveLookupKey::y>};
     friend void carry_out(AppState& state, const MoveLookupKey& action);
 };
 struct MoveLookupValue {
     Index pair;
     double x, y;
-    static constexpr Meta kMeta{"move_lookup_value", Kind::drag};
-    friend void describe(Visitor& visit, MoveLookupValue& action) {
-        visit("pair", action.pair);
-        visit("x", action.x);
-        visit("y", action.y);
-    }
+    static constexpr Meta kMeta{
+        "move_lookup_value", Kind::drag,
+        fields<&MoveLookupValue::pair, &MoveLookupValue::x, &MoveLookupValue::y>};
     friend void carry_out(AppState& state, const MoveLookupValue& action);
 };
 /// A pair of a name that is free, its key and its value there; the one that is looked at then.
 struct AddLookupPair {
     double x, y;
-    static constexpr Meta kMeta{"add_lookup_pair", Kind::edit};
-    friend void describe(Visitor& visit, AddLookupPair& action) {
-        visit("x", action.x);
-        visit("y", action.y);
-    }
+    static constexpr Meta kMeta{"add_lookup_pair", Kind::edit,
+                                fields<&AddLookupPair::x, &AddLookupPair::y>};
     friend void carry_out(AppState& state, const AddLookupPair& action);
 };
 struct RemoveLookupPair {
     Index pair;
-    static constexpr Meta kMeta{"remove_lookup_pair", Kind::edit};
-    friend void describe(Visitor& visit, RemoveLookupPair& action) { visit("pair", action.pair); }
+    static constexpr Meta kMeta{"remove_lookup_pair", Kind::edit, fields<&RemoveLookupPair::pair>};
     friend void carry_out(AppState& state, const RemoveLookupPair& action);
 };
 /// "" keeps the name.
 struct NameLookupPair {
     Index pair;
     std::string key, value;
-    static constexpr Meta kMeta{"name_lookup_pair", Kind::edit};
-    friend void describe(Visitor& visit, NameLookupPair& action) {
-        visit("pair", action.pair);
-        visit("key", action.key);
-        visit("value", action.value);
-    }
+    static constexpr Meta kMeta{
+        "name_lookup_pair", Kind::edit,
+        fields<&NameLookupPair::pair, &NameLookupPair::key, &NameLookupPair::value>};
     friend void carry_out(AppState& state, const NameLookupPair& action);
 };
 using SetLookupTemperature =
@@ -89,8 +72,7 @@ struct LoadMemory {
 };
 struct SelectLookupPair {
     Index pair;
-    static constexpr Meta kMeta{"select_lookup_pair", Kind::plain};
-    friend void describe(Visitor& visit, SelectLookupPair& action) { visit("pair", action.pair); }
+    static constexpr Meta kMeta{"select_lookup_pair", Kind::plain, fields<&SelectLookupPair::pair>};
     friend void carry_out(AppState& state, const SelectLookupPair& action);
 };
 struct HoverLookupPair {
@@ -131,17 +113,13 @@ using SetSimilarityTemperature = SetField<double, lookup_controls, "similarity_t
 struct MoveToken {
     Index token;
     Index place;
-    static constexpr Meta kMeta{"move_token", Kind::drag};
-    friend void describe(Visitor& visit, MoveToken& action) {
-        visit("token", action.token);
-        visit("place", action.place);
-    }
+    static constexpr Meta kMeta{"move_token", Kind::drag,
+                                fields<&MoveToken::token, &MoveToken::place>};
     friend void carry_out(AppState& state, const MoveToken& action);
 };
 struct ShuffleTokens {
     std::uint64_t seed;
-    static constexpr Meta kMeta{"shuffle_tokens", Kind::edit};
-    friend void describe(Visitor& visit, ShuffleTokens& action) { visit("seed", action.seed); }
+    static constexpr Meta kMeta{"shuffle_tokens", Kind::edit, fields<&ShuffleTokens::seed>};
     friend void carry_out(AppState& state, const ShuffleTokens& action);
 };
 /// As in the document, from its end, or by their words.
@@ -161,11 +139,8 @@ using SetPermutationPosition = SetField<PermutationPosition, lookup_controls, "p
 struct SelectLookupCell {
     Index row;
     Index column;
-    static constexpr Meta kMeta{"select_lookup_cell", Kind::plain};
-    friend void describe(Visitor& visit, SelectLookupCell& action) {
-        visit("row", action.row);
-        visit("column", action.column);
-    }
+    static constexpr Meta kMeta{"select_lookup_cell", Kind::plain,
+                                fields<&SelectLookupCell::row, &SelectLookupCell::column>};
     friend void carry_out(AppState& state, const SelectLookupCell& action);
 };
 

@@ -22,12 +22,8 @@ struct ShowMasksTab {
 struct SelectPair {
     Index row, column;
     bool extend;
-    static constexpr Meta kMeta{"select_pair", Kind::plain};
-    friend void describe(Visitor& visit, SelectPair& action) {
-        visit("row", action.row);
-        visit("column", action.column);
-        visit("extend", action.extend);
-    }
+    static constexpr Meta kMeta{"select_pair", Kind::plain,
+                                fields<&SelectPair::row, &SelectPair::column, &SelectPair::extend>};
     friend void carry_out(AppState& state, const SelectPair& action);
 };
 struct HoverPair {
@@ -39,20 +35,15 @@ struct HoverPair {
 struct SetConvention {
     Index side;
     std::string convention;
-    static constexpr Meta kMeta{"set_convention", Kind::plain};
-    friend void describe(Visitor& visit, SetConvention& action) {
-        visit("side", action.side);
-        visit("convention", action.convention);
-    }
+    static constexpr Meta kMeta{"set_convention", Kind::plain,
+                                fields<&SetConvention::side, &SetConvention::convention>};
     friend void carry_out(AppState& state, const SetConvention& action);
 };
 /// The conventions are computed of the scores · 10^decades.
 struct SetConventionGain {
     Index decades;
-    static constexpr Meta kMeta{"set_convention_gain", Kind::plain};
-    friend void describe(Visitor& visit, SetConventionGain& action) {
-        visit("decades", action.decades);
-    }
+    static constexpr Meta kMeta{"set_convention_gain", Kind::plain,
+                                fields<&SetConventionGain::decades>};
     friend void carry_out(AppState& state, const SetConventionGain& action);
 };
 /// Code that makes the mask, to the clipboard.

@@ -13,15 +13,13 @@ namespace attn::view {
 /// ←/→.
 struct StepBy {
     int steps;
-    static constexpr Meta kMeta{"step_by", Kind::plain};
-    friend void describe(Visitor& visit, StepBy& action) { visit("steps", action.steps); }
+    static constexpr Meta kMeta{"step_by", Kind::plain, fields<&StepBy::steps>};
     friend void carry_out(AppState& state, const StepBy& action);
 };
 /// Home/End.
 struct GoToEnd {
     bool last;
-    static constexpr Meta kMeta{"go_to_end", Kind::plain};
-    friend void describe(Visitor& visit, GoToEnd& action) { visit("last", action.last); }
+    static constexpr Meta kMeta{"go_to_end", Kind::plain, fields<&GoToEnd::last>};
     friend void carry_out(AppState& state, const GoToEnd& action);
 };
 /// Space.
@@ -32,26 +30,21 @@ struct TogglePlay {
 /// Each stage is guessed, one row of it, before it is shown.
 struct SetPredicting {
     bool on;
-    static constexpr Meta kMeta{"set_predicting", Kind::plain};
-    friend void describe(Visitor& visit, SetPredicting& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"set_predicting", Kind::plain, fields<&SetPredicting::on>};
     friend void carry_out(AppState& state, const SetPredicting& action);
 };
 /// One entry of the guess.
 struct GuessEntry {
     Index column;
     double value;
-    static constexpr Meta kMeta{"guess_entry", Kind::plain};
-    friend void describe(Visitor& visit, GuessEntry& action) {
-        visit("column", action.column);
-        visit("value", action.value);
-    }
+    static constexpr Meta kMeta{"guess_entry", Kind::plain,
+                                fields<&GuessEntry::column, &GuessEntry::value>};
     friend void carry_out(AppState& state, const GuessEntry& action);
 };
 /// The entry that the keys change.
 struct PickGuess {
     Index column;
-    static constexpr Meta kMeta{"pick_guess", Kind::plain};
-    friend void describe(Visitor& visit, PickGuess& action) { visit("column", action.column); }
+    static constexpr Meta kMeta{"pick_guess", Kind::plain, fields<&PickGuess::column>};
     friend void carry_out(AppState& state, const PickGuess& action);
 };
 /// The row beside the guess; again: the stage.
@@ -73,21 +66,18 @@ struct HoverOperand {
 /// The colours of weights: full at the largest of each row, or at 1.
 struct ScaleRows {
     bool on;
-    static constexpr Meta kMeta{"scale_rows", Kind::plain};
-    friend void describe(Visitor& visit, ScaleRows& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"scale_rows", Kind::plain, fields<&ScaleRows::on>};
     friend void carry_out(AppState& state, const ScaleRows& action);
 };
 struct BeginCellEdit {
     CellRef cell;
-    static constexpr Meta kMeta{"begin_cell_edit", Kind::plain};
-    friend void describe(Visitor& visit, BeginCellEdit& action) { visit("cell", action.cell); }
+    static constexpr Meta kMeta{"begin_cell_edit", Kind::plain, fields<&BeginCellEdit::cell>};
     friend void carry_out(AppState& state, const BeginCellEdit& action);
 };
 /// Typing.
 struct DraftCell {
     std::string text;
-    static constexpr Meta kMeta{"draft_cell", Kind::plain};
-    friend void describe(Visitor& visit, DraftCell& action) { visit("text", action.text); }
+    static constexpr Meta kMeta{"draft_cell", Kind::plain, fields<&DraftCell::text>};
     friend void carry_out(AppState& state, const DraftCell& action);
 };
 /// Enter: what is no number is explained, and the field stays open.
@@ -98,8 +88,7 @@ struct CommitCellEdit {
 /// Tab and Shift+Tab: the same, and on to a neighbour, row after row.
 struct CommitAndMove {
     int cells;  // 1: to the right
-    static constexpr Meta kMeta{"commit_and_move", Kind::edit};
-    friend void describe(Visitor& visit, CommitAndMove& action) { visit("cells", action.cells); }
+    static constexpr Meta kMeta{"commit_and_move", Kind::edit, fields<&CommitAndMove::cells>};
     friend void carry_out(AppState& state, const CommitAndMove& action);
 };
 /// A click elsewhere: what is no number is explained and dropped.
@@ -110,15 +99,13 @@ struct LeaveCellEdit {
 /// A double click on a computed number: selects it and says which inputs make it.
 struct ExplainSource {
     CellRef cell;
-    static constexpr Meta kMeta{"explain_source", Kind::plain};
-    friend void describe(Visitor& visit, ExplainSource& action) { visit("cell", action.cell); }
+    static constexpr Meta kMeta{"explain_source", Kind::plain, fields<&ExplainSource::cell>};
     friend void carry_out(AppState& state, const ExplainSource& action);
 };
 /// The sizes and the seed, under the row of controls.
 struct ShowModel {
     bool on;
-    static constexpr Meta kMeta{"show_model", Kind::plain};
-    friend void describe(Visitor& visit, ShowModel& action) { visit("on", action.on); }
+    static constexpr Meta kMeta{"show_model", Kind::plain, fields<&ShowModel::on>};
     friend void carry_out(AppState& state, const ShowModel& action);
 };
 struct CancelCellEdit {

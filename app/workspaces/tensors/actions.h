@@ -25,26 +25,21 @@ struct SortTensors {
 };
 struct SelectTensor {
     std::string name;
-    static constexpr Meta kMeta{"select_tensor", Kind::plain};
-    friend void describe(Visitor& visit, SelectTensor& action) { visit("name", action.name); }
+    static constexpr Meta kMeta{"select_tensor", Kind::plain, fields<&SelectTensor::name>};
     friend void carry_out(AppState& state, const SelectTensor& action);
 };
 /// To be read as a role of tensor_roles(); "-": not at all; "": as its name says. ReadTensors carries it out.
 struct SetTensorRole {
     std::string name;
     std::string role;
-    static constexpr Meta kMeta{"set_tensor_role", Kind::plain};
-    friend void describe(Visitor& visit, SetTensorRole& action) {
-        visit("name", action.name);
-        visit("role", action.role);
-    }
+    static constexpr Meta kMeta{"set_tensor_role", Kind::plain,
+                                fields<&SetTensorRole::name, &SetTensorRole::role>};
     friend void carry_out(AppState& state, const SetTensorRole& action);
 };
 /// Of Q, K and V: heads-first, tokens-first, joined; "": as the file says. ReadTensors carries it out.
 struct SetTensorAxes {
     std::string axes;
-    static constexpr Meta kMeta{"set_tensor_axes", Kind::plain};
-    friend void describe(Visitor& visit, SetTensorAxes& action) { visit("axes", action.axes); }
+    static constexpr Meta kMeta{"set_tensor_axes", Kind::plain, fields<&SetTensorAxes::axes>};
     friend void carry_out(AppState& state, const SetTensorAxes& action);
 };
 /// Opens the file again with the roles and axes that were chosen.
@@ -56,11 +51,8 @@ struct ReadTensors {
 struct AnswerTensors {
     std::string option;
     std::string value;
-    static constexpr Meta kMeta{"answer_tensors", Kind::plain};
-    friend void describe(Visitor& visit, AnswerTensors& action) {
-        visit("option", action.option);
-        visit("value", action.value);
-    }
+    static constexpr Meta kMeta{"answer_tensors", Kind::plain,
+                                fields<&AnswerTensors::option, &AnswerTensors::value>};
     friend void carry_out(AppState& state, const AnswerTensors& action);
 };
 /// The rows of the table that are on screen, from and past: only they are measured.

@@ -14,21 +14,16 @@ namespace attn::view {
 /// The results are the reference's with this fault of the table in them; "": they are not.
 struct PlantFault {
     std::string fault;
-    static constexpr Meta kMeta{"plant_fault", Kind::plain};
-    friend void describe(Visitor& visit, PlantFault& action) { visit("fault", action.fault); }
+    static constexpr Meta kMeta{"plant_fault", Kind::plain, fields<&PlantFault::fault>};
     friend void carry_out(AppState& state, const PlantFault& action);
 };
 /// By its key; its worst number is looked at.
 using ShowChecked = SetField<std::string, verify_look, "array", "show_checked", Kind::plain>;
 struct SelectChecked {
     Index batch, head, row, column;
-    static constexpr Meta kMeta{"select_checked", Kind::plain};
-    friend void describe(Visitor& visit, SelectChecked& action) {
-        visit("batch", action.batch);
-        visit("head", action.head);
-        visit("row", action.row);
-        visit("column", action.column);
-    }
+    static constexpr Meta kMeta{"select_checked", Kind::plain,
+                                fields<&SelectChecked::batch, &SelectChecked::head,
+                                       &SelectChecked::row, &SelectChecked::column>};
     friend void carry_out(AppState& state, const SelectChecked& action);
 };
 /// Of the array that is shown.
@@ -41,14 +36,10 @@ using SetErrorScale = SetField<ErrorScale, verify_look, "scale", "set_error_scal
 struct OpenCheckedInStep {
     Stage stage;
     Index batch, head, row, column;
-    static constexpr Meta kMeta{"open_checked_in_step", Kind::plain};
-    friend void describe(Visitor& visit, OpenCheckedInStep& action) {
-        visit("stage", action.stage);
-        visit("batch", action.batch);
-        visit("head", action.head);
-        visit("row", action.row);
-        visit("column", action.column);
-    }
+    static constexpr Meta kMeta{
+        "open_checked_in_step", Kind::plain,
+        fields<&OpenCheckedInStep::stage, &OpenCheckedInStep::batch, &OpenCheckedInStep::head,
+               &OpenCheckedInStep::row, &OpenCheckedInStep::column>};
     friend void carry_out(AppState& state, const OpenCheckedInStep& action);
 };
 struct ResultsChecked {
