@@ -35,7 +35,16 @@ def actions(source):
     return found
 
 
-def value(kind, key, draw):
+def enum_names(source):
+    """{type: names} of the enumerations that a journal holds."""
+    text = "".join(path.read_text() for path in sorted(pathlib.Path(source).glob("app/view/**/*.*")))
+    arrays = {name: re.findall(r'"([^"]*)"', body)
+              for name, body in re.findall(r"std::string_view(?:, \d+>)? (k\w+)(?:\[\] = )?\{(.*?)\};", text, re.S)}
+    return {kind: arrays[name]
+            for kind, name in re.findall(r"names_of\(Type<(\w+)>\) \{\s*return (k\w+);", text) if name in arrays}
+
+
+def value(kind, key, draw, enums):
     kind = re.sub(r"std::optional<(.*)>", r"\1", kind)
     if kind in ("Index", "int", "std::uint64_t"):
         return draw.choice([0, 0, 1, 1, 2, 3, 4, 8])
@@ -50,18 +59,32 @@ def value(kind, key, draw):
                 "column": draw.randrange(4)}
     if kind == "Stage":
         return draw.choice(["q", "scores", "scaled", "masked", "weights", "context"])
-    if kind in ("large::Cell",):
+    if kind == "large::Cell":
         return {"row": draw.randrange(4), "column": draw.randrange(4)}
+    if kind == "MapCamera":
+        return {"row": 120.5, "column": 80.0, "cells_per_unit": draw.choice([0.25, 1.0, 2.0])}
+    if kind == "MapColors":
+        return {"pooling": draw.choice(["max", "mean"]), "log_scale": draw.random() < 0.5, "low_percentile": 1.0,
+                "high_percentile": 99.0}
+    if kind == "large::TopChoice":
+        return {"skip_first_key": draw.random() < 0.5, "one_per_query": draw.random() < 0.5}
+    if kind == "large::Search":
+        return {"of": draw.choice(["key", "query"]), "index": draw.randrange(4)}
+    if kind == "large::PlantedSpec":
+        return {"tokens": 256, "d_k": 32, "seed": draw.randrange(4), "band": True, "sink": draw.random() < 0.5,
+                "induction": True, "documents": False, "needle": True, "causal": draw.random() < 0.5}
+    if kind in enums:
+        return draw.choice(enums[kind])
     return None if kind != "std::string" else draw.choice(WORDS)
 
 
-def journal(folder, rows, seed):
+def journal(folder, rows, seed, enums):
     draw = random.Random(f"{folder} {seed}")
     lines = [{"action": "set_workspace", "workspace": folder}] if folder not in ("document", "window") else []
     for name, fields in rows * 2:
         line = {"action": name}
         for key, kind in fields.items():
-            made = value(kind, key, draw)
+            made = value(kind, key, draw, enums)
             line[key] = "?" if made is None else made
         lines.append(line)
     return lines
@@ -71,13 +94,14 @@ def main():
     program, source, out = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     out.mkdir(parents=True, exist_ok=True)
     skipped = {"open_file", "read_image", "save_session", "export_figure", "take_screenshot", "save_runs", "type_text",
-               "open_planted", "set_backend", "check_file", "measure_cost", "set_ui_scale", "document_ready",
+               "set_backend", "check_file", "measure_cost", "set_ui_scale", "document_ready",
                "trace_ready", "open_learn_moment", "train", "train_more"}
+    enums = enum_names(source)
     for folder, rows in actions(source).items():
         rows = [row for row in rows if row[0] not in skipped]
         for seed in (1, 2):
             name = out / f"{folder}-{seed}.jsonl"
-            kept = journal(folder, rows, seed)
+            kept = journal(folder, rows, seed, enums)
             draw = random.Random(seed)
             while True:  # a line that is refused names what its field may be; else it is left out
                 name.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in kept))
