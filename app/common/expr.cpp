@@ -1,10 +1,14 @@
+#include "app/common/expr.h"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
-#include "app/common/expr.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 
 namespace attn::view {
 namespace {
@@ -164,6 +168,116 @@ std::string not_finite(double value, Dialect dialect) {
     return sign + (latex ? "\\infty" : python ? "np.inf" : "inf");
 }
 
+// ---- on screen
+
+Piece plain(std::string text, bool muted = false) {
+    Piece piece;
+    piece.text = std::move(text);
+    piece.muted = muted;
+    return piece;
+}
+
+Piece coloured(std::string text, Role role) {
+    Piece piece;
+    piece.text = std::move(text);
+    piece.role = role;
+    return piece;
+}
+
+Role role_of(const CellRef& cell) {
+    return std::visit([](auto key) { return info(key).role; }, cell.tensor);
+}
+
+/// More numbers than this stand in the table alone.
+constexpr std::size_t kMostInline = 8;
+
+Line step_line(const Step& step, bool last, Role role) {
+    const bool brief = !step.brief.empty() && count_numbers(step.expr) > kMostInline;
+    Line line{step.label,
+              brief ? std::vector<Piece>{plain(step.brief)} : write(step.expr, Dialect::screen)};
+    line.pieces.push_back(plain(" = "));
+    const std::string result = number(step.result);
+    line.pieces.push_back(last ? coloured(result, role) : plain(result));
+    line.pieces.back().link = step.link;
+    return line;
+}
+
+double length_of(const std::vector<double>& values) {
+    double squares = 0.0;
+    for (const double value : values) squares += value * value;
+    return std::sqrt(squares);
+}
+
+double dot(const DotProduct& pair) {
+    double sum = 0.0;
+    for (std::size_t n = 0; n < pair.left.values.size(); ++n)
+        sum += pair.left.values[n] * pair.right.values[n];
+    return sum;
+}
+
+Line length_line(const Factor& factor, double length) {
+    return {fmt::format("‖{}‖", factor.letter),
+            {plain(fmt::format("√(Σ {}_c²) = ", factor.letter)),
+             coloured(number(length), factor.role)}};
+}
+
+// ---- tables
+
+constexpr int kMostDecimals = 4;
+/// Terms that a table holds: more are read from a copy.
+constexpr std::size_t kMostRows = 512;
+
+/// Seven characters hold the largest number with its sign.
+int decimals_for(double largest) {
+    int decimals = kMostDecimals;
+    for (double ten = 10.0; decimals > 1 && largest >= ten; ten *= 10.0) --decimals;
+    return decimals;
+}
+
+std::string column_number(double value, int decimals) {
+    const bool vanishes = value != 0.0 && std::abs(value) < 0.5 * std::pow(10.0, -decimals);
+    return vanishes ? significant(value, 1) : cell_number(value, decimals);
+}
+
+double largest_of(const std::vector<double>& values) {
+    double largest = 0.0;
+    for (const double value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
+std::optional<CellRef> link_of(const Factor& factor, std::size_t n) {
+    return n < factor.links.size() ? factor.links[n] : std::nullopt;
+}
+
+std::string heading_of(const Factor& factor) {
+    return factor.heading.empty() ? factor.letter : factor.heading;
+}
+
+struct Sums {
+    std::vector<double> products, running;
+};
+
+Sums sums_of(const DotProduct& pair) {
+    Sums sums;
+    double sum = 0.0;
+    for (std::size_t n = 0; n < pair.left.values.size(); ++n) {
+        sums.products.push_back(pair.left.values[n] * pair.right.values[n]);
+        sums.running.push_back(sum += sums.products.back());
+    }
+    if (pair.bias) sums.running.push_back(sum + *pair.bias);
+    return sums;
+}
+
+std::vector<TableColumn> product_columns(const DotProduct& pair) {
+    const std::string left = heading_of(pair.left);
+    const std::string right = heading_of(pair.right);
+    return {{left, pair.left.role},
+            {right, pair.right.role},
+            {fmt::format("{}·{}", left, right), std::nullopt},
+            {"sum", std::nullopt, true}};
+}
+
 }  // namespace
 
 double evaluate(const Expr& expr) {
@@ -223,6 +337,88 @@ std::string write_number(double value, Dialect dialect) {
     if (!std::isfinite(value)) return not_finite(value, dialect);
     const std::string text = exact(static_cast<float>(value) + 0.0F);
     return dialect == Dialect::latex ? latex_number(text) : text;
+}
+
+std::vector<Line> explanation_lines(const Explanation& explanation) {
+    std::vector<Line> lines;
+    const Role role = role_of(explanation.cell);
+    for (std::size_t n = 0; n < explanation.steps.size(); ++n)
+        lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));
+    for (const Step& aside : explanation.asides) lines.push_back(step_line(aside, false, role));
+    for (const std::string& note : explanation.notes) lines.push_back({"", {plain(note, true)}});
+    return lines;
+}
+
+std::vector<Line> geometry_lines(const Explanation& explanation) {
+    if (explanation.cell.tensor != OperandId(Stage::scores) || !explanation.dot) return {};
+    const DotProduct& pair = *explanation.dot;
+    const double q = length_of(pair.left.values);
+    const double k = length_of(pair.right.values);
+    std::vector<Line> lines{length_line(pair.left, q), length_line(pair.right, k)};
+    if (q == 0.0 || k == 0.0) {
+        lines.push_back({"θ", {plain("a vector of length 0 has no direction", true)}});
+        return lines;
+    }
+    const double cosine = std::clamp(dot(pair) / (q * k), -1.0, 1.0);
+    lines.push_back({"cos θ", {plain("q·k ÷ (‖q‖ ‖k‖) = " + number(cosine))}});
+    lines.push_back(
+        {"θ", {plain(cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°")}});
+    lines.push_back({"q·k",
+                     {plain("‖q‖ ‖k‖ cos θ = "), coloured(factor(number(q)), pair.left.role),
+                      plain("·"), coloured(factor(number(k)), pair.right.role), plain("·"),
+                      plain(factor(number(cosine))), plain(" = " + number(q * k * cosine))}});
+    return lines;
+}
+
+std::vector<std::string> column_texts(const std::vector<double>& values) {
+    const int decimals = decimals_for(largest_of(values));
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(column_number(value, decimals));
+    return texts;
+}
+
+InspectorTable product_table(const DotProduct& pair) {
+    const Sums sums = sums_of(pair);
+    const double largest = largest_of(sums.products);
+    const auto left = column_texts(pair.left.values);
+    const auto right = column_texts(pair.right.values);
+    const auto products = column_texts(sums.products);
+    const auto running = column_texts(sums.running);
+    InspectorTable table{"", pair.counts, product_columns(pair), {}, std::nullopt};
+    const std::size_t shown = std::min(left.size(), kMostRows);
+    if (shown < left.size())
+        table.title = fmt::format("the first {} of {} terms", shown, left.size());
+    for (std::size_t n = 0; n < shown; ++n) {
+        TableRow row{pair.labels[n], {}};
+        row.cells = {{left[n], pair.left.role, link_of(pair.left, n)},
+                     {right[n], pair.right.role, link_of(pair.right, n)},
+                     {products[n], {}, {}},
+                     {running[n], {}, {}}};
+        if (largest > 0.0 && std::isfinite(sums.products[n])) row.bar = sums.products[n] / largest;
+        table.rows.push_back(std::move(row));
+    }
+    if (pair.bias)
+        table.total = TableRow{
+            "bias", {{}, {}, {column_texts({*pair.bias})[0], {}, {}}, {running.back(), {}, {}}}};
+    return table;
+}
+
+std::optional<InspectorTable> explanation_table(const Explanation& explanation) {
+    if (explanation.table) return explanation.table;
+    if (!explanation.dot || explanation.dot->left.values.empty()) return std::nullopt;
+    return product_table(*explanation.dot);
+}
+
+std::string text_of(const InspectorView& view) {
+    std::string text = fmt::format("{}: {}\n", view.title, view.value);
+    if (!view.formula.empty()) text += view.formula + '\n';
+    for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
+        for (const Line& line : *lines) {
+            if (!line.label.empty()) text += line.label + ": ";
+            for (const Piece& piece : line.pieces) text += piece.text;
+            text += '\n';
+        }
+    return text;
 }
 
 }  // namespace attn::view

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
+#include "app/common/check_file.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
+#include "app/window/tour.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -19,6 +21,20 @@ namespace {
 /// One page over the window at a time.
 void close_pages(AppState& state) {
     state.show_help = state.show_about = state.show_palette = state.glossary.shown = false;
+}
+
+bool is_typing(const AppState& state) {
+    return state.gesture && state.gesture->action == &kActionType<TypeText>;
+}
+
+/// Within a gesture the edits of one kind of action are one step; anything else but what happens beside it ends it. Typing
+/// is a gesture without a mouse: anything else ends it too.
+void settle_gesture(AppState& state, const Action& action) {
+    const Kind kind = kind_of(action);
+    if (kind == Kind::moment || kind == Kind::answer) return;
+    const bool types = action.is<TypeText>();
+    if (kind != Kind::drag || (is_typing(state) && !types)) return state.gesture.reset();
+    if (state.gesture) state.gesture->joins = state.gesture->action == &action.type();
 }
 
 }  // namespace
@@ -230,6 +246,43 @@ void carry_out(AppState& state, const Quit&) {
 
 void carry_out(AppState& state, const Tick& action) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->tick(state, action.seconds);
+}
+
+void carry_out(AppState& state, const FocusControl& action) {
+    state.focus.control = action.control;
+}
+void carry_out(AppState& state, const TypeInto& action) { state.focus.typing = action.typing; }
+void carry_out(AppState& state, const MoveInList& action) { state.focus.row = action.row; }
+
+void follow_all(AppState& state) {
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->follow(state);
+    warn_of_backend(state);
+}
+
+void apply(AppState& state, const Action& action) {
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->before(state, action);
+    settle_gesture(state, action);
+    if (kind_of(action) != Kind::moment) state.notice.reset();
+    const std::uint64_t before = state.edits;
+    action.carry_out(state);
+    const bool edited = state.edits != before;
+    if (state.gesture && kind_of(action) == Kind::drag && (edited || action.is<TypeText>()))
+        state.gesture->action = &action.type();
+    if (state.gesture) state.gesture->joins = false;
+    follow_all(state);
+    if (kind_of(action) != Kind::moment) follow_tour(state);
+}
+
+Actions due_actions(const AppState& state) {
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        if (Actions due = workspace->due(state); !due.empty()) return due;
+    return {};
+}
+
+void carry_out(AppState& state, const CheckFile& action) {
+    if (state.prompt && state.prompt->kind == PromptKind::check) state.prompt.reset();
+    for (const WorkspaceInfo* const workspace : state.workspaces)
+        if (workspace->check != nullptr) workspace->check(state, action.path);
 }
 
 }  // namespace attn::view

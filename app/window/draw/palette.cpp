@@ -2,9 +2,11 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/math.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/glossary.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {
@@ -81,6 +83,87 @@ void read_keys(const view::AppState& state, const std::vector<Command>& found, v
     if (again || is_pressed(view::Key::escape)) out.push_back(view::ShowPalette{false});
 }
 
+// ---- the glossary
+
+using view::GlossaryTerm;
+using Terms = std::vector<const GlossaryTerm*>;
+
+// Design units.
+constexpr float kGlossaryWidth = 880.0F;
+constexpr float kGlossaryHeight = 640.0F;
+constexpr float kTermRow = 30.0F;
+constexpr float kTerms = 300.0F;       // the list
+constexpr float kTermFormula = 20.0F;  // as Step has them: a size whose letters are loaded
+
+bool draw_term_row(const GlossaryTerm& term, bool current, const Frame& frame) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kTermRow)};
+    const bool clicked = ImGui::InvisibleButton("term", size);
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    if (current || ImGui::IsItemHovered())
+        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    if (current) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
+    const ImVec2 inner{low.x + frame.px(12), low.y};
+    const ImVec2 end{high.x - frame.px(8), high.y};
+    const float symbol = frame.text_width(frame.fonts.small, term.symbol);
+    draw_text_in(
+        frame, frame.fonts.body, inner, end, Align::left, frame.theme.text,
+        fit_text(frame, frame.fonts.body, term.term, end.x - inner.x - symbol - frame.px(8)));
+    draw_text_in(frame, frame.fonts.small, inner, end, Align::right, frame.theme.muted,
+                 term.symbol);
+    return clicked;
+}
+
+void draw_term_list(const Terms& terms, std::size_t row, float height, const Frame& frame,
+                    view::Actions& out) {
+    const auto rows =
+        std::max<std::size_t>(1, static_cast<std::size_t>(height / frame.px(kTermRow)));
+    const std::size_t first = first_row(row, terms.size(), rows);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    for (std::size_t n = first; n < std::min(first + rows, terms.size()); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        if (draw_term_row(*terms[n], n == row, frame))
+            out.push_back(view::ChooseTerm{static_cast<Index>(n)});
+        ImGui::PopID();
+    }
+    ImGui::PopStyleVar();
+}
+
+void draw_term(const view::AppState& state, const GlossaryTerm& term, const Frame& frame,
+               view::Actions& out) {
+    const std::string title = term.symbol.empty() || term.symbol == term.term
+                                  ? term.term
+                                  : term.term + ", " + term.symbol;
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, title);
+    ImGui::Dummy({0.0F, frame.px(4)});
+    wrapped_words(frame, frame.fonts.body, frame.theme.text, term.definition);
+    ImGui::Dummy({0.0F, frame.px(12)});
+    if (!term.tex.empty())
+        formula_item(frame, term.tex, view::plain_formula_of(term), kTermFormula);
+    ImGui::Dummy({0.0F, frame.px(12)});
+    const std::string place = place_words(state, term);
+    if (button(frame, "##see", "See it: " + place, {"Where it is seen: " + place, "Key: Enter"})) {
+        const view::Actions actions = chosen(term);
+        out.insert(out.end(), actions.begin(), actions.end());
+    }
+}
+
+void read_glossary_keys(const view::AppState& state, const Terms& terms, view::Actions& out) {
+    const auto row = static_cast<Index>(state.glossary.row);
+    const float wheel = ImGui::GetIO().MouseWheel;
+    Index to = row;
+    if (is_pressed(view::Key::down, true) || wheel < 0.0F) ++to;
+    if (is_pressed(view::Key::up, true) || wheel > 0.0F) --to;
+    if (is_pressed(view::Key::page_down, true)) to += 10;
+    if (is_pressed(view::Key::page_up, true)) to -= 10;
+    if (to != row) out.push_back(view::ChooseTerm{to});
+    if (is_pressed(view::Key::enter) && state.glossary.row < terms.size()) {
+        const view::Actions actions = chosen(*terms[state.glossary.row]);
+        out.insert(out.end(), actions.begin(), actions.end());
+    }
+    if (is_pressed(view::Key::escape)) out.push_back(view::ShowGlossary{false});
+}
+
 }  // namespace
 
 std::optional<std::string> query_field(const std::string& now, const char* hint,
@@ -112,6 +195,33 @@ void draw_palette(const view::AppState& state, const std::vector<Command>& found
     end_overlay();
     read_keys(state, found, out);
     if (beside) out.push_back(view::ShowPalette{false});
+}
+
+void draw_glossary(const view::AppState& state, const Frame& frame, view::Actions& out) {
+    const Terms terms = found_terms(state);
+    const float height = std::min(frame.px(kGlossaryHeight), ImGui::GetIO().DisplaySize.y);
+    const bool beside = begin_overlay("glossary", frame.px(kGlossaryWidth), height, frame);
+    if (auto query = query_field(state.glossary.query, "Find a term", frame))
+        out.push_back(view::SetGlossaryQuery{*std::move(query)});
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float list = std::min(frame.px(kTerms), room.x * 0.45F);
+    if (terms.empty()) {
+        const auto& all = view::glossary();
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                      all ? "No term has these words." : all.error().sentence);
+    } else if (ImGui::BeginChild("terms", {list, room.y})) {
+        draw_term_list(terms, state.glossary.row, room.y, frame, out);
+    }
+    if (!terms.empty()) {
+        ImGui::EndChild();
+        ImGui::SameLine(0.0F, frame.px(20));
+        ImGui::BeginChild("term", {0.0F, room.y});
+        draw_term(state, *terms[std::min(state.glossary.row, terms.size() - 1)], frame, out);
+        ImGui::EndChild();
+    }
+    end_overlay();
+    read_glossary_keys(state, terms, out);
+    if (beside) out.push_back(view::ShowGlossary{false});
 }
 
 }  // namespace attn::ui
