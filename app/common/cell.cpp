@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/fields.h"
+#include "app/common/json.h"
 #include "app/common/place.h"
 #include "app/common/sheet.h"
 #include "core/text.h"
@@ -59,6 +59,12 @@ void describe(Visitor& visit, large::PlantedSpec& spec) {
     visit("causal", spec.causal);
     if (!visit.reads()) return;
     if (auto fine = large::check_planted(spec); !fine) visit.complain(": " + fine.error().sentence);
+}
+
+void read_stage(Fields& fields, std::string_view key, Stage& stage) {
+    std::vector<std::string_view> names;
+    for (const StageInfo& row : stage_table()) names.push_back(row.key);
+    fields.read_name(key, stage, names);
 }
 
 }  // namespace attn::view

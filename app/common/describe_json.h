@@ -49,6 +49,9 @@ class JsonReader : public Visitor {
     Missing missing_;
 };
 
+/// The objects of the list under `key`, each read by `read`; nothing happens when it is missing.
+void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read);
+
 /// How an optional that is none is written.
 enum class None : std::uint8_t { left_out, null };
 

@@ -14,7 +14,6 @@
 #include "app/common/document/trained.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/common/tokens.h"
 #include "core/io/json.h"
@@ -233,6 +232,12 @@ void read_weights(Fields& fields, Document& document, Params& params) {
     if (params[Param::w_o].empty() && all_seeded) params[Param::w_o] = seeded[Param::w_o];
 }
 
+/// Described values of a document; nothing happens when the list is missing.
+template <class T>
+void read_list(Fields& fields, std::string_view key, std::vector<T>& list) {
+    read_each(fields, key, [&](Visitor& visit) { describe(visit, list.emplace_back()); });
+}
+
 Result<Document> read_document(const json& value, std::string_view file_name) {
     Fields fields(value, std::string(file_name));
     Document document;
@@ -245,7 +250,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     read_head_names(fields, document);
     read_spec(fields, document.spec);
     document.painted = read_paint(fields, document.spec.mask.custom);
-    read_targets(fields, document.targets);
+    read_list(fields, "targets", document.targets);
     document.spec.heads = document.spec.kv_heads = document.heads;
     Inputs inputs;
     if (fields.fine()) {
@@ -262,9 +267,8 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
 
 // ---- writing: rows on single lines, for people
 
-std::string join_words(const std::vector<std::string>& words) {
-    return fmt::format("{}", fmt::join(words, " "));
-}
+/// Key and JSON text of each member.
+using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string text_json(const std::string& text) {
     return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
@@ -289,7 +293,7 @@ std::string matrix_json(const Tensor& tensor) {
 }
 
 /// Key and JSON text of everything in the spec that is not as by default.
-void add_spec(std::vector<std::pair<std::string, std::string>>& rows, const AttentionSpec& spec) {
+void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.scale == ScaleKind::none) rows.emplace_back("scale", "\"none\"");
     if (spec.scale == ScaleKind::value) rows.emplace_back("scale", json(spec.scale_value).dump());
     if (spec.temperature != 1.0) rows.emplace_back("temperature", json(spec.temperature).dump());
@@ -310,7 +314,7 @@ void add_spec(std::vector<std::pair<std::string, std::string>>& rows, const Atte
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
 }
 
-void add_tensors(std::vector<std::pair<std::string, std::string>>& rows, const Inputs& inputs) {
+void add_tensors(Rows& rows, const Inputs& inputs) {
     if (!inputs.x.empty()) rows.emplace_back("X", matrix_json(inputs.x));
     if (!inputs.x_kv.empty()) rows.emplace_back("X_kv", matrix_json(inputs.x_kv));
     for (const ParamInfo& param : param_table())
@@ -318,8 +322,6 @@ void add_tensors(std::vector<std::pair<std::string, std::string>>& rows, const I
             rows.emplace_back(param.npz, matrix_json(inputs.params[param.param]));
     if (inputs.params[Param::w_o].empty()) rows.emplace_back("W_O", "\"none\"");
 }
-
-using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string object_json(const Rows& rows) {
     std::string text = "{\n";
@@ -329,9 +331,18 @@ std::string object_json(const Rows& rows) {
     return text + "}\n";
 }
 
-void add_targets(Rows& rows, const Document& document) {
-    if (!document.targets.empty())
-        rows.emplace_back("targets", targets_to(document.targets).dump());
+/// A described value, or a list of them.
+template <class T>
+void add_described(Rows& rows, const std::string& key, T value) {
+    ordered_json object;
+    JsonWriter writer(object);
+    writer(key, value);
+    rows.emplace_back(key, object[key].dump());
+}
+
+template <class T>
+void add_list(Rows& rows, const std::string& key, const std::vector<T>& list) {
+    if (!list.empty()) add_described(rows, key, list);
 }
 
 void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
@@ -349,9 +360,8 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     json off = json::array();
     for (const HeadPlace& at : model.changes.off) off.push_back({at.layer, at.head});
     if (!off.empty()) rows.emplace_back("off", off.dump());
-    if (!model.changes.rows.empty()) rows.emplace_back("rows", rows_to(model.changes.rows).dump());
-    if (!model.changes.patches.empty())
-        rows.emplace_back("patches", patches_to(model.changes.patches).dump());
+    add_list(rows, "rows", model.changes.rows);
+    add_list(rows, "patches", model.changes.patches);
 }
 
 /// A document that is not a toy: where its tensors come from, and what was changed since.
@@ -364,33 +374,25 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
             rows.emplace_back("absolute", text_json(absolute_path(file->path)));
     }
     if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
-    if (auto trained = document.origin; std::holds_alternative<TrainedOrigin>(trained)) {
-        auto object = ordered_json::object();
-        JsonWriter writer(object);
-        describe(writer, std::get<TrainedOrigin>(trained));
-        rows.emplace_back("trained", object.dump());
-    }
+    if (const auto* trained = std::get_if<TrainedOrigin>(&document.origin))
+        add_described(rows, "trained", *trained);
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
-        rows.emplace_back("planted", map_to(*spec).dump());
+        add_described(rows, "planted", *spec);
     rows.emplace_back("layer", fmt::format("{}", document.layer));
     rows.emplace_back("heads", fmt::format("{}", document.spec.heads));
     rows.emplace_back("kv_heads", fmt::format("{}", document.spec.kv_heads));
     add_spec(rows, document.spec);
     rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
     if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
-    if (!document.edits.empty()) rows.emplace_back("edits", edits_to(document.edits).dump());
-    add_targets(rows, document);
+    add_list(rows, "edits", document.edits);
+    add_list(rows, "targets", document.targets);
     return object_json(rows);
 }
 
-}  // namespace
-
-namespace {
-
 decltype(DocumentReference::what) named_in(Fields& fields) {
+    JsonReader reader(fields);
     if (fields.find("trained") != nullptr) {
         TrainedOrigin trained;
-        JsonReader reader(fields);
         reader("trained", trained);
         return trained;
     }
@@ -407,7 +409,7 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
         return ModelText{std::move(model)};
     }
     large::PlantedSpec planted;
-    map_from(fields, "planted", planted);
+    reader("planted", planted);
     return planted;
 }
 
@@ -435,8 +437,8 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     reference.has_rules = fields.find("global_tokens") != nullptr;
     read_spec(fields, reference.spec);
     reference.painted = read_paint(fields, reference.spec.mask.custom);
-    read_targets(fields, reference.targets);
-    read_edits(fields, reference.edits);
+    read_list(fields, "targets", reference.targets);
+    read_list(fields, "edits", reference.edits);
     return fields.finish().map([&] { return reference; });
 }
 
@@ -453,7 +455,8 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
               {"note", text_json(document.note)},
               {"sentence", text_json(document.sentence)}};
     if (!document.tokens_kv.empty())
-        rows.emplace_back("source", text_json(join_words(document.tokens_kv)));
+        rows.emplace_back("source",
+                          text_json(fmt::format("{}", fmt::join(document.tokens_kv, " "))));
     rows.emplace_back("d_model", fmt::format("{}", document.d_model));
     rows.emplace_back("d_k", fmt::format("{}", document.d_k));
     rows.emplace_back("heads", fmt::format("{}", document.heads));
@@ -466,7 +469,7 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
         rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
     if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_tensors(rows, *document.inputs);
-    add_targets(rows, document);
+    add_list(rows, "targets", document.targets);
     return object_json(rows);
 }
 

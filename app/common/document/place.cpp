@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
@@ -122,8 +122,10 @@ nlohmann::ordered_json places_to(const Places& places) {
     std::array<bool, kPlaceKinds> told{};
     for (const StageInfo& stage : stage_table()) {
         const std::size_t kind = kind_of_place(stage.stage);
-        if (places[kind] && !told[kind]) list.push_back(cell_to(at(stage.stage, *places[kind])));
-        told[kind] = true;
+        if (!places[kind] || std::exchange(told[kind], true)) continue;
+        CellRef cell = at(stage.stage, *places[kind]);
+        JsonWriter writer(list.emplace_back(nlohmann::ordered_json::object()));
+        describe(writer, cell);
     }
     return list;
 }
@@ -132,7 +134,11 @@ Places places_from(Fields& fields, const nlohmann::json& found) {
     Places places;
     if (!found.is_array()) fields.complain("has 'places' that are no list");
     for (const auto& each : found) {
-        const CellRef cell = cell_from(fields, "places", each);
+        Fields inner(each, fields.where() + " 'places'");
+        JsonReader reader(inner);
+        CellRef cell;
+        describe(reader, cell);
+        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
         const Stage* const stage = std::get_if<Stage>(&cell.tensor);
         if (stage == nullptr || cell.column < 0)
             fields.complain("has 'places' that are no cell of a stage");
