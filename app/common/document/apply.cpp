@@ -8,7 +8,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/model_text.h"
-#include "app/common/document/note.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
@@ -17,9 +16,6 @@
 
 namespace attn::view {
 namespace {
-
-/// A copy of the present document to change.
-Document draft(const AppState& state) { return state.document(); }
 
 /// Other sizes of a toy. What its heads were built to do holds only for heads whose numbers are as they were.
 void resize(Document& document, Index d_model, Index d_k, Index heads) {
@@ -62,6 +58,21 @@ bool sizes_fit(AppState& state, Index d_model, Index d_k, Index heads) {
     const std::string wrong = check_sizes(d_model, d_k, heads);
     if (!wrong.empty()) say(state, wrong, Severity::error);
     return wrong.empty();
+}
+
+struct WidthChange {
+    std::string_view name;
+    Index was, is;
+};
+
+void set_width(AppState& state, const WidthChange& change, Index d_model, Index d_k,
+               std::string_view grown) {
+    Document document = state.document();
+    if (change.was == change.is || !sizes_fit(state, d_model, d_k, document.heads)) return;
+    const std::string words = fmt::format("{} {} → {}: {}", change.name, change.was, change.is,
+                                          resized_words(document, change.was, change.is, grown));
+    resize(document, d_model, d_k, document.heads);
+    edit_document(state, std::move(document), words);
 }
 
 /// "divided by √4 = 2", "multiplied by 0.3".
@@ -177,33 +188,21 @@ void carry_out(AppState& state, const SetSentence& action) {
 
 void carry_out(AppState& state, const SetModelWidth& action) {
     if (refuse_file(state, "d_model")) return;
-    Document document = draft(state);
-    const Index was = document.d_model;
-    if (action.d_model == was) return;
-    if (!sizes_fit(state, action.d_model, document.d_k, document.heads)) return;
-    const std::string words = resized_words(
-        document, was, action.d_model, "new columns of X come from the words, new rows of W from");
-    resize(document, action.d_model, document.d_k, document.heads);
-    edit_document(state, std::move(document),
-                  fmt::format("d_model {} → {}: {}", was, action.d_model, words));
+    const Document& now = state.document();
+    set_width(state, {"d_model", now.d_model, action.d_model}, action.d_model, now.d_k,
+              "new columns of X come from the words, new rows of W from");
 }
 
 void carry_out(AppState& state, const SetKeyWidth& action) {
     if (refuse_file(state, "d_k")) return;
-    Document document = draft(state);
-    const Index was = document.d_k;
-    if (action.d_k == was) return;
-    if (!sizes_fit(state, document.d_model, action.d_k, document.heads)) return;
-    const std::string words =
-        resized_words(document, was, action.d_k, "new columns of each head come from");
-    resize(document, document.d_model, action.d_k, document.heads);
-    edit_document(state, std::move(document),
-                  fmt::format("d_k {} → {}: {}", was, action.d_k, words));
+    const Document& now = state.document();
+    set_width(state, {"d_k", now.d_k, action.d_k}, now.d_model, action.d_k,
+              "new columns of each head come from");
 }
 
 /// A toy's heads are added or dropped; a file's W keeps its numbers, and their columns are split anew.
 void carry_out(AppState& state, const SetHeads& action) {
-    Document document = draft(state);
+    Document document = state.document();
     const Index was = document.heads;
     if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
@@ -226,7 +225,7 @@ void carry_out(AppState& state, const SetHeads& action) {
 }
 
 void carry_out(AppState& state, const SetScaling& action) {
-    Document document = draft(state);
+    Document document = state.document();
     if (action.on == (document.spec.scale != ScaleKind::none)) return;
     const std::string before = factor_words(document);
     document.spec.scale = action.on ? ScaleKind::sqrt_dk : ScaleKind::none;
@@ -237,7 +236,7 @@ void carry_out(AppState& state, const SetScaling& action) {
 }
 
 void carry_out(AppState& state, const SetTemperature& action) {
-    Document document = draft(state);
+    Document document = state.document();
     if (action.temperature == document.spec.temperature) return;
     document.spec.temperature = action.temperature;
     edit_spec(state, std::move(document),
@@ -247,7 +246,7 @@ void carry_out(AppState& state, const SetTemperature& action) {
 /// W anew from another seed; X stays. No W_O stays none.
 void carry_out(AppState& state, const SetSeed& action) {
     if (refuse_file(state, "The seed")) return;
-    Document document = draft(state);
+    Document document = state.document();
     if (action.seed == document.seed) return;
     document.seed = action.seed;
     Inputs inputs = *document.inputs;
@@ -311,7 +310,7 @@ void carry_out(AppState& state, const ShowLayer& action) {
                                action.layer, layers),
                    Severity::warning);
     if (action.layer == present.layer) return;
-    Document document = draft(state);
+    Document document = state.document();
     document.layer = action.layer;
     document.inputs = document.layers[static_cast<std::size_t>(action.layer)];
     auto sized = with_size(std::move(document));  // layers may differ in their widths

@@ -20,9 +20,9 @@
 namespace attn::view {
 namespace {
 
-/// The tensor of `inputs` that an operand names; as const as they are.
+/// As const as the inputs are.
 template <class AnyInputs>
-auto& tensor_of(AnyInputs& inputs, const OperandId& id) {
+auto& given_in(AnyInputs& inputs, const OperandId& id) {
     if (const Param* param = std::get_if<Param>(&id)) return inputs.params[*param];
     switch (std::get<Stage>(id)) {
         case Stage::x_kv:
@@ -135,9 +135,11 @@ void set_inputs(Document& document, Inputs inputs) {
     document.layers[static_cast<std::size_t>(document.layer)] = document.inputs;
 }
 
+const Tensor& tensor_of(const Inputs& inputs, const OperandId& id) { return given_in(inputs, id); }
+
 void set_input(Document& document, const InputEdit& edit) {
     Inputs inputs = *document.layers[static_cast<std::size_t>(edit.layer)];
-    tensor_of(inputs, edit.tensor)(edit.batch, edit.head, edit.row, edit.column) = edit.value;
+    given_in(inputs, edit.tensor)(edit.batch, edit.head, edit.row, edit.column) = edit.value;
     const auto changed = std::make_shared<const Inputs>(std::move(inputs));
     document.layers[static_cast<std::size_t>(edit.layer)] = changed;
     if (edit.layer == document.layer) document.inputs = changed;

@@ -191,6 +191,8 @@ std::string stages_lack(const Document& document);
 double bytes_of(const Document& document);
 /// Replaces the layer that is looked at.
 void set_inputs(Document& document, Inputs inputs);
+/// The given tensor of that name: a parameter, X, X_kv, Q, K or V.
+const Tensor& tensor_of(const Inputs& inputs, const OperandId& id);
 /// Carries out one edit; check_input() says whether it can be.
 void set_input(Document& document, const InputEdit& edit);
 Result<void> check_input(const Document& document, const InputEdit& edit);

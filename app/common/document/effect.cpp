@@ -62,13 +62,6 @@ struct Part {
     }
 };
 
-bool same_mask(const MaskSpec& a, const MaskSpec& b) {
-    const bool windows = a.window == b.window && a.window_left == b.window_left &&
-                         a.window_right == b.window_right && a.global_tokens == b.global_tokens;
-    return windows && a.causal == b.causal && a.block == b.block && a.padding == b.padding &&
-           a.custom == b.custom;
-}
-
 bool same_scale(const Document& a, const Document& b) {
     if (a.spec.scale != b.spec.scale || a.spec.temperature != b.spec.temperature) return false;
     if (a.spec.scale == ScaleKind::value) return a.spec.scale_value == b.spec.scale_value;
@@ -78,25 +71,9 @@ bool same_scale(const Document& a, const Document& b) {
 /// Whether the tensor that is given for a stage was edited; false where it is computed.
 bool is_given_anew(Stage stage, const Part& before, const Part& after) {
     if (before.document.inputs == after.document.inputs) return false;
-    const auto differs = [&](const Tensor Inputs::*given) {
-        const HeadAxis axis = info(stage).heads;
-        return !is_same(before.of((*before.document.inputs).*given, axis),
-                        after.of((*after.document.inputs).*given, axis));
-    };
-    switch (stage) {
-        case Stage::x:
-            return differs(&Inputs::x);
-        case Stage::x_kv:
-            return differs(&Inputs::x_kv);
-        case Stage::q:
-            return differs(&Inputs::q);
-        case Stage::k:
-            return differs(&Inputs::k);
-        case Stage::v:
-            return differs(&Inputs::v);
-        default:
-            return false;
-    }
+    const HeadAxis axis = info(stage).heads;
+    return !is_same(before.of(tensor_of(*before.document.inputs, stage), axis),
+                    after.of(tensor_of(*after.document.inputs, stage), axis));
 }
 
 bool is_edited(Param param, const Part& before, const Part& after) {
@@ -315,6 +292,13 @@ std::string other_heads(const AppState& state, Stage stage) {
 }
 
 }  // namespace
+
+bool same_mask(const MaskSpec& a, const MaskSpec& b) {
+    const bool windows = a.window == b.window && a.window_left == b.window_left &&
+                         a.window_right == b.window_right && a.global_tokens == b.global_tokens;
+    return windows && a.causal == b.causal && a.block == b.block && a.padding == b.padding &&
+           a.custom == b.custom;
+}
 
 EditEffect compare(Moment before, const Moment& after) {
     const Dimensions& size = after.document->size;

@@ -8,7 +8,6 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/mask_rules.h"
-#include "app/common/document/note.h"
 #include "app/common/document/paint.h"
 #include "core/masks.h"
 
