@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "app/common/theme.h"
-#include "core/check.h"
 
 namespace attn::view {
 namespace {
@@ -223,23 +222,10 @@ Color ink_on(Color fill, ThemeName) {
 }
 
 Color Theme::role(Role role) const {
-    switch (role) {
-        case Role::input:
-            return input;
-        case Role::query:
-            return query;
-        case Role::key:
-            return key;
-        case Role::value:
-            return value;
-        case Role::score:
-            return score;
-        case Role::weight:
-            return weight;
-        case Role::output:
-            return output;
-    }
-    ATTN_CHECK(false, "every role has a colour");
+    constexpr Color Theme::*kColors[] = {&Theme::input, &Theme::query, &Theme::key,
+                                         &Theme::value, &Theme::score, &Theme::weight,
+                                         &Theme::output};
+    return this->*kColors[static_cast<std::size_t>(role)];
 }
 
 const Theme& theme(ThemeName name) { return name == ThemeName::dark ? kDark : kLight; }

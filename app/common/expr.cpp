@@ -25,31 +25,6 @@ constexpr std::array<Signs, 4> kSigns{{
     {" + ", " - ", " * ", "", " / ", "", "np.exp(", ")", "np.sqrt(", ")", "max(", ")"},
 }};
 
-class Writer {
-  public:
-    explicit Writer(Dialect dialect)
-        : dialect_(dialect), signs_(kSigns[static_cast<std::size_t>(dialect)]) {}
-
-    void add(const Expr& expr);
-    std::vector<Piece> take() { return std::move(pieces_); }
-
-  private:
-    void add_number(const Expr& expr);
-    void add_text(std::string_view text);
-    void add_sum(const Expr& expr);
-    /// In parentheses when it is negative, has a power of ten or is made of parts.
-    void add_guarded(const Expr& expr);
-    /// Of a product, the first: in parentheses when it has a power of ten.
-    void add_first_factor(const Expr& expr);
-    std::string text_of(const Expr& expr) const;
-    bool has_power(const Expr& expr) const;
-    void add_enclosed(std::string_view open, const std::vector<Expr>& args, std::string_view close);
-
-    Dialect dialect_;
-    const Signs& signs_;
-    std::vector<Piece> pieces_;
-};
-
 /// A number below 0, or a product that begins with one.
 bool begins_negative(const Expr& expr) {
     if (expr.op == Op::product) return begins_negative(expr.args[0]);
@@ -64,94 +39,88 @@ Expr negated(Expr expr) {
     return expr;
 }
 
-void Writer::add_text(std::string_view text) {
-    if (text.empty()) return;
-    Piece piece;
-    piece.text = std::string(text);
-    pieces_.push_back(std::move(piece));
-}
+class Writer {
+  public:
+    explicit Writer(Dialect dialect)
+        : dialect_(dialect), signs_(kSigns[static_cast<std::size_t>(dialect)]) {}
 
-std::string Writer::text_of(const Expr& expr) const {
-    const bool is_short = expr.constant && dialect_ == Dialect::screen;
-    return is_short ? significant(expr.value, 4) : write_number(expr.value, dialect_);
-}
+    std::vector<Piece> take() { return std::move(pieces_); }
 
-/// Only on screen is it another product: 1.2·10⁻⁵.
-bool Writer::has_power(const Expr& expr) const {
-    return dialect_ == Dialect::screen && expr.op == Op::number &&
-           text_of(expr).find("·10") != std::string::npos;
-}
-
-void Writer::add_number(const Expr& expr) {
-    Piece piece;
-    piece.text = text_of(expr);
-    piece.role = expr.role;
-    piece.link = expr.link;
-    pieces_.push_back(std::move(piece));
-}
-
-void Writer::add_sum(const Expr& expr) {
-    for (std::size_t n = 0; n < expr.args.size(); ++n) {
-        const bool minus = n > 0 && begins_negative(expr.args[n]);
-        if (n > 0) add_text(minus ? signs_.minus : signs_.plus);
-        add(minus ? negated(expr.args[n]) : expr.args[n]);
+    void add(const Expr& expr) {
+        const auto& args = expr.args;
+        const bool fraction = dialect_ == Dialect::latex;
+        switch (expr.op) {
+            case Op::number:
+                return pieces_.push_back({text_of(expr), expr.role, false, expr.link});
+            case Op::sum:
+                return add_sum(expr);
+            case Op::product:  // its first factor in parentheses when it has a power of ten
+                has_power(args[0]) ? add_enclosed("(", {args[0]}, ")") : add(args[0]);
+                add_text(signs_.times);
+                return add_guarded(args[1]);
+            case Op::difference:
+                add(args[0]);
+                add_text(signs_.minus);
+                return add_guarded(args[1]);
+            case Op::quotient:
+                add_text(signs_.quotient_open);
+                add(args[0]);
+                add_text(signs_.quotient_mid);
+                fraction ? add(args[1]) : add_guarded(args[1]);
+                return add_text(signs_.quotient_close);
+            case Op::exp:
+                return add_enclosed(signs_.exp_open, args, signs_.exp_close);
+            case Op::sqrt:
+                if (!signs_.sqrt_close.empty())
+                    return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
+                add_text(signs_.sqrt_open);
+                return add_guarded(args[0]);
+            case Op::max:
+                return add_enclosed(signs_.max_open, args, signs_.max_close);
+        }
     }
-}
 
-void Writer::add_guarded(const Expr& expr) {
-    const bool negative = expr.op == Op::number && expr.value < 0.0;
-    const bool compound = expr.op == Op::sum || expr.op == Op::difference;
-    if (negative || compound || has_power(expr)) return add_enclosed("(", {expr}, ")");
-    add(expr);
-}
-
-void Writer::add_first_factor(const Expr& expr) {
-    has_power(expr) ? add_enclosed("(", {expr}, ")") : add(expr);
-}
-
-void Writer::add_enclosed(std::string_view open, const std::vector<Expr>& args,
-                          std::string_view close) {
-    add_text(open);
-    for (std::size_t n = 0; n < args.size(); ++n) {
-        if (n > 0) add_text(", ");
-        add(args[n]);
+  private:
+    void add_text(std::string_view text) {
+        if (!text.empty()) pieces_.push_back({std::string(text)});
     }
-    add_text(close);
-}
-
-void Writer::add(const Expr& expr) {
-    const auto& args = expr.args;
-    const bool fraction = dialect_ == Dialect::latex;
-    switch (expr.op) {
-        case Op::number:
-            return add_number(expr);
-        case Op::sum:
-            return add_sum(expr);
-        case Op::product:
-            add_first_factor(args[0]);
-            add_text(signs_.times);
-            return add_guarded(args[1]);
-        case Op::difference:
-            add(args[0]);
-            add_text(signs_.minus);
-            return add_guarded(args[1]);
-        case Op::quotient:
-            add_text(signs_.quotient_open);
-            add(args[0]);
-            add_text(signs_.quotient_mid);
-            fraction ? add(args[1]) : add_guarded(args[1]);
-            return add_text(signs_.quotient_close);
-        case Op::exp:
-            return add_enclosed(signs_.exp_open, args, signs_.exp_close);
-        case Op::sqrt:
-            if (!signs_.sqrt_close.empty())
-                return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
-            add_text(signs_.sqrt_open);
-            return add_guarded(args[0]);
-        case Op::max:
-            return add_enclosed(signs_.max_open, args, signs_.max_close);
+    void add_sum(const Expr& expr) {
+        for (std::size_t n = 0; n < expr.args.size(); ++n) {
+            const bool minus = n > 0 && begins_negative(expr.args[n]);
+            if (n > 0) add_text(minus ? signs_.minus : signs_.plus);
+            add(minus ? negated(expr.args[n]) : expr.args[n]);
+        }
     }
-}
+    /// In parentheses when it is negative, has a power of ten or is made of parts.
+    void add_guarded(const Expr& expr) {
+        const bool negative = expr.op == Op::number && expr.value < 0.0;
+        const bool compound = expr.op == Op::sum || expr.op == Op::difference;
+        if (negative || compound || has_power(expr)) return add_enclosed("(", {expr}, ")");
+        add(expr);
+    }
+    void add_enclosed(std::string_view open, const std::vector<Expr>& args,
+                      std::string_view close) {
+        add_text(open);
+        for (std::size_t n = 0; n < args.size(); ++n) {
+            if (n > 0) add_text(", ");
+            add(args[n]);
+        }
+        add_text(close);
+    }
+    std::string text_of(const Expr& expr) const {
+        const bool is_short = expr.constant && dialect_ == Dialect::screen;
+        return is_short ? significant(expr.value, 4) : write_number(expr.value, dialect_);
+    }
+    /// Only on screen is it another product: 1.2·10⁻⁵.
+    bool has_power(const Expr& expr) const {
+        return dialect_ == Dialect::screen && expr.op == Op::number &&
+               text_of(expr).find("·10") != std::string::npos;
+    }
+
+    Dialect dialect_;
+    const Signs& signs_;
+    std::vector<Piece> pieces_;
+};
 
 /// 1e-05 -> 1 \cdot 10^{-5}
 std::string latex_number(const std::string& text) {
@@ -170,20 +139,6 @@ std::string not_finite(double value, Dialect dialect) {
 
 // ---- on screen
 
-Piece plain(std::string text, bool muted = false) {
-    Piece piece;
-    piece.text = std::move(text);
-    piece.muted = muted;
-    return piece;
-}
-
-Piece coloured(std::string text, Role role) {
-    Piece piece;
-    piece.text = std::move(text);
-    piece.role = role;
-    return piece;
-}
-
 Role role_of(const CellRef& cell) {
     return std::visit([](auto key) { return info(key).role; }, cell.tensor);
 }
@@ -194,10 +149,10 @@ constexpr std::size_t kMostInline = 8;
 Line step_line(const Step& step, bool last, Role role) {
     const bool brief = !step.brief.empty() && count_numbers(step.expr) > kMostInline;
     Line line{step.label,
-              brief ? std::vector<Piece>{plain(step.brief)} : write(step.expr, Dialect::screen)};
-    line.pieces.push_back(plain(" = "));
+              brief ? std::vector<Piece>{Piece{step.brief}} : write(step.expr, Dialect::screen)};
+    line.pieces.push_back(Piece{" = "});
     const std::string result = number(step.result);
-    line.pieces.push_back(last ? coloured(result, role) : plain(result));
+    line.pieces.push_back(last ? Piece{result, role} : Piece{result});
     line.pieces.back().link = step.link;
     return line;
 }
@@ -216,9 +171,9 @@ double dot(const DotProduct& pair) {
 }
 
 Line length_line(const Factor& factor, double length) {
-    return {fmt::format("‖{}‖", factor.letter),
-            {plain(fmt::format("√(Σ {}_c²) = ", factor.letter)),
-             coloured(number(length), factor.role)}};
+    return {
+        fmt::format("‖{}‖", factor.letter),
+        {Piece{fmt::format("√(Σ {}_c²) = ", factor.letter)}, Piece{number(length), factor.role}}};
 }
 
 // ---- tables
@@ -345,7 +300,8 @@ std::vector<Line> explanation_lines(const Explanation& explanation) {
     for (std::size_t n = 0; n < explanation.steps.size(); ++n)
         lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));
     for (const Step& aside : explanation.asides) lines.push_back(step_line(aside, false, role));
-    for (const std::string& note : explanation.notes) lines.push_back({"", {plain(note, true)}});
+    for (const std::string& note : explanation.notes)
+        lines.push_back({"", {Piece{note, {}, true}}});
     return lines;
 }
 
@@ -356,17 +312,17 @@ std::vector<Line> geometry_lines(const Explanation& explanation) {
     const double k = length_of(pair.right.values);
     std::vector<Line> lines{length_line(pair.left, q), length_line(pair.right, k)};
     if (q == 0.0 || k == 0.0) {
-        lines.push_back({"θ", {plain("a vector of length 0 has no direction", true)}});
+        lines.push_back({"θ", {Piece{"a vector of length 0 has no direction", {}, true}}});
         return lines;
     }
     const double cosine = std::clamp(dot(pair) / (q * k), -1.0, 1.0);
-    lines.push_back({"cos θ", {plain("q·k ÷ (‖q‖ ‖k‖) = " + number(cosine))}});
+    lines.push_back({"cos θ", {Piece{"q·k ÷ (‖q‖ ‖k‖) = " + number(cosine)}}});
     lines.push_back(
-        {"θ", {plain(cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°")}});
+        {"θ", {Piece{cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°"}}});
     lines.push_back({"q·k",
-                     {plain("‖q‖ ‖k‖ cos θ = "), coloured(factor(number(q)), pair.left.role),
-                      plain("·"), coloured(factor(number(k)), pair.right.role), plain("·"),
-                      plain(factor(number(cosine))), plain(" = " + number(q * k * cosine))}});
+                     {Piece{"‖q‖ ‖k‖ cos θ = "}, Piece{factor(number(q)), pair.left.role},
+                      Piece{"·"}, Piece{factor(number(k)), pair.right.role}, Piece{"·"},
+                      Piece{factor(number(cosine))}, Piece{" = " + number(q * k * cosine)}}});
     return lines;
 }
 

@@ -10,7 +10,6 @@
 
 #include "app/common/document/document.h"
 #include "app/common/document/opened.h"
-#include "app/common/focus.h"
 #include "app/common/place.h"
 #include "app/common/slots.h"
 #include "app/common/theme.h"
@@ -120,6 +119,21 @@ struct GlossaryLook {
 struct Gesture {
     const ActionType* action = nullptr;  // once it edited something
     bool joins = false;  // the edit that is being carried out joins that action's step
+};
+
+/// What is being typed in place of a slider's or a number field's value.
+struct Typing {
+    std::uint32_t control = 0;  // the ui's number of that control
+    std::string text;
+    bool selected = true;  // all of it at the start; false: its first letter was typed already
+    bool operator==(const Typing&) const = default;
+};
+
+/// Which control has the keyboard. Of the moment: in no journal and no session.
+struct Focus {
+    std::uint32_t control = 0;  // 0: none
+    std::optional<Typing> typing;
+    int row = 0;  // the current one of the open list
 };
 
 /// One value: everything that decides what is on screen. Only apply() changes it.
