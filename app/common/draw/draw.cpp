@@ -31,12 +31,6 @@ std::size_t prefix_bytes(std::string_view text, std::size_t count) {
     return at;
 }
 
-std::size_t code_points(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
-}
-
 /// The end of as many characters as fit in `width`. Widths add up: no letter leans on the next.
 std::size_t fitting_bytes(const Frame& frame, const view::Font& font, std::string_view text,
                           float width) {
@@ -164,6 +158,12 @@ bool is_wanted(const Frame& frame, const Text& text) {
 }
 
 }  // namespace
+
+std::size_t code_points(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    }));
+}
 
 ImU32 to_u32(view::Color color, double alpha) {
     return IM_COL32(color.r, color.g, color.b, std::lround(color.a * alpha));

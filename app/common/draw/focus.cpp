@@ -28,6 +28,12 @@ void draw_ring(const Frame& frame, ImVec2 low, ImVec2 high) {
     list.PopClipRect();
 }
 
+int steps_of(const Frame& frame, Key before, Key after) {
+    const bool back = take_key(frame, Key::left, true) || take_key(frame, before, true);
+    const bool on = take_key(frame, Key::right, true) || take_key(frame, after, true);
+    return (on ? 1 : 0) - (back ? 1 : 0);
+}
+
 bool any_click() {
     return ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
            ImGui::IsMouseClicked(ImGuiMouseButton_Right);
@@ -99,17 +105,9 @@ bool take_key(const Frame& frame, Key key, bool repeat) {
     return frame.focus != nullptr && frame.focus->take(key, repeat);
 }
 
-int arrow_steps(const Frame& frame) {
-    const bool back = take_key(frame, Key::left, true) || take_key(frame, Key::down, true);
-    const bool on = take_key(frame, Key::right, true) || take_key(frame, Key::up, true);
-    return (on ? 1 : 0) - (back ? 1 : 0);
-}
+int arrow_steps(const Frame& frame) { return steps_of(frame, Key::down, Key::up); }
 
-int list_steps(const Frame& frame) {
-    const bool back = take_key(frame, Key::left, true) || take_key(frame, Key::up, true);
-    const bool on = take_key(frame, Key::right, true) || take_key(frame, Key::down, true);
-    return (on ? 1 : 0) - (back ? 1 : 0);
-}
+int list_steps(const Frame& frame) { return steps_of(frame, Key::up, Key::down); }
 
 bool pressed_by_key(const Frame& frame, ImVec2 low, ImVec2 high) {
     return focus_stop(frame, last_item_id(), low, high) &&

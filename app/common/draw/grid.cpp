@@ -17,27 +17,13 @@ namespace {
 
 using view::GridView;
 
-struct Place {
-    Index row = 0;
-    Index column = 0;
-};
-
 const char* operand_key(const OperandId& id) {
     return std::visit([](auto which) { return info(which).key.data(); }, id);
 }
 
-/// The cell under the pointer; the button over the cells is the last item.
-std::optional<Place> pointed_cell(const GridView& grid, const GridPlace& place) {
-    if (!ImGui::IsItemHovered()) return std::nullopt;
-    const ImVec2 mouse = ImGui::GetMousePos();
-    const auto row = static_cast<Index>((mouse.y - place.origin.y) / place.cell.y);
-    const auto column = static_cast<Index>((mouse.x - place.origin.x) / place.cell.x);
-    if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return std::nullopt;
-    return Place{row, column};
-}
-
 /// Clear of the cell's neighbours: they are what it is compared with.
-void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& frame, Place at) {
+void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& frame,
+                  large::Cell at) {
     const std::string& row = grid.row_labels[static_cast<std::size_t>(at.row)];
     const std::string& column = grid.column_labels[static_cast<std::size_t>(at.column)];
     const view::CellView& cell = grid.at(at.row, at.column);
@@ -51,7 +37,7 @@ void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& fra
                    grid.title + "[" + row + ", " + column + "] = " + value + masked, grid.tooltip);
 }
 
-GridResult done_at(const GridView& grid, Place at) {
+GridResult done_at(const GridView& grid, large::Cell at) {
     GridResult result{grid.ref(at.row, at.column)};
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) result.clicked = result.hovered;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) result.edited = result.hovered;
@@ -59,7 +45,7 @@ GridResult done_at(const GridView& grid, Place at) {
 }
 
 /// The border between lit cells and the rest.
-void outline_lit(const GridCanvas& canvas, Place at, view::Color color, float thickness) {
+void outline_lit(const GridCanvas& canvas, large::Cell at, view::Color color, float thickness) {
     const GridView& grid = canvas.grid;
     const auto lit = [&](Index row, Index column) {
         return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
@@ -78,14 +64,10 @@ void outline_lit(const GridCanvas& canvas, Place at, view::Color color, float th
 
 // ---- labels
 
+constexpr float kTitleHeight = 24.0F;  // design units
+constexpr float kRoomyCell = 56.0F;
 constexpr float kBeforeSides = 8;   // between a grid and the first column at its right
 constexpr float kBetweenSides = 4;  // between these columns
-
-float widest(const Frame& frame, const std::vector<std::string>& words, const view::Font& font) {
-    float width = 0.0F;
-    for (const std::string& word : words) width = std::max(width, frame.text_width(font, word));
-    return width;
-}
 
 void draw_title(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
@@ -107,7 +89,7 @@ const Font& side_font(const Frame& frame, float cell_height) {
 /// What stands below the cells: the ends of the colour bar, or the legend.
 float foot_width(const GridView& grid, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    if (!grid.legend.empty()) return widest(frame, grid.legend, font);
+    if (!grid.legend.empty()) return frame.widest(font, grid.legend);
     return frame.text_width(font, grid.low_label) + frame.text_width(font, grid.high_label) +
            frame.px(8);
 }
@@ -173,6 +155,38 @@ Span span_of(const GridCanvas& canvas, std::size_t group) {
             canvas.corner(0, last ? canvas.grid.columns : groups[group + 1].first).x};
 }
 
+void draw_group_borders(const GridCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const float top = canvas.place.origin.y;
+    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
+        const Span span = span_of(canvas, n);
+        const bool narrow = span.right - span.left < frame.px(kNarrow);
+        const view::Color color = translucent(frame.theme.text, narrow ? 0.35 : 0.8);
+        if (n > 0)
+            frame.painter.line({span.left, top - frame.px(kTick)}, {span.left, canvas.end().y},
+                               color, frame.px(1));
+        if (canvas.grid.groups[n].shown)
+            frame.painter.rect({span.left, top - frame.px(kMark)}, {span.right, top},
+                               frame.theme.accent);
+    }
+}
+
+void draw_group_labels(const GridCanvas& canvas, float foot) {
+    const Frame& frame = canvas.frame;
+    const Font& font = frame.fonts.small;
+    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
+        const view::ColumnGroup& group = canvas.grid.groups[n];
+        const Span span = span_of(canvas, n);
+        const float room = span.right - span.left - frame.px(4);
+        const std::string number = group.label.substr(group.label.rfind(' ') + 1);
+        const bool fits = frame.text_width(font, group.label) <= room;
+        if (!fits && frame.text_width(font, number) > room) continue;
+        draw_text_in(frame, font, {span.left, foot - frame.px(kLabelHeight)}, {span.right, foot},
+                     Align::center, group.shown ? frame.theme.accent : frame.theme.muted,
+                     fits ? group.label : number);
+    }
+}
+
 // ---- the colour bar
 
 // Enough steps that no edge is seen.
@@ -191,22 +205,6 @@ struct Bar {
     float width = 0.0F;
 };
 
-/// The words under the bar that are already there.
-struct Taken {
-    struct Span {
-        float low, high;
-    };
-    std::vector<Span> spans;
-    float air = 0.0F;
-
-    bool take(float low, float high) {
-        for (const Span& span : spans)
-            if (low < span.high + air && high > span.low - air) return false;
-        spans.push_back({low, high});
-        return true;
-    }
-};
-
 void draw_ticks(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
     for (const view::BarTick& tick : canvas.grid.ticks) {
@@ -223,7 +221,7 @@ void draw_bar_labels(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.digits_small;
     const float y = bar.low.y + frame.px(kBarHeight + kTickHeight);
-    Taken taken{{}, frame.px(kLabelAir)};
+    TakenSpans taken(frame.px(kLabelAir));
     const auto put = [&](float x, const std::string& words) {
         if (taken.take(x, x + frame.text_width(font, words)))
             frame.painter.text(font, {x, y}, frame.theme.muted, words);
@@ -268,6 +266,15 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
 
 }  // namespace
 
+std::optional<large::Cell> cell_under_pointer(const GridView& grid, const GridPlace& place) {
+    const ImVec2 mouse = ImGui::GetMousePos();
+    if (mouse.x < place.origin.x || mouse.y < place.origin.y) return std::nullopt;
+    const auto row = static_cast<Index>((mouse.y - place.origin.y) / place.cell.y);
+    const auto column = static_cast<Index>((mouse.x - place.origin.x) / place.cell.x);
+    if (row >= grid.rows || column >= grid.columns) return std::nullopt;
+    return large::Cell{row, column};
+}
+
 void draw_marks(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
     const view::Theme& theme = canvas.frame.theme;
@@ -305,7 +312,7 @@ GridResult draw_grid(const GridView& grid, const Fade& fade, const GridPlace& pl
     ImGui::SetCursorScreenPos(place.origin);
     ImGui::InvisibleButton("cells",
                            {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
-    const std::optional<Place> at = pointed_cell(grid, place);
+    const auto at = ImGui::IsItemHovered() ? cell_under_pointer(grid, place) : std::nullopt;
     if (at && !needs_lens(grid, place, frame)) cell_tooltip(grid, place, frame, *at);
     GridResult result = at ? done_at(grid, *at) : GridResult{};
     draw_cells(canvas, fade);
@@ -330,7 +337,7 @@ void draw_column_labels(const GridCanvas& canvas, float foot) {
 }
 
 float side_width(const view::SideVector& side, const Frame& frame, float cell_height) {
-    return std::max(widest(frame, side.cells, side_font(frame, cell_height)),
+    return std::max(frame.widest(side_font(frame, cell_height), side.cells),
                     frame.text_width(frame.fonts.small, side.title)) +
            frame.px(12);
 }
@@ -375,38 +382,6 @@ void draw_sides(const GridCanvas& canvas, float room) {
         }
         point_at_side(canvas, side, {x, top}, {right, canvas.end().y});
         x = right + frame.px(kBetweenSides);
-    }
-}
-
-void draw_group_borders(const GridCanvas& canvas) {
-    const Frame& frame = canvas.frame;
-    const float top = canvas.place.origin.y;
-    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
-        const Span span = span_of(canvas, n);
-        const bool narrow = span.right - span.left < frame.px(kNarrow);
-        const view::Color color = translucent(frame.theme.text, narrow ? 0.35 : 0.8);
-        if (n > 0)
-            frame.painter.line({span.left, top - frame.px(kTick)}, {span.left, canvas.end().y},
-                               color, frame.px(1));
-        if (canvas.grid.groups[n].shown)
-            frame.painter.rect({span.left, top - frame.px(kMark)}, {span.right, top},
-                               frame.theme.accent);
-    }
-}
-
-void draw_group_labels(const GridCanvas& canvas, float foot) {
-    const Frame& frame = canvas.frame;
-    const Font& font = frame.fonts.small;
-    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
-        const view::ColumnGroup& group = canvas.grid.groups[n];
-        const Span span = span_of(canvas, n);
-        const float room = span.right - span.left - frame.px(4);
-        const std::string number = group.label.substr(group.label.rfind(' ') + 1);
-        const bool fits = frame.text_width(font, group.label) <= room;
-        if (!fits && frame.text_width(font, number) > room) continue;
-        draw_text_in(frame, font, {span.left, foot - frame.px(kLabelHeight)}, {span.right, foot},
-                     Align::center, group.shown ? frame.theme.accent : frame.theme.muted,
-                     fits ? group.label : number);
     }
 }
 

@@ -51,21 +51,6 @@ GridView part_of(const GridView& grid, LensPart rows, LensPart columns) {
     return part;
 }
 
-struct Pointed {
-    Index row = 0;
-    Index column = 0;
-};
-
-std::optional<Pointed> pointed(const GridView& grid, const GridPlace& place) {
-    const ImVec2 mouse = ImGui::GetMousePos();
-    if (!ImGui::IsWindowHovered() || mouse.x < place.origin.x || mouse.y < place.origin.y)
-        return std::nullopt;
-    const auto row = static_cast<Index>((mouse.y - place.origin.y) / place.cell.y);
-    const auto column = static_cast<Index>((mouse.x - place.origin.x) / place.cell.x);
-    if (row >= grid.rows || column >= grid.columns) return std::nullopt;
-    return Pointed{row, column};
-}
-
 /// Beside the pointer: right of it and below where there is room.
 ImVec2 beside_pointer(const Frame& frame, ImVec2 size, ImVec2 low, ImVec2 high) {
     const ImVec2 mouse = ImGui::GetMousePos();
@@ -98,7 +83,7 @@ bool needs_lens(const GridView& grid, const GridPlace& place, const Frame& frame
 
 void draw_lens(const GridView& grid, const GridPlace& place, const Frame& frame, ImVec2 low,
                ImVec2 high) {
-    const auto at = pointed(grid, place);
+    const auto at = ImGui::IsWindowHovered() ? cell_under_pointer(grid, place) : std::nullopt;
     if (!at || !needs_lens(grid, place, frame)) return;
     const LensPart rows = around(at->row, grid.rows);
     const LensPart columns = around(at->column, grid.columns);

@@ -23,9 +23,8 @@ void draw_title(const PlotCanvas& canvas, ImVec2 low, float width) {
 
 /// Of how many ticks of the x axis one is labelled, so that no label touches another.
 std::size_t x_stride(const PlotCanvas& canvas) {
-    float widest = 0.0F;
-    for (const std::string& label : canvas.plot.x_tick_labels)
-        widest = std::max(widest, canvas.frame.text_width(canvas.frame.fonts.digits_small, label));
+    const float widest =
+        canvas.frame.widest(canvas.frame.fonts.digits_small, canvas.plot.x_tick_labels);
     const float step = canvas.x(canvas.plot.x_ticks[1]) - canvas.x(canvas.plot.x_ticks[0]);
     const float needed = std::ceil((widest + canvas.frame.px(6)) / std::max(step, 1.0F));
     return static_cast<std::size_t>(within(needed, 1.0F, 16.0F));
@@ -141,6 +140,27 @@ std::string value_text(const PlotView& plot, std::size_t n) { return "● " + pl
 
 float label_height(const Frame& frame) {
     return frame.fonts.small.px + frame.fonts.digits_small.px + frame.px(6);
+}
+
+/// Tops of blocks of one height, each near its place, none over another, all within low … high.
+std::vector<float> spread_out(const std::vector<float>& places, float height, float low,
+                              float high) {
+    std::vector<std::size_t> order(places.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t l, std::size_t r) { return places[l] < places[r]; });
+    std::vector<float> tops(places.size());
+    float free = low;
+    for (const std::size_t n : order) {
+        tops[n] = std::max(free, places[n]);
+        free = tops[n] + height;
+    }
+    float ceiling = high - height;
+    for (std::size_t n = order.size(); n-- > 0;) {
+        tops[order[n]] = std::min(tops[order[n]], ceiling);
+        ceiling = tops[order[n]] - height;
+    }
+    return tops;
 }
 
 /// Tops of labels that high, each beside the end of its curve.
@@ -315,31 +335,10 @@ void draw_curve_labels(const PlotCanvas& canvas) {
     }
 }
 
-std::vector<float> spread_out(const std::vector<float>& places, float height, float low,
-                              float high) {
-    std::vector<std::size_t> order(places.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t l, std::size_t r) { return places[l] < places[r]; });
-    std::vector<float> tops(places.size());
-    float free = low;
-    for (const std::size_t n : order) {
-        tops[n] = std::max(free, places[n]);
-        free = tops[n] + height;
-    }
-    float ceiling = high - height;
-    for (std::size_t n = order.size(); n-- > 0;) {
-        tops[order[n]] = std::min(tops[order[n]], ceiling);
-        ceiling = tops[order[n]] - height;
-    }
-    return tops;
-}
-
 float y_labels_width(const PlotView& plot, const Frame& frame) {
-    float width = frame.text_width(frame.fonts.small, plot.x_label) + frame.px(6);
-    for (const std::string& label : plot.y_tick_labels)
-        width = std::max(width, frame.text_width(frame.fonts.digits_small, label));
-    return width + frame.px(6);
+    const float label = frame.text_width(frame.fonts.small, plot.x_label) + frame.px(6);
+    return std::max(label, frame.widest(frame.fonts.digits_small, plot.y_tick_labels)) +
+           frame.px(6);
 }
 
 float curve_names_width(const PlotView& plot, const Frame& frame) {

@@ -68,10 +68,8 @@ void draw_closed(const Frame& frame, ImVec2 at, ImVec2 size, const std::string& 
 /// Of the longest name, with room for a scroll bar.
 float list_width(const Frame& frame, const Options& options) {
     const ImGuiStyle& style = ImGui::GetStyle();
-    float longest = 0.0F;
-    for (const std::string& name : options.names)
-        longest = std::max(longest, frame.text_width(frame.fonts.body, name));
-    return longest + 2 * style.WindowPadding.x + style.ScrollbarSize;
+    return frame.widest(frame.fonts.body, options.names) + 2 * style.WindowPadding.x +
+           style.ScrollbarSize;
 }
 
 /// Beneath the closed list, or above it where the window ends.
