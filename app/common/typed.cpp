@@ -1,9 +1,13 @@
 #include "app/common/typed.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/common/logits.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -40,6 +44,15 @@ std::optional<Number> parse_whole(std::string_view typed) {
     return parse<Number>(text);
 }
 
+// ---- logits
+
+constexpr std::size_t kMostListed = 8;
+
+std::string joined(const std::vector<double>& logits, std::size_t most) {
+    const auto end = logits.begin() + static_cast<std::ptrdiff_t>(std::min(most, logits.size()));
+    return fmt::format("{}", fmt::join(logits.begin(), end, ", "));
+}
+
 }  // namespace
 
 std::optional<double> typed_number(std::string_view text) { return parse<double>(plain(text)); }
@@ -51,6 +64,35 @@ std::optional<std::uint64_t> typed_seed(std::string_view text) {
 std::string not_typed(std::string_view text, std::string_view wanted, std::string_view name,
                       std::string_view stays) {
     return fmt::format("'{}' is not {}; {} stays {}", shortened(text), wanted, name, stays);
+}
+
+std::string listed(const std::vector<double>& logits) {
+    const std::string some = joined(logits, kMostListed);
+    if (logits.size() <= kMostListed) return some;
+    return fmt::format("{}, and {} more", some, logits.size() - kMostListed);
+}
+
+std::string written_logits(const std::vector<double>& logits) {
+    return joined(logits, logits.size());
+}
+
+Result<std::vector<double>> typed_logits(std::string_view text, Logits kind) {
+    std::vector<double> logits;
+    constexpr std::string_view kBetween = ",; \t";
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+        const std::string_view word = text.substr(at, end - at);
+        at = end + 1;
+        if (word.empty()) continue;
+        const auto value = typed_number(word);
+        if (!value || (kind == Logits::finite && !std::isfinite(*value)))
+            return bad_input(fmt::format("'{}' is no {}number: the logit of key {}",
+                                         shortened(word), kind == Logits::finite ? "finite " : "",
+                                         logits.size()));
+        logits.push_back(*value);
+    }
+    if (logits.empty()) return bad_input("there is no logit; expected numbers such as 0.5, 0.9, 0");
+    return logits;
 }
 
 }  // namespace attn::view

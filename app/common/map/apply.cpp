@@ -75,15 +75,9 @@ void show_form(AppState& state, MapForm form) {
 
 void forget_map(AppState& state) {
     MapLook fresh;
-    const MapLook& look = map_look(state);
-    fresh.form = look.form;
-    fresh.own_shown = look.own_shown;
-    fresh.colors = look.colors;
-    fresh.picture = look.picture;
-    fresh.top = look.top;
-    fresh.canvas = look.canvas;
-    fresh.inputs = look.inputs;
-    fresh.machine = look.machine;
+    const auto keep = [&](auto... members) { ((fresh.*members = map_look(state).*members), ...); };
+    keep(&MapLook::form, &MapLook::own_shown, &MapLook::colors, &MapLook::picture, &MapLook::top,
+         &MapLook::canvas, &MapLook::inputs, &MapLook::machine);
     map_look(state) = std::move(fresh);
 }
 

@@ -70,12 +70,10 @@ void draw_about_rows(const char* id, const char* title, const std::vector<view::
     for (const float share : {0.25F, 0.15F, 0.2F, 0.4F})
         ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, share);
     for (const view::AboutRow& row : rows) {
-        ImGui::TableNextColumn();
-        wrapped_words(frame, frame.fonts.body, frame.theme.text, row.name);
-        ImGui::TableNextColumn();
-        wrapped_words(frame, frame.fonts.body, frame.theme.text, row.version);
-        ImGui::TableNextColumn();
-        wrapped_words(frame, frame.fonts.body, frame.theme.text, row.licence);
+        for (const std::string* text : {&row.name, &row.version, &row.licence}) {
+            ImGui::TableNextColumn();
+            wrapped_words(frame, frame.fonts.body, frame.theme.text, *text);
+        }
         ImGui::TableNextColumn();
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, row.purpose);
     }

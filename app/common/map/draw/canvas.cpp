@@ -269,9 +269,7 @@ void read_hand(const MapScene& scene, const Area& canvas) {
     const bool released = ImGui::InvisibleButton("map", canvas.size());
     const ImVec2 mouse = ImGui::GetMousePos();
     const ImVec2 at{mouse.x - canvas.low.x, mouse.y - canvas.low.y};
-    const auto camera = moved_camera(scene, at);
-    if (camera && !(*camera == view::shown_camera(scene.look)))
-        scene.out.push_back(view::moved_map(scene.look, *camera));
+    if (const auto camera = moved_camera(scene, at)) move_map(scene, *camera);
     const auto under =
         ImGui::IsItemHovered() ? view::cell_at(scene.look, at.x, at.y) : std::nullopt;
     if (under != scene.look.hovered) scene.out.push_back(view::HoverMapCell{under});
