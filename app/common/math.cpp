@@ -24,7 +24,6 @@ bool is_level_bar(const MathStroke& stroke) { return stroke.points.size() == 2; 
 // ---- layout
 
 using tex::Form;
-using tex::Kind;
 using tex::Node;
 using tex::Spacing;
 
@@ -92,7 +91,7 @@ Face face_of(Form form) {
     return form == Form::italic ? Face::italic : Face::roman;
 }
 
-bool is_blank(const Node& node) { return node.kind == Kind::row && node.parts.empty(); }
+bool is_blank(const Node& node) { return node.kind == tex::Kind::row && node.parts.empty(); }
 
 /// Between two neighbours of a row, of the em.
 float gap_between(const Node& left, const Node& right) {
@@ -103,8 +102,8 @@ float gap_between(const Node& left, const Node& right) {
     if (left.form == Form::words || right.form == Form::words) return 0.0F;
     if (either(Spacing::binary) || left.spacing == Spacing::punctuation) return kBinary;
     if (either(Spacing::space) || right.spacing == Spacing::punctuation) return 0.0F;
-    if (left.kind == Kind::big_op || right.kind == Kind::big_op) return kBinary;
-    if (left.spacing == Spacing::function) return right.kind == Kind::fence ? 0.0F : kBinary;
+    if (left.kind == tex::Kind::big_op || right.kind == tex::Kind::big_op) return kBinary;
+    if (left.spacing == Spacing::function) return right.kind == tex::Kind::fence ? 0.0F : kBinary;
     return right.spacing == Spacing::function ? kBinary : 0.0F;
 }
 
@@ -126,19 +125,19 @@ class Setter {
   private:
     MathBox set(const Node& node, const Level& level) const {
         switch (node.kind) {
-            case Kind::row:
+            case tex::Kind::row:
                 return row(node, level);
-            case Kind::symbol:
+            case tex::Kind::symbol:
                 return symbol(node, level);
-            case Kind::script:
+            case tex::Kind::script:
                 return script(node, level);
-            case Kind::fraction:
+            case tex::Kind::fraction:
                 return fraction(node, level);
-            case Kind::root:
+            case tex::Kind::root:
                 return root(node, level);
-            case Kind::big_op:
+            case tex::Kind::big_op:
                 return big_op(node, level);
-            case Kind::fence:
+            case tex::Kind::fence:
                 return fence(node, level);
         }
         return {};
@@ -179,7 +178,7 @@ class Setter {
         if (tex::plain_text(script.parts[2]) == "⊤") upright.parts[2] = Node{};
         if (const auto whole = operand_named(tex::plain_text(upright))) return whole;
         const Node& base = script.parts[0];
-        return base.kind == Kind::symbol ? operand_named(base.text) : std::nullopt;
+        return base.kind == tex::Kind::symbol ? operand_named(base.text) : std::nullopt;
     }
 
     MathBox script(const Node& node, const Level& level) const {
@@ -188,11 +187,12 @@ class Setter {
         if (!level.operand) own.operand = operand_of(node);
         MathBox box = set(base, own);
         const float em = level.em();
-        const bool tall = base.kind != Kind::symbol;
+        const bool tall = base.kind != tex::Kind::symbol;
         const float low = tall ? std::max(kLower * em, box.descent) : kLower * em;
         const float high = tall ? std::max(kRaise * em, box.ascent - 0.3F * em) : kRaise * em;
         const float x = box.width + 0.03F * em;
-        const float slant = base.form == Form::italic && base.kind == Kind::symbol ? 0.06F : 0.0F;
+        const float slant =
+            base.form == Form::italic && base.kind == tex::Kind::symbol ? 0.06F : 0.0F;
         const Level small = script_of(own);
         if (!is_blank(node.parts[1])) append(box, row(node.parts[1], small), x, low);
         if (!is_blank(node.parts[2])) append(box, row(node.parts[2], small), x + slant * em, -high);

@@ -12,7 +12,6 @@
 #include "app/common/fields.h"
 #include "app/common/workspace.h"
 #include "core/io/json.h"
-#include "core/text.h"
 
 namespace attn::view {
 namespace {

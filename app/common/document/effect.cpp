@@ -35,15 +35,9 @@ struct Part {
     Index batch;
     Index head;
 
-    Index head_of(HeadAxis axis) const {
-        if (axis == HeadAxis::none) return 0;
-        const Dimensions& size = document.size;
-        if (axis == HeadAxis::query || size.kv_heads == 0) return head;
-        return head / std::max<Index>(size.heads / size.kv_heads, 1);
-    }
     /// 0 × 0 where it is not there.
     Matrix of(const Tensor& tensor, HeadAxis axis) const {
-        const Index h = head_of(axis);
+        const Index h = head_in(document.size, axis, head);
         if (batch >= tensor.shape().b || h >= tensor.shape().h) return {};
         return tensor.matrix(batch, h);
     }
@@ -52,11 +46,8 @@ struct Part {
         const Tensor& tensor = document.inputs->params[param];
         if (tensor.empty()) return {};
         const Matrix whole = tensor.matrix(0, 0);
-        const Axis columns = info(param).columns;
-        if (columns != Axis::d_k && columns != Axis::d_v) return whole;
-        const bool query = param == Param::w_q || param == Param::b_q;
-        const Index width = columns == Axis::d_k ? document.size.d_k : document.size.d_v;
-        const Index first = head_of(query ? HeadAxis::query : HeadAxis::key_value) * width;
+        const auto [first, width] = head_columns(document.size, param, head);
+        if (width == 0) return whole;
         if (first + width > whole.columns) return {};
         return whole.column_block(first, width);
     }

@@ -12,7 +12,6 @@
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
 #include "core/text.h"
 
 namespace attn::view {

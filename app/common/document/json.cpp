@@ -9,7 +9,6 @@
 #include "app/common/document/input_edits.h"
 #include "app/common/document/paint.h"
 #include "app/common/document/reference.h"
-#include "app/common/document/targets.h"
 #include "app/common/document/toy.h"
 #include "app/common/document/trained.h"
 #include "app/common/fields.h"

@@ -9,7 +9,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
 #include "app/common/workspace.h"
 
 namespace attn::view {

@@ -11,7 +11,6 @@
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/inspector_table.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
@@ -433,31 +432,9 @@ std::optional<InspectorTable> narrower(const InspectorTable& table,
     return less;
 }
 
-}  // namespace
-
-Pointed draw_inspector(const InspectorView& view, const Frame& frame, view::Actions& out) {
-    if (view.empty) {
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.hint);
-        return {};
-    }
-    std::optional<CellRef> hovered;
-    const auto symbol = draw_heading(view, frame);
-    draw_lines(view.lines, frame, hovered, out);
-    draw_lines(view.geometry, frame, hovered, out);
-    wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
-    ImGui::Dummy({0.0F, frame.px(4)});
-    draw_sources(view, frame, hovered, out);
-    if (view.loss_cell) draw_loss_button(*view.loss_cell, frame, out);
-    ImGui::Dummy({0.0F, frame.px(4)});
-    if (view.table) {
-        const auto over = draw_table(*view.table, copy_height(frame) + frame.px(8), frame, out);
-        if (over) hovered = over;
-    }
-    ImGui::Dummy({0.0F, frame.px(4)});
-    draw_copy_buttons(frame, out);
-    return {hovered, symbol};
-}
-
+/// Rows of numbers aligned on their points, under a heading that stays. They take the room that the
+/// window has left but for `below` pixels, and scroll there, the chosen row in sight; where too little
+/// is left for that, all of them are drawn and the window scrolls. Returns the linked cell under the pointer.
 std::optional<CellRef> draw_table(const InspectorTable& table, float below, const Frame& frame,
                                   view::Actions& out) {
     const std::vector<Column> columns = measure(table, frame);
@@ -488,6 +465,31 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
     }
     ImGui::PopStyleVar();
     return hovered;
+}
+
+}  // namespace
+
+Pointed draw_inspector(const InspectorView& view, const Frame& frame, view::Actions& out) {
+    if (view.empty) {
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.hint);
+        return {};
+    }
+    std::optional<CellRef> hovered;
+    const auto symbol = draw_heading(view, frame);
+    draw_lines(view.lines, frame, hovered, out);
+    draw_lines(view.geometry, frame, hovered, out);
+    wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
+    ImGui::Dummy({0.0F, frame.px(4)});
+    draw_sources(view, frame, hovered, out);
+    if (view.loss_cell) draw_loss_button(*view.loss_cell, frame, out);
+    ImGui::Dummy({0.0F, frame.px(4)});
+    if (view.table) {
+        const auto over = draw_table(*view.table, copy_height(frame) + frame.px(8), frame, out);
+        if (over) hovered = over;
+    }
+    ImGui::Dummy({0.0F, frame.px(4)});
+    draw_copy_buttons(frame, out);
+    return {hovered, symbol};
 }
 
 }  // namespace attn::ui

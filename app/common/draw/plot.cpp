@@ -81,13 +81,6 @@ void draw_band(const PlotCanvas& canvas, const CurveView& curve) {
     flush();
 }
 
-std::vector<Point> points_of(const PlotCanvas& canvas, const CurveView& curve) {
-    std::vector<Point> points;
-    for (std::size_t n = 0; n < curve.x.size(); ++n)
-        if (!std::isnan(curve.y[n])) points.push_back({canvas.x(curve.x[n]), canvas.y(curve.y[n])});
-    return points;
-}
-
 /// The pieces of one straight line that lie on the dashes of a longer one; `walked` is the length of
 /// what came before.
 void draw_dashes(view::Painter& painter, Point from, Point to, float walked, float dash,
@@ -104,12 +97,11 @@ void draw_dashes(view::Painter& painter, Point from, Point to, float walked, flo
 
 /// Between the values that part it; one piece where none does.
 std::vector<std::vector<Point>> pieces_of(const PlotCanvas& canvas, const CurveView& curve) {
-    if (!curve.parted) return {points_of(canvas, curve)};
     std::vector<std::vector<Point>> pieces(1);
     for (std::size_t n = 0; n < curve.x.size(); ++n) {
         if (!std::isnan(curve.y[n]))
             pieces.back().push_back({canvas.x(curve.x[n]), canvas.y(curve.y[n])});
-        else if (!pieces.back().empty())
+        else if (curve.parted && !pieces.back().empty())
             pieces.emplace_back();
     }
     return pieces;
@@ -266,9 +258,10 @@ void draw_marker(const PlotCanvas& canvas) {
 
 void draw_curve_points(const PlotCanvas& canvas) {
     for (const CurveView& curve : canvas.plot.curves)
-        for (const Point& point : points_of(canvas, curve))
-            canvas.frame.painter.circle(point, canvas.frame.px(kDot),
-                                        ink(canvas, curve, canvas.strength));
+        for (const auto& piece : pieces_of(canvas, curve))
+            for (const Point& point : piece)
+                canvas.frame.painter.circle(point, canvas.frame.px(kDot),
+                                            ink(canvas, curve, canvas.strength));
 }
 
 void draw_levels(const PlotCanvas& canvas) {

@@ -6,7 +6,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
-#include "app/common/draw/widgets.h"
 #include "app/fonts/fonts.h"
 #include "app/window/about.h"
 #include "app/window/draw/panels.h"

@@ -10,7 +10,6 @@
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
-#include "app/window/requests.h"
 
 namespace attn::ui {
 namespace {
