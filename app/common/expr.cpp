@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -238,34 +239,25 @@ std::vector<TableColumn> product_columns(const DotProduct& pair) {
 double evaluate(const Expr& expr) {
     std::vector<double> args;
     for (const Expr& arg : expr.args) args.push_back(evaluate(arg));
-    double value = expr.value;
     switch (expr.op) {
         case Op::number:
             break;
         case Op::sum:
-            value = 0.0;
-            for (const double arg : args) value += arg;
-            break;
+            return std::accumulate(args.begin(), args.end(), 0.0);
         case Op::product:
-            value = args[0] * args[1];
-            break;
+            return args[0] * args[1];
         case Op::quotient:
-            value = args[0] / args[1];
-            break;
+            return args[0] / args[1];
         case Op::difference:
-            value = args[0] - args[1];
-            break;
+            return args[0] - args[1];
         case Op::exp:
-            value = std::exp(args[0]);
-            break;
+            return std::exp(args[0]);
         case Op::sqrt:
-            value = std::sqrt(args[0]);
-            break;
+            return std::sqrt(args[0]);
         case Op::max:
-            value = *std::max_element(args.begin(), args.end());
-            break;
+            return std::ranges::max(args);
     }
-    return value;
+    return expr.value;
 }
 
 std::size_t count_numbers(const Expr& expr) {

@@ -6,7 +6,6 @@
 
 #include "app/common/assets.h"
 #include "app/common/fields.h"
-#include "app/common/search.h"
 #include "app/common/sheet.h"
 #include "app/common/tokens.h"
 #include "core/io/file.h"

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/search.h"
 #include "app/common/workspace.h"
 
 namespace attn::view {

@@ -23,19 +23,14 @@ namespace {
 /// As const as the inputs are.
 template <class AnyInputs>
 auto& given_in(AnyInputs& inputs, const OperandId& id) {
+    constexpr std::pair<Stage, Tensor Inputs::*> kOthers[] = {{Stage::x_kv, &Inputs::x_kv},
+                                                              {Stage::q, &Inputs::q},
+                                                              {Stage::k, &Inputs::k},
+                                                              {Stage::v, &Inputs::v}};
     if (const Param* param = std::get_if<Param>(&id)) return inputs.params[*param];
-    switch (std::get<Stage>(id)) {
-        case Stage::x_kv:
-            return inputs.x_kv;
-        case Stage::q:
-            return inputs.q;
-        case Stage::k:
-            return inputs.k;
-        case Stage::v:
-            return inputs.v;
-        default:
-            return inputs.x;
-    }
+    for (const auto& [stage, tensor] : kOthers)
+        if (id == OperandId(stage)) return inputs.*tensor;
+    return inputs.x;
 }
 
 // ---- presets

@@ -35,6 +35,21 @@ bool is_of_one_output(LossKind kind) {
     return kind == LossKind::cell || kind == LossKind::cross_entropy;
 }
 
+/// L and ∂L/∂Y as TeX; "": its words.
+struct LossTex {
+    const char* loss;
+    const char* gradient;
+};
+const LossTex& tex_of(LossKind kind) {
+    static constexpr LossTex kTex[] = {
+        {R"(\sum \mathrm{output})", "1"},
+        {"", R"(1\text{ at that output, else } 0)"},
+        {R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)", R"(Y - \mathrm{target})"},
+        {"", R"(\mathrm{softmax}(Y) - 1\text{ at its class, in that row, else } 0)"},
+        {R"(\sum \mathrm{dY} \circ \mathrm{output})", R"(\mathrm{dY}\text{, of the file})"}};
+    return kTex[static_cast<std::size_t>(kind)];
+}
+
 double half_squares(const Tensor& errors) {
     double sum = 0.0;
     for (const double error : errors.values()) sum += error * error;
@@ -131,34 +146,12 @@ std::string loss_words(const AppState& state, const Loss& loss) {
 std::string loss_words(const AppState& state) { return loss_words(state, loss_of(state)); }
 
 std::string loss_tex(const AppState& state) {
-    switch (loss_of(state).kind) {
-        case LossKind::sum:
-            return R"(\sum \mathrm{output})";
-        case LossKind::squared:
-            return R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)";
-        case LossKind::file:
-            return R"(\sum \mathrm{dY} \circ \mathrm{output})";
-        case LossKind::cell:
-        case LossKind::cross_entropy:
-            break;
-    }
-    return tex::text_of(loss_words(state));
+    const std::string own = tex_of(loss_of(state).kind).loss;
+    return own.empty() ? tex::text_of(loss_words(state)) : own;
 }
 
 std::string loss_gradient_tex(const AppState& state) {
-    switch (loss_of(state).kind) {
-        case LossKind::sum:
-            return "1";
-        case LossKind::squared:
-            return R"(Y - \mathrm{target})";
-        case LossKind::file:
-            return R"(\mathrm{dY}\text{, of the file})";
-        case LossKind::cross_entropy:
-            return R"(\mathrm{softmax}(Y) - 1\text{ at its class, in that row, else } 0)";
-        case LossKind::cell:
-            break;
-    }
-    return R"(1\text{ at that output, else } 0)";
+    return tex_of(loss_of(state).kind).gradient;
 }
 
 std::string loss_sentence(const AppState& state) {

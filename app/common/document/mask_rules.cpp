@@ -342,21 +342,7 @@ void carry_out(AppState& state, const PaintRules&) {
     edit_spec(state, std::move(document), "The rules are paint now: every pair can be painted");
 }
 
-bool has_rule(const MaskSpec& mask, MaskRule rule) {
-    switch (rule) {
-        case MaskRule::causal:
-            return mask.causal.has_value();
-        case MaskRule::window:
-            return mask.windowed();
-        case MaskRule::block:
-            return mask.block.has_value();
-        case MaskRule::padding:
-            return !mask.padding.empty();
-        case MaskRule::paint:
-            return mask.custom != nullptr;
-    }
-    return false;
-}
+bool has_rule(const MaskSpec& mask, MaskRule rule) { return rule_alone(mask, rule).any(); }
 
 MaskSpec rule_alone(const MaskSpec& mask, MaskRule rule) {
     MaskSpec alone;

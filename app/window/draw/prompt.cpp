@@ -14,71 +14,57 @@ namespace {
 
 using view::PromptKind;
 
-struct PromptWords {
-    std::string title;
-    std::string hint;
+/// What is said of a prompt, and what Enter does.
+struct PromptForm {
+    std::string title, hint;
+    view::Action action;
     const char* asked = "A path";
 };
 
-PromptWords words_of(const view::Prompt& prompt) {
+PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
+    const view::TextPatch& patch = prompt.patch;
     switch (prompt.kind) {
         case PromptKind::patch:
-            return {
-                fmt::format("Patch {} of layer {} {} {} from another text or image",
-                            info(prompt.patch.part).key, prompt.patch.at.layer,
-                            prompt.patch.part == Stage::q ? "head" : "key head",
-                            prompt.patch.at.head),
-                "A text of as many tokens as the one that is open, or an image's file where the "
-                "model reads images: what each of its tokens has "
-                "takes the place at the same position. Enter runs the model.",
-                "A text, or a file"};
+            return {fmt::format("Patch {} of layer {} {} {} from another text or image",
+                                info(patch.part).key, patch.at.layer,
+                                patch.part == Stage::q ? "head" : "key head", patch.at.head),
+                    "A text of as many tokens as the one that is open, or an image's file where "
+                    "the model reads images: what each of its tokens has takes the place at the "
+                    "same position. Enter runs the model.",
+                    view::PatchHead{patch.at.layer, patch.at.head, patch.part, path},
+                    "A text, or a file"};
         case PromptKind::check:
             return {"Check a file of results",
                     "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
-                    "what is open, or with inputs of their own. Enter compares them."};
+                    "what is open, or with inputs of their own. Enter compares them.",
+                    view::CheckFile{path}};
         case PromptKind::open:
             return {"Open a file",
                     "Tensors (.npz, .npy, .safetensors, a folder), a model's folder, an image for "
                     "the model that is open (.png), a session or a preset (.json). Enter opens it; "
-                    "a file may be dropped on the window too."};
+                    "a file may be dropped on the window too.",
+                    view::OpenFile{path}};
         case PromptKind::save:
             return {"Save the session",
-                    "A session (.json) brings this screen back. Enter saves it."};
+                    "A session (.json) brings this screen back. Enter saves it.",
+                    view::SaveSession{path, prompt.confirmed}};
         case PromptKind::runs:
-            return {
-                "Save the runs",
-                "A folder that gets run-a and run-b, as attnscope train saves them. Enter saves; "
-                "Ctrl+O opens one again."};
+            return {"Save the runs",
+                    "A folder that gets run-a and run-b, as attnscope train saves them. Enter "
+                    "saves; Ctrl+O opens one again.",
+                    view::SaveRuns{path, prompt.confirmed}};
         case PromptKind::figure:
             break;
     }
     return {"Export a figure",
-            "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window."};
-}
-
-view::Action action_of(const view::Prompt& prompt, bool ctrl) {
-    switch (prompt.kind) {
-        case PromptKind::patch:
-            return view::PatchHead{prompt.patch.at.layer, prompt.patch.at.head, prompt.patch.part,
-                                   prompt.path};
-        case PromptKind::check:
-            return view::CheckFile{prompt.path};
-        case PromptKind::open:
-            return view::OpenFile{prompt.path};
-        case PromptKind::save:
-            return view::SaveSession{prompt.path, prompt.confirmed};
-        case PromptKind::runs:
-            return view::SaveRuns{prompt.path, prompt.confirmed};
-        case PromptKind::figure:
-            break;
-    }
-    return view::ExportFigure{prompt.path, ctrl, prompt.confirmed};
+            "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window.",
+            view::ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
 }
 
 }  // namespace
 
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out) {
-    const PromptWords text = words_of(prompt);
+    const PromptForm text = form_of(prompt, prompt.path);
     const bool beside = begin_overlay("prompt", frame.px(640), frame.px(208), frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     std::string path = prompt.path;
@@ -97,8 +83,7 @@ void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& 
     if (beside || is_pressed(view::Key::escape))
         out.push_back(view::ShowPrompt{std::nullopt});
     else if (is_pressed(view::Key::enter) && !path.empty()) {
-        out.push_back(
-            action_of({prompt.kind, path, prompt.confirmed, prompt.patch}, ImGui::GetIO().KeyCtrl));
+        out.push_back(form_of(prompt, path).action);
         if (prompt.kind == PromptKind::open) out.push_back(view::ShowPrompt{std::nullopt});
     }
 }
