@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/describe_json.h"
 #include "app/common/json.h"
 #include "app/common/place.h"
 #include "app/common/sheet.h"
@@ -62,9 +63,8 @@ void describe(Visitor& visit, large::PlantedSpec& spec) {
 }
 
 void read_stage(Fields& fields, std::string_view key, Stage& stage) {
-    std::vector<std::string_view> names;
-    for (const StageInfo& row : stage_table()) names.push_back(row.key);
-    fields.read_name(key, stage, names);
+    JsonReader reader(fields);
+    reader(key, stage);
 }
 
 }  // namespace attn::view

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
@@ -72,6 +73,18 @@ std::optional<Index> typed_as(const std::string& text, Index) { return view::typ
 std::optional<std::uint64_t> typed_as(const std::string& text, std::uint64_t) {
     return view::typed_seed(text);
 }
+std::optional<double> typed_as(const std::string& text, double) { return view::typed_number(text); }
+
+/// What was typed, if it is a number of that type; the value stays where it is none, and that is said.
+template <class Any>
+Any typed_or(Any value, const std::optional<std::string>& text, const std::string& name,
+             const std::string& stays, view::Actions& out) {
+    if (!text) return value;
+    const auto typed = typed_as(*text, value);
+    const char* const wanted = std::is_integral_v<Any> ? "a whole number" : "a number";
+    if (!typed) refuse(*text, wanted, name, stays, out);
+    return typed.value_or(value);
+}
 
 void draw_number(const Frame& frame, ImVec2 low, ImVec2 high, const char* words,
                  const std::string& value) {
@@ -93,10 +106,7 @@ Whole draw_middle(const Frame& frame, ImGuiID control, const Number<Whole>& numb
     const std::string value = std::to_string(number.value);
     if (is_typed_into(frame, control)) {
         const auto text = type_in_place(frame, control, low, high, out);
-        if (!text) return number.value;
-        const auto typed = typed_as(*text, number.value);
-        if (!typed) refuse(*text, "a whole number", number.words, value, out);
-        return typed.value_or(number.value);
+        return typed_or(number.value, text, number.words, value, out);
     }
     ImGui::InvisibleButton("number", size);
     const bool opened = opens_typing();
@@ -184,19 +194,15 @@ struct SlidersPlace {
     ImVec2 high;
 };
 
-float label_width(const Frame& frame, const SliderWords& words) {
-    return std::max(words.label_px, frame.text_width(frame.fonts.body, words.label));
-}
-
 float slider_text_width(const Frame& frame, const SliderWords& words) {
-    return label_width(frame, words) + frame.text_width(frame.fonts.digits, words.widest) +
-           frame.px(16);
+    return frame.text_width(frame.fonts.body, words.label) +
+           frame.text_width(frame.fonts.digits, words.widest) + frame.px(16);
 }
 
 SlidersPlace place_slider(const Frame& frame, const SliderWords& words, float width) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     return {at,
-            at.x + label_width(frame, words) + frame.px(8),
+            at.x + frame.text_width(frame.fonts.body, words.label) + frame.px(8),
             width - slider_text_width(frame, words),
             {at.x + width, at.y + ImGui::GetFrameHeight()}};
 }
@@ -392,11 +398,7 @@ std::optional<Index> log_slider(const Frame& frame, const char* id, const Slider
     if (input.share)
         chosen =
             static_cast<Index>(std::round(scale.held(scale.at(*input.share), 2.0, input.magnet)));
-    if (input.text) {
-        const auto typed = view::typed_whole(*input.text);
-        if (!typed) refuse(*input.text, "a whole number", words.label, draft, out);
-        chosen = typed.value_or(value);
-    }
+    if (input.text) chosen = typed_or(value, input.text, words.label, draft, out);
     if (input.focused) {
         chosen = next_whole(frame, chosen, low, high);
         begin_typing_by_key(frame, ImGui::GetID(id), draft, out);
@@ -415,11 +417,7 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
         draw_slider(frame, id, place_slider(frame, words, width), words, shown, tip, out);
     double chosen = input.wheel == 0 ? value : stepped_real(value, input.wheel, low, high);
     if (input.share) chosen = rounded(scale.held(scale.at(*input.share), 10.0, input.magnet));
-    if (input.text) {
-        const auto typed = view::typed_number(*input.text);
-        if (!typed) refuse(*input.text, "a number", words.label, draft, out);
-        chosen = typed.value_or(value);
-    }
+    if (input.text) chosen = typed_or(value, input.text, words.label, draft, out);
     if (input.focused) {
         chosen = next_real(frame, chosen, low, high);
         begin_typing_by_key(frame, ImGui::GetID(id), draft, out);

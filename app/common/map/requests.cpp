@@ -148,12 +148,15 @@ std::optional<MapInputRequest> requested_map_input(const AppState& state) {
 Action run(const MapInputRequest& request, const RunControl&) try {
     const Document& document = *request.document;
     const AttentionSpec spec = spec_of(document.spec, request.form);
-    if (request.operands && !spec.drops()) {
-        large::MapInput input = *request.operands;
-        input.source.spec = spec;
+    const auto ready = [&](large::MapInput input) {
         return MapInputReady{request.document,
                              std::make_shared<const large::MapInput>(std::move(input)), "",
                              request.form};
+    };
+    if (request.operands && !spec.drops()) {
+        large::MapInput input = *request.operands;
+        input.source.spec = spec;
+        return ready(std::move(input));
     }
     auto source = large::weight_source(document.inputs, spec, document.size);
     if (!source)
@@ -165,9 +168,7 @@ Action run(const MapInputRequest& request, const RunControl&) try {
         input.document_starts = document.landmarks->document_starts;
         input.needle = document.landmarks->needle;
     }
-    return MapInputReady{request.document,
-                         std::make_shared<const large::MapInput>(std::move(input)), "",
-                         request.form};
+    return ready(std::move(input));
 } catch (const std::bad_alloc&) {
     return MapInputReady{request.document, nullptr, "out of memory: a map of weights keeps Q and K",
                          request.form};

@@ -29,12 +29,7 @@ std::string remark_of(const Command& command) {
 std::optional<std::string> query_field(const std::string& now, const char* hint,
                                        const Frame& frame) {
     std::string query = now;
-    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-    push_font(frame.fonts.body);
-    ImGui::InputTextWithHint("##query", hint, &query);
-    pop_font();
-    still_field(frame, frame.fonts.body, query, hint);
+    wide_field("##query", hint, query, ImGuiInputTextFlags_None, frame);
     if (query == now) return std::nullopt;
     return query;
 }
@@ -182,6 +177,16 @@ void read_glossary_keys(const view::AppState& state, const Terms& terms, view::A
 }
 
 }  // namespace
+
+void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
+                const Frame& frame) {
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint(id, hint, &text, flags);
+    pop_font();
+    still_field(frame, frame.fonts.body, text, hint);
+}
 
 void draw_palette(const view::AppState& state, const std::vector<Command>& found,
                   const Frame& frame, view::Actions& out) {

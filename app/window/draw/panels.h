@@ -38,6 +38,9 @@ void draw_tour(const view::TourView& tour, Index page, const Frame& frame, view:
 /// How high that is at this width.
 float tour_height(const view::TourView& tour, float width, const Frame& frame);
 
+/// A field as wide as the window, which always has the keyboard.
+void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
+                const Frame& frame);
 /// Asks for a path: type it, Enter. Says what it is for, and when a file of that name is there already.
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);
 

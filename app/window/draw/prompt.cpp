@@ -5,7 +5,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
-#include "app/common/draw/still.h"
 #include "app/common/draw/widgets.h"
 #include "app/window/draw/panels.h"
 
@@ -68,12 +67,7 @@ void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& 
     const bool beside = begin_overlay("prompt", frame.px(640), frame.px(208), frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     std::string path = prompt.path;
-    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-    push_font(frame.fonts.body);
-    ImGui::InputTextWithHint("##path", text.asked, &path, ImGuiInputTextFlags_AutoSelectAll);
-    pop_font();
-    still_field(frame, frame.fonts.body, path, text.asked);
+    wide_field("##path", text.asked, path, ImGuiInputTextFlags_AutoSelectAll, frame);
     const std::string taken = prompt.path + " is there already: Enter overwrites it.";
     wrapped_words(frame, frame.fonts.body,
                   prompt.confirmed ? frame.theme.warning : frame.theme.muted,
