@@ -291,6 +291,15 @@ std::string matrix_json(const Tensor& tensor) {
     return text + "  ]";
 }
 
+/// A number, a described value, a list of them; nothing where an optional is none.
+template <class T>
+void add(Rows& rows, const std::string& key, T value) {
+    ordered_json object;
+    JsonWriter writer(object);
+    writer(key, value);
+    if (!object.empty()) rows.emplace_back(key, object[key].dump());
+}
+
 /// Key and JSON text of everything in the spec that is not as by default.
 void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.scale == ScaleKind::none) rows.emplace_back("scale", "\"none\"");
@@ -299,16 +308,14 @@ void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.mask.causal)
         rows.emplace_back("causal",
                           *spec.mask.causal == CausalAlign::top_left ? "true" : "\"bottom-right\"");
-    if (spec.mask.window) rows.emplace_back("window", fmt::format("{}", *spec.mask.window));
-    if (spec.mask.window_left)
-        rows.emplace_back("window_left", fmt::format("{}", *spec.mask.window_left));
-    if (spec.mask.window_right)
-        rows.emplace_back("window_right", fmt::format("{}", *spec.mask.window_right));
-    if (spec.mask.block) rows.emplace_back("block", fmt::format("{}", *spec.mask.block));
+    add(rows, "window", spec.mask.window);
+    add(rows, "window_left", spec.mask.window_left);
+    add(rows, "window_right", spec.mask.window_right);
+    add(rows, "block", spec.mask.block);
     if (!spec.mask.padding.empty())
         rows.emplace_back("padding", fmt::format("[{}]", fmt::join(spec.mask.padding, ", ")));
     if (spec.dropout != 0.0) rows.emplace_back("dropout", json(spec.dropout).dump());
-    if (spec.seed != 0) rows.emplace_back("dropout_seed", fmt::format("{}", spec.seed));
+    if (spec.seed != 0) add(rows, "dropout_seed", spec.seed);
     if (!spec.training) rows.emplace_back("training", "false");
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
 }
@@ -330,18 +337,9 @@ std::string object_json(const Rows& rows) {
     return text + "}\n";
 }
 
-/// A described value, or a list of them.
-template <class T>
-void add_described(Rows& rows, const std::string& key, T value) {
-    ordered_json object;
-    JsonWriter writer(object);
-    writer(key, value);
-    rows.emplace_back(key, object[key].dump());
-}
-
 template <class T>
 void add_list(Rows& rows, const std::string& key, const std::vector<T>& list) {
-    if (!list.empty()) add_described(rows, key, list);
+    if (!list.empty()) add(rows, key, list);
 }
 
 void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
@@ -374,14 +372,14 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
     }
     if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
     if (const auto* trained = std::get_if<TrainedOrigin>(&document.origin))
-        add_described(rows, "trained", *trained);
+        add(rows, "trained", *trained);
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
-        add_described(rows, "planted", *spec);
-    rows.emplace_back("layer", fmt::format("{}", document.layer));
-    rows.emplace_back("heads", fmt::format("{}", document.spec.heads));
-    rows.emplace_back("kv_heads", fmt::format("{}", document.spec.kv_heads));
+        add(rows, "planted", *spec);
+    add(rows, "layer", document.layer);
+    add(rows, "heads", document.spec.heads);
+    add(rows, "kv_heads", document.spec.kv_heads);
     add_spec(rows, document.spec);
-    rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+    add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_list(rows, "edits", document.edits);
     add_list(rows, "targets", document.targets);
@@ -456,16 +454,16 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
     if (!document.tokens_kv.empty())
         rows.emplace_back("source",
                           text_json(fmt::format("{}", fmt::join(document.tokens_kv, " "))));
-    rows.emplace_back("d_model", fmt::format("{}", document.d_model));
-    rows.emplace_back("d_k", fmt::format("{}", document.d_k));
-    rows.emplace_back("heads", fmt::format("{}", document.heads));
-    rows.emplace_back("seed", fmt::format("{}", document.seed));
+    add(rows, "d_model", document.d_model);
+    add(rows, "d_k", document.d_k);
+    add(rows, "heads", document.heads);
+    add(rows, "seed", document.seed);
     rows.emplace_back("hand_set", text_json(document.hand_set));
     if (!document.head_names.empty())
         rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
     if (document.spec.mask.global_tokens > 0)
-        rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+        add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_tensors(rows, *document.inputs);
     add_list(rows, "targets", document.targets);

@@ -19,6 +19,12 @@ static_assert(static_cast<std::size_t>(Axis::d_out) + 1 == kAxes && kPlaceKinds 
 
 CellRef at(Stage stage, const large::Cell& place) { return {stage, place.row, place.column}; }
 
+/// Stages whose rows and columns count the same things share a place.
+std::size_t kind_of_place(Stage stage) {
+    const std::size_t rows = info(stage).rows == Axis::query ? 0 : 1;
+    return rows * kAxes + static_cast<std::size_t>(info(stage).columns);
+}
+
 /// The key with the largest weight of the first query; 0 where no weight is a number.
 Index first_key(const AppState& state) {
     const auto weights = sheet_of(state, Stage::weights).values;
@@ -54,11 +60,6 @@ Stage stage_in(const Document& document, Stage stage) {
     const std::vector<Stage> stages = ribbon_stages(document);
     if (std::ranges::count(stages, stage)) return stage;
     return stage == Stage::dropped ? Stage::weights : stages.front();
-}
-
-std::size_t kind_of_place(Stage stage) {
-    const std::size_t rows = info(stage).rows == Axis::query ? 0 : 1;
-    return rows * kAxes + static_cast<std::size_t>(info(stage).columns);
 }
 
 void choose_cell(AppState& state, const CellRef& cell) {

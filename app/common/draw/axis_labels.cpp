@@ -21,6 +21,7 @@ constexpr float kLeastTurn = 45.0F;  // degrees
 constexpr float kMostTurn = 90.0F;
 constexpr Index kStaggered = 2;  // columns of row labels where rows are lower than a line
 constexpr Index kSparse = 3;  // of so many columns one has room: none but the marked ones is named
+constexpr std::size_t kLongestLabel = 14;  // longer ones lose their middle
 constexpr std::size_t kLongestTight = 11;
 
 view::Font font_of(const AxisLabels& labels, const Frame& frame) {
