@@ -13,6 +13,10 @@ namespace {
 
 using view::PlotView;
 
+double share_of(double value, double low, double high, bool log) {
+    return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+}
+
 void draw_title(const PlotCanvas& canvas, ImVec2 low, float width) {
     const Frame& frame = canvas.frame;
     const std::string& title = canvas.plot.title;
@@ -215,16 +219,12 @@ PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 hig
 }
 
 float PlotCanvas::x(double value) const {
-    const double share = plot.log_x
-                             ? std::log(value / plot.x_low) / std::log(plot.x_high / plot.x_low)
-                             : (value - plot.x_low) / (plot.x_high - plot.x_low);
+    const double share = share_of(value, plot.x_low, plot.x_high, plot.log_x);
     return low.x + (high.x - low.x) * static_cast<float>(share);
 }
 
 float PlotCanvas::y(double value) const {
-    const double share = plot.log_y
-                             ? std::log(value / plot.y_low) / std::log(plot.y_high / plot.y_low)
-                             : (value - plot.y_low) / (plot.y_high - plot.y_low);
+    const double share = share_of(value, plot.y_low, plot.y_high, plot.log_y);
     return high.y - (high.y - low.y) * static_cast<float>(within(share, -0.5, 1.5));
 }
 

@@ -132,10 +132,7 @@ void add_canvas(MapView& view, const AppState& state) {
 void add_marks(MapView& view, const MapLook& look) {
     if (look.input->needle) {
         const PixelRect at = cells_on_canvas(look, *look.input->needle, 1, 1);
-        const MapCanvas canvas = canvas_of(look);
-        const bool inside =
-            at.right > 0.0 && at.left < canvas.width && at.bottom > 0.0 && at.top < canvas.height;
-        if (inside)
+        if (is_on_canvas(look, at))
             view.marks.push_back(
                 {(at.left + at.right) / 2.0, (at.top + at.bottom) / 2.0, "needle"});
     }
