@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/common/theme.h"
-
 namespace attn::view {
 namespace {
 

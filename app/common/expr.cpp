@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/inspector.h"
 
 namespace attn::view {
 namespace {

@@ -32,8 +32,7 @@ struct Step {
     std::string latex;  // the same for LaTeX, in math mode
     Expr expr;
     double result = 0.0;
-    std::string brief =
-        {};  // on screen in place of many numbers that a table shows: "max_j M[cat, j]"
+    std::string brief = {};  // in place of many numbers that a table shows: "max_j M[cat, j]"
     std::optional<CellRef> link = {};  // the cell that holds the result
 };
 

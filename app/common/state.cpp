@@ -1,6 +1,5 @@
 #include "app/common/state.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>

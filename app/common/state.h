@@ -242,12 +242,10 @@ struct AppState {
     std::vector<std::string> recent;   // files that were opened or saved, the last first
     std::optional<Recovery> recovery;  // offered now
     bool recovery_shown = false;       // until it is answered
-    bool quit_asked =
-        false;  // whether changes that are not saved are to be saved, until it is answered
+    bool quit_asked = false;        // unsaved changes are to be saved or not, until it is answered
     bool quits_when_saved = false;  // it was answered so
     std::optional<Prompt> prompt;
-    std::optional<Message>
-        notice;  // what the system says; stands before `message` until the next action
+    std::optional<Message> notice;  // of the system; before `message` until the next action
     std::optional<Gesture> gesture;
     Focus focus;
     bool narrow = false;  // the window has no room for an inspector beside the canvas
@@ -264,12 +262,10 @@ struct AppState {
     Stage stage = Stage::x;
     Index batch = 0;
     Index head = 0;
-    std::optional<CellRef>
-        selected;  // always a cell that exists; none where there is nothing to be looked at
-    std::optional<CellRef>
-        chosen;     // what a person selected: also while the document has no such cell
-    Places places;  // the same of every kind of stage
-    std::optional<CellRef> hovered;  // of the moment: in no session and no journal
+    std::optional<CellRef> selected;  // a cell that exists; none where there is none to look at
+    std::optional<CellRef> chosen;    // by a person: also while the document has no such cell
+    Places places;                    // the same of every kind of stage
+    std::optional<CellRef> hovered;   // of the moment: in no session and no journal
 
     // of the document, in every workspace
     std::string sentence_draft;   // what stands in the sentence field

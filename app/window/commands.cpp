@@ -1,5 +1,4 @@
 #include "app/window/commands.h"
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/window/tour.h"
 

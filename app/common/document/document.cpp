@@ -1,7 +1,6 @@
 #include "app/common/document/document.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <system_error>
 

@@ -1,11 +1,8 @@
 #include "app/common/draw/draw.h"
 
-#include <imgui.h>
-
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <vector>
 
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/still.h"

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include <fmt/format.h>
 
 #include "app/common/draw/field_widgets.h"
-#include "app/common/draw/widgets.h"
 
 namespace attn::ui {
 namespace {

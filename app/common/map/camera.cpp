@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "app/common/fields.h"
-#include "app/common/map/state.h"
 
 namespace attn::view {
 namespace {

@@ -1,7 +1,5 @@
 #include "app/common/map/requests.h"
 
-#include <functional>
-#include <memory>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -9,10 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
-#include "app/common/request.h"
 #include "core/blocks.h"
 #include "core/kernels/peak.h"
 
