@@ -42,10 +42,8 @@ void settle_gesture(AppState& state, const Action& action) {
 void carry_out(AppState& state, const SetWorkspace& action) {
     const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
     if (!to)
-        return say(state,
-                   fmt::format("There is no workspace '{}': expected {}.", action.workspace,
-                               workspace_keys(state.workspaces)),
-                   Severity::error);
+        return say_error(state, fmt::format("There is no workspace '{}': expected {}.",
+                                            action.workspace, workspace_keys(state.workspaces)));
     state.workspace = to->key;
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->leave(state);
     to->enter(state);
@@ -74,7 +72,7 @@ void carry_out(AppState& state, const ClearSelection&) { shown_workspace(state).
 
 void carry_out(AppState& state, const CopyArithmetic& action) {
     const InspectorView view = shown_workspace(state).inspector(state);
-    if (view.empty) return say(state, "Nothing to copy: select a number first.", Severity::warning);
+    if (view.empty) return warn(state, "Nothing to copy: select a number first.");
     const std::string* texts[] = {&view.as_text, &view.as_latex, &view.as_python};
     const char* names[] = {"text", "LaTeX", "Python"};
     const auto n = static_cast<std::size_t>(action.format);
@@ -203,8 +201,7 @@ void carry_out(AppState& state, const SaveRuns& action) {
     RunsRequest request{{action.path, action.overwrite}, {}};
     for (const WorkspaceInfo* workspace : state.workspaces)
         for (train::Run& run : workspace->runs(state)) request.runs.push_back(std::move(run));
-    if (request.runs.empty())
-        return say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+    if (request.runs.empty()) return warn(state, "Nothing is trained yet: Space begins.");
     state.effects.runs = std::move(request);
 }
 

@@ -249,10 +249,9 @@ void carry_out(AppState& state, const StartTour& action) {
     if (found == state.tours.end()) {
         std::string keys;
         for (const auto& tour : state.tours) keys += (keys.empty() ? "" : ", ") + tour->key;
-        return say(state,
-                   fmt::format("There is no tour '{}': {}.", action.name,
-                               keys.empty() ? "none was found" : "choose one of " + keys),
-                   Severity::error);
+        return say_error(state,
+                         fmt::format("There is no tour '{}': {}.", action.name,
+                                     keys.empty() ? "none was found" : "choose one of " + keys));
     }
     const bool resumes = state.tour.tour && state.tour.tour->key == action.name;
     if (!resumes) state.tour = {}, state.tour.tour = *found;

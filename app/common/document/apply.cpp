@@ -46,17 +46,15 @@ std::string resized_words(const Document& before, Index was, Index is, std::stri
 /// Says whose sizes these are where they cannot be set.
 bool refuse_file(AppState& state, std::string_view what) {
     if (is_toy(state.document())) return false;
-    say(state,
-        fmt::format("{} belongs to the tensors of {}: it can be set for a toy sentence.", what,
-                    state.document().title),
-        Severity::warning);
+    warn(state, fmt::format("{} belongs to the tensors of {}: it can be set for a toy sentence.",
+                            what, state.document().title));
     return true;
 }
 
 /// Whether a toy may take these sizes; says why not.
 bool sizes_fit(AppState& state, Index d_model, Index d_k, Index heads) {
     const std::string wrong = check_sizes(d_model, d_k, heads);
-    if (!wrong.empty()) say(state, wrong, Severity::error);
+    if (!wrong.empty()) say_error(state, wrong);
     return wrong.empty();
 }
 
@@ -140,7 +138,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!state.opening) return;
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
     const auto* text = std::get_if<ModelText>(&request.what);
-    if (!action.opened) return say(state, action.fault + kept_words(state, text), Severity::error);
+    if (!action.opened) return say_error(state, action.fault + kept_words(state, text));
     const Opened& opened = *action.opened;
     if (text != nullptr && text->typed) return take_typed(state, *opened.document);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->opened(state, opened);
@@ -206,10 +204,8 @@ void carry_out(AppState& state, const SetHeads& action) {
     const Index was = document.heads;
     if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
-        return say(state,
-                   fmt::format("Q of {} brings {} heads: their number cannot be set.",
-                               document.title, document.size.heads),
-                   Severity::warning);
+        return warn(state, fmt::format("Q of {} brings {} heads: their number cannot be set.",
+                                       document.title, document.size.heads));
     std::string words = "the columns of W are split anew";
     if (is_toy(document)) {
         if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
@@ -269,7 +265,7 @@ namespace {
 /// Whether that layer is looked at now, or says why not.
 bool goes_to_layer(AppState& state, HeadPlace place) {
     if (!is_there(state.document(), place)) {
-        say(state, missing_head_words(state.document(), place), Severity::warning);
+        warn(state, missing_head_words(state.document(), place));
         return false;
     }
     if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
@@ -285,12 +281,11 @@ void carry_out(AppState& state, const ShowHead& action) {
     const bool there =
         action.head >= 0 && action.head < size.heads && batch >= 0 && batch < size.batch;
     if (!there)
-        return say(
+        return warn(
             state,
             fmt::format("There is no head {} of sequence {}: the document has {} of each of {}, "
                         "counted from 0.",
-                        action.head, batch, size.heads, size.batch),
-            Severity::warning);
+                        action.head, batch, size.heads, size.batch));
     state.head = action.head;
     state.batch = batch;
     settle(state);
@@ -305,10 +300,8 @@ void carry_out(AppState& state, const ShowLayer& action) {
     const Document& present = state.document();
     const Index layers = static_cast<Index>(present.layers.size());
     if (action.layer < 0 || action.layer >= layers)
-        return say(state,
-                   fmt::format("There is no layer {}: the document has {}, counted from 0.",
-                               action.layer, layers),
-                   Severity::warning);
+        return warn(state, fmt::format("There is no layer {}: the document has {}, counted from 0.",
+                                       action.layer, layers));
     if (action.layer == present.layer) return;
     Document document = state.document();
     document.layer = action.layer;
@@ -329,8 +322,7 @@ void carry_out(AppState& state, const ShowLayer& action) {
 void carry_out(AppState& state, const SetBackend& action) {
     if (action.name != kAuto && find_backend(action.name, state.backends) == nullptr &&
         !stages_lack(state.document()).empty())
-        return say(state, fmt::format("there is no backend {} here", shortened(action.name)),
-                   Severity::error);
+        return say_error(state, fmt::format("there is no backend {} here", shortened(action.name)));
     const std::string before = std::exchange(state.backend, action.name);
     if (auto done = compute(state); !done) {
         state.backend = before;

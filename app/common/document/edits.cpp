@@ -196,14 +196,12 @@ void say(AppState& state, std::string words, Severity severity) {
     state.message = {shortened(words, kMostMessage), severity};
 }
 
-void say(AppState& state, const Error& error) { say(state, error.sentence, Severity::error); }
+void say(AppState& state, const Error& error) { say_error(state, error.sentence); }
 
 void warn_of_backend(AppState& state) {
     if (state.backend_failure.empty()) return;
-    say(state,
-        fmt::format("{}; computed by {} instead", std::exchange(state.backend_failure, {}),
-                    state.backend_used),
-        Severity::warning);
+    warn(state, fmt::format("{}; computed by {} instead", std::exchange(state.backend_failure, {}),
+                            state.backend_used));
 }
 
 }  // namespace attn::view

@@ -85,7 +85,7 @@ void run_again(AppState& state, ModelOrigin wanted) {
 }
 
 void say_no_model(AppState& state) {
-    say(state, "interventions ask for a trained model: open a model's folder", Severity::warning);
+    warn(state, "interventions ask for a trained model: open a model's folder");
 }
 
 /// Whether this head of the model can be changed; says why not.
@@ -93,13 +93,12 @@ bool can_change(AppState& state, HeadPlace place) {
     if (wanted_model(state) == nullptr)
         say_no_model(state);
     else if (!is_there(state.document(), place))
-        say(state, missing_head_words(state.document(), place), Severity::warning);
+        warn(state, missing_head_words(state.document(), place));
     else if (!has_own_heads(state.document()))
-        say(state,
-            fmt::format("W is split into {} heads, the model has {}: set its own number to change "
-                        "one",
-                        state.document().size.heads, state.document().own_heads),
-            Severity::warning);
+        warn(state,
+             fmt::format("W is split into {} heads, the model has {}: set its own number to change "
+                         "one",
+                         state.document().size.heads, state.document().own_heads));
     else
         return true;
     return false;
@@ -107,7 +106,7 @@ bool can_change(AppState& state, HeadPlace place) {
 
 bool is_patched(AppState& state, Stage part) {
     if (part == Stage::q || part == Stage::k || part == Stage::v) return true;
-    say(state, fmt::format("{} cannot be patched: q, k or v.", info(part).key), Severity::error);
+    say_error(state, fmt::format("{} cannot be patched: q, k or v.", info(part).key));
     return false;
 }
 
@@ -125,8 +124,7 @@ void change_run(AppState& state, Change change) {
 template <class Each, class IsIt>
 void remove_from(AppState& state, std::vector<Each> ModelChanges::*list, IsIt is_it,
                  const std::string& none) {
-    if (std::ranges::none_of(wanted_model(state)->changes.*list, is_it))
-        return say(state, none, Severity::warning);
+    if (std::ranges::none_of(wanted_model(state)->changes.*list, is_it)) return warn(state, none);
     change_run(state, [&](ModelChanges& changes) { std::erase_if(changes.*list, is_it); });
 }
 
@@ -201,8 +199,7 @@ void carry_out(AppState& state, const SwitchHead& action) {
     const auto at = std::ranges::lower_bound(off, place);
     const bool is_on = at == off.end() || *at != place;
     if (is_on == action.on)
-        return say(state, fmt::format("{} is {} already", head_name(place), is_on ? "on" : "off"),
-                   Severity::warning);
+        return warn(state, fmt::format("{} is {} already", head_name(place), is_on ? "on" : "off"));
     if (action.on)
         off.erase(at);
     else

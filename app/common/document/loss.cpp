@@ -185,9 +185,7 @@ void set_loss(AppState& state, const Loss& loss) {
 /// Whether the output has that cell; tells the person where it has not.
 bool is_output(AppState& state, const CellRef& cell) {
     const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
-    if (!there)
-        say(state, fmt::format("{} is no number of the output", cell_name(state, cell)),
-            Severity::warning);
+    if (!there) warn(state, fmt::format("{} is no number of the output", cell_name(state, cell)));
     return there;
 }
 
@@ -200,12 +198,12 @@ void carry_out(AppState& state, const ShowGradients& action) {
 
 void carry_out(AppState& state, const SetLoss& action) {
     if (is_empty(state.document()))
-        return say(state, "There is no output yet: type a sentence first", Severity::warning);
+        return warn(state, "There is no output yet: type a sentence first");
     if (action.kind == LossKind::file && given_gradient(state.document()) == nullptr)
-        return say(state,
-                   "What is open gives no gradient of its output: expected a file with dY, or with "
-                   "dO and no W_O",
-                   Severity::warning);
+        return warn(
+            state,
+            "What is open gives no gradient of its output: expected a file with dY, or with "
+            "dO and no W_O");
     set_loss(state, {action.kind,
                      is_of_one_output(action.kind) ? offered_output(state) : state.loss.cell});
 }
@@ -219,7 +217,7 @@ void carry_out(AppState& state, const SetTarget& action) {
     if (!is_output(state, action.cell)) return;
     const float value = static_cast<float>(action.value);
     if (!std::isfinite(value))
-        return say(state, "A target must be a finite number, at most 3.4e38", Severity::error);
+        return say_error(state, "A target must be a finite number, at most 3.4e38");
     const OutputCell cell{state.batch, action.cell.row, action.cell.column};
     const float before = target_of(state.document(), cell.batch, cell.row, cell.column);
     if (before == value) return;

@@ -18,7 +18,7 @@ namespace {
 /// There is nothing that a mask could be of.
 bool refuse_empty(AppState& state) {
     if (!is_empty(state.document())) return false;
-    say(state, "There is no mask without a sentence: type one in Step.", Severity::warning);
+    warn(state, "There is no mask without a sentence: type one in Step.");
     return true;
 }
 
@@ -226,10 +226,9 @@ void carry_out(AppState& state, const SetWindow& action) {
     const bool by_sides = mask.window_left || mask.window_right;
     if (action.reach == mask.window && !by_sides) return;
     if (action.reach && *action.reach < 0)
-        return say(
+        return say_error(
             state,
-            fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach),
-            Severity::error);
+            fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach));
     set_window(state, {action.reach, action.reach},
                action.reach
                    ? fmt::format("Window {0}: no query sees a key more than {0} places away",
@@ -300,7 +299,7 @@ void carry_out(AppState& state, const PaintMask& action) {
                         action.shape,
                         action.allowed};
     if (!has_pair(state, stroke.from) || !has_pair(state, stroke.to))
-        return say(state, "There is no such pair to paint.", Severity::warning);
+        return warn(state, "There is no such pair to paint.");
     const bool joins = state.gesture && state.gesture->joins;
     const auto before = joins ? state.history[state.now - 1].document : state.shared_document();
     const bool anew = stroke.shape == PaintShape::rectangle;

@@ -23,10 +23,8 @@ std::string size_words(const MapLook& look) {
 
 bool refuse_outside(AppState& state, large::Cell cell) {
     if (has_map_cell(map_look(state), cell)) return false;
-    say(state,
-        fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
-                    grouped(cell.row), grouped(cell.column), size_words(map_look(state))),
-        Severity::warning);
+    warn(state, fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
+                            grouped(cell.row), grouped(cell.column), size_words(map_look(state))));
     return true;
 }
 
@@ -119,7 +117,7 @@ void carry_out(AppState& state, const MapInputReady& action) {
     look.fault = action.fault;
     look.snapshot.reset();
     look.inspected.reset();
-    if (!look.input) return say(state, look.fault, Severity::error);
+    if (!look.input) return say_error(state, look.fault);
 }
 
 void carry_out(AppState& state, const MapReady& action) {
@@ -130,7 +128,7 @@ void carry_out(AppState& state, const MapReady& action) {
     look.snapshot = action.snapshot;
     if (look.snapshot->fault.empty()) return;
     look.fault = look.snapshot->fault;
-    say(state, look.fault, Severity::error);
+    say_error(state, look.fault);
 }
 
 void carry_out(AppState& state, const MapCellReady& action) {
@@ -175,8 +173,7 @@ void carry_out(AppState& state, const GoToCell& action) {
 
 void carry_out(AppState& state, const GoToNeedle&) {
     const auto& landmarks = state.document().landmarks;
-    if (!landmarks || !landmarks->needle)
-        return say(state, no_needle_words(state.document()), Severity::warning);
+    if (!landmarks || !landmarks->needle) return warn(state, no_needle_words(state.document()));
     go_to(state, *landmarks->needle);
 }
 
@@ -227,11 +224,9 @@ void carry_out(AppState& state, const SearchMap& action) {
     MapLook& look = map_look(state);
     const bool key = action.search && action.search->of == large::Search::Of::key;
     if (action.search && !has_search(look, *action.search))
-        return say(
-            state,
-            fmt::format("There is no {} {}: the matrix is {}, counted from 0.",
-                        key ? "key" : "query", grouped(action.search->index), size_words(look)),
-            Severity::warning);
+        return warn(state, fmt::format("There is no {} {}: the matrix is {}, counted from 0.",
+                                       key ? "key" : "query", grouped(action.search->index),
+                                       size_words(look)));
     look.search = action.search;
     if (!look.search) return;
     const std::string index = grouped(look.search->index);
