@@ -166,41 +166,26 @@ void JsonReader::list(std::string_view name, std::size_t& count, const About& ab
     }
 }
 
+void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read) {
+    const json* const found = fields.find(key);
+    if (found == nullptr) return;
+    if (!found->is_array()) return fields.complain(fmt::format("has '{}' that are no list", key));
+    for (const json& each : *found) {
+        Fields inner(each, fmt::format("{} '{}'", fields.where(), key));
+        JsonReader reader(inner);
+        read(reader);
+        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    }
+}
+
 // ---- writing
 
-void JsonWriter::flag(std::string_view name, bool& value, const About&) {
-    object_[std::string(name)] = value;
-}
-void JsonWriter::number(std::string_view name, int& value, const About&) {
-    object_[std::string(name)] = value;
-}
-void JsonWriter::number(std::string_view name, Index& value, const About&) {
-    object_[std::string(name)] = value;
-}
-void JsonWriter::number(std::string_view name, std::uint64_t& value, const About&) {
-    object_[std::string(name)] = value;
-}
 void JsonWriter::number(std::string_view name, double& value, const About&) {
-    object_[std::string(name)] = number_to(value);
+    put(name, number_to(value));
 }
-void JsonWriter::text(std::string_view name, std::string& value, const About&) {
-    object_[std::string(name)] = value;
-}
+
 void JsonWriter::numbers(std::string_view name, std::vector<double>& value, const About&) {
-    object_[std::string(name)] = numbers_to(value);
-}
-void JsonWriter::wholes(std::string_view name, std::vector<Index>& value, const About&) {
-    object_[std::string(name)] = value;
-}
-void JsonWriter::rows(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
-    object_[std::string(name)] = value;
-}
-void JsonWriter::texts(std::string_view name, std::map<std::string, std::string>& value,
-                       const About&) {
-    object_[std::string(name)] = value;
-}
-void JsonWriter::choice(std::string_view name, std::size_t& n, Names names, const About&) {
-    object_[std::string(name)] = names[n];
+    put(name, numbers_to(value));
 }
 
 void JsonWriter::object(std::string_view name, const About&, const Inside& inside) {

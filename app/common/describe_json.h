@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "app/common/describe.h"
 
@@ -49,6 +49,9 @@ class JsonReader : public Visitor {
     Missing missing_;
 };
 
+/// The objects of the list under `key`, each read by `read`; nothing happens when it is missing.
+void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read);
+
 /// How an optional that is none is written.
 enum class None : std::uint8_t { left_out, null };
 
@@ -59,25 +62,41 @@ class JsonWriter : public Visitor {
         : object_(object), none_(none) {}
 
   protected:
-    void flag(std::string_view name, bool& value, const About& about) override;
-    void number(std::string_view name, int& value, const About& about) override;
-    void number(std::string_view name, Index& value, const About& about) override;
-    void number(std::string_view name, std::uint64_t& value, const About& about) override;
-    void number(std::string_view name, double& value, const About& about) override;
-    void text(std::string_view name, std::string& value, const About& about) override;
-    void numbers(std::string_view name, std::vector<double>& value, const About& about) override;
-    void wholes(std::string_view name, std::vector<Index>& value, const About& about) override;
+    void flag(std::string_view name, bool& value, const About&) override { put(name, value); }
+    void number(std::string_view name, int& value, const About&) override { put(name, value); }
+    void number(std::string_view name, Index& value, const About&) override { put(name, value); }
+    void number(std::string_view name, std::uint64_t& value, const About&) override {
+        put(name, value);
+    }
+    void number(std::string_view name, double& value, const About&) override;
+    void text(std::string_view name, std::string& value, const About&) override {
+        put(name, value);
+    }
+    void numbers(std::string_view name, std::vector<double>& value, const About&) override;
+    void wholes(std::string_view name, std::vector<Index>& value, const About&) override {
+        put(name, value);
+    }
     void rows(std::string_view name, std::vector<std::vector<Index>>& value,
-              const About& about) override;
+              const About&) override {
+        put(name, value);
+    }
     void texts(std::string_view name, std::map<std::string, std::string>& value,
-               const About& about) override;
-    void choice(std::string_view name, std::size_t& n, Names names, const About& about) override;
+               const About&) override {
+        put(name, value);
+    }
+    void choice(std::string_view name, std::size_t& n, Names names, const About&) override {
+        put(name, names[n]);
+    }
     void object(std::string_view name, const About& about, const Inside& inside) override;
     bool maybe(std::string_view name, bool there) override;
     void list(std::string_view name, std::size_t& count, const About& about,
               const Each& each) override;
 
   private:
+    void put(std::string_view name, nlohmann::ordered_json value) {
+        object_[std::string(name)] = std::move(value);
+    }
+
     nlohmann::ordered_json& object_;
     None none_;
 };

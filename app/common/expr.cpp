@@ -1,9 +1,13 @@
+#include "app/common/expr.h"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 
 #include <fmt/format.h>
 
-#include "app/common/expr.h"
 #include "app/common/format.h"
 
 namespace attn::view {
@@ -21,31 +25,6 @@ constexpr std::array<Signs, 4> kSigns{{
     {" + ", " - ", " * ", "", " / ", "", "np.exp(", ")", "np.sqrt(", ")", "max(", ")"},
 }};
 
-class Writer {
-  public:
-    explicit Writer(Dialect dialect)
-        : dialect_(dialect), signs_(kSigns[static_cast<std::size_t>(dialect)]) {}
-
-    void add(const Expr& expr);
-    std::vector<Piece> take() { return std::move(pieces_); }
-
-  private:
-    void add_number(const Expr& expr);
-    void add_text(std::string_view text);
-    void add_sum(const Expr& expr);
-    /// In parentheses when it is negative, has a power of ten or is made of parts.
-    void add_guarded(const Expr& expr);
-    /// Of a product, the first: in parentheses when it has a power of ten.
-    void add_first_factor(const Expr& expr);
-    std::string text_of(const Expr& expr) const;
-    bool has_power(const Expr& expr) const;
-    void add_enclosed(std::string_view open, const std::vector<Expr>& args, std::string_view close);
-
-    Dialect dialect_;
-    const Signs& signs_;
-    std::vector<Piece> pieces_;
-};
-
 /// A number below 0, or a product that begins with one.
 bool begins_negative(const Expr& expr) {
     if (expr.op == Op::product) return begins_negative(expr.args[0]);
@@ -60,94 +39,88 @@ Expr negated(Expr expr) {
     return expr;
 }
 
-void Writer::add_text(std::string_view text) {
-    if (text.empty()) return;
-    Piece piece;
-    piece.text = std::string(text);
-    pieces_.push_back(std::move(piece));
-}
+class Writer {
+  public:
+    explicit Writer(Dialect dialect)
+        : dialect_(dialect), signs_(kSigns[static_cast<std::size_t>(dialect)]) {}
 
-std::string Writer::text_of(const Expr& expr) const {
-    const bool is_short = expr.constant && dialect_ == Dialect::screen;
-    return is_short ? significant(expr.value, 4) : write_number(expr.value, dialect_);
-}
+    std::vector<Piece> take() { return std::move(pieces_); }
 
-/// Only on screen is it another product: 1.2·10⁻⁵.
-bool Writer::has_power(const Expr& expr) const {
-    return dialect_ == Dialect::screen && expr.op == Op::number &&
-           text_of(expr).find("·10") != std::string::npos;
-}
-
-void Writer::add_number(const Expr& expr) {
-    Piece piece;
-    piece.text = text_of(expr);
-    piece.role = expr.role;
-    piece.link = expr.link;
-    pieces_.push_back(std::move(piece));
-}
-
-void Writer::add_sum(const Expr& expr) {
-    for (std::size_t n = 0; n < expr.args.size(); ++n) {
-        const bool minus = n > 0 && begins_negative(expr.args[n]);
-        if (n > 0) add_text(minus ? signs_.minus : signs_.plus);
-        add(minus ? negated(expr.args[n]) : expr.args[n]);
+    void add(const Expr& expr) {
+        const auto& args = expr.args;
+        const bool fraction = dialect_ == Dialect::latex;
+        switch (expr.op) {
+            case Op::number:
+                return pieces_.push_back({text_of(expr), expr.role, false, expr.link});
+            case Op::sum:
+                return add_sum(expr);
+            case Op::product:  // its first factor in parentheses when it has a power of ten
+                has_power(args[0]) ? add_enclosed("(", {args[0]}, ")") : add(args[0]);
+                add_text(signs_.times);
+                return add_guarded(args[1]);
+            case Op::difference:
+                add(args[0]);
+                add_text(signs_.minus);
+                return add_guarded(args[1]);
+            case Op::quotient:
+                add_text(signs_.quotient_open);
+                add(args[0]);
+                add_text(signs_.quotient_mid);
+                fraction ? add(args[1]) : add_guarded(args[1]);
+                return add_text(signs_.quotient_close);
+            case Op::exp:
+                return add_enclosed(signs_.exp_open, args, signs_.exp_close);
+            case Op::sqrt:
+                if (!signs_.sqrt_close.empty())
+                    return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
+                add_text(signs_.sqrt_open);
+                return add_guarded(args[0]);
+            case Op::max:
+                return add_enclosed(signs_.max_open, args, signs_.max_close);
+        }
     }
-}
 
-void Writer::add_guarded(const Expr& expr) {
-    const bool negative = expr.op == Op::number && expr.value < 0.0;
-    const bool compound = expr.op == Op::sum || expr.op == Op::difference;
-    if (negative || compound || has_power(expr)) return add_enclosed("(", {expr}, ")");
-    add(expr);
-}
-
-void Writer::add_first_factor(const Expr& expr) {
-    has_power(expr) ? add_enclosed("(", {expr}, ")") : add(expr);
-}
-
-void Writer::add_enclosed(std::string_view open, const std::vector<Expr>& args,
-                          std::string_view close) {
-    add_text(open);
-    for (std::size_t n = 0; n < args.size(); ++n) {
-        if (n > 0) add_text(", ");
-        add(args[n]);
+  private:
+    void add_text(std::string_view text) {
+        if (!text.empty()) pieces_.push_back({std::string(text)});
     }
-    add_text(close);
-}
-
-void Writer::add(const Expr& expr) {
-    const auto& args = expr.args;
-    const bool fraction = dialect_ == Dialect::latex;
-    switch (expr.op) {
-        case Op::number:
-            return add_number(expr);
-        case Op::sum:
-            return add_sum(expr);
-        case Op::product:
-            add_first_factor(args[0]);
-            add_text(signs_.times);
-            return add_guarded(args[1]);
-        case Op::difference:
-            add(args[0]);
-            add_text(signs_.minus);
-            return add_guarded(args[1]);
-        case Op::quotient:
-            add_text(signs_.quotient_open);
-            add(args[0]);
-            add_text(signs_.quotient_mid);
-            fraction ? add(args[1]) : add_guarded(args[1]);
-            return add_text(signs_.quotient_close);
-        case Op::exp:
-            return add_enclosed(signs_.exp_open, args, signs_.exp_close);
-        case Op::sqrt:
-            if (!signs_.sqrt_close.empty())
-                return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
-            add_text(signs_.sqrt_open);
-            return add_guarded(args[0]);
-        case Op::max:
-            return add_enclosed(signs_.max_open, args, signs_.max_close);
+    void add_sum(const Expr& expr) {
+        for (std::size_t n = 0; n < expr.args.size(); ++n) {
+            const bool minus = n > 0 && begins_negative(expr.args[n]);
+            if (n > 0) add_text(minus ? signs_.minus : signs_.plus);
+            add(minus ? negated(expr.args[n]) : expr.args[n]);
+        }
     }
-}
+    /// In parentheses when it is negative, has a power of ten or is made of parts.
+    void add_guarded(const Expr& expr) {
+        const bool negative = expr.op == Op::number && expr.value < 0.0;
+        const bool compound = expr.op == Op::sum || expr.op == Op::difference;
+        if (negative || compound || has_power(expr)) return add_enclosed("(", {expr}, ")");
+        add(expr);
+    }
+    void add_enclosed(std::string_view open, const std::vector<Expr>& args,
+                      std::string_view close) {
+        add_text(open);
+        for (std::size_t n = 0; n < args.size(); ++n) {
+            if (n > 0) add_text(", ");
+            add(args[n]);
+        }
+        add_text(close);
+    }
+    std::string text_of(const Expr& expr) const {
+        const bool is_short = expr.constant && dialect_ == Dialect::screen;
+        return is_short ? significant(expr.value, 4) : write_number(expr.value, dialect_);
+    }
+    /// Only on screen is it another product: 1.2·10⁻⁵.
+    bool has_power(const Expr& expr) const {
+        return dialect_ == Dialect::screen && expr.op == Op::number &&
+               text_of(expr).find("·10") != std::string::npos;
+    }
+
+    Dialect dialect_;
+    const Signs& signs_;
+    std::vector<Piece> pieces_;
+};
 
 /// 1e-05 -> 1 \cdot 10^{-5}
 std::string latex_number(const std::string& text) {
@@ -164,39 +137,126 @@ std::string not_finite(double value, Dialect dialect) {
     return sign + (latex ? "\\infty" : python ? "np.inf" : "inf");
 }
 
+// ---- on screen
+
+Role role_of(const CellRef& cell) {
+    return std::visit([](auto key) { return info(key).role; }, cell.tensor);
+}
+
+/// More numbers than this stand in the table alone.
+constexpr std::size_t kMostInline = 8;
+
+Line step_line(const Step& step, bool last, Role role) {
+    const bool brief = !step.brief.empty() && count_numbers(step.expr) > kMostInline;
+    Line line{step.label,
+              brief ? std::vector<Piece>{Piece{step.brief}} : write(step.expr, Dialect::screen)};
+    line.pieces.push_back(Piece{" = "});
+    const std::string result = number(step.result);
+    line.pieces.push_back(last ? Piece{result, role} : Piece{result});
+    line.pieces.back().link = step.link;
+    return line;
+}
+
+double length_of(const std::vector<double>& values) {
+    double squares = 0.0;
+    for (const double value : values) squares += value * value;
+    return std::sqrt(squares);
+}
+
+double dot(const DotProduct& pair) {
+    double sum = 0.0;
+    for (std::size_t n = 0; n < pair.left.values.size(); ++n)
+        sum += pair.left.values[n] * pair.right.values[n];
+    return sum;
+}
+
+Line length_line(const Factor& factor, double length) {
+    return {
+        fmt::format("‖{}‖", factor.letter),
+        {Piece{fmt::format("√(Σ {}_c²) = ", factor.letter)}, Piece{number(length), factor.role}}};
+}
+
+// ---- tables
+
+constexpr int kMostDecimals = 4;
+/// Terms that a table holds: more are read from a copy.
+constexpr std::size_t kMostRows = 512;
+
+/// Seven characters hold the largest number with its sign.
+int decimals_for(double largest) {
+    int decimals = kMostDecimals;
+    for (double ten = 10.0; decimals > 1 && largest >= ten; ten *= 10.0) --decimals;
+    return decimals;
+}
+
+std::string column_number(double value, int decimals) {
+    const bool vanishes = value != 0.0 && std::abs(value) < 0.5 * std::pow(10.0, -decimals);
+    return vanishes ? significant(value, 1) : cell_number(value, decimals);
+}
+
+double largest_of(const std::vector<double>& values) {
+    double largest = 0.0;
+    for (const double value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
+std::optional<CellRef> link_of(const Factor& factor, std::size_t n) {
+    return n < factor.links.size() ? factor.links[n] : std::nullopt;
+}
+
+std::string heading_of(const Factor& factor) {
+    return factor.heading.empty() ? factor.letter : factor.heading;
+}
+
+struct Sums {
+    std::vector<double> products, running;
+};
+
+Sums sums_of(const DotProduct& pair) {
+    Sums sums;
+    double sum = 0.0;
+    for (std::size_t n = 0; n < pair.left.values.size(); ++n) {
+        sums.products.push_back(pair.left.values[n] * pair.right.values[n]);
+        sums.running.push_back(sum += sums.products.back());
+    }
+    if (pair.bias) sums.running.push_back(sum + *pair.bias);
+    return sums;
+}
+
+std::vector<TableColumn> product_columns(const DotProduct& pair) {
+    const std::string left = heading_of(pair.left);
+    const std::string right = heading_of(pair.right);
+    return {{left, pair.left.role},
+            {right, pair.right.role},
+            {fmt::format("{}·{}", left, right), std::nullopt},
+            {"sum", std::nullopt, true}};
+}
+
 }  // namespace
 
 double evaluate(const Expr& expr) {
     std::vector<double> args;
     for (const Expr& arg : expr.args) args.push_back(evaluate(arg));
-    double value = expr.value;
     switch (expr.op) {
         case Op::number:
             break;
         case Op::sum:
-            value = 0.0;
-            for (const double arg : args) value += arg;
-            break;
+            return std::accumulate(args.begin(), args.end(), 0.0);
         case Op::product:
-            value = args[0] * args[1];
-            break;
+            return args[0] * args[1];
         case Op::quotient:
-            value = args[0] / args[1];
-            break;
+            return args[0] / args[1];
         case Op::difference:
-            value = args[0] - args[1];
-            break;
+            return args[0] - args[1];
         case Op::exp:
-            value = std::exp(args[0]);
-            break;
+            return std::exp(args[0]);
         case Op::sqrt:
-            value = std::sqrt(args[0]);
-            break;
+            return std::sqrt(args[0]);
         case Op::max:
-            value = *std::max_element(args.begin(), args.end());
-            break;
+            return std::ranges::max(args);
     }
-    return value;
+    return expr.value;
 }
 
 std::size_t count_numbers(const Expr& expr) {
@@ -223,6 +283,89 @@ std::string write_number(double value, Dialect dialect) {
     if (!std::isfinite(value)) return not_finite(value, dialect);
     const std::string text = exact(static_cast<float>(value) + 0.0F);
     return dialect == Dialect::latex ? latex_number(text) : text;
+}
+
+std::vector<Line> explanation_lines(const Explanation& explanation) {
+    std::vector<Line> lines;
+    const Role role = role_of(explanation.cell);
+    for (std::size_t n = 0; n < explanation.steps.size(); ++n)
+        lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));
+    for (const Step& aside : explanation.asides) lines.push_back(step_line(aside, false, role));
+    for (const std::string& note : explanation.notes)
+        lines.push_back({"", {Piece{note, {}, true}}});
+    return lines;
+}
+
+std::vector<Line> geometry_lines(const Explanation& explanation) {
+    if (explanation.cell.tensor != OperandId(Stage::scores) || !explanation.dot) return {};
+    const DotProduct& pair = *explanation.dot;
+    const double q = length_of(pair.left.values);
+    const double k = length_of(pair.right.values);
+    std::vector<Line> lines{length_line(pair.left, q), length_line(pair.right, k)};
+    if (q == 0.0 || k == 0.0) {
+        lines.push_back({"θ", {Piece{"a vector of length 0 has no direction", {}, true}}});
+        return lines;
+    }
+    const double cosine = std::clamp(dot(pair) / (q * k), -1.0, 1.0);
+    lines.push_back({"cos θ", {Piece{"q·k ÷ (‖q‖ ‖k‖) = " + number(cosine)}}});
+    lines.push_back(
+        {"θ", {Piece{cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°"}}});
+    lines.push_back({"q·k",
+                     {Piece{"‖q‖ ‖k‖ cos θ = "}, Piece{factor(number(q)), pair.left.role},
+                      Piece{"·"}, Piece{factor(number(k)), pair.right.role}, Piece{"·"},
+                      Piece{factor(number(cosine))}, Piece{" = " + number(q * k * cosine)}}});
+    return lines;
+}
+
+std::vector<std::string> column_texts(const std::vector<double>& values) {
+    const int decimals = decimals_for(largest_of(values));
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(column_number(value, decimals));
+    return texts;
+}
+
+InspectorTable product_table(const DotProduct& pair) {
+    const Sums sums = sums_of(pair);
+    const double largest = largest_of(sums.products);
+    const auto left = column_texts(pair.left.values);
+    const auto right = column_texts(pair.right.values);
+    const auto products = column_texts(sums.products);
+    const auto running = column_texts(sums.running);
+    InspectorTable table{"", pair.counts, product_columns(pair), {}, std::nullopt};
+    const std::size_t shown = std::min(left.size(), kMostRows);
+    if (shown < left.size())
+        table.title = fmt::format("the first {} of {} terms", shown, left.size());
+    for (std::size_t n = 0; n < shown; ++n) {
+        TableRow row{pair.labels[n], {}};
+        row.cells = {{left[n], pair.left.role, link_of(pair.left, n)},
+                     {right[n], pair.right.role, link_of(pair.right, n)},
+                     {products[n], {}, {}},
+                     {running[n], {}, {}}};
+        if (largest > 0.0 && std::isfinite(sums.products[n])) row.bar = sums.products[n] / largest;
+        table.rows.push_back(std::move(row));
+    }
+    if (pair.bias)
+        table.total = TableRow{
+            "bias", {{}, {}, {column_texts({*pair.bias})[0], {}, {}}, {running.back(), {}, {}}}};
+    return table;
+}
+
+std::optional<InspectorTable> explanation_table(const Explanation& explanation) {
+    if (explanation.table) return explanation.table;
+    if (!explanation.dot || explanation.dot->left.values.empty()) return std::nullopt;
+    return product_table(*explanation.dot);
+}
+
+std::string text_of(const InspectorView& view) {
+    std::string text = fmt::format("{}: {}\n", view.title, view.value);
+    if (!view.formula.empty()) text += view.formula + '\n';
+    for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
+        for (const Line& line : *lines) {
+            if (!line.label.empty()) text += line.label + ": ";
+            for (const Piece& piece : line.pieces) text += piece.text;
+            text += '\n';
+        }
+    return text;
 }
 
 }  // namespace attn::view

@@ -17,9 +17,9 @@ struct Expr {
     Op op = Op::number;
     double value = 0.0;     // of a number
     bool constant = false;  // a 1, a d_k: written short
-    std::optional<Role> role;
-    std::optional<CellRef> link;
-    std::vector<Expr> args;
+    std::optional<Role> role = {};
+    std::optional<CellRef> link = {};
+    std::vector<Expr> args = {};
 };
 /// In double, from the operands alone.
 double evaluate(const Expr& expr);
@@ -32,8 +32,7 @@ struct Step {
     std::string latex;  // the same for LaTeX, in math mode
     Expr expr;
     double result = 0.0;
-    std::string brief =
-        {};  // on screen in place of many numbers that a table shows: "max_j M[cat, j]"
+    std::string brief = {};  // in place of many numbers that a table shows: "max_j M[cat, j]"
     std::optional<CellRef> link = {};  // the cell that holds the result
 };
 

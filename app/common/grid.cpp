@@ -69,11 +69,16 @@ void transpose_labels(GridView& grid) {
     std::swap(grid.row_role, grid.column_role);
 }
 
+/// Row and column of a cell of the tensor, as drawn.
+std::pair<Index, Index> drawn_at(const GridView& grid, const CellRef& cell) {
+    if (grid.transposed) return {cell.column, cell.row};
+    return {cell.row, cell.column - grid.first_column};
+}
+
 void select(const AppState& state, GridView& grid) {
     const auto& selected = state.selected;
     if (!selected || selected->tensor != grid.id) return;
-    const Index row = grid.transposed ? selected->column : selected->row;
-    const Index column = grid.transposed ? selected->row : selected->column - grid.first_column;
+    const auto [row, column] = drawn_at(grid, *selected);
     if (row >= grid.rows || column < 0 || column >= grid.columns) return;
     grid.selected = {row, column};
 }
@@ -150,8 +155,7 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
 
 void light(GridView& grid, const CellRef& cell) {
     if (grid.lit.empty()) grid.lit.assign(grid.cells.size(), false);
-    const Index row = grid.transposed ? cell.column : cell.row;
-    const Index column = grid.transposed ? cell.row : cell.column - grid.first_column;
+    const auto [row, column] = drawn_at(grid, cell);
     if (row < 0 || row >= grid.rows || column < 0 || column >= grid.columns) return;
     grid.lit[static_cast<std::size_t>(row * grid.columns + column)] = true;
 }
@@ -192,8 +196,8 @@ GridView row_grid(const GridView& grid, Index row) {
 
 void focus_on(GridView& grid, const CellRef& cell) {
     if (cell.tensor != grid.id) return;
-    const Index row = (grid.transposed ? cell.column : cell.row) - grid.first_row;
-    const Index column = grid.transposed ? cell.row : cell.column - grid.first_column;
+    const auto [at, column] = drawn_at(grid, cell);
+    const Index row = at - grid.first_row;
     if (row >= 0 && row < grid.rows) grid.focus_row = row;
     if (column >= 0 && column < grid.columns) grid.focus_column = column;
 }

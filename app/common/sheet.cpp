@@ -96,13 +96,22 @@ Sheet sheet_with(const AppState& state, const OperandId& id, MatrixView<const fl
 
 }  // namespace
 
-HeadColumns head_columns(const AppState& state, Param param) {
-    const Dimensions& size = state.document().size;
+Index head_in(const Dimensions& size, HeadAxis axis, Index head) {
+    if (axis == HeadAxis::none) return 0;
+    if (axis == HeadAxis::query || size.kv_heads == 0) return head;
+    return head / std::max<Index>(size.heads / size.kv_heads, 1);
+}
+
+HeadColumns head_columns(const Dimensions& size, Param param, Index head) {
     const Axis columns = info(param).columns;
     if (columns != Axis::d_k && columns != Axis::d_v) return {};
     const bool query = param == Param::w_q || param == Param::b_q;
     const Index width = columns == Axis::d_k ? size.d_k : size.d_v;
-    return {state.head_in(query ? HeadAxis::query : HeadAxis::key_value) * width, width};
+    return {head_in(size, query ? HeadAxis::query : HeadAxis::key_value, head) * width, width};
+}
+
+HeadColumns head_columns(const AppState& state, Param param) {
+    return head_columns(state.document().size, param, state.head);
 }
 
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count) {

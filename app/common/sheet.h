@@ -41,6 +41,9 @@ struct HeadColumns {
     Index count = 0;
 };
 HeadColumns head_columns(const AppState& state, Param param);
+HeadColumns head_columns(const Dimensions& size, Param param, Index head);
+/// Which head of a tensor with that head axis belongs to a query head.
+Index head_in(const Dimensions& size, HeadAxis axis, Index head);
 
 /// Whether the canvas shows what the outputs should be: an output that is edited is then its target.
 bool has_targets(const AppState& state);

@@ -1,12 +1,12 @@
 #include "app/common/state.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
+#include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 
@@ -146,12 +146,7 @@ std::vector<Stage> ribbon_stages(const Document& document) {
     return stages;
 }
 
-Index AppState::head_in(HeadAxis axis) const {
-    if (axis == HeadAxis::none) return 0;
-    const Dimensions& size = document().size;
-    if (axis == HeadAxis::query || size.kv_heads == 0) return head;
-    return head / std::max<Index>(size.heads / size.kv_heads, 1);
-}
+Index AppState::head_in(HeadAxis axis) const { return view::head_in(document().size, axis, head); }
 
 double shown_scale(const AppState& state, double height) {
     constexpr double kPresentedHeight = 540.0;  // design units

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,11 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "app/common/describe.h"
 #include "app/common/document/document.h"
 #include "app/common/document/opened.h"
-#include "app/common/focus.h"
 #include "app/common/place.h"
-#include "app/common/slots.h"
 #include "app/common/theme.h"
 #include "core/backend.h"
 #include "core/trace.h"
@@ -29,6 +29,88 @@ struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
 /// The workspaces of this program.
 WorkspaceList workspaces();
+
+/// What can be done with the values of one type without knowing it. There is one for each type: its address names it.
+struct SlotType {
+    std::shared_ptr<void> (*copy)(const void* value);  // of null: a new one
+    bool (*same)(const void* a, const void* b);
+    void (*describe)(Visitor& visit, void* value);  // null: nothing of it is kept
+};
+
+template <class T>
+inline constexpr SlotType kSlotType{
+    [](const void* value) -> std::shared_ptr<void> {
+        return value ? std::make_shared<T>(*static_cast<const T*>(value)) : std::make_shared<T>();
+    },
+    [](const void* a, const void* b) {
+        if constexpr (std::equality_comparable<T>)
+            return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+        return a == b;
+    },
+    []() -> void (*)(Visitor&, void*) {
+        if constexpr (Described<T>)
+            return [](Visitor& visit, void* value) { describe(visit, *static_cast<T*>(value)); };
+        else
+            return nullptr;
+    }()};
+
+/// Values by their type, one of each: what workspaces keep in the state, which knows none of them. A value that was never
+/// set is as T{} makes it. A copy shares the values until one of the two is changed.
+class Slots {
+  public:
+    template <class T>
+    const T& get() const {
+        if (const Slot* const slot = find(&kSlotType<T>))
+            return *static_cast<const T*>(slot->value.get());
+        static const T first{};
+        return first;
+    }
+    template <class T>
+    T& edit() {
+        return *static_cast<T*>(edit(kSlotType<T>));
+    }
+    void* edit(const SlotType& type) {
+        Slot* slot = const_cast<Slot*>(find(&type));
+        if (slot == nullptr) slot = &slots_.emplace_back(&type, type.copy(nullptr));
+        if (slot->value.use_count() > 1) slot->value = type.copy(slot->value.get());
+        return slot->value.get();
+    }
+    /// As in `other`, also where that was never set.
+    void take(const SlotType& type, const Slots& other) {
+        std::erase_if(slots_, [&](const Slot& slot) { return slot.type == &type; });
+        if (const Slot* const slot = other.find(&type)) slots_.push_back(*slot);
+    }
+    std::vector<const SlotType*> types() const {
+        std::vector<const SlotType*> all;
+        for (const Slot& slot : slots_) all.push_back(slot.type);
+        return all;
+    }
+
+    /// A value that was never set equals a new one.
+    bool operator==(const Slots& other) const { return holds(other) && other.holds(*this); }
+
+  private:
+    struct Slot {
+        const SlotType* type;
+        std::shared_ptr<void> value;
+        Slot(const SlotType* of, std::shared_ptr<void> first) : type(of), value(std::move(first)) {}
+    };
+
+    const Slot* find(const SlotType* type) const {
+        const auto found = std::ranges::find(slots_, type, &Slot::type);
+        return found == slots_.end() ? nullptr : &*found;
+    }
+    bool holds(const Slots& other) const {
+        return std::ranges::all_of(other.slots_, [&](const Slot& slot) {
+            const Slot* const mine = find(slot.type);
+            if (mine && mine->value == slot.value) return true;
+            const auto first = mine ? mine->value : slot.type->copy(nullptr);
+            return slot.type->same(first.get(), slot.value.get());
+        });
+    }
+
+    std::vector<Slot> slots_;
+};
 
 /// What undo covers.
 struct Edit {
@@ -122,6 +204,21 @@ struct Gesture {
     bool joins = false;  // the edit that is being carried out joins that action's step
 };
 
+/// What is being typed in place of a slider's or a number field's value.
+struct Typing {
+    std::uint32_t control = 0;  // the ui's number of that control
+    std::string text;
+    bool selected = true;  // all of it at the start; false: its first letter was typed already
+    bool operator==(const Typing&) const = default;
+};
+
+/// Which control has the keyboard. Of the moment: in no journal and no session.
+struct Focus {
+    std::uint32_t control = 0;  // 0: none
+    std::optional<Typing> typing;
+    int row = 0;  // the current one of the open list
+};
+
 /// One value: everything that decides what is on screen. Only apply() changes it.
 struct AppState {
     WorkspaceList workspaces = view::workspaces();
@@ -145,12 +242,10 @@ struct AppState {
     std::vector<std::string> recent;   // files that were opened or saved, the last first
     std::optional<Recovery> recovery;  // offered now
     bool recovery_shown = false;       // until it is answered
-    bool quit_asked =
-        false;  // whether changes that are not saved are to be saved, until it is answered
+    bool quit_asked = false;        // unsaved changes are to be saved or not, until it is answered
     bool quits_when_saved = false;  // it was answered so
     std::optional<Prompt> prompt;
-    std::optional<Message>
-        notice;  // what the system says; stands before `message` until the next action
+    std::optional<Message> notice;  // of the system; before `message` until the next action
     std::optional<Gesture> gesture;
     Focus focus;
     bool narrow = false;  // the window has no room for an inspector beside the canvas
@@ -167,12 +262,10 @@ struct AppState {
     Stage stage = Stage::x;
     Index batch = 0;
     Index head = 0;
-    std::optional<CellRef>
-        selected;  // always a cell that exists; none where there is nothing to be looked at
-    std::optional<CellRef>
-        chosen;     // what a person selected: also while the document has no such cell
-    Places places;  // the same of every kind of stage
-    std::optional<CellRef> hovered;  // of the moment: in no session and no journal
+    std::optional<CellRef> selected;  // a cell that exists; none where there is none to look at
+    std::optional<CellRef> chosen;    // by a person: also while the document has no such cell
+    Places places;                    // the same of every kind of stage
+    std::optional<CellRef> hovered;   // of the moment: in no session and no journal
 
     // of the document, in every workspace
     std::string sentence_draft;   // what stands in the sentence field

@@ -23,9 +23,8 @@ struct SetWorkspace;
 
 /// A picture that `render --all` draws.
 struct Shot {
-    std::string_view
-        name;         // after the workspace's key: "step-<name>-dark.png"; "": "step-dark.png"
-    Actions actions;  // from the first launch, within the workspace
+    std::string_view name;  // after the workspace's key: "step-<name>-dark.png"; "": key alone
+    Actions actions;        // from the first launch, within the workspace
 };
 
 /// What `render` times: a slider or the map is pulled; or the stages are gone through.

@@ -9,16 +9,14 @@ namespace attn::view {
 /// Something that the program is made with.
 struct AboutRow {
     std::string name;
-    std::string
-        version;  // of a library: "3.4.0", "system" where it says none; of a font: whether it is in use
+    std::string version;  // of a library: "3.4.0" or "system"; of a font: whether it is in use
     std::string licence, purpose;
 };
 /// The About page: what this is, under which licence, and what it is made with.
 struct AboutView {
     std::string version;  // "attnscope 0.1.0"
     std::string what;     // in one sentence
-    std::string
-        licence;  // of the program and of its build: "MIT License. Built by GCC 12.2 as C++20."
+    std::string licence;  // and its build: "MIT License. Built by GCC 12.2 as C++20."
     std::vector<AboutRow> libraries;
     std::vector<AboutRow> fonts;
 };

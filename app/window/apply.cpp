@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
+#include "app/common/check_file.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
+#include "app/window/tour.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -21,15 +23,27 @@ void close_pages(AppState& state) {
     state.show_help = state.show_about = state.show_palette = state.glossary.shown = false;
 }
 
+bool is_typing(const AppState& state) {
+    return state.gesture && state.gesture->action == &kActionType<TypeText>;
+}
+
+/// Within a gesture the edits of one kind of action are one step; anything else but what happens beside it ends it. Typing
+/// is a gesture without a mouse: anything else ends it too.
+void settle_gesture(AppState& state, const Action& action) {
+    const Kind kind = kind_of(action);
+    if (kind == Kind::moment || kind == Kind::answer) return;
+    const bool types = action.is<TypeText>();
+    if (kind != Kind::drag || (is_typing(state) && !types)) return state.gesture.reset();
+    if (state.gesture) state.gesture->joins = state.gesture->action == &action.type();
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const SetWorkspace& action) {
     const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
     if (!to)
-        return say(state,
-                   fmt::format("There is no workspace '{}': expected {}.", action.workspace,
-                               workspace_keys(state.workspaces)),
-                   Severity::error);
+        return say_error(state, fmt::format("There is no workspace '{}': expected {}.",
+                                            action.workspace, workspace_keys(state.workspaces)));
     state.workspace = to->key;
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->leave(state);
     to->enter(state);
@@ -58,7 +72,7 @@ void carry_out(AppState& state, const ClearSelection&) { shown_workspace(state).
 
 void carry_out(AppState& state, const CopyArithmetic& action) {
     const InspectorView view = shown_workspace(state).inspector(state);
-    if (view.empty) return say(state, "Nothing to copy: select a number first.", Severity::warning);
+    if (view.empty) return warn(state, "Nothing to copy: select a number first.");
     const std::string* texts[] = {&view.as_text, &view.as_latex, &view.as_python};
     const char* names[] = {"text", "LaTeX", "Python"};
     const auto n = static_cast<std::size_t>(action.format);
@@ -187,8 +201,7 @@ void carry_out(AppState& state, const SaveRuns& action) {
     RunsRequest request{{action.path, action.overwrite}, {}};
     for (const WorkspaceInfo* workspace : state.workspaces)
         for (train::Run& run : workspace->runs(state)) request.runs.push_back(std::move(run));
-    if (request.runs.empty())
-        return say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+    if (request.runs.empty()) return warn(state, "Nothing is trained yet: Space begins.");
     state.effects.runs = std::move(request);
 }
 
@@ -230,6 +243,84 @@ void carry_out(AppState& state, const Quit&) {
 
 void carry_out(AppState& state, const Tick& action) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->tick(state, action.seconds);
+}
+
+void carry_out(AppState& state, const FocusControl& action) {
+    state.focus.control = action.control;
+}
+void carry_out(AppState& state, const TypeInto& action) { state.focus.typing = action.typing; }
+void carry_out(AppState& state, const MoveInList& action) { state.focus.row = action.row; }
+
+void follow_all(AppState& state) {
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->follow(state);
+    warn_of_backend(state);
+}
+
+void apply(AppState& state, const Action& action) {
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->before(state, action);
+    settle_gesture(state, action);
+    if (kind_of(action) != Kind::moment) state.notice.reset();
+    const std::uint64_t before = state.edits;
+    action.carry_out(state);
+    const bool edited = state.edits != before;
+    if (state.gesture && kind_of(action) == Kind::drag && (edited || action.is<TypeText>()))
+        state.gesture->action = &action.type();
+    if (state.gesture) state.gesture->joins = false;
+    follow_all(state);
+    if (kind_of(action) != Kind::moment) follow_tour(state);
+}
+
+Actions due_actions(const AppState& state) {
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        if (Actions due = workspace->due(state); !due.empty()) return due;
+    return {};
+}
+
+void carry_out(AppState& state, const CheckFile& action) {
+    if (state.prompt && state.prompt->kind == PromptKind::check) state.prompt.reset();
+    for (const WorkspaceInfo* const workspace : state.workspaces)
+        if (workspace->check != nullptr) workspace->check(state, action.path);
+}
+
+const WorkspaceInfo& shown_workspace(const AppState& state) {
+    return *find_workspace(state.workspaces, state.workspace);
+}
+
+const WorkspaceInfo* find_workspace(WorkspaceList among, std::string_view key) {
+    const auto found = std::ranges::find(among, key, &WorkspaceInfo::key);
+    return found == among.end() ? nullptr : *found;
+}
+
+std::string workspace_keys(WorkspaceList among) {
+    std::string keys;
+    for (std::size_t n = 0; n < among.size(); ++n) {
+        keys += n == 0 ? "" : n + 1 == among.size() ? " or " : ", ";
+        keys += among[n]->key;
+    }
+    return keys;
+}
+
+void leave_lacking_workspace(AppState& state) {
+    const WorkspaceInfo& shown = shown_workspace(state);
+    if (shown.shows_document && shown.lacks(state).empty()) return;
+    const auto shows = [&](const WorkspaceInfo* row) {
+        return row->shows_document && row->lacks(state).empty();
+    };
+    const auto found = std::ranges::find_if(state.workspaces, shows);
+    if (found != state.workspaces.end()) state.workspace = (*found)->key;
+}
+
+SetWorkspace go_to(const WorkspaceInfo& workspace) { return {std::string(workspace.key)}; }
+
+bool has_settled(const WorkspaceInfo& workspace, const AppState& state) {
+    if (workspace.has_settled != nullptr) return workspace.has_settled(state);
+    return std::ranges::none_of(workspace.requests, [&](const RequestKind& kind) {
+        return kind.requested(state).has_value();
+    });
+}
+
+std::string figure_name(const WorkspaceInfo& workspace, const AppState& state) {
+    return workspace.figure_name ? workspace.figure_name(state) : std::string(workspace.key);
 }
 
 }  // namespace attn::view

@@ -1,5 +1,4 @@
 #include "app/window/commands.h"
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/window/tour.h"
 
@@ -7,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/search.h"
 #include "app/common/workspace.h"
 
 namespace attn::view {

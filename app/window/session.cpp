@@ -12,7 +12,6 @@
 #include "app/common/fields.h"
 #include "app/common/workspace.h"
 #include "core/io/json.h"
-#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -213,33 +212,15 @@ Result<AppState> session_from_json(std::string_view text, std::string_view file_
 void restore(AppState& state, const AppState& session) {
     const AppState was = std::exchange(state, session);
     // what is not of the session: the program and its machine, its history, and what was computed of its document
-    state.workspaces = was.workspaces;
-    state.backends = was.backends;
-    state.device_reasons = was.device_reasons;
-    state.presets = was.presets;
-    state.tours = was.tours;
-    state.recent = was.recent;
-    state.session_file = was.session_file;
-    state.recovery = was.recovery;
-    state.recovery_shown = was.recovery_shown;
-    state.quit_asked = was.quit_asked;
-    state.quits_when_saved = was.quits_when_saved;
-    state.prompt = was.prompt;
-    state.notice = was.notice;
-    state.gesture = was.gesture;
-    state.focus = was.focus;
-    state.narrow = was.narrow;
-    state.effects = was.effects;
-    state.history = was.history;
-    state.now = was.now;
-    state.edits = was.edits;
-    state.opened = was.opened;
-    state.trace = was.trace;
-    state.gradients = was.gradients;
-    state.trace_ms = was.trace_ms;
-    state.backend_used = was.backend_used;
-    state.gradients_by = was.gradients_by;
-    state.device_document = was.device_document;
+    const auto keep = [&](auto... members) { ((state.*members = was.*members), ...); };
+    keep(&AppState::workspaces, &AppState::backends, &AppState::device_reasons, &AppState::presets,
+         &AppState::tours, &AppState::recent, &AppState::session_file, &AppState::recovery,
+         &AppState::recovery_shown, &AppState::quit_asked, &AppState::quits_when_saved,
+         &AppState::prompt, &AppState::notice, &AppState::gesture, &AppState::focus,
+         &AppState::narrow, &AppState::effects, &AppState::history, &AppState::now,
+         &AppState::edits, &AppState::opened, &AppState::trace, &AppState::gradients,
+         &AppState::trace_ms, &AppState::backend_used, &AppState::gradients_by,
+         &AppState::device_document);
     state.effect.reset();
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->restored(state, was);
     if (state.backend != was.backend) {

@@ -33,45 +33,48 @@ void read_texts(Fields& fields, std::string_view key, std::vector<std::string>& 
     texts = found->get<std::vector<std::string>>();
 }
 
+/// What stands under `key`, a list of `what`; nullptr where none is there.
+const json* list_at(Fields& fields, std::string_view key, std::string_view what) {
+    const json* const found = fields.find(key);
+    if (found == nullptr || found->is_array()) return found;
+    fields.complain(fmt::format("has '{}': expected a list of {}", key, what));
+    return nullptr;
+}
+
 /// Actions as the journal has them; each must be one.
 void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines) {
-    const json* const found = fields.find(key);
-    if (found == nullptr) return;
-    if (!found->is_array())
-        return fields.complain(fmt::format("has '{}': expected a list of actions", key));
-    for (const json& action : *found) {
-        lines.push_back(action.dump());
-        if (auto known = from_journal(lines.back()); !known)
-            fields.complain(fmt::format("'{}': {}", key, known.error().sentence));
-    }
+    if (const json* const found = list_at(fields, key, "actions"))
+        for (const json& action : *found) {
+            lines.push_back(action.dump());
+            if (auto known = from_journal(lines.back()); !known)
+                fields.complain(fmt::format("'{}': {}", key, known.error().sentence));
+        }
 }
 
 TourPage::Condition read_condition(Fields& fields) {
     TourPage::Condition condition;
     fields.need("at", condition.at);
     if (const json* const is = fields.find("is")) condition.is = is->dump();
-    const auto read_limit = [&](std::string_view key, std::optional<double>& limit) {
-        if (fields.find(key) != nullptr) fields.read(key, limit.emplace());
+    const auto read_some = [&](std::string_view key, auto& value) {
+        if (fields.find(key) != nullptr) fields.read(key, value.emplace());
     };
-    read_limit("at_least", condition.at_least);
-    read_limit("at_most", condition.at_most);
+    read_some("at_least", condition.at_least);
+    read_some("at_most", condition.at_most);
     if (!condition.at.starts_with('/'))
         fields.complain("has 'at': expected a JSON pointer, as in \"/window/workspace\"");
-    if (fields.find("changed") != nullptr) fields.read("changed", condition.changed.emplace());
+    read_some("changed", condition.changed);
     if (condition.is.empty() && !condition.at_least && !condition.at_most && !condition.changed)
         fields.complain("has no 'is', 'at_least', 'at_most' or 'changed'");
     return condition;
 }
 
 void read_conditions(Fields& fields, std::vector<TourPage::Condition>& conditions) {
-    const json* const found = fields.find("done");
-    if (found == nullptr) return;
-    if (!found->is_array()) return fields.complain("has 'done': expected a list of conditions");
-    for (const json& one : *found) {
-        Fields inner(one, fields.where() + " 'done'");
-        conditions.push_back(read_condition(inner));
-        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-    }
+    if (const json* const found = list_at(fields, "done", "conditions"))
+        for (const json& one : *found) {
+            Fields inner(one, fields.where() + " 'done'");
+            conditions.push_back(read_condition(inner));
+            if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+        }
 }
 
 TourPage read_page(Fields& fields) {
@@ -246,10 +249,9 @@ void carry_out(AppState& state, const StartTour& action) {
     if (found == state.tours.end()) {
         std::string keys;
         for (const auto& tour : state.tours) keys += (keys.empty() ? "" : ", ") + tour->key;
-        return say(state,
-                   fmt::format("There is no tour '{}': {}.", action.name,
-                               keys.empty() ? "none was found" : "choose one of " + keys),
-                   Severity::error);
+        return say_error(state,
+                         fmt::format("There is no tour '{}': {}.", action.name,
+                                     keys.empty() ? "none was found" : "choose one of " + keys));
     }
     const bool resumes = state.tour.tour && state.tour.tour->key == action.name;
     if (!resumes) state.tour = {}, state.tour.tour = *found;

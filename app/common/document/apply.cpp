@@ -8,7 +8,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/model_text.h"
-#include "app/common/document/note.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
@@ -17,9 +16,6 @@
 
 namespace attn::view {
 namespace {
-
-/// A copy of the present document to change.
-Document draft(const AppState& state) { return state.document(); }
 
 /// Other sizes of a toy. What its heads were built to do holds only for heads whose numbers are as they were.
 void resize(Document& document, Index d_model, Index d_k, Index heads) {
@@ -50,18 +46,31 @@ std::string resized_words(const Document& before, Index was, Index is, std::stri
 /// Says whose sizes these are where they cannot be set.
 bool refuse_file(AppState& state, std::string_view what) {
     if (is_toy(state.document())) return false;
-    say(state,
-        fmt::format("{} belongs to the tensors of {}: it can be set for a toy sentence.", what,
-                    state.document().title),
-        Severity::warning);
+    warn(state, fmt::format("{} belongs to the tensors of {}: it can be set for a toy sentence.",
+                            what, state.document().title));
     return true;
 }
 
 /// Whether a toy may take these sizes; says why not.
 bool sizes_fit(AppState& state, Index d_model, Index d_k, Index heads) {
     const std::string wrong = check_sizes(d_model, d_k, heads);
-    if (!wrong.empty()) say(state, wrong, Severity::error);
+    if (!wrong.empty()) say_error(state, wrong);
     return wrong.empty();
+}
+
+struct WidthChange {
+    std::string_view name;
+    Index was, is;
+};
+
+void set_width(AppState& state, const WidthChange& change, Index d_model, Index d_k,
+               std::string_view grown) {
+    Document document = state.document();
+    if (change.was == change.is || !sizes_fit(state, d_model, d_k, document.heads)) return;
+    const std::string words = fmt::format("{} {} → {}: {}", change.name, change.was, change.is,
+                                          resized_words(document, change.was, change.is, grown));
+    resize(document, d_model, d_k, document.heads);
+    edit_document(state, std::move(document), words);
 }
 
 /// "divided by √4 = 2", "multiplied by 0.3".
@@ -129,7 +138,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!state.opening) return;
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
     const auto* text = std::get_if<ModelText>(&request.what);
-    if (!action.opened) return say(state, action.fault + kept_words(state, text), Severity::error);
+    if (!action.opened) return say_error(state, action.fault + kept_words(state, text));
     const Opened& opened = *action.opened;
     if (text != nullptr && text->typed) return take_typed(state, *opened.document);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->opened(state, opened);
@@ -177,40 +186,26 @@ void carry_out(AppState& state, const SetSentence& action) {
 
 void carry_out(AppState& state, const SetModelWidth& action) {
     if (refuse_file(state, "d_model")) return;
-    Document document = draft(state);
-    const Index was = document.d_model;
-    if (action.d_model == was) return;
-    if (!sizes_fit(state, action.d_model, document.d_k, document.heads)) return;
-    const std::string words = resized_words(
-        document, was, action.d_model, "new columns of X come from the words, new rows of W from");
-    resize(document, action.d_model, document.d_k, document.heads);
-    edit_document(state, std::move(document),
-                  fmt::format("d_model {} → {}: {}", was, action.d_model, words));
+    const Document& now = state.document();
+    set_width(state, {"d_model", now.d_model, action.d_model}, action.d_model, now.d_k,
+              "new columns of X come from the words, new rows of W from");
 }
 
 void carry_out(AppState& state, const SetKeyWidth& action) {
     if (refuse_file(state, "d_k")) return;
-    Document document = draft(state);
-    const Index was = document.d_k;
-    if (action.d_k == was) return;
-    if (!sizes_fit(state, document.d_model, action.d_k, document.heads)) return;
-    const std::string words =
-        resized_words(document, was, action.d_k, "new columns of each head come from");
-    resize(document, document.d_model, action.d_k, document.heads);
-    edit_document(state, std::move(document),
-                  fmt::format("d_k {} → {}: {}", was, action.d_k, words));
+    const Document& now = state.document();
+    set_width(state, {"d_k", now.d_k, action.d_k}, now.d_model, action.d_k,
+              "new columns of each head come from");
 }
 
 /// A toy's heads are added or dropped; a file's W keeps its numbers, and their columns are split anew.
 void carry_out(AppState& state, const SetHeads& action) {
-    Document document = draft(state);
+    Document document = state.document();
     const Index was = document.heads;
     if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
-        return say(state,
-                   fmt::format("Q of {} brings {} heads: their number cannot be set.",
-                               document.title, document.size.heads),
-                   Severity::warning);
+        return warn(state, fmt::format("Q of {} brings {} heads: their number cannot be set.",
+                                       document.title, document.size.heads));
     std::string words = "the columns of W are split anew";
     if (is_toy(document)) {
         if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
@@ -226,7 +221,7 @@ void carry_out(AppState& state, const SetHeads& action) {
 }
 
 void carry_out(AppState& state, const SetScaling& action) {
-    Document document = draft(state);
+    Document document = state.document();
     if (action.on == (document.spec.scale != ScaleKind::none)) return;
     const std::string before = factor_words(document);
     document.spec.scale = action.on ? ScaleKind::sqrt_dk : ScaleKind::none;
@@ -237,7 +232,7 @@ void carry_out(AppState& state, const SetScaling& action) {
 }
 
 void carry_out(AppState& state, const SetTemperature& action) {
-    Document document = draft(state);
+    Document document = state.document();
     if (action.temperature == document.spec.temperature) return;
     document.spec.temperature = action.temperature;
     edit_spec(state, std::move(document),
@@ -247,7 +242,7 @@ void carry_out(AppState& state, const SetTemperature& action) {
 /// W anew from another seed; X stays. No W_O stays none.
 void carry_out(AppState& state, const SetSeed& action) {
     if (refuse_file(state, "The seed")) return;
-    Document document = draft(state);
+    Document document = state.document();
     if (action.seed == document.seed) return;
     document.seed = action.seed;
     Inputs inputs = *document.inputs;
@@ -270,7 +265,7 @@ namespace {
 /// Whether that layer is looked at now, or says why not.
 bool goes_to_layer(AppState& state, HeadPlace place) {
     if (!is_there(state.document(), place)) {
-        say(state, missing_head_words(state.document(), place), Severity::warning);
+        warn(state, missing_head_words(state.document(), place));
         return false;
     }
     if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
@@ -286,12 +281,11 @@ void carry_out(AppState& state, const ShowHead& action) {
     const bool there =
         action.head >= 0 && action.head < size.heads && batch >= 0 && batch < size.batch;
     if (!there)
-        return say(
+        return warn(
             state,
             fmt::format("There is no head {} of sequence {}: the document has {} of each of {}, "
                         "counted from 0.",
-                        action.head, batch, size.heads, size.batch),
-            Severity::warning);
+                        action.head, batch, size.heads, size.batch));
     state.head = action.head;
     state.batch = batch;
     settle(state);
@@ -306,12 +300,10 @@ void carry_out(AppState& state, const ShowLayer& action) {
     const Document& present = state.document();
     const Index layers = static_cast<Index>(present.layers.size());
     if (action.layer < 0 || action.layer >= layers)
-        return say(state,
-                   fmt::format("There is no layer {}: the document has {}, counted from 0.",
-                               action.layer, layers),
-                   Severity::warning);
+        return warn(state, fmt::format("There is no layer {}: the document has {}, counted from 0.",
+                                       action.layer, layers));
     if (action.layer == present.layer) return;
-    Document document = draft(state);
+    Document document = state.document();
     document.layer = action.layer;
     document.inputs = document.layers[static_cast<std::size_t>(action.layer)];
     auto sized = with_size(std::move(document));  // layers may differ in their widths
@@ -330,8 +322,7 @@ void carry_out(AppState& state, const ShowLayer& action) {
 void carry_out(AppState& state, const SetBackend& action) {
     if (action.name != kAuto && find_backend(action.name, state.backends) == nullptr &&
         !stages_lack(state.document()).empty())
-        return say(state, fmt::format("there is no backend {} here", shortened(action.name)),
-                   Severity::error);
+        return say_error(state, fmt::format("there is no backend {} here", shortened(action.name)));
     const std::string before = std::exchange(state.backend, action.name);
     if (auto done = compute(state); !done) {
         state.backend = before;

@@ -1,36 +1,76 @@
 #include "app/common/document/document.h"
 
 #include <algorithm>
+#include <mutex>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "app/common/assets.h"
 #include "app/common/document/opened.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "core/check_mask.h"
+#include "core/io/file.h"
 #include "core/scores/score.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
 
-/// The tensor of `inputs` that an operand names; as const as they are.
+/// As const as the inputs are.
 template <class AnyInputs>
-auto& tensor_of(AnyInputs& inputs, const OperandId& id) {
+auto& given_in(AnyInputs& inputs, const OperandId& id) {
+    constexpr std::pair<Stage, Tensor Inputs::*> kOthers[] = {{Stage::x_kv, &Inputs::x_kv},
+                                                              {Stage::q, &Inputs::q},
+                                                              {Stage::k, &Inputs::k},
+                                                              {Stage::v, &Inputs::v}};
     if (const Param* param = std::get_if<Param>(&id)) return inputs.params[*param];
-    switch (std::get<Stage>(id)) {
-        case Stage::x_kv:
-            return inputs.x_kv;
-        case Stage::q:
-            return inputs.q;
-        case Stage::k:
-            return inputs.k;
-        case Stage::v:
-            return inputs.v;
-        default:
-            return inputs.x;
-    }
+    for (const auto& [stage, tensor] : kOthers)
+        if (id == OperandId(stage)) return inputs.*tensor;
+    return inputs.x;
 }
+
+// ---- presets
+
+namespace fs = std::filesystem;
+
+Result<Document> read_preset(const fs::path& path) {
+    return read_text_file(path)
+        .and_then([&](const std::string& text) { return document_from_json(text, path.string()); })
+        .map([&](Document document) {
+            document.name = path.stem().string();
+            return document;
+        });
+}
+
+/// What a list says of a preset, by its file; read again when the file is another.
+class Titles {
+  public:
+    std::string of(const fs::path& path) {
+        std::error_code failed;
+        const auto written = fs::last_write_time(path, failed);
+        const std::lock_guard lock(mutex_);
+        Known& known = known_[path];
+        if (failed || known.title.empty() || known.written != written)
+            known = {written, title_of(path)};
+        return known.title;
+    }
+
+  private:
+    struct Known {
+        fs::file_time_type written;
+        std::string title;
+    };
+    static std::string title_of(const fs::path& path) {
+        const auto document = read_preset(path);
+        return document ? document->title : path.stem().string() + " (has an error)";
+    }
+
+    std::mutex mutex_;
+    std::map<fs::path, Known> known_;
+};
 
 }  // namespace
 
@@ -89,9 +129,11 @@ void set_inputs(Document& document, Inputs inputs) {
     document.layers[static_cast<std::size_t>(document.layer)] = document.inputs;
 }
 
+const Tensor& tensor_of(const Inputs& inputs, const OperandId& id) { return given_in(inputs, id); }
+
 void set_input(Document& document, const InputEdit& edit) {
     Inputs inputs = *document.layers[static_cast<std::size_t>(edit.layer)];
-    tensor_of(inputs, edit.tensor)(edit.batch, edit.head, edit.row, edit.column) = edit.value;
+    given_in(inputs, edit.tensor)(edit.batch, edit.head, edit.row, edit.column) = edit.value;
     const auto changed = std::make_shared<const Inputs>(std::move(inputs));
     document.layers[static_cast<std::size_t>(edit.layer)] = changed;
     if (edit.layer == document.layer) document.inputs = changed;
@@ -171,6 +213,24 @@ std::string stages_lack(const Document& document) {
         return "These are queries and keys without values: Large shows their weights (key 3), and "
                "Heads those of every head (key 8).";
     return {};
+}
+
+std::vector<Preset> list_presets() {
+    static Titles titles;
+    std::vector<Preset> presets;
+    for (const fs::path& path : asset_files("presets"))
+        presets.push_back({path.stem().string(), titles.of(path), path});
+    return presets;
+}
+
+Result<Document> load_preset(std::string_view key) {
+    for (const fs::path& path : asset_files("presets"))
+        if (path.stem().string() == key) return read_preset(path);
+    std::string keys;
+    for (const Preset& preset : list_presets()) keys += (keys.empty() ? "" : ", ") + preset.key;
+    return bad_input(fmt::format(
+        "there is no preset '{}': {}", shortened(key),
+        keys.empty() ? "no preset files were found" : fmt::format("choose one of {}", keys)));
 }
 
 }  // namespace attn::view

@@ -140,8 +140,7 @@ struct Document {
     std::vector<std::string> tokens;     // queries; empty: known by their number
     std::vector<std::string> tokens_kv;  // keys, where they are others; empty: the same
     std::uint64_t seed = 1;              // a toy's
-    std::string
-        hand_set;  // a toy's: title of the preset whose W it has; "": W from the seed, or edited
+    std::string hand_set;  // a toy's: the preset whose W it has, by title; "": seeded or edited
     std::vector<std::string> head_names;  // what each head was built to do; empty: nothing is known
     // sizes as a person sets them; `size` has all of them as validated
     Index d_model = 4;
@@ -149,11 +148,10 @@ struct Document {
     Index heads = 1;
     AttentionSpec spec;
     bool painted = false;  // spec.mask.custom was set here, not in the file
-    std::vector<std::shared_ptr<const Inputs>> layers;  // never empty; widths may differ
-    Index layer = 0;                                    // the one that is looked at
-    std::shared_ptr<const Inputs> inputs;               // layers[layer]; never null
-    std::vector<std::shared_ptr<const GivenPairs>>
-        given;                 // of each layer; empty: all is computed from `layers`
+    std::vector<std::shared_ptr<const Inputs>> layers;     // never empty; widths may differ
+    Index layer = 0;                                       // the one that is looked at
+    std::shared_ptr<const Inputs> inputs;                  // layers[layer]; never null
+    std::vector<std::shared_ptr<const GivenPairs>> given;  // of each layer; empty: all is computed
     std::string no_attention;  // why no attention can be made of the file's arrays; "": it can
     std::optional<FileQuestion> question;      // whose answer would make attention of them
     std::map<std::string, std::string> roles;  // of a file's arrays: name -> what it was read as
@@ -191,6 +189,8 @@ std::string stages_lack(const Document& document);
 double bytes_of(const Document& document);
 /// Replaces the layer that is looked at.
 void set_inputs(Document& document, Inputs inputs);
+/// The given tensor of that name: a parameter, X, X_kv, Q, K or V.
+const Tensor& tensor_of(const Inputs& inputs, const OperandId& id);
 /// Carries out one edit; check_input() says whether it can be.
 void set_input(Document& document, const InputEdit& edit);
 Result<void> check_input(const Document& document, const InputEdit& edit);

@@ -8,12 +8,18 @@
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
+#include "app/common/document/toy.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 #include "core/text.h"
 
 namespace attn::view {
 namespace {
+
+/// Most steps that undo remembers.
+constexpr std::size_t kMaxHistory = 500;
+/// Bytes of tensors that it keeps; the present document is kept whatever it takes.
+constexpr double kMaxHistoryBytes = 1024.0 * 1024.0 * 1024.0;
 
 /// Drops the oldest steps where there are too many, or where their tensors take too much.
 void trim(AppState& state) {
@@ -61,6 +67,40 @@ void note_effect(AppState& state, Moment before) {
         compare(std::move(before), {state.shared_document(), state.trace}));
 }
 
+/// The words of an edit with what it did (effect_words()), as a sentence.
+std::string with_effect(const AppState& state, std::string words) {
+    if (words.ends_with('.')) words.pop_back();
+    const std::string effect = effect_words(state);
+    if (effect.empty()) return sentence(words);
+    const bool has_colon = words.find(':') != std::string::npos;
+    return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
+}
+
+/// Whether the same Q, K and V make the same weights under both.
+bool weighs_alike(const AttentionSpec& a, const AttentionSpec& b) {
+    const bool values = a.scale != ScaleKind::value || a.scale_value == b.scale_value;
+    return same_mask(a.mask, b.mask) && values && a.scale == b.scale &&
+           a.temperature == b.temperature;
+}
+
+/// What a toy's note and its heads' names say of weights holds for the scaling, temperature and masks that they were
+/// said of: under others the note says where the numbers come from, and no name stays. Back at the former ones, both
+/// are said again.
+void settle_note(const AppState& state, Document& document) {
+    for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit) {
+        const Document& said = *edit->document;
+        if (said.inputs != document.inputs || !weighs_alike(said.spec, document.spec)) continue;
+        document.note = said.note;
+        document.head_names = said.head_names;
+        return;
+    }
+    constexpr std::string_view kEdited = ", edited";
+    const bool edited = document.note.ends_with(kEdited);
+    document.note = toy_note(document);
+    if (edited && !document.note.ends_with(kEdited)) document.note += kEdited;
+    document.head_names.clear();
+}
+
 }  // namespace
 
 bool edit_document(AppState& state, Document document, const std::string& words) {
@@ -87,6 +127,11 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     note_effect(state, before);
     say(state, with_effect(state, words));
     return true;
+}
+
+void edit_spec(AppState& state, Document document, const std::string& words) {
+    if (is_toy(document)) settle_note(state, document);
+    edit_document(state, std::move(document), words);
 }
 
 void edit_controls(AppState& state, Slots controls, const std::string& words) {
@@ -116,14 +161,6 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     if (other) return say(state, words);
     note_effect(state, before);
     say(state, with_effect(state, words));
-}
-
-std::string with_effect(const AppState& state, std::string words) {
-    if (words.ends_with('.')) words.pop_back();
-    const std::string effect = effect_words(state);
-    if (effect.empty()) return sentence(words);
-    const bool has_colon = words.find(':') != std::string::npos;
-    return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
 }
 
 void leave_typed_text(AppState& state) {
@@ -159,14 +196,12 @@ void say(AppState& state, std::string words, Severity severity) {
     state.message = {shortened(words, kMostMessage), severity};
 }
 
-void say(AppState& state, const Error& error) { say(state, error.sentence, Severity::error); }
+void say(AppState& state, const Error& error) { say_error(state, error.sentence); }
 
 void warn_of_backend(AppState& state) {
     if (state.backend_failure.empty()) return;
-    say(state,
-        fmt::format("{}; computed by {} instead", std::exchange(state.backend_failure, {}),
-                    state.backend_used),
-        Severity::warning);
+    warn(state, fmt::format("{}; computed by {} instead", std::exchange(state.backend_failure, {}),
+                            state.backend_used));
 }
 
 }  // namespace attn::view

@@ -8,16 +8,13 @@ namespace attn::view {
 
 // The history: what an action does to the document or to the settings of a workspace.
 
-/// Most steps that undo remembers.
-inline constexpr std::size_t kMaxHistory = 500;
-/// Bytes of tensors that it keeps; the present document is kept whatever it takes.
-inline constexpr double kMaxHistoryBytes = 1024.0 * 1024.0 * 1024.0;
-
 /// Makes `document` the present one and computes it. When that fails nothing changes but the message.
 /// True when it was done.
 bool edit_document(AppState& state, Document document, const std::string& words);
 /// The same together with the settings of the workspaces in `settings`: one step.
 bool edit_document(AppState& state, Document document, const std::string& words, Edit settings);
+/// An edit of its options alone; the note of a toy is then as it holds under them.
+void edit_spec(AppState& state, Document document, const std::string& words);
 /// Other settings of workspaces, from those of the present Edit: one step, unless they are the same.
 void edit_controls(AppState& state, Slots controls, const std::string& words);
 /// The same of one workspace.
@@ -42,11 +39,15 @@ void forget(AppState& state);
 void say(AppState& state, std::string words, Severity severity = Severity::info);
 /// The same for an error.
 void say(AppState& state, const Error& error);
+inline void warn(AppState& state, std::string words) {
+    say(state, std::move(words), Severity::warning);
+}
+inline void say_error(AppState& state, std::string words) {
+    say(state, std::move(words), Severity::error);
+}
 /// A chosen backend that failed was left for another: nothing is lost, but the person is told.
 void warn_of_backend(AppState& state);
 
-/// The words of an edit with what it did (effect_words()), as a sentence.
-std::string with_effect(const AppState& state, std::string words);
 /// What was typed for a model and is not computed yet is not wanted any more.
 void leave_typed_text(AppState& state);
 /// The last edit opened another document: nothing of it is compared with the one before, and no place is kept.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/common/describe.h"
 #include "app/common/document/document.h"
 #include "app/common/fields.h"
 
@@ -7,15 +8,16 @@ namespace attn::view {
 
 // For whoever includes this: link attn::json too.
 
-/// Numbers of a file's tensors that a person changed, oldest first.
-nlohmann::ordered_json edits_to(const std::vector<InputEdit>& edits);
-/// Under "edits"; nothing happens when it is missing.
-void read_edits(Fields& fields, std::vector<InputEdit>& edits);
+/// {"layer", "batch", "head", "tensor", "row", "column", "value"}
+void describe(Visitor& visit, InputEdit& edit);
+/// {"batch": 0, "row": 1, "column": 2, "value": 0.5}
+void describe(Visitor& visit, Target& target);
+/// {"layer", "head", "query", "weights"}
+void describe(Visitor& visit, RowIntervention& row);
+/// {"layer", "head", "part", "text"}
+void describe(Visitor& visit, TextPatch& patch);
 
-/// Interventions in a model: "off", a list of [layer, head], sorted, each once; "rows", of {layer, head, query, weights};
-/// "patches", of {layer, head, part, text}.
+/// Interventions in a model: "off", a list of [layer, head], sorted, each once; "rows"; "patches".
 ModelChanges changes_in(Fields& fields);
-nlohmann::ordered_json rows_to(const std::vector<RowIntervention>& rows);
-nlohmann::ordered_json patches_to(const std::vector<TextPatch>& patches);
 
 }  // namespace attn::view

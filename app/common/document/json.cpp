@@ -9,12 +9,10 @@
 #include "app/common/document/input_edits.h"
 #include "app/common/document/paint.h"
 #include "app/common/document/reference.h"
-#include "app/common/document/targets.h"
 #include "app/common/document/toy.h"
 #include "app/common/document/trained.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/common/tokens.h"
 #include "core/io/json.h"
@@ -233,6 +231,12 @@ void read_weights(Fields& fields, Document& document, Params& params) {
     if (params[Param::w_o].empty() && all_seeded) params[Param::w_o] = seeded[Param::w_o];
 }
 
+/// Described values of a document; nothing happens when the list is missing.
+template <class T>
+void read_list(Fields& fields, std::string_view key, std::vector<T>& list) {
+    read_each(fields, key, [&](Visitor& visit) { describe(visit, list.emplace_back()); });
+}
+
 Result<Document> read_document(const json& value, std::string_view file_name) {
     Fields fields(value, std::string(file_name));
     Document document;
@@ -245,7 +249,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     read_head_names(fields, document);
     read_spec(fields, document.spec);
     document.painted = read_paint(fields, document.spec.mask.custom);
-    read_targets(fields, document.targets);
+    read_list(fields, "targets", document.targets);
     document.spec.heads = document.spec.kv_heads = document.heads;
     Inputs inputs;
     if (fields.fine()) {
@@ -262,9 +266,8 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
 
 // ---- writing: rows on single lines, for people
 
-std::string join_words(const std::vector<std::string>& words) {
-    return fmt::format("{}", fmt::join(words, " "));
-}
+/// Key and JSON text of each member.
+using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string text_json(const std::string& text) {
     return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
@@ -288,29 +291,36 @@ std::string matrix_json(const Tensor& tensor) {
     return text + "  ]";
 }
 
+/// A number, a described value, a list of them; nothing where an optional is none.
+template <class T>
+void add(Rows& rows, const std::string& key, T value) {
+    ordered_json object;
+    JsonWriter writer(object);
+    writer(key, value);
+    if (!object.empty()) rows.emplace_back(key, object[key].dump());
+}
+
 /// Key and JSON text of everything in the spec that is not as by default.
-void add_spec(std::vector<std::pair<std::string, std::string>>& rows, const AttentionSpec& spec) {
+void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.scale == ScaleKind::none) rows.emplace_back("scale", "\"none\"");
     if (spec.scale == ScaleKind::value) rows.emplace_back("scale", json(spec.scale_value).dump());
     if (spec.temperature != 1.0) rows.emplace_back("temperature", json(spec.temperature).dump());
     if (spec.mask.causal)
         rows.emplace_back("causal",
                           *spec.mask.causal == CausalAlign::top_left ? "true" : "\"bottom-right\"");
-    if (spec.mask.window) rows.emplace_back("window", fmt::format("{}", *spec.mask.window));
-    if (spec.mask.window_left)
-        rows.emplace_back("window_left", fmt::format("{}", *spec.mask.window_left));
-    if (spec.mask.window_right)
-        rows.emplace_back("window_right", fmt::format("{}", *spec.mask.window_right));
-    if (spec.mask.block) rows.emplace_back("block", fmt::format("{}", *spec.mask.block));
+    add(rows, "window", spec.mask.window);
+    add(rows, "window_left", spec.mask.window_left);
+    add(rows, "window_right", spec.mask.window_right);
+    add(rows, "block", spec.mask.block);
     if (!spec.mask.padding.empty())
         rows.emplace_back("padding", fmt::format("[{}]", fmt::join(spec.mask.padding, ", ")));
     if (spec.dropout != 0.0) rows.emplace_back("dropout", json(spec.dropout).dump());
-    if (spec.seed != 0) rows.emplace_back("dropout_seed", fmt::format("{}", spec.seed));
+    if (spec.seed != 0) add(rows, "dropout_seed", spec.seed);
     if (!spec.training) rows.emplace_back("training", "false");
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
 }
 
-void add_tensors(std::vector<std::pair<std::string, std::string>>& rows, const Inputs& inputs) {
+void add_tensors(Rows& rows, const Inputs& inputs) {
     if (!inputs.x.empty()) rows.emplace_back("X", matrix_json(inputs.x));
     if (!inputs.x_kv.empty()) rows.emplace_back("X_kv", matrix_json(inputs.x_kv));
     for (const ParamInfo& param : param_table())
@@ -318,8 +328,6 @@ void add_tensors(std::vector<std::pair<std::string, std::string>>& rows, const I
             rows.emplace_back(param.npz, matrix_json(inputs.params[param.param]));
     if (inputs.params[Param::w_o].empty()) rows.emplace_back("W_O", "\"none\"");
 }
-
-using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string object_json(const Rows& rows) {
     std::string text = "{\n";
@@ -329,9 +337,9 @@ std::string object_json(const Rows& rows) {
     return text + "}\n";
 }
 
-void add_targets(Rows& rows, const Document& document) {
-    if (!document.targets.empty())
-        rows.emplace_back("targets", targets_to(document.targets).dump());
+template <class T>
+void add_list(Rows& rows, const std::string& key, const std::vector<T>& list) {
+    if (!list.empty()) add(rows, key, list);
 }
 
 void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
@@ -349,9 +357,8 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     json off = json::array();
     for (const HeadPlace& at : model.changes.off) off.push_back({at.layer, at.head});
     if (!off.empty()) rows.emplace_back("off", off.dump());
-    if (!model.changes.rows.empty()) rows.emplace_back("rows", rows_to(model.changes.rows).dump());
-    if (!model.changes.patches.empty())
-        rows.emplace_back("patches", patches_to(model.changes.patches).dump());
+    add_list(rows, "rows", model.changes.rows);
+    add_list(rows, "patches", model.changes.patches);
 }
 
 /// A document that is not a toy: where its tensors come from, and what was changed since.
@@ -364,33 +371,25 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
             rows.emplace_back("absolute", text_json(absolute_path(file->path)));
     }
     if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
-    if (auto trained = document.origin; std::holds_alternative<TrainedOrigin>(trained)) {
-        auto object = ordered_json::object();
-        JsonWriter writer(object);
-        describe(writer, std::get<TrainedOrigin>(trained));
-        rows.emplace_back("trained", object.dump());
-    }
+    if (const auto* trained = std::get_if<TrainedOrigin>(&document.origin))
+        add(rows, "trained", *trained);
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
-        rows.emplace_back("planted", map_to(*spec).dump());
-    rows.emplace_back("layer", fmt::format("{}", document.layer));
-    rows.emplace_back("heads", fmt::format("{}", document.spec.heads));
-    rows.emplace_back("kv_heads", fmt::format("{}", document.spec.kv_heads));
+        add(rows, "planted", *spec);
+    add(rows, "layer", document.layer);
+    add(rows, "heads", document.spec.heads);
+    add(rows, "kv_heads", document.spec.kv_heads);
     add_spec(rows, document.spec);
-    rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+    add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
-    if (!document.edits.empty()) rows.emplace_back("edits", edits_to(document.edits).dump());
-    add_targets(rows, document);
+    add_list(rows, "edits", document.edits);
+    add_list(rows, "targets", document.targets);
     return object_json(rows);
 }
 
-}  // namespace
-
-namespace {
-
 decltype(DocumentReference::what) named_in(Fields& fields) {
+    JsonReader reader(fields);
     if (fields.find("trained") != nullptr) {
         TrainedOrigin trained;
-        JsonReader reader(fields);
         reader("trained", trained);
         return trained;
     }
@@ -407,7 +406,7 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
         return ModelText{std::move(model)};
     }
     large::PlantedSpec planted;
-    map_from(fields, "planted", planted);
+    reader("planted", planted);
     return planted;
 }
 
@@ -435,8 +434,8 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     reference.has_rules = fields.find("global_tokens") != nullptr;
     read_spec(fields, reference.spec);
     reference.painted = read_paint(fields, reference.spec.mask.custom);
-    read_targets(fields, reference.targets);
-    read_edits(fields, reference.edits);
+    read_list(fields, "targets", reference.targets);
+    read_list(fields, "edits", reference.edits);
     return fields.finish().map([&] { return reference; });
 }
 
@@ -453,20 +452,21 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
               {"note", text_json(document.note)},
               {"sentence", text_json(document.sentence)}};
     if (!document.tokens_kv.empty())
-        rows.emplace_back("source", text_json(join_words(document.tokens_kv)));
-    rows.emplace_back("d_model", fmt::format("{}", document.d_model));
-    rows.emplace_back("d_k", fmt::format("{}", document.d_k));
-    rows.emplace_back("heads", fmt::format("{}", document.heads));
-    rows.emplace_back("seed", fmt::format("{}", document.seed));
+        rows.emplace_back("source",
+                          text_json(fmt::format("{}", fmt::join(document.tokens_kv, " "))));
+    add(rows, "d_model", document.d_model);
+    add(rows, "d_k", document.d_k);
+    add(rows, "heads", document.heads);
+    add(rows, "seed", document.seed);
     rows.emplace_back("hand_set", text_json(document.hand_set));
     if (!document.head_names.empty())
         rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
     if (document.spec.mask.global_tokens > 0)
-        rows.emplace_back("global_tokens", fmt::format("{}", document.spec.mask.global_tokens));
+        add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_tensors(rows, *document.inputs);
-    add_targets(rows, document);
+    add_list(rows, "targets", document.targets);
     return object_json(rows);
 }
 

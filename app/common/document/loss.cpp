@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/chain_rule.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "core/gradient_tex.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -33,6 +35,21 @@ CrossEntropy cross_entropy_at(const Tensor& output, const OutputCell& cell) {
 
 bool is_of_one_output(LossKind kind) {
     return kind == LossKind::cell || kind == LossKind::cross_entropy;
+}
+
+/// L and ∂L/∂Y as TeX; "": its words.
+struct LossTex {
+    const char* loss;
+    const char* gradient;
+};
+const LossTex& tex_of(LossKind kind) {
+    static constexpr LossTex kTex[] = {
+        {R"(\sum \mathrm{output})", "1"},
+        {"", R"(1\text{ at that output, else } 0)"},
+        {R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)", R"(Y - \mathrm{target})"},
+        {"", R"(\mathrm{softmax}(Y) - 1\text{ at its class, in that row, else } 0)"},
+        {R"(\sum \mathrm{dY} \circ \mathrm{output})", R"(\mathrm{dY}\text{, of the file})"}};
+    return kTex[static_cast<std::size_t>(kind)];
 }
 
 double half_squares(const Tensor& errors) {
@@ -131,34 +148,12 @@ std::string loss_words(const AppState& state, const Loss& loss) {
 std::string loss_words(const AppState& state) { return loss_words(state, loss_of(state)); }
 
 std::string loss_tex(const AppState& state) {
-    switch (loss_of(state).kind) {
-        case LossKind::sum:
-            return R"(\sum \mathrm{output})";
-        case LossKind::squared:
-            return R"(\frac{1}{2} \sum (\mathrm{output} - \mathrm{target})^2)";
-        case LossKind::file:
-            return R"(\sum \mathrm{dY} \circ \mathrm{output})";
-        case LossKind::cell:
-        case LossKind::cross_entropy:
-            break;
-    }
-    return tex::text_of(loss_words(state));
+    const std::string own = tex_of(loss_of(state).kind).loss;
+    return own.empty() ? tex::text_of(loss_words(state)) : own;
 }
 
 std::string loss_gradient_tex(const AppState& state) {
-    switch (loss_of(state).kind) {
-        case LossKind::sum:
-            return "1";
-        case LossKind::squared:
-            return R"(Y - \mathrm{target})";
-        case LossKind::file:
-            return R"(\mathrm{dY}\text{, of the file})";
-        case LossKind::cross_entropy:
-            return R"(\mathrm{softmax}(Y) - 1\text{ at its class, in that row, else } 0)";
-        case LossKind::cell:
-            break;
-    }
-    return R"(1\text{ at that output, else } 0)";
+    return tex_of(loss_of(state).kind).gradient;
 }
 
 std::string loss_sentence(const AppState& state) {
@@ -190,9 +185,7 @@ void set_loss(AppState& state, const Loss& loss) {
 /// Whether the output has that cell; tells the person where it has not.
 bool is_output(AppState& state, const CellRef& cell) {
     const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
-    if (!there)
-        say(state, fmt::format("{} is no number of the output", cell_name(state, cell)),
-            Severity::warning);
+    if (!there) warn(state, fmt::format("{} is no number of the output", cell_name(state, cell)));
     return there;
 }
 
@@ -205,12 +198,12 @@ void carry_out(AppState& state, const ShowGradients& action) {
 
 void carry_out(AppState& state, const SetLoss& action) {
     if (is_empty(state.document()))
-        return say(state, "There is no output yet: type a sentence first", Severity::warning);
+        return warn(state, "There is no output yet: type a sentence first");
     if (action.kind == LossKind::file && given_gradient(state.document()) == nullptr)
-        return say(state,
-                   "What is open gives no gradient of its output: expected a file with dY, or with "
-                   "dO and no W_O",
-                   Severity::warning);
+        return warn(
+            state,
+            "What is open gives no gradient of its output: expected a file with dY, or with "
+            "dO and no W_O");
     set_loss(state, {action.kind,
                      is_of_one_output(action.kind) ? offered_output(state) : state.loss.cell});
 }
@@ -224,7 +217,7 @@ void carry_out(AppState& state, const SetTarget& action) {
     if (!is_output(state, action.cell)) return;
     const float value = static_cast<float>(action.value);
     if (!std::isfinite(value))
-        return say(state, "A target must be a finite number, at most 3.4e38", Severity::error);
+        return say_error(state, "A target must be a finite number, at most 3.4e38");
     const OutputCell cell{state.batch, action.cell.row, action.cell.column};
     const float before = target_of(state.document(), cell.batch, cell.row, cell.column);
     if (before == value) return;
@@ -251,6 +244,122 @@ LossView build_loss_view(const AppState& state) {
     if (is_of_one_output(loss_of(state).kind))
         view.choices[static_cast<std::size_t>(view.current)] = "L = " + loss_words(state);
     return view;
+}
+
+void set_target(Document& document, const OutputCell& cell, float value) {
+    std::erase_if(document.targets, [&](const Target& target) { return target.cell == cell; });
+    if (value != 0.0F) document.targets.push_back({cell, value});
+}
+
+bool has_output(const Document& document, const OutputCell& cell) {
+    const Dimensions& size = document.size;
+    return cell.batch >= 0 && cell.batch < size.batch && cell.row >= 0 && cell.row < size.tq &&
+           cell.column >= 0 && cell.column < size.d_out;
+}
+
+const Tensor* given_gradient(const Document& document) {
+    const auto layer = static_cast<std::size_t>(document.layer);
+    if (layer >= document.d_output.size() || !document.d_output[layer]) return nullptr;
+    const Dimensions& size = document.size;
+    const Tensor& gradient = *document.d_output[layer];
+    return gradient.shape() == Shape{size.batch, 1, size.tq, size.d_out} ? &gradient : nullptr;
+}
+
+void keep_targets_inside(Document& document) {
+    std::erase_if(document.targets,
+                  [&](const Target& target) { return !has_output(document, target.cell); });
+}
+
+std::string tex_symbol(const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    if (stage == nullptr) return name_of(id);
+    if (*stage == Stage::x_kv) return "X_{kv}";
+    if (*stage == Stage::dropped) return "\\tilde{A}";
+    if (*stage == Stage::scores || *stage == Stage::context)
+        return fmt::format("\\mathrm{{{}}}", name_of(id));
+    return name_of(id);
+}
+
+std::string tex_gradient(const OperandId& id, const std::string& indices) {
+    return fmt::format(R"(\frac{{\partial L}}{{\partial {}{}}})", tex_symbol(id),
+                       indices.empty() ? "" : "[" + indices + "]");
+}
+
+std::string tex_factor(const AttentionSpec& spec) {
+    const bool by_value = spec.scale == ScaleKind::value;
+    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
+    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
+    const std::string above = by_value ? R"(\mathrm{scale})" : "1";
+    if (!below.empty()) return fmt::format(R"(\frac{{{}}}{{{}}})", above, below);
+    return by_value ? above : "";
+}
+
+namespace {
+
+/// Where the table speaks of the general case; "" where it holds as it is.
+std::string own_formula(const AppState& state, Stage stage) {
+    const Document& document = state.document();
+    const bool mixes = !document.inputs->params[Param::w_o].empty();
+    const std::string factor = tex_factor(document.spec);
+    const std::string equals = tex_gradient(stage) + " = ";
+    switch (stage) {
+        case Stage::x:
+            if (document.inputs->x_kv.empty()) return {};
+            return equals + tex_gradient(Stage::q) + R"(\,W_Q^\top)";
+        case Stage::scores:
+            return equals + tex_gradient(Stage::scaled) +
+                   (factor.empty() ? "" : R"( \cdot )" + factor);
+        case Stage::context:
+            if (mixes && document.size.heads > 1) return {};
+            return equals + tex_gradient(Stage::output) + (mixes ? R"(\,W_O^\top)" : "");
+        case Stage::output:
+            return equals + loss_gradient_tex(state);
+        default:
+            return {};
+    }
+}
+
+/// Dropout stands between weights and context.
+std::string dropped_formula(Stage stage) {
+    if (stage == Stage::weights)
+        return R"(\frac{\partial L}{\partial A_{i,j}} = \frac{\partial L}{\partial \tilde{A}_{i,j}} \cdot )"
+               R"(\frac{\mathrm{keep}_{i,j}}{1 - p})";
+    if (stage == Stage::v)
+        return R"(\frac{\partial L}{\partial v_j} = \sum_i \tilde{A}_{i,j}\,)"
+               R"(\frac{\partial L}{\partial \mathrm{context}_i})";
+    return {};
+}
+
+std::string param_formula(const AppState& state, Param param) {
+    const bool cross = !state.document().inputs->x_kv.empty();
+    if (cross && (param == Param::w_k || param == Param::w_v))
+        return fmt::format(R"({} = X_{{kv}}^\top\,{})", tex_gradient(param),
+                           tex_gradient(param == Param::w_k ? Stage::k : Stage::v));
+    if (param == Param::w_o && state.document().size.heads == 1)
+        return fmt::format(R"({} = \mathrm{{context}}^\top\,{})", tex_gradient(param),
+                           tex_gradient(Stage::output));
+    return std::string(gradient_tex(param));
+}
+
+}  // namespace
+
+std::string gradient_formula(const AppState& state, const OperandId& id) {
+    if (const Param* const param = std::get_if<Param>(&id)) return param_formula(state, *param);
+    const Stage stage = std::get<Stage>(id);
+    std::string own = own_formula(state, stage);
+    if (own.empty() && weight_stage(state.document()) == Stage::dropped)
+        own = dropped_formula(stage);
+    return own.empty() ? std::string(gradient_tex(stage)) : own;
+}
+
+std::string chain_rule_words(const AppState& state, const OperandId& id) {
+    const std::string rule = tex::plain_text(gradient_formula(state, id));
+    if (id == OperandId(Stage::output)) return rule + ", of L = " + loss_words(state) + ".";
+    for (const Stage stage : ribbon_stages(state.document()))
+        for (const auto& operand : info(stage).operands)
+            if (operand && operand_of(state.document(), stage, operand->id) == id)
+                return fmt::format("{}, of the forward line {}.", rule, plain_formula(info(stage)));
+    return rule + ".";
 }
 
 }  // namespace attn::view

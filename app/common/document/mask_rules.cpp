@@ -1,14 +1,139 @@
 #include "app/common/document/mask_rules.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/common/document/actions.h"
+#include "app/common/document/edits.h"
 #include "app/common/document/paint.h"
 #include "core/masks.h"
 
 namespace attn::view {
 namespace {
+
+/// There is nothing that a mask could be of.
+bool refuse_empty(AppState& state) {
+    if (!is_empty(state.document())) return false;
+    warn(state, "There is no mask without a sentence: type one in Step.");
+    return true;
+}
+
+/// ", the padding mask stays": the masks besides the causal one; "" without any.
+std::string other_masks_words(const Document& document) {
+    const MaskSpec& mask = document.spec.mask;
+    std::vector<std::string_view> others;
+    if (mask.windowed()) others.emplace_back("window");
+    if (mask.block) others.emplace_back("block");
+    if (!mask.padding.empty()) others.emplace_back("padding");
+    if (mask.custom) others.emplace_back(document.painted ? "painted" : "given");
+    if (others.empty()) return ", no other mask is set: every query may see every key";
+    return fmt::format(", the {} mask{} stay{}", fmt::join(others, " and "),
+                       others.size() == 1 ? "" : "s", others.size() == 1 ? "s" : "");
+}
+
+std::string causal_words(CausalChoice causal, const Document& before) {
+    switch (causal) {
+        case CausalChoice::top_left:
+            return "Causal mask on: no query sees a key after its own place";
+        case CausalChoice::bottom_right:
+            return "Causal mask on, bottom-right: the last query sees every key";
+        case CausalChoice::off:
+            break;
+    }
+    return "Causal mask off" + other_masks_words(before);
+}
+
+void set_causal(AppState& state, CausalChoice choice) {
+    Document document = state.document();
+    auto& causal = document.spec.mask.causal;
+    const auto before = std::exchange(causal, std::nullopt);
+    if (choice == CausalChoice::top_left) causal = CausalAlign::top_left;
+    if (choice == CausalChoice::bottom_right) causal = CausalAlign::bottom_right;
+    if (causal == before) return;
+    edit_spec(state, std::move(document), causal_words(choice, state.document()));
+}
+
+/// The same reach on both sides is one number.
+void set_window(AppState& state, const WindowSides& sides, const std::string& words) {
+    Document document = state.document();
+    MaskSpec& mask = document.spec.mask;
+    const bool same = sides.left == sides.right;
+    mask.window = same ? sides.left : std::nullopt;
+    mask.window_left = same ? std::nullopt : sides.left;
+    mask.window_right = same ? std::nullopt : sides.right;
+    if (!mask.windowed()) mask.global_tokens = 0;
+    edit_spec(state, std::move(document), words);
+}
+
+std::string window_words(std::optional<Index> left, std::optional<Index> right) {
+    if (!left && !right) return "Window mask off";
+    const auto reach = [](std::optional<Index> side) {
+        return side ? fmt::format("{}", *side) : std::string("any number of");
+    };
+    return fmt::format("Window: no query sees more than {} places to its left and {} to its right",
+                       reach(left), reach(right));
+}
+
+// ---- paint
+
+struct Stroke {
+    Pair from, to;
+    PaintShape shape = PaintShape::line;
+    bool allowed = false;
+};
+
+/// Calls `paint(query, key)` along the straight line from one pair to another.
+template <class Paint>
+void along_line(Pair from, Pair to, Paint paint) {
+    const Index rows = to.query - from.query;
+    const Index columns = to.key - from.key;
+    const Index steps = std::max({std::abs(rows), std::abs(columns), Index{1}});
+    for (Index n = 0; n <= steps; ++n) {
+        const double share = static_cast<double>(n) / static_cast<double>(steps);
+        paint(from.query + std::llround(share * static_cast<double>(rows)),
+              from.key + std::llround(share * static_cast<double>(columns)));
+    }
+}
+
+void paint_stroke(const AppState& state, const Stroke& stroke, Mask& mask) {
+    const Index b = mask.shape().b == 1 ? 0 : state.batch;
+    const Index h = mask.shape().h == 1 ? 0 : state.head;
+    const auto paint = [&](Index i, Index j) { mask(b, h, i, j) = stroke.allowed ? 1 : 0; };
+    if (stroke.shape == PaintShape::line) return along_line(stroke.from, stroke.to, paint);
+    const auto [top, bottom] = std::minmax(stroke.from.query, stroke.to.query);
+    const auto [left, right] = std::minmax(stroke.from.key, stroke.to.key);
+    for (Index i = top; i <= bottom; ++i)
+        for (Index j = left; j <= right; ++j) paint(i, j);
+}
+
+/// "Painted: sat → cat forbidden", "Painted: 6 pairs forbidden": against what was there before the gesture.
+std::string painted_words(const AppState& state, const Document& before, const Mask& mask,
+                          const Stroke& stroke) {
+    const Mask old = paintable_mask(before);
+    const auto values = mask.values();
+    Index changed = 0;
+    for (std::size_t n = 0; n < values.size(); ++n) changed += values[n] != old.values()[n];
+    const char* what = stroke.allowed ? "allowed" : "forbidden";
+    if (changed == 1 && stroke.from == stroke.to)
+        return fmt::format("Painted: {} {}", pair_name(state.document(), stroke.to), what);
+    return fmt::format("Painted: {} pair{} {}", changed, changed == 1 ? "" : "s", what);
+}
+
+/// What paint cannot allow, and who forbids it.
+void say_forbidden(AppState& state, Pair pair) {
+    for (const RuleVerdict& verdict : rule_verdicts(state, pair))
+        if (!verdict.allows)
+            return say(state,
+                       fmt::format("{} stays forbidden by the {} rule, {}: paint cannot allow it, "
+                                   "B turns the rules into paint.",
+                                   pair_name(state.document(), pair), verdict.name, verdict.words));
+}
+
+// ---- rule by rule
 
 // i query, j key, p position of the query.
 
@@ -87,21 +212,136 @@ std::string name_of(const Document& document, MaskRule rule) {
 
 }  // namespace
 
-bool has_rule(const MaskSpec& mask, MaskRule rule) {
-    switch (rule) {
-        case MaskRule::causal:
-            return mask.causal.has_value();
-        case MaskRule::window:
-            return mask.windowed();
-        case MaskRule::block:
-            return mask.block.has_value();
-        case MaskRule::padding:
-            return !mask.padding.empty();
-        case MaskRule::paint:
-            return mask.custom != nullptr;
-    }
-    return false;
+void carry_out(AppState& state, const SetCausal& action) {
+    if (action.on == state.document().spec.mask.causal.has_value()) return;
+    set_causal(state, action.on ? CausalChoice::top_left : CausalChoice::off);
 }
+
+void carry_out(AppState& state, const SetCausalMask& action) {
+    if (!refuse_empty(state)) set_causal(state, action.causal);
+}
+
+void carry_out(AppState& state, const SetWindow& action) {
+    const MaskSpec& mask = state.document().spec.mask;
+    const bool by_sides = mask.window_left || mask.window_right;
+    if (action.reach == mask.window && !by_sides) return;
+    if (action.reach && *action.reach < 0)
+        return say_error(
+            state,
+            fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach));
+    set_window(state, {action.reach, action.reach},
+               action.reach
+                   ? fmt::format("Window {0}: no query sees a key more than {0} places away",
+                                 *action.reach)
+                   : std::string("Window mask off"));
+}
+
+void carry_out(AppState& state, const SetWindowSides& action) {
+    if (refuse_empty(state)) return;
+    const WindowSides before = window_sides(state.document().spec.mask);
+    if (before.left == action.left && before.right == action.right) return;
+    set_window(state, {action.left, action.right}, window_words(action.left, action.right));
+}
+
+void carry_out(AppState& state, const SetGlobalTokens& action) {
+    if (refuse_empty(state)) return;
+    Document document = state.document();
+    if (document.spec.mask.global_tokens == action.tokens) return;
+    document.spec.mask.global_tokens = action.tokens;
+    edit_spec(
+        state, std::move(document),
+        action.tokens == 0
+            ? std::string("Global tokens off")
+            : fmt::format("{} global token{}: the window holds neither for {} nor towards {}",
+                          action.tokens, action.tokens == 1 ? "" : "s",
+                          action.tokens == 1 ? "it" : "them", action.tokens == 1 ? "it" : "them"));
+}
+
+void carry_out(AppState& state, const SetBlock& action) {
+    if (refuse_empty(state)) return;
+    Document document = state.document();
+    if (document.spec.mask.block == action.length) return;
+    document.spec.mask.block = action.length;
+    edit_spec(state, std::move(document),
+              action.length ? fmt::format("Blocks of {}: every token sees its own block alone",
+                                          *action.length)
+                            : std::string("Block mask off"));
+}
+
+void carry_out(AppState& state, const SetPadding& action) {
+    if (refuse_empty(state)) return;
+    Document document = state.document();
+    auto& padding = document.spec.mask.padding;
+    const auto before = padding;
+    if (!action.keys) padding.clear();
+    if (action.keys && padding.empty())
+        padding.assign(static_cast<std::size_t>(document.size.batch), document.size.tk);
+    if (action.keys) padding[static_cast<std::size_t>(state.batch)] = *action.keys;
+    if (padding == before) return;
+    edit_spec(state, std::move(document),
+              action.keys ? fmt::format("Padding: {} of {} keys are valid", *action.keys,
+                                        state.document().size.tk)
+                          : std::string("Padding mask off"));
+}
+
+void carry_out(AppState& state, const SetEmptyRows& action) {
+    if (refuse_empty(state)) return;
+    Document document = state.document();
+    const EmptyRows policy = action.nan ? EmptyRows::nan : EmptyRows::zero;
+    if (document.spec.empty_rows == policy) return;
+    document.spec.empty_rows = policy;
+    edit_spec(state, std::move(document), action.nan ? "Empty rows give NaN" : "Empty rows give 0");
+}
+
+void carry_out(AppState& state, const PaintMask& action) {
+    const Stroke stroke{{action.row, action.column},
+                        {action.to_row, action.to_column},
+                        action.shape,
+                        action.allowed};
+    if (!has_pair(state, stroke.from) || !has_pair(state, stroke.to))
+        return warn(state, "There is no such pair to paint.");
+    const bool joins = state.gesture && state.gesture->joins;
+    const auto before = joins ? state.history[state.now - 1].document : state.shared_document();
+    const bool anew = stroke.shape == PaintShape::rectangle;
+    Mask mask = paintable_mask(anew ? *before : state.document());
+    paint_stroke(state, stroke, mask);
+    if (mask == paintable_mask(state.document())) {
+        if (stroke.allowed) say_forbidden(state, stroke.to);
+        return;
+    }
+    const std::string words = painted_words(state, *before, mask, stroke);
+    Document document = state.document();
+    set_paint(document, std::move(mask));
+    edit_spec(state, std::move(document), words);
+}
+
+void carry_out(AppState& state, const ClearPaint&) {
+    if (!state.document().spec.mask.custom) return say(state, "Nothing is painted.");
+    Document document = state.document();
+    document.spec.mask.custom.reset();
+    document.painted = true;
+    edit_spec(state, std::move(document), "Painted mask off: the rules alone hold");
+}
+
+void carry_out(AppState& state, const PaintRules&) {
+    if (refuse_empty(state)) return;
+    Document document = state.document();
+    const Mask all = materialise(document.spec.mask, document.size);
+    const bool by_batch = document.size.batch > 1 && document.spec.mask.padding.size() > 1;
+    const auto& custom = document.spec.mask.custom;
+    const Index batch = by_batch || (custom && custom->shape().b > 1) ? document.size.batch : 1;
+    const Index heads = custom && custom->shape().h > 1 ? document.size.heads : 1;
+    Mask paint(Shape{batch, heads, document.size.tq, document.size.tk});
+    for (Index b = 0; b < batch; ++b)
+        for (Index h = 0; h < heads; ++h)
+            for (Index i = 0; i < document.size.tq; ++i)
+                std::ranges::copy(all.matrix(b, h).row(i), paint.matrix(b, h).row(i).begin());
+    document.spec.mask = {};
+    set_paint(document, std::move(paint));
+    edit_spec(state, std::move(document), "The rules are paint now: every pair can be painted");
+}
+
+bool has_rule(const MaskSpec& mask, MaskRule rule) { return rule_alone(mask, rule).any(); }
 
 MaskSpec rule_alone(const MaskSpec& mask, MaskRule rule) {
     MaskSpec alone;

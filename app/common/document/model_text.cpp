@@ -130,14 +130,12 @@ std::string typed_words(const Document& document, const std::vector<std::string>
 void carry_out(AppState& state, const TypeText& action) {
     const ModelOrigin* const model = model_of(state.document());
     if (model == nullptr)
-        return say(state, "no model is open: a model's folder reads what is typed",
-                   Severity::warning);
+        return warn(state, "no model is open: a model's folder reads what is typed");
     if (model->image)
-        return say(state,
-                   fmt::format("{} reads an image: what is typed is no text for it. Drop a PNG, or "
+        return warn(
+            state, fmt::format("{} reads an image: what is typed is no text for it. Drop a PNG, or "
                                "open one (Ctrl+O).",
-                               state.document().title),
-                   Severity::warning);
+                               state.document().title));
     const ModelOrigin now = *wanted_model(state);
     // rows and patches are made for the tokens of one text
     ModelChanges changes = now.text == model->text ? now.changes : model->changes;
@@ -152,20 +150,17 @@ void carry_out(AppState& state, const TypeText& action) {
     if (changes != model->changes)
         ask_model(state, {model->path, model->text, model->before, changes});
     if (!blank) return say(state, typed_words(state.document(), {}) + ".");
-    say(state,
-        fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)),
-        Severity::warning);
+    warn(state,
+         fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)));
 }
 
 void carry_out(AppState& state, const ReadImage& action) {
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || !model->image)
-        return say(state,
-                   fmt::format("{}: no model that reads images is open; open its folder first",
-                               shortened(action.path)),
-                   Severity::warning);
-    if (is_blank(action.path))
-        return say(state, "no image is named; expected the path of a PNG", Severity::warning);
+        return warn(state,
+                    fmt::format("{}: no model that reads images is open; open its folder first",
+                                shortened(action.path)));
+    if (is_blank(action.path)) return warn(state, "no image is named; expected the path of a PNG");
     leave_typed_text(state);
     state.sentence_draft = action.path;
     say(state, fmt::format("Reading {}.", shortened(action.path)));

@@ -4,12 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
 #include "app/common/workspace.h"
 
 namespace attn::view {
@@ -19,6 +18,12 @@ constexpr std::size_t kAxes = 6;
 static_assert(static_cast<std::size_t>(Axis::d_out) + 1 == kAxes && kPlaceKinds == 2 * kAxes);
 
 CellRef at(Stage stage, const large::Cell& place) { return {stage, place.row, place.column}; }
+
+/// Stages whose rows and columns count the same things share a place.
+std::size_t kind_of_place(Stage stage) {
+    const std::size_t rows = info(stage).rows == Axis::query ? 0 : 1;
+    return rows * kAxes + static_cast<std::size_t>(info(stage).columns);
+}
 
 /// The key with the largest weight of the first query; 0 where no weight is a number.
 Index first_key(const AppState& state) {
@@ -55,11 +60,6 @@ Stage stage_in(const Document& document, Stage stage) {
     const std::vector<Stage> stages = ribbon_stages(document);
     if (std::ranges::count(stages, stage)) return stage;
     return stage == Stage::dropped ? Stage::weights : stages.front();
-}
-
-std::size_t kind_of_place(Stage stage) {
-    const std::size_t rows = info(stage).rows == Axis::query ? 0 : 1;
-    return rows * kAxes + static_cast<std::size_t>(info(stage).columns);
 }
 
 void choose_cell(AppState& state, const CellRef& cell) {
@@ -122,8 +122,10 @@ nlohmann::ordered_json places_to(const Places& places) {
     std::array<bool, kPlaceKinds> told{};
     for (const StageInfo& stage : stage_table()) {
         const std::size_t kind = kind_of_place(stage.stage);
-        if (places[kind] && !told[kind]) list.push_back(cell_to(at(stage.stage, *places[kind])));
-        told[kind] = true;
+        if (!places[kind] || std::exchange(told[kind], true)) continue;
+        CellRef cell = at(stage.stage, *places[kind]);
+        JsonWriter writer(list.emplace_back(nlohmann::ordered_json::object()));
+        describe(writer, cell);
     }
     return list;
 }
@@ -132,7 +134,11 @@ Places places_from(Fields& fields, const nlohmann::json& found) {
     Places places;
     if (!found.is_array()) fields.complain("has 'places' that are no list");
     for (const auto& each : found) {
-        const CellRef cell = cell_from(fields, "places", each);
+        Fields inner(each, fields.where() + " 'places'");
+        JsonReader reader(inner);
+        CellRef cell;
+        describe(reader, cell);
+        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
         const Stage* const stage = std::get_if<Stage>(&cell.tensor);
         if (stage == nullptr || cell.column < 0)
             fields.complain("has 'places' that are no cell of a stage");
@@ -158,20 +164,18 @@ void restore_place(AppState& state) {
 
 void carry_out(AppState& state, const GoToStage& action) {
     if (!std::ranges::count(ribbon_stages(state.document()), action.stage))
-        return say(state,
-                   fmt::format("There is no stage {} in this model.", info(action.stage).key),
-                   Severity::warning);
+        return warn(state,
+                    fmt::format("There is no stage {} in this model.", info(action.stage).key));
     go_to_stage(state, action.stage);
 }
 
 void carry_out(AppState& state, const SelectCell& action) {
     if (!has_cell(state, action.cell)) {
         const Sheet sheet = sheet_of(state, action.cell.tensor);
-        return say(state,
-                   fmt::format("{} has no cell at row {}, column {}, counted from 0: it is {}",
-                               name_of(action.cell.tensor), action.cell.row, action.cell.column,
-                               size(sheet.values.rows, sheet.values.columns)),
-                   Severity::warning);
+        return warn(state,
+                    fmt::format("{} has no cell at row {}, column {}, counted from 0: it is {}",
+                                name_of(action.cell.tensor), action.cell.row, action.cell.column,
+                                size(sheet.values.rows, sheet.values.columns)));
     }
     CellRef cell = action.cell;
     show_head_of(state, cell);

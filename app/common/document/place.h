@@ -13,8 +13,6 @@ namespace attn::view {
 
 /// The stage, or another that the document has.
 Stage stage_in(const Document& document, Stage stage);
-/// Stages whose rows and columns count the same things share a place.
-std::size_t kind_of_place(Stage stage);
 /// A person selects a cell that exists.
 void choose_cell(AppState& state, const CellRef& cell);
 /// The stage, which the document has, is looked at from now on, at its own place. Workspaces follow (WorkspaceInfo::arrive).

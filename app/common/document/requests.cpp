@@ -9,16 +9,6 @@
 #include "core/engine.h"
 
 namespace attn::view {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-}  // namespace
-
 std::optional<OpenRequest> requested_document(const AppState& state) { return state.opening; }
 
 Action run(const OpenRequest& request, const Opener& open, const RunControl& control) try {
@@ -51,10 +41,11 @@ Action run(const TraceRequest& request, const RunControl& control) {
         return ready;
     }
     if (!request.document) return ready;
-    const auto start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     auto trace = attend(*request.document->inputs, request.document->spec, *request.backend,
                         all_stages(), control);
-    ready.elapsed_ms = ms_since(start);
+    ready.elapsed_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (trace) {
         ready.trace = std::make_shared<const Trace>(*std::move(trace));
     } else {

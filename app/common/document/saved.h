@@ -15,9 +15,8 @@ class Fields;
 struct SessionContext {
     BackendList backends = attn::backends();
     WorkspaceList workspaces = view::workspaces();
-    Opener open = {};  // for documents that stand in a file of their own
-    std::filesystem::path folder =
-        {};  // of the session: a document's file is looked for from there
+    Opener open = {};                   // for documents that stand in a file of their own
+    std::filesystem::path folder = {};  // of the session: where documents' files are looked for
 };
 
 /// The document under "document".

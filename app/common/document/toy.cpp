@@ -35,29 +35,18 @@ struct Sizes {
     Index d_model = 0, d_k = 0, heads = 0;
 };
 
-/// `make(head, row, column)` for every entry of W_Q, W_K or W_V.
-template <class Make>
-Tensor projection(const Sizes& size, Make make) {
-    Tensor w({1, 1, size.d_model, size.heads * size.d_k});
-    for (Index r = 0; r < size.d_model; ++r)
-        for (Index h = 0; h < size.heads; ++h)
-            for (Index c = 0; c < size.d_k; ++c) w(0, 0, r, h * size.d_k + c) = make(h, r, c);
-    return w;
-}
-
-/// The same for W_O, whose rows are the joined heads.
-template <class Make>
-Tensor mixing(const Sizes& size, Make make) {
-    Tensor w({1, 1, size.heads * size.d_k, size.d_model});
-    for (Index h = 0; h < size.heads; ++h)
-        for (Index r = 0; r < size.d_k; ++r)
-            for (Index c = 0; c < size.d_model; ++c) w(0, 0, h * size.d_k + r, c) = make(h, r, c);
-    return w;
-}
-
+/// `make(head, row, column)` for every entry; the rows of W_O are those of the joined heads, of the others the columns.
 template <class Make>
 Tensor param_of(Param param, const Sizes& size, Make make) {
-    return param == Param::w_o ? mixing(size, make) : projection(size, make);
+    const bool joins = param == Param::w_o;
+    const Index rows = joins ? size.d_k : size.d_model;
+    const Index columns = joins ? size.d_model : size.d_k;
+    Tensor w({1, 1, joins ? size.heads * rows : rows, joins ? columns : size.heads * columns});
+    for (Index h = 0; h < size.heads; ++h)
+        for (Index r = 0; r < rows; ++r)
+            for (Index c = 0; c < columns; ++c)
+                w(0, 0, joins ? h * rows + r : r, joins ? c : h * columns + c) = make(h, r, c);
+    return w;
 }
 
 /// A parameter in other sizes.

@@ -21,6 +21,7 @@ constexpr float kLeastTurn = 45.0F;  // degrees
 constexpr float kMostTurn = 90.0F;
 constexpr Index kStaggered = 2;  // columns of row labels where rows are lower than a line
 constexpr Index kSparse = 3;  // of so many columns one has room: none but the marked ones is named
+constexpr std::size_t kLongestLabel = 14;  // longer ones lose their middle
 constexpr std::size_t kLongestTight = 11;
 
 view::Font font_of(const AxisLabels& labels, const Frame& frame) {
@@ -106,14 +107,17 @@ bool is_sparse(const AxisLabels& labels, const Frame& frame) {
     return is_turned(labels, frame) && stride_of(labels.pitch, line_of(labels, frame)) >= kSparse;
 }
 
+void draw_level_label(const AxisLabels& labels, const Frame& frame, float left, float foot,
+                      Index n) {
+    const float low = left + static_cast<float>(n) * labels.pitch;
+    draw_text_in(frame, font_of(labels, frame), {low, foot - frame.px(kFlatHeight)},
+                 {low + labels.pitch, foot}, Align::center, color_of(labels, frame, n),
+                 shown(labels, frame, n));
+}
+
 /// The marked columns alone, level; of two that lie near each other the focused one.
 void draw_marked_columns(const AxisLabels& labels, const Frame& frame, float left, float foot) {
-    const auto draw = [&](Index n) {
-        const float low = left + static_cast<float>(n) * labels.pitch;
-        draw_text_in(frame, font_of(labels, frame), {low, foot - frame.px(kFlatHeight)},
-                     {low + labels.pitch, foot}, Align::center, color_of(labels, frame, n),
-                     shown(labels, frame, n));
-    };
+    const auto draw = [&](Index n) { draw_level_label(labels, frame, left, foot, n); };
     const auto index = [&](std::optional<Index> n) {
         return n && *n >= 0 && *n < std::ssize(labels.words) ? n : std::nullopt;
     };
@@ -176,11 +180,7 @@ void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left
         return;
     }
     const Index stride = stride_of(labels.pitch, widest(labels, frame) + frame.px(2));
-    draw_each(labels, stride, [&](Index n) {
-        const float low = left + static_cast<float>(n) * labels.pitch;
-        draw_text_in(frame, font, {low, foot - frame.px(kFlatHeight)}, {low + labels.pitch, foot},
-                     Align::center, color_of(labels, frame, n), shown(labels, frame, n));
-    });
+    draw_each(labels, stride, [&](Index n) { draw_level_label(labels, frame, left, foot, n); });
 }
 
 }  // namespace attn::ui

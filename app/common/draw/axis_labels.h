@@ -19,9 +19,6 @@ struct AxisLabels {
     std::optional<Index> selected, focus;
 };
 
-/// Longer labels lose their middle.
-inline constexpr std::size_t kLongestLabel = 14;
-
 /// The room that the labels left of rows take, with a gap.
 float row_labels_width(const AxisLabels& labels, const Frame& frame);
 /// The middles of the rows follow each other from `top`; the words end at `right`.

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <vector>
 
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/still.h"
 
 namespace attn::ui {
 namespace {
@@ -26,12 +26,6 @@ std::size_t prefix_bytes(std::string_view text, std::size_t count) {
         if (starts && count-- == 0) break;
     }
     return at;
-}
-
-std::size_t code_points(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
 }
 
 /// The end of as many characters as fit in `width`. Widths add up: no letter leans on the next.
@@ -79,7 +73,94 @@ std::vector<std::string_view> wrap(const Frame& frame, const view::Font& font,
     return lines;
 }
 
+// ---- tooltips
+
+// Design units.
+constexpr float kWrap = 420.0F;
+constexpr float kTooltipGap = 8.0F;  // between the tooltip and what it explains
+constexpr float kPointer = 20.0F;    // around the pointer on what is larger than a control
+constexpr float kControl = 72.0F;    // the tallest thing that a tooltip stands beneath
+
+struct Text {
+    const std::string& heading;
+    const std::string& words;
+};
+
+ImVec2 padding(const Frame& frame) { return {frame.px(12), frame.px(8)}; }
+
+/// Of the whole tooltip, before it is drawn.
+ImVec2 size_of(const Frame& frame, const Text& text) {
+    const ImVec2 pad = padding(frame);
+    ImVec2 size{0.0F, 0.0F};
+    for (const std::string* part : {&text.heading, &text.words}) {
+        if (part->empty()) continue;
+        const ImVec2 line = ImGui::CalcTextSize(part->c_str(), nullptr, false, frame.px(kWrap));
+        const float gap = size.y > 0.0F ? ImGui::GetStyle().ItemSpacing.y : 0.0F;
+        size = {std::max(size.x, line.x), size.y + gap + line.y};
+    }
+    return {size.x + 2 * pad.x, size.y + 2 * pad.y};
+}
+
+bool fits(ImVec2 at, ImVec2 size) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    return at.x >= 0.0F && at.y >= 0.0F && at.x + size.x <= display.x && at.y + size.y <= display.y;
+}
+
+ImVec2 on_screen(ImVec2 at, ImVec2 size) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    return {within(at.x, 0.0F, display.x - size.x), within(at.y, 0.0F, display.y - size.y)};
+}
+
+/// Beside `low` … `high`: beneath or to the right first, then where there is room.
+ImVec2 place(const Frame& frame, ImVec2 low, ImVec2 high, ImVec2 size, Beside first) {
+    const float gap = frame.px(kTooltipGap);
+    const ImVec2 below{low.x, high.y + gap};
+    const ImVec2 above{low.x, low.y - gap - size.y};
+    const ImVec2 right{high.x + gap, low.y};
+    const ImVec2 left{low.x - gap - size.x, low.y};
+    const bool beneath = first == Beside::below;
+    const ImVec2 order[] = {beneath ? below : right, beneath ? above : left,
+                            beneath ? right : below, beneath ? left : above};
+    for (const ImVec2 at : order) {
+        const bool vertical = at.y != low.y;
+        const ImVec2 inside = on_screen(at, size);
+        const ImVec2 slid = vertical ? ImVec2{inside.x, at.y} : ImVec2{at.x, inside.y};
+        if (fits(slid, size)) return slid;
+    }
+    return on_screen(order[0], size);
+}
+
+void draw_words(const Frame& frame, const Text& text) {
+    ImGui::PushTextWrapPos(frame.px(kWrap) + padding(frame).x);
+    if (!text.heading.empty()) ImGui::TextUnformatted(text.heading.c_str());
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(frame.theme.muted));
+    if (!text.words.empty()) ImGui::TextUnformatted(text.words.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopTextWrapPos();
+}
+
+void draw_tooltip(const Frame& frame, ImVec2 low, ImVec2 high, Beside first, const Text& text) {
+    ImGui::SetNextWindowPos(place(frame, low, high, size_of(frame, text), first));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding(frame));
+    ImGui::BeginTooltip();
+    draw_words(frame, text);
+    ImGui::EndTooltip();
+    ImGui::PopStyleVar();
+}
+
+bool is_wanted(const Frame& frame, const Text& text) {
+    if (frame.quiet || (text.heading.empty() && text.words.empty())) return false;
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return false;
+    return !ImGui::IsItemActive();  // it would cover the value while a slider is pulled
+}
+
 }  // namespace
+
+std::size_t code_points(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    }));
+}
 
 ImU32 to_u32(view::Color color, double alpha) {
     return IM_COL32(color.r, color.g, color.b, std::lround(color.a * alpha));
@@ -162,6 +243,43 @@ void wrapped_words(const Frame& frame, const view::Font& font, Color color, std:
         frame.painter.text(font, at, color, line);
         at.y += font.px;
     }
+}
+
+void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
+                    const std::string& heading, const std::string& words) {
+    const Text text{heading, words};
+    if (is_wanted(frame, text)) draw_tooltip(frame, low, high, first, text);
+}
+
+void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& words) {
+    if (frame.quiet) return;
+    const ImVec2 at = ImGui::GetMousePos();
+    const float away = frame.px(kPointer);
+    draw_tooltip(frame, {at.x - away, at.y - away}, {at.x + away, at.y + away}, Beside::below,
+                 {heading, words});
+}
+
+void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {
+    const ImVec2 low = ImGui::GetItemRectMin();
+    const ImVec2 high = ImGui::GetItemRectMax();
+    if (high.y - low.y <= frame.px(kControl))
+        return tooltip_beside(frame, low, high, Beside::below, heading, words);
+    const ImVec2 at = ImGui::GetMousePos();
+    const float away = frame.px(kPointer);
+    tooltip_beside(frame, {at.x - away, at.y - away}, {at.x + away, at.y + away}, Beside::right,
+                   heading, words);
+}
+
+void still_field(const Frame& frame, const view::Font& font, std::string_view text,
+                 std::string_view hint) {
+    if (!frame.still) return;
+    const ImVec2 low = ImGui::GetItemRectMin();
+    const ImVec2 high = ImGui::GetItemRectMax();
+    const float pad = ImGui::GetStyle().FramePadding.x;
+    draw_box(frame, low, high, frame.theme.raised);
+    draw_text_in(frame, font, {low.x + pad, low.y}, {high.x - pad, high.y}, Align::left,
+                 text.empty() ? frame.theme.muted : frame.theme.text,
+                 fit_text(frame, font, text.empty() ? hint : text, high.x - low.x - 2 * pad));
 }
 
 }  // namespace attn::ui

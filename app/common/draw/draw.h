@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/common/draw/frame.h"
 #include "app/common/painter.h"
@@ -28,12 +30,30 @@ std::string fit_text(const Frame& frame, const view::Font& font, std::string_vie
 std::string_view cut_text(const Frame& frame, const view::Font& font, std::string_view text,
                           float width);
 
+std::size_t code_points(std::string_view text);
 /// `text`, or its beginning and end around a "…" when it has more than `most` characters.
 std::string middle_ellipsis(std::string_view text, std::size_t most);
 
 /// Text turned about its left middle, which stands at `at`; up is negative.
 void draw_rotated_text(const Frame& frame, const view::Font& font, view::Point at, float degrees,
                        view::Color color, std::string_view text);
+
+/// Words along a line that do not touch each other: those that come first have their place.
+class TakenSpans {
+  public:
+    explicit TakenSpans(float gap) : gap_(gap) {}
+    /// False where something stands there already.
+    bool take(float from, float to) {
+        for (const auto& [low, high] : taken_)
+            if (from < high + gap_ && to > low - gap_) return false;
+        taken_.emplace_back(from, to);
+        return true;
+    }
+
+  private:
+    float gap_;
+    std::vector<std::pair<float, float>> taken_;
+};
 
 /// An arrow "→" with a thin shaft.
 void draw_arrow(const Frame& frame, view::Point from, view::Point to, view::Color color,

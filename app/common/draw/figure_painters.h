@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "app/common/painter.h"
@@ -13,27 +14,56 @@ class PassingPainter : public view::Painter {
   public:
     explicit PassingPainter(view::Painter& to) : to_(to) {}
 
-    view::Point text_size(const view::Font& font, std::string_view text) override;
+    view::Point text_size(const view::Font& font, std::string_view text) override {
+        return to_.text_size(font, text);
+    }
     void text(const view::Font& font, view::Point at, view::Color color,
-              std::string_view text) override;
-    void rect(view::Point low, view::Point high, view::Color fill, float radius) override;
+              std::string_view text) override {
+        const view::Point size = text_size(font, text);
+        if (admits(at, {at.x + size.x, at.y + size.y})) to_.text(font, at, color, text);
+    }
+    void rect(view::Point low, view::Point high, view::Color fill, float radius) override {
+        if (admits(low, high)) to_.rect(low, high, fill, radius);
+    }
     void outline(view::Point low, view::Point high, view::Color color, float thickness,
-                 float radius) override;
-    void gradient(view::Point low, view::Point high, std::span<const view::Color> colors) override;
-    void line(view::Point from, view::Point to, view::Color color, float thickness) override;
-    void polyline(std::span<const view::Point> points, view::Color color, float thickness) override;
-    void polygon(std::span<const view::Point> corners, view::Color fill) override;
+                 float radius) override {
+        if (admits(low, high)) to_.outline(low, high, color, thickness, radius);
+    }
+    void gradient(view::Point low, view::Point high, std::span<const view::Color> colors) override {
+        if (admits(low, high)) to_.gradient(low, high, colors);
+    }
+    void line(view::Point from, view::Point to, view::Color color, float thickness) override {
+        const std::array<view::Point, 2> ends{from, to};
+        if (admits(ends, thickness)) to_.line(from, to, color, thickness);
+    }
+    void polyline(std::span<const view::Point> points, view::Color color,
+                  float thickness) override {
+        if (admits(points, thickness)) to_.polyline(points, color, thickness);
+    }
+    void polygon(std::span<const view::Point> corners, view::Color fill) override {
+        if (admits(corners)) to_.polygon(corners, fill);
+    }
     void band(std::span<const view::Point> upper, std::span<const view::Point> lower,
-              view::Color fill) override;
-    void circle(view::Point middle, float radius, view::Color fill) override;
-    void ring(view::Point middle, float radius, view::Color color, float thickness) override;
+              view::Color fill) override {
+        if (admits(upper) || admits(lower)) to_.band(upper, lower, fill);
+    }
+    void circle(view::Point middle, float radius, view::Color fill) override {
+        if (admits({&middle, 1}, radius)) to_.circle(middle, radius, fill);
+    }
+    void ring(view::Point middle, float radius, view::Color color, float thickness) override {
+        if (admits({&middle, 1}, radius + thickness)) to_.ring(middle, radius, color, thickness);
+    }
     void image(const view::Picture& picture, view::Point low, view::Point high,
-               const view::Part& part) override;
-    void push_clip(view::Point low, view::Point high) override;
-    void pop_clip() override;
-    void push_rotation(view::Point about, float degrees) override;
-    void pop_rotation() override;
-    Index most_cells() const override;
+               const view::Part& part) override {
+        if (admits(low, high)) to_.image(picture, low, high, part);
+    }
+    void push_clip(view::Point low, view::Point high) override { to_.push_clip(low, high); }
+    void pop_clip() override { to_.pop_clip(); }
+    void push_rotation(view::Point about, float degrees) override {
+        to_.push_rotation(about, degrees);
+    }
+    void pop_rotation() override { to_.pop_rotation(); }
+    Index most_cells() const override { return to_.most_cells(); }
 
   protected:
     /// Before anything is drawn within low … high: whether it is to be drawn at all.

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/common/draw/fonts.h"
 #include "app/common/painter.h"
@@ -35,6 +38,11 @@ struct Frame {
     float px(float units) const { return units * scale; }
     float text_width(const view::Font& font, std::string_view text) const {
         return painter.text_size(font, text).x;
+    }
+    float widest(const view::Font& font, const std::vector<std::string>& words) const {
+        float width = 0.0F;
+        for (const std::string& word : words) width = std::max(width, text_width(font, word));
+        return width;
     }
     /// A figure of the canvas alone: nothing around it is drawn, and nothing in it is scrolled.
     bool is_canvas_alone() const { return still && &around != &painter; }

@@ -1,11 +1,15 @@
 #include "app/common/draw/grid.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <variant>
+#include <vector>
 
+#include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/lens.h"
+#include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 
 namespace attn::ui {
@@ -13,27 +17,13 @@ namespace {
 
 using view::GridView;
 
-struct Place {
-    Index row = 0;
-    Index column = 0;
-};
-
 const char* operand_key(const OperandId& id) {
     return std::visit([](auto which) { return info(which).key.data(); }, id);
 }
 
-/// The cell under the pointer; the button over the cells is the last item.
-std::optional<Place> pointed_cell(const GridView& grid, const GridPlace& place) {
-    if (!ImGui::IsItemHovered()) return std::nullopt;
-    const ImVec2 mouse = ImGui::GetMousePos();
-    const auto row = static_cast<Index>((mouse.y - place.origin.y) / place.cell.y);
-    const auto column = static_cast<Index>((mouse.x - place.origin.x) / place.cell.x);
-    if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return std::nullopt;
-    return Place{row, column};
-}
-
 /// Clear of the cell's neighbours: they are what it is compared with.
-void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& frame, Place at) {
+void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& frame,
+                  large::Cell at) {
     const std::string& row = grid.row_labels[static_cast<std::size_t>(at.row)];
     const std::string& column = grid.column_labels[static_cast<std::size_t>(at.column)];
     const view::CellView& cell = grid.at(at.row, at.column);
@@ -47,7 +37,7 @@ void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& fra
                    grid.title + "[" + row + ", " + column + "] = " + value + masked, grid.tooltip);
 }
 
-GridResult done_at(const GridView& grid, Place at) {
+GridResult done_at(const GridView& grid, large::Cell at) {
     GridResult result{grid.ref(at.row, at.column)};
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) result.clicked = result.hovered;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) result.edited = result.hovered;
@@ -55,7 +45,7 @@ GridResult done_at(const GridView& grid, Place at) {
 }
 
 /// The border between lit cells and the rest.
-void outline_lit(const GridCanvas& canvas, Place at, view::Color color, float thickness) {
+void outline_lit(const GridCanvas& canvas, large::Cell at, view::Color color, float thickness) {
     const GridView& grid = canvas.grid;
     const auto lit = [&](Index row, Index column) {
         return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
@@ -72,7 +62,218 @@ void outline_lit(const GridCanvas& canvas, Place at, view::Color color, float th
     edge(at.row, at.column + 1, {b.x, a.y}, b);
 }
 
+// ---- labels
+
+constexpr float kTitleHeight = 24.0F;  // design units
+constexpr float kRoomyCell = 56.0F;
+constexpr float kBeforeSides = 8;   // between a grid and the first column at its right
+constexpr float kBetweenSides = 4;  // between these columns
+
+void draw_title(const GridCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const GridMargins margins = grid_margins(canvas.grid, frame, canvas.place.cell);
+    const float y = canvas.place.origin.y - margins.top;
+    const ImVec2 at{canvas.place.origin.x, y};
+    frame.painter.text(frame.fonts.strong, at, frame.theme.role(canvas.grid.role),
+                       canvas.grid.title);
+    const float after = frame.text_width(frame.fonts.strong, canvas.grid.title) + frame.px(8);
+    const float drop = frame.fonts.strong.px - frame.fonts.small.px;
+    frame.painter.text(frame.fonts.small, {at.x + after, y + drop}, frame.theme.muted,
+                       canvas.grid.shape);
+}
+
+const Font& side_font(const Frame& frame, float cell_height) {
+    return cell_height >= frame.px(kRoomyCell) ? frame.fonts.digits : frame.fonts.digits_small;
+}
+
+/// What stands below the cells: the ends of the colour bar, or the legend.
+float foot_width(const GridView& grid, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    if (!grid.legend.empty()) return frame.widest(font, grid.legend);
+    return frame.text_width(font, grid.low_label) + frame.text_width(font, grid.high_label) +
+           frame.px(8);
+}
+
+/// One number and, behind it, its bar.
+void draw_side_cell(const GridCanvas& canvas, const view::SideVector& side, std::size_t row,
+                    ImVec2 low, ImVec2 high) {
+    const Frame& frame = canvas.frame;
+    if (row < side.bars.size() && side.bars[row] > 0.0) {
+        const float inset = std::max(1.0F, (high.y - low.y) * 0.15F);
+        const auto share = static_cast<float>(std::min(side.bars[row], 1.0));
+        frame.painter.rect({low.x, low.y + inset},
+                           {low.x + (high.x - low.x) * share, high.y - inset},
+                           view::translucent(frame.theme.role(side.role), 0.35), frame.px(2));
+    }
+    const Font& font = side_font(frame, canvas.place.cell.y);
+    if (font.px > canvas.place.cell.y) return;
+    draw_text_in(frame, font, low, {high.x - frame.px(4), high.y}, Align::right, frame.theme.text,
+                 side.cells[row]);
+}
+
+void point_at_side(const GridCanvas& canvas, const view::SideVector& side, ImVec2 low,
+                   ImVec2 high) {
+    ImGui::SetCursorScreenPos({low.x, low.y - canvas.frame.px(kLabelHeight)});
+    ImGui::PushID(side.title.c_str());
+    ImGui::InvisibleButton("side",
+                           {high.x - low.x, high.y - low.y + canvas.frame.px(kLabelHeight)});
+    const float y = ImGui::GetMousePos().y;
+    const auto row = static_cast<std::ptrdiff_t>((y - low.y) / canvas.place.cell.y);
+    const bool on_row = y >= low.y && row < std::ssize(side.cell_tips);
+    tooltip(canvas.frame, side.title,
+            on_row ? side.cell_tips[static_cast<std::size_t>(row)] : side.tooltip);
+    ImGui::PopID();
+}
+
+AxisLabels rows_of(const GridView& grid, float pitch) {
+    AxisLabels labels{grid.row_labels, pitch, grid.row_role, {}, grid.focus_row};
+    if (grid.selected) labels.selected = grid.selected->first;
+    return labels;
+}
+
+AxisLabels columns_of(const GridView& grid, float pitch) {
+    AxisLabels labels{grid.column_labels, pitch, grid.column_role, {}, grid.focus_column};
+    if (grid.selected) labels.selected = grid.selected->second;
+    return labels;
+}
+
+// ---- groups of columns
+
+// Design units.
+constexpr float kTick = 6.0F;     // how far a border stands out over the cells
+constexpr float kMark = 3.0F;     // over the columns of the head on the canvas
+constexpr float kNarrow = 24.0F;  // borders of narrower groups are faint
+
+/// Where the columns of a group begin and end.
+struct Span {
+    float left, right;
+};
+Span span_of(const GridCanvas& canvas, std::size_t group) {
+    const auto& groups = canvas.grid.groups;
+    const bool last = group + 1 == groups.size();
+    return {canvas.corner(0, groups[group].first).x,
+            canvas.corner(0, last ? canvas.grid.columns : groups[group + 1].first).x};
+}
+
+void draw_group_borders(const GridCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const float top = canvas.place.origin.y;
+    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
+        const Span span = span_of(canvas, n);
+        const bool narrow = span.right - span.left < frame.px(kNarrow);
+        const view::Color color = translucent(frame.theme.text, narrow ? 0.35 : 0.8);
+        if (n > 0)
+            frame.painter.line({span.left, top - frame.px(kTick)}, {span.left, canvas.end().y},
+                               color, frame.px(1));
+        if (canvas.grid.groups[n].shown)
+            frame.painter.rect({span.left, top - frame.px(kMark)}, {span.right, top},
+                               frame.theme.accent);
+    }
+}
+
+void draw_group_labels(const GridCanvas& canvas, float foot) {
+    const Frame& frame = canvas.frame;
+    const Font& font = frame.fonts.small;
+    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
+        const view::ColumnGroup& group = canvas.grid.groups[n];
+        const Span span = span_of(canvas, n);
+        const float room = span.right - span.left - frame.px(4);
+        const std::string number = group.label.substr(group.label.rfind(' ') + 1);
+        const bool fits = frame.text_width(font, group.label) <= room;
+        if (!fits && frame.text_width(font, number) > room) continue;
+        draw_text_in(frame, font, {span.left, foot - frame.px(kLabelHeight)}, {span.right, foot},
+                     Align::center, group.shown ? frame.theme.accent : frame.theme.muted,
+                     fits ? group.label : number);
+    }
+}
+
+// ---- the colour bar
+
+// Enough steps that no edge is seen.
+constexpr int kBarSteps = 32;
+
+// Design units.
+constexpr float kTickHeight = 2.0F;  // beyond the bar, above and below
+constexpr float kLabelAir = 6.0F;
+constexpr float kLeastBar = 120.0F;  // beside which there is room for a switch
+constexpr float kWidestBar = 320.0F;
+constexpr float kSwitchGap = 16.0F;
+
+/// The bar without its words.
+struct Bar {
+    ImVec2 low;
+    float width = 0.0F;
+};
+
+void draw_ticks(const GridCanvas& canvas, const Bar& bar) {
+    const Frame& frame = canvas.frame;
+    for (const view::BarTick& tick : canvas.grid.ticks) {
+        const float x = std::round(bar.low.x + bar.width * static_cast<float>(tick.position));
+        const ImVec2 low{x, bar.low.y - frame.px(kTickHeight)};
+        const ImVec2 high{x, bar.low.y + frame.px(kBarHeight + kTickHeight)};
+        frame.painter.line(low, high, frame.theme.background, frame.px(3));  // on bright colours
+        frame.painter.line(low, high, frame.theme.text, frame.px(1));
+    }
+}
+
+/// The ends, then the marks between them that stay clear of what is there.
+void draw_bar_labels(const GridCanvas& canvas, const Bar& bar) {
+    const Frame& frame = canvas.frame;
+    const Font& font = frame.fonts.digits_small;
+    const float y = bar.low.y + frame.px(kBarHeight + kTickHeight);
+    TakenSpans taken(frame.px(kLabelAir));
+    const auto put = [&](float x, const std::string& words) {
+        if (taken.take(x, x + frame.text_width(font, words)))
+            frame.painter.text(font, {x, y}, frame.theme.muted, words);
+    };
+    put(bar.low.x, canvas.grid.low_label);
+    put(bar.low.x + bar.width - frame.text_width(font, canvas.grid.high_label),
+        canvas.grid.high_label);
+    for (const view::BarTick& tick : canvas.grid.ticks)
+        put(bar.low.x + bar.width * static_cast<float>(tick.position) -
+                frame.text_width(font, tick.label) / 2,
+            tick.label);
+}
+
+void draw_legend(const GridCanvas& canvas, ImVec2 at) {
+    const Font& font = canvas.frame.fonts.digits_small;
+    for (const std::string& line : canvas.grid.legend) {
+        canvas.frame.painter.text(font, at, canvas.frame.theme.muted, line);
+        at.y += font.px * 1.25F;
+    }
+}
+
+constexpr const char* kSwitchWords = "by row";
+
+/// The room that the switch for rows takes beside the bar; 0 where there is none.
+float switch_room(const GridCanvas& canvas, float width) {
+    const Frame& frame = canvas.frame;
+    if (!canvas.grid.rows_scaled || frame.is_canvas_alone()) return 0.0F;
+    const float room = toggle_width(frame, kSwitchWords) + frame.px(kSwitchGap);
+    return width - room >= frame.px(kLeastBar) ? room : 0.0F;
+}
+
+/// Right of the bar.
+std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
+    const Frame& frame = canvas.frame;
+    ImGui::SetCursorScreenPos(
+        {bar.low.x + bar.width + frame.px(kSwitchGap), bar.low.y - frame.px(kBarGap)});
+    return toggle(frame, "rows", kSwitchWords, *canvas.grid.rows_scaled,
+                  {"Colours by row",
+                   "on: the largest weight of each row has the full colour, so that rows "
+                   "compare by their shape; off: the full colour is a weight of 1"});
+}
+
 }  // namespace
+
+std::optional<large::Cell> cell_under_pointer(const GridView& grid, const GridPlace& place) {
+    const ImVec2 mouse = ImGui::GetMousePos();
+    if (mouse.x < place.origin.x || mouse.y < place.origin.y) return std::nullopt;
+    const auto row = static_cast<Index>((mouse.y - place.origin.y) / place.cell.y);
+    const auto column = static_cast<Index>((mouse.x - place.origin.x) / place.cell.x);
+    if (row >= grid.rows || column >= grid.columns) return std::nullopt;
+    return large::Cell{row, column};
+}
 
 void draw_marks(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
@@ -111,7 +312,7 @@ GridResult draw_grid(const GridView& grid, const Fade& fade, const GridPlace& pl
     ImGui::SetCursorScreenPos(place.origin);
     ImGui::InvisibleButton("cells",
                            {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
-    const std::optional<Place> at = pointed_cell(grid, place);
+    const auto at = ImGui::IsItemHovered() ? cell_under_pointer(grid, place) : std::nullopt;
     if (at && !needs_lens(grid, place, frame)) cell_tooltip(grid, place, frame, *at);
     GridResult result = at ? done_at(grid, *at) : GridResult{};
     draw_cells(canvas, fade);
@@ -122,6 +323,86 @@ GridResult draw_grid(const GridView& grid, const Fade& fade, const GridPlace& pl
     ImGui::PopID();
     ImGui::PopID();
     return result;
+}
+
+void draw_row_labels(const GridCanvas& canvas, float right) {
+    draw_row_labels(rows_of(canvas.grid, canvas.place.cell.y), canvas.frame, right,
+                    canvas.place.origin.y);
+}
+
+void draw_column_labels(const GridCanvas& canvas, float foot) {
+    if (!canvas.grid.groups.empty()) return draw_group_labels(canvas, foot);
+    draw_column_labels(columns_of(canvas.grid, canvas.place.cell.x), canvas.frame,
+                       canvas.place.origin.x, foot);
+}
+
+float side_width(const view::SideVector& side, const Frame& frame, float cell_height) {
+    return std::max(frame.widest(side_font(frame, cell_height), side.cells),
+                    frame.text_width(frame.fonts.small, side.title)) +
+           frame.px(12);
+}
+
+GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell) {
+    GridMargins margins;
+    margins.left = row_labels_width(rows_of(grid, cell.y), frame);
+    margins.top = frame.px(kTitleHeight) + column_labels_height(columns_of(grid, cell.x), frame);
+    for (const view::SideVector& side : grid.sides)
+        margins.right += side_width(side, frame, cell.y) +
+                         frame.px(margins.right == 0.0F ? kBeforeSides : kBetweenSides);
+    margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px * 1.5F;
+    const float title = frame.text_width(frame.fonts.strong, grid.title) + frame.px(8) +
+                        frame.text_width(frame.fonts.small, grid.shape);
+    margins.width = std::max(title, foot_width(grid, frame));
+    return margins;
+}
+
+void draw_labels(const GridCanvas& canvas) {
+    draw_title(canvas);
+    draw_row_labels(canvas, canvas.place.origin.x);
+    draw_column_labels(canvas, canvas.place.origin.y);
+}
+
+void draw_sides(const GridCanvas& canvas, float room) {
+    const Frame& frame = canvas.frame;
+    const float head = frame.px(kLabelHeight);
+    const float end = canvas.end().x + room;
+    float x = canvas.end().x + frame.px(kBeforeSides);
+    const bool readable = side_font(frame, canvas.place.cell.y).px <= canvas.place.cell.y;
+    for (const view::SideVector& side : canvas.grid.sides) {
+        if (side.bars.empty() && !readable)
+            continue;  // no room for its numbers, and it has nothing else
+        const float right = x + side_width(side, frame, canvas.place.cell.y);
+        if (right > end) return;
+        const float top = canvas.place.origin.y;
+        draw_text_in(frame, frame.fonts.small, {x, top - head}, {right - frame.px(4), top},
+                     Align::right, frame.theme.role(side.role), side.title);
+        for (std::size_t row = 0; row < side.cells.size(); ++row) {
+            const float y = canvas.corner(static_cast<Index>(row), 0).y;
+            draw_side_cell(canvas, side, row, {x, y}, {right, y + canvas.place.cell.y});
+        }
+        point_at_side(canvas, side, {x, top}, {right, canvas.end().y});
+        x = right + frame.px(kBetweenSides);
+    }
+}
+
+std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width) {
+    if (!canvas.grid.legend.empty()) {
+        draw_legend(canvas, low);
+        return std::nullopt;
+    }
+    const Frame& frame = canvas.frame;
+    const float room = switch_room(canvas, width);
+    const Bar bar{low, std::min(width - room, frame.px(kWidestBar))};
+    const auto by_row = room > 0.0F ? draw_row_switch(canvas, bar) : std::nullopt;
+    std::vector<view::Color> colors;
+    for (int step = 0; step <= kBarSteps; ++step)
+        colors.push_back(color_at(canvas.grid.range.scale, static_cast<double>(step) / kBarSteps,
+                                  frame.theme.name));
+    frame.painter.gradient(bar.low, {bar.low.x + bar.width, bar.low.y + frame.px(kBarHeight)},
+                           colors);
+    draw_ticks(canvas, bar);
+    draw_bar_labels(canvas, bar);
+    return by_row;
 }
 
 }  // namespace attn::ui

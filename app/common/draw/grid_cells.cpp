@@ -22,11 +22,7 @@ constexpr float kHatch = 10.0F;        // design units between the lines of a ma
 constexpr double kHatchAlone = 0.4;    // how strong they are
 constexpr double kHatchBehind = 0.18;  // behind a number, which they must not strike through
 
-int cell_chars(std::string_view text) {
-    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
-}
+int cell_chars(std::string_view text) { return static_cast<int>(code_points(text)); }
 
 int chars_before_point(std::string_view text) { return cell_chars(text.substr(0, text.find('.'))); }
 
@@ -139,15 +135,21 @@ Color fill_of(const GridCanvas& canvas, const Fade& fade, std::size_t n) {
     return is_lit(canvas.grid, n) ? now : blend(now, base, kUnlit);
 }
 
+/// Calls `draw(n, top left)` for each cell, row by row.
+template <class Draw>
+void for_cells(const GridCanvas& canvas, Draw draw) {
+    std::size_t n = 0;
+    for (Index row = 0; row < canvas.grid.rows; ++row)
+        for (Index column = 0; column < canvas.grid.columns; ++column)
+            draw(n++, canvas.corner(row, column));
+}
+
 void fill_rectangles(const GridCanvas& canvas, const Fade& fade) {
     const float gap = canvas.place.cell.x >= canvas.frame.px(14) ? canvas.frame.px(1) : 0.0F;
-    for (Index row = 0; row < canvas.grid.rows; ++row)
-        for (Index column = 0; column < canvas.grid.columns; ++column) {
-            const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
-            const ImVec2 low = canvas.corner(row, column);
-            const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
-            canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
-        }
+    for_cells(canvas, [&](std::size_t n, ImVec2 low) {
+        const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
+        canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
+    });
 }
 
 view::Image picture(const GridCanvas& canvas, const Fade& fade) {
@@ -336,13 +338,10 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
     const bool many = canvas.grid.rows * canvas.grid.columns > canvas.frame.painter.most_cells();
     many ? fill_picture(canvas, fade) : fill_rectangles(canvas, fade);
     const NumberSetting setting = set_numbers(canvas.grid, canvas.place, canvas.frame);
-    for (Index row = 0; row < canvas.grid.rows; ++row)
-        for (Index column = 0; column < canvas.grid.columns; ++column) {
-            const auto n = static_cast<std::size_t>(row * canvas.grid.columns + column);
-            const ImVec2 low = canvas.corner(row, column);
-            draw_look(canvas, canvas.grid.cells[n], low, setting.fits);
-            if (setting.fits) draw_number(canvas, setting, n, low);
-        }
+    for_cells(canvas, [&](std::size_t n, ImVec2 low) {
+        draw_look(canvas, canvas.grid.cells[n], low, setting.fits);
+        if (setting.fits) draw_number(canvas, setting, n, low);
+    });
     if (!setting.fits) draw_some_numbers(canvas);
 }
 

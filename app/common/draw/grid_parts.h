@@ -19,12 +19,11 @@ struct GridCanvas {
     ImVec2 end() const { return corner(grid.rows, grid.columns); }
 };
 
+std::optional<large::Cell> cell_under_pointer(const view::GridView& grid, const GridPlace& place);
+
 void draw_cells(const GridCanvas& canvas, const Fade& fade);  // fills, numbers, special looks
 void draw_marks(const GridCanvas& canvas);                    // lit sources, the selected cell
 void draw_labels(const GridCanvas& canvas);                   // title, shape, tokens
-/// Borders of joined heads over the cells, and their names above `foot`, in the place of column labels.
-void draw_group_borders(const GridCanvas& canvas);
-void draw_group_labels(const GridCanvas& canvas, float foot);
 /// The scale of its colours, or its legend, from `low` on. Returns what the switch for colours by row was set to.
 std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width);
 /// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.
@@ -35,9 +34,7 @@ void draw_column_labels(const GridCanvas& canvas, float foot);
 float side_width(const view::SideVector& side, const Frame& frame, float cell_height);
 
 // Design units.
-inline constexpr float kTitleHeight = 24.0F;
 inline constexpr float kLabelHeight = 20.0F;
-inline constexpr float kRoomyCell = 56.0F;
 inline constexpr float kBarHeight = 6.0F;
 inline constexpr float kBarGap = 8.0F;
 

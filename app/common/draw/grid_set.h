@@ -9,16 +9,11 @@
 
 namespace attn::ui {
 
-/// Where matrices of one cell size stand beside and under each other within low … high: in as many columns as give the
-/// largest cells.
-std::vector<GridPlace> place_grids(std::span<const view::GridView> grids, ImVec2 low, ImVec2 high,
-                                   const Frame& frame);
-
 /// What is done with one of several matrices.
 struct GridSetResult : GridResult {
     std::size_t grid = 0;  // which of them
 };
-/// All of them, placed so, with their lens. `cursor`: a cell that is outlined in each of them.
+/// All of them, of one cell size, beside and under each other within low … high, with their lens. `cursor`: a cell that is outlined in each of them.
 GridSetResult draw_grid_set(std::span<const view::GridView> grids, ImVec2 low, ImVec2 high,
                             const Frame& frame, const std::optional<large::Cell>& cursor = {});
 

@@ -1,13 +1,16 @@
 #include "app/common/draw/inspector.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <vector>
 
 #include "app/common/colormap.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/inspector_table.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
@@ -218,6 +221,250 @@ std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& fr
         wrapped_words(frame, frame.fonts.digits, frame.theme.muted, view.formula);
     ImGui::Dummy({0.0F, frame.px(4)});
     return pointed;
+}
+
+// ---- the table
+
+using view::InspectorTable;
+using view::TableCell;
+using view::TableRow;
+
+// Design units.
+constexpr float kRow = 20.0F;
+constexpr float kLeastLabel = 44.0F;        // or a spare column goes
+constexpr float kInspectorTableGap = 8.0F;  // before each column
+constexpr float kInset = 6.0F;              // of the words within a shaded row
+constexpr float kLeastRows = 6.0F;          // that are worth a scroll of their own
+constexpr std::size_t kMostWhole = 16;      // rows that are never scrolled but with all around them
+constexpr float kBar = 3.0F;  // height of a bar: beneath the numbers, which stay readable
+
+/// What stands left and right of the point, over all rows.
+struct Column {
+    float before = 0.0F;
+    float after = 0.0F;
+    float width = 0.0F;
+};
+
+/// Numbers without a point, and words, end where the column does.
+std::size_t point_of(const std::string& text) { return text.find('.'); }
+
+void widen(Column& column, const std::string& text, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    const std::size_t point = point_of(text);
+    column.width = std::max(column.width, frame.text_width(font, text));
+    if (point == text.npos) return;
+    column.before = std::max(column.before, frame.text_width(font, text.substr(0, point)));
+    column.after = std::max(column.after, frame.text_width(font, text.substr(point)));
+    column.width = std::max(column.width, column.before + column.after);
+}
+
+std::vector<Column> measure(const InspectorTable& table, const Frame& frame) {
+    std::vector<Column> columns(table.columns.size());
+    const auto add = [&](const TableRow& row) {
+        for (std::size_t n = 0; n < columns.size(); ++n)
+            widen(columns[n], row.cells[n].text, frame);
+    };
+    for (std::size_t n = 0; n < columns.size(); ++n)
+        columns[n].width = frame.text_width(frame.fonts.small, table.columns[n].title);
+    std::ranges::for_each(table.rows, add);
+    if (table.total) add(*table.total);
+    return columns;
+}
+
+/// A table at its place: the columns end at `right`.
+struct Placed {
+    const InspectorTable& table;
+    const std::vector<Column>& columns;
+    const Frame& frame;
+    float left = 0.0F;
+    float right = 0.0F;
+
+    float row() const { return frame.px(kRow); }
+    /// Where column n begins.
+    float start(std::size_t n) const {
+        float x = right - frame.px(kInset);
+        for (std::size_t at = n; at < columns.size(); ++at) x -= columns[at].width;
+        return x - frame.px(kInspectorTableGap) * static_cast<float>(columns.size() - 1 - n);
+    }
+};
+
+void draw_label(const Placed& at, float y, const std::string& label, view::Color color) {
+    const float low = at.left + at.frame.px(kInset);
+    const float room = at.start(0) - at.frame.px(kInspectorTableGap) - low;
+    const Font& font = at.frame.fonts.small;
+    const std::string shown = middle_ellipsis(label, view::kMostNamed);
+    draw_text_in(at.frame, font, {low, y}, {low + room, y + at.row()}, Align::left, color,
+                 fit_text(at.frame, font, shown, room));
+}
+
+/// Left of where the text begins, so that its point stands under the others'.
+float text_start(const Column& column, float low, const std::string& text, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    const std::size_t point = point_of(text);
+    const float end = low + column.width;
+    if (point == text.npos) return end - frame.text_width(font, text);
+    return end - column.after - frame.text_width(font, text.substr(0, point));
+}
+
+/// A linked number: underlined while the pointer is on it, a click goes there.
+void follow(const TableCell& cell, view::Point low, view::Point high, const Frame& frame,
+            std::optional<CellRef>& hovered, view::Actions& out) {
+    if (!cell.link || !ImGui::IsWindowHovered()) return;
+    if (!ImGui::IsMouseHoveringRect({low.x, low.y}, {high.x, high.y})) return;
+    hovered = *cell.link;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    const float line = high.y - frame.px(3);
+    frame.painter.line({low.x, line}, {high.x, line}, frame.theme.accent, frame.px(1));
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{*cell.link});
+}
+
+/// Of shares in their role's colour; what has a sign in the colours of signs.
+view::Color bar_color(const InspectorTable& table, double bar, const view::Theme& theme) {
+    if (table.columns.back().role == Role::weight) return theme.role(Role::weight);
+    const view::ColorRange range{ColorScale::diverging, -1.0, 1.0};
+    return view::color_of(range, bar < 0.0 ? -1.0 : 1.0, theme.name);
+}
+
+void draw_background(const Placed& at, float y, const TableRow& row) {
+    const view::Theme& theme = at.frame.theme;
+    const view::Point low{at.left, y};
+    const view::Point high{at.right, y + at.row()};
+    if (row.chosen) at.frame.painter.rect(low, high, theme.raised);
+    if (row.bar != 0.0) {
+        const double share = std::min(std::abs(row.bar), 1.0);
+        const float foot = high.y - at.frame.px(1);
+        at.frame.painter.rect({low.x, foot - at.frame.px(kBar)},
+                              {low.x + (high.x - low.x) * static_cast<float>(share), foot},
+                              bar_color(at.table, row.bar, theme));
+    }
+    if (row.chosen) at.frame.painter.rect(low, {low.x + at.frame.px(2), high.y}, theme.accent);
+}
+
+void draw_row(const Placed& at, float y, const TableRow& row, std::optional<CellRef>& hovered,
+              view::Actions& out) {
+    const view::Theme& theme = at.frame.theme;
+    draw_background(at, y, row);
+    draw_label(at, y, row.label, row.muted ? theme.muted : theme.text);
+    for (std::size_t n = 0; n < row.cells.size(); ++n) {
+        const TableCell& cell = row.cells[n];
+        if (cell.text.empty()) continue;
+        const float low = at.start(n);
+        const float x = text_start(at.columns[n], low, cell.text, at.frame);
+        const view::Color color = row.muted   ? theme.muted
+                                  : cell.role ? theme.role(*cell.role)
+                                              : theme.text;
+        const Font& font = at.frame.fonts.digits_small;
+        const float width = at.frame.text_width(font, cell.text);
+        draw_text_in(at.frame, font, {x, y}, {x + width, y + at.row()}, Align::left, color,
+                     cell.text);
+        follow(cell, {x, y}, {x + width, y + at.row()}, at.frame, hovered, out);
+    }
+}
+
+void draw_header(const Placed& at, float y) {
+    const view::Theme& theme = at.frame.theme;
+    draw_label(at, y, at.table.label, theme.muted);
+    for (std::size_t n = 0; n < at.columns.size(); ++n) {
+        const view::TableColumn& column = at.table.columns[n];
+        const float low = at.start(n);
+        draw_text_in(at.frame, at.frame.fonts.small, {low, y},
+                     {low + at.columns[n].width, y + at.row()}, Align::right,
+                     column.role ? theme.role(*column.role) : theme.muted, column.title);
+    }
+    at.frame.painter.line({at.left, y + at.row()}, {at.right, y + at.row()}, theme.line,
+                          at.frame.px(1));
+}
+
+/// Scrolls once to a row that was just chosen, and not again: the wheel is the person's.
+void keep_chosen_in_sight(const InspectorTable& table, float row, float height) {
+    const auto chosen = std::ranges::find_if(table.rows, &TableRow::chosen);
+    if (chosen == table.rows.end()) return;
+    const auto n = static_cast<int>(chosen - table.rows.begin());
+    int* const seen = ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("chosen row"), -1);
+    if (*seen == n) return;
+    *seen = n;
+    const float top = static_cast<float>(n) * row;
+    const float scroll = ImGui::GetScrollY();
+    if (top >= scroll && top + row <= scroll + height) return;
+    ImGui::SetScrollY(std::max(0.0F, top - (height - row) / 2));
+}
+
+void draw_rows(const Placed& at, std::optional<CellRef>& hovered, view::Actions& out) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const float height = at.row() * static_cast<float>(at.table.rows.size());
+    for (std::size_t n = 0; n < at.table.rows.size(); ++n) {
+        const float y = low.y + at.row() * static_cast<float>(n);
+        if (ImGui::IsRectVisible({at.left, y}, {at.right, y + at.row()}))
+            draw_row(at, y, at.table.rows[n], hovered, out);
+    }
+    ImGui::Dummy({at.right - at.left, height});
+}
+
+/// What the rows get: all that they need, or what is left for them to scroll in.
+struct Shares {
+    float rows = 0.0F;
+    bool scrolls = false;
+};
+Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
+    const float row = frame.px(kRow);
+    const float around = row * (table.total ? 2.0F : 1.0F) + below;
+    const float room = ImGui::GetContentRegionAvail().y - around;
+    const float whole = row * static_cast<float>(table.rows.size());
+    const bool scrolls = table.rows.size() > kMostWhole && whole > room && room >= kLeastRows * row;
+    return {scrolls ? room : whole, scrolls};
+}
+
+/// Without its last spare column, where the labels would have no room; nullopt: it fits, or has none.
+std::optional<InspectorTable> narrower(const InspectorTable& table,
+                                       const std::vector<Column>& columns, const Frame& frame) {
+    float width = frame.px(2 * kInset + kLeastLabel);
+    for (const Column& column : columns) width += column.width + frame.px(kInspectorTableGap);
+    const auto spare = std::find_if(table.columns.rbegin(), table.columns.rend(),
+                                    [](const auto& column) { return column.spare; });
+    if (width <= ImGui::GetContentRegionAvail().x || spare == table.columns.rend())
+        return std::nullopt;
+    InspectorTable less = table;
+    const auto n = table.columns.rend() - spare - 1;
+    const auto erase = [n](TableRow& row) { row.cells.erase(row.cells.begin() + n); };
+    less.columns.erase(less.columns.begin() + n);
+    std::ranges::for_each(less.rows, erase);
+    if (less.total) erase(*less.total);
+    return less;
+}
+
+/// Rows of numbers aligned on their points, under a heading that stays. They take the room that the
+/// window has left but for `below` pixels, and scroll there, the chosen row in sight; where too little
+/// is left for that, all of them are drawn and the window scrolls. Returns the linked cell under the pointer.
+std::optional<CellRef> draw_table(const InspectorTable& table, float below, const Frame& frame,
+                                  view::Actions& out) {
+    const std::vector<Column> columns = measure(table, frame);
+    if (const auto less = narrower(table, columns, frame))
+        return draw_table(*less, below, frame, out);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    if (!table.title.empty()) words(frame, frame.fonts.small, frame.theme.muted, table.title);
+    const Shares shares = share_out(table, below, frame);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const float bar = shares.scrolls ? ImGui::GetStyle().ScrollbarSize + frame.px(4) : 0.0F;
+    const Placed at{table, columns, frame, low.x, low.x + ImGui::GetContentRegionAvail().x - bar};
+    std::optional<CellRef> hovered;
+    draw_header(at, low.y);
+    ImGui::Dummy({0.0F, at.row()});
+    if (shares.scrolls) {
+        ImGui::BeginChild("rows of the table", {0.0F, shares.rows});
+        keep_chosen_in_sight(table, at.row(), shares.rows);
+        draw_rows(at, hovered, out);
+        ImGui::EndChild();
+    } else {
+        draw_rows(at, hovered, out);
+    }
+    if (table.total) {
+        const ImVec2 foot = ImGui::GetCursorScreenPos();
+        frame.painter.line({at.left, foot.y}, {at.right, foot.y}, frame.theme.line, frame.px(1));
+        draw_row(at, foot.y, *table.total, hovered, out);
+        ImGui::Dummy({0.0F, at.row()});
+    }
+    ImGui::PopStyleVar();
+    return hovered;
 }
 
 }  // namespace

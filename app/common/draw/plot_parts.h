@@ -42,10 +42,6 @@ float y_labels_width(const view::PlotView& plot, const Frame& frame);
 float curve_names_width(const view::PlotView& plot, const Frame& frame);
 float curve_labels_width(const view::PlotView& plot, const Frame& frame);
 
-/// Tops of blocks of one height, each near its place, none over another, all within low … high.
-std::vector<float> spread_out(const std::vector<float>& places, float height, float low,
-                              float high);
-
 // Design units.
 inline constexpr float kMarkerPoint = 4.0F;                // radius
 inline constexpr float kMarkerRing = kMarkerPoint + 1.5F;  // with its edge

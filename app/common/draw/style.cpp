@@ -1,7 +1,10 @@
+#include "app/common/draw/style.h"
+
 #include <imgui.h>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/style.h"
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/null_context.h"
 
 namespace attn::ui {
 namespace {
@@ -70,6 +73,40 @@ void apply_style(const view::Theme& theme, float scale) {
     style = ImGuiStyle();
     apply_sizes(style, scale);
     apply_colors(style, theme);
+}
+
+NullContext::NullContext(view::Point size, float scale, const view::Theme& theme) {
+    ImGuiContext* const former = ImGui::GetCurrentContext();
+    context_ = ImGui::CreateContext();
+    ImGui::SetCurrentContext(context_);
+    configure_imgui();
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {size.x, size.y};
+    io.DeltaTime = 1.0F / 60.0F;
+    pretend_renderer();
+    fonts_ = load_fonts(scale);
+    pretend_fonts();
+    apply_style(theme, scale);
+    ImGui::SetCurrentContext(former);
+}
+
+NullContext::~NullContext() {
+    ImGuiContext* const former = ImGui::GetCurrentContext();
+    ImGui::SetCurrentContext(context_);
+    ImGui::DestroyContext(context_);
+    ImGui::SetCurrentContext(former == context_ ? nullptr : former);
+}
+
+void NullContext::begin_frame() {
+    former_ = ImGui::GetCurrentContext();
+    ImGui::SetCurrentContext(context_);
+    ImGui::NewFrame();
+}
+
+void NullContext::end_frame() {
+    ImGui::Render();
+    pretend_textures();
+    ImGui::SetCurrentContext(former_);
 }
 
 }  // namespace attn::ui

@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
+#include "app/common/map/commands.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/words.h"
 
@@ -22,10 +23,8 @@ std::string size_words(const MapLook& look) {
 
 bool refuse_outside(AppState& state, large::Cell cell) {
     if (has_map_cell(map_look(state), cell)) return false;
-    say(state,
-        fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
-                    grouped(cell.row), grouped(cell.column), size_words(map_look(state))),
-        Severity::warning);
+    warn(state, fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
+                            grouped(cell.row), grouped(cell.column), size_words(map_look(state))));
     return true;
 }
 
@@ -75,15 +74,9 @@ void show_form(AppState& state, MapForm form) {
 
 void forget_map(AppState& state) {
     MapLook fresh;
-    const MapLook& look = map_look(state);
-    fresh.form = look.form;
-    fresh.own_shown = look.own_shown;
-    fresh.colors = look.colors;
-    fresh.picture = look.picture;
-    fresh.top = look.top;
-    fresh.canvas = look.canvas;
-    fresh.inputs = look.inputs;
-    fresh.machine = look.machine;
+    const auto keep = [&](auto... members) { ((fresh.*members = map_look(state).*members), ...); };
+    keep(&MapLook::form, &MapLook::own_shown, &MapLook::colors, &MapLook::picture, &MapLook::top,
+         &MapLook::canvas, &MapLook::inputs, &MapLook::machine);
     map_look(state) = std::move(fresh);
 }
 
@@ -124,7 +117,7 @@ void carry_out(AppState& state, const MapInputReady& action) {
     look.fault = action.fault;
     look.snapshot.reset();
     look.inspected.reset();
-    if (!look.input) return say(state, look.fault, Severity::error);
+    if (!look.input) return say_error(state, look.fault);
 }
 
 void carry_out(AppState& state, const MapReady& action) {
@@ -135,7 +128,7 @@ void carry_out(AppState& state, const MapReady& action) {
     look.snapshot = action.snapshot;
     if (look.snapshot->fault.empty()) return;
     look.fault = look.snapshot->fault;
-    say(state, look.fault, Severity::error);
+    say_error(state, look.fault);
 }
 
 void carry_out(AppState& state, const MapCellReady& action) {
@@ -180,8 +173,7 @@ void carry_out(AppState& state, const GoToCell& action) {
 
 void carry_out(AppState& state, const GoToNeedle&) {
     const auto& landmarks = state.document().landmarks;
-    if (!landmarks || !landmarks->needle)
-        return say(state, no_needle_words(state.document()), Severity::warning);
+    if (!landmarks || !landmarks->needle) return warn(state, no_needle_words(state.document()));
     go_to(state, *landmarks->needle);
 }
 
@@ -232,16 +224,41 @@ void carry_out(AppState& state, const SearchMap& action) {
     MapLook& look = map_look(state);
     const bool key = action.search && action.search->of == large::Search::Of::key;
     if (action.search && !has_search(look, *action.search))
-        return say(
-            state,
-            fmt::format("There is no {} {}: the matrix is {}, counted from 0.",
-                        key ? "key" : "query", grouped(action.search->index), size_words(look)),
-            Severity::warning);
+        return warn(state, fmt::format("There is no {} {}: the matrix is {}, counted from 0.",
+                                       key ? "key" : "query", grouped(action.search->index),
+                                       size_words(look)));
     look.search = action.search;
     if (!look.search) return;
     const std::string index = grouped(look.search->index);
     say(state, key ? fmt::format("What attends to key {}.", index)
                    : fmt::format("What query {} attends to.", index));
+}
+
+void add_zoom_commands(const CommandAdder& add, const MapLook& look) {
+    constexpr double kZoomStep = 2.0;
+    const bool there = look.size != MapSize{};
+    add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);
+    add("Zoom out", Key::minus, moved_map(look, zoomed(look, 1.0 / kZoomStep)), there);
+    add("The whole matrix", Key::f, FitMap{}, there);
+}
+
+void add_color_commands(const CommandAdder& add, const MapLook& look, Key pooling, Key scale) {
+    constexpr int kPoolings = 3;
+    MapColors next = look.colors;
+    next.pooling = static_cast<large::Pooling>((static_cast<int>(next.pooling) + 1) % kPoolings);
+    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), pooling,
+        SetMapColors{next});
+    MapColors other = look.colors;
+    other.log_scale = !other.log_scale;
+    add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", scale,
+        SetMapColors{other});
+}
+
+void add_map_commands(const CommandAdder& add, const AppState& state) {
+    const MapLook& look = map_look(state);
+    add_zoom_commands(add, look);
+    if (no_needle_words(state.document()).empty()) add("Go to the needle", Key::n, GoToNeedle{});
+    if (!shows_scores(look)) add_color_commands(add, look, Key::none, Key::none);
 }
 
 }  // namespace attn::view

@@ -5,7 +5,11 @@
 #include <cmath>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "app/common/colormap.h"
+#include "app/common/format.h"
+#include "app/common/map/words.h"
 
 namespace attn::view {
 namespace {
@@ -61,6 +65,59 @@ const std::vector<float>& pooled(const large::Texels& texels, large::Pooling poo
     return pooling == large::Pooling::max ? texels.max : texels.log_mean;
 }
 
+/// The diverging colours from one end to the other, evenly.
+std::vector<Color> score_ramp(ThemeName name, int count) {
+    std::vector<Color> ramp;
+    for (int n = 0; n < count; ++n)
+        ramp.push_back(
+            color_of({ColorScale::diverging, -1.0, 1.0}, 2.0 * n / (count - 1) - 1.0, name));
+    return ramp;
+}
+
+/// A pixel for each texel: `color(n, forbidden)`.
+template <class ColorOf>
+Image painted(const large::Texels& texels, std::size_t count, ColorOf color) {
+    Image image{static_cast<int>(texels.columns), static_cast<int>(texels.rows), {}};
+    image.rgba.resize(4 * count);
+    for (std::size_t n = 0; n < count; ++n) {
+        const Color pixel = color(n, !texels.allowed.empty() && texels.allowed[n] == 0);
+        std::memcpy(&image.rgba[4 * n], &pixel, sizeof pixel);
+    }
+    return image;
+}
+
+// ---- legends
+
+constexpr int kLegendColors = 33;
+
+void add_decades(MapLegend& legend, const WeightRange& range) {
+    const double span = std::log10(range.high / range.low);
+    const int first = static_cast<int>(std::ceil(std::log10(range.low) - 1e-6));
+    const int last = static_cast<int>(std::floor(std::log10(range.high) + 1e-6));
+    for (int n = first; n <= last; ++n)
+        legend.ticks.push_back({(n - std::log10(range.low)) / span, power_of_ten(n)});
+}
+
+MapLegend titled_legend(std::string title, bool masks, ThemeName name) {
+    MapLegend legend;
+    legend.title = std::move(title);
+    if (masks) legend.masked = "masked";
+    legend.masked_color = theme(name).masked;
+    legend.nan_color = theme(name).nan;
+    return legend;
+}
+
+std::string percent_words(double percent) { return significant(percent, 6) + " %"; }
+
+std::string note(const MapColors& colors) {
+    const char* scale = colors.log_scale ? "logarithmic" : "linear";
+    if (colors.low_percentile <= 0.0 && colors.high_percentile >= 100.0)
+        return fmt::format("the whole range of the view, rounded outwards, {}", scale);
+    return fmt::format("percentiles {} to {} of the view, rounded outwards, {}",
+                       percent_words(colors.low_percentile), percent_words(colors.high_percentile),
+                       scale);
+}
+
 }  // namespace
 
 WeightRange weight_range(double low, double high, bool log_scale) {
@@ -101,17 +158,10 @@ Image paint_tile(const large::Tile& tile, large::Pooling pooling, const WeightRa
     const WeightPalette palette(range, name, tile.origin != large::TileOrigin::exact);
     const std::vector<float>& weights = pooled(texels, pooling);
     const bool logarithms = pooling == large::Pooling::log_mean;
-    const Color masked = theme(name).masked;
-    Image image{static_cast<int>(texels.columns), static_cast<int>(texels.rows), {}};
-    image.rgba.resize(4 * weights.size());
-    for (std::size_t n = 0; n < weights.size(); ++n) {
-        const float weight = logarithms ? std::exp(weights[n]) : weights[n];
-        const bool forbidden =
-            !texels.allowed.empty() && texels.allowed[n] == 0 && !std::isnan(texels.mean[n]);
-        const Color color = forbidden ? masked : palette.color(weight);
-        std::memcpy(&image.rgba[4 * n], &color, sizeof color);
-    }
-    return image;
+    return painted(texels, weights.size(), [&](std::size_t n, bool forbidden) {
+        if (forbidden && !std::isnan(texels.mean[n])) return theme(name).masked;
+        return palette.color(logarithms ? std::exp(weights[n]) : weights[n]);
+    });
 }
 
 double score_range(double low, double high) {
@@ -122,25 +172,15 @@ double score_range(double low, double high) {
 Color infinite_color(ThemeName name) { return theme(name).warning; }
 
 Image paint_scores(const large::Tile& tile, double high, ThemeName name) {
-    const large::Texels& texels = tile.texels;
-    std::vector<Color> ramp;
-    for (int n = 0; n < kRampColors; ++n)
-        ramp.push_back(
-            color_of({ColorScale::diverging, -1.0, 1.0}, 2.0 * n / (kRampColors - 1) - 1.0, name));
-    const auto color = [&](float score) {
-        if (std::isnan(score)) return theme(name).nan;
-        if (std::isinf(score)) return infinite_color(name);
-        const double t = std::clamp(0.5 + 0.5 * static_cast<double>(score) / high, 0.0, 1.0);
+    const std::vector<float>& scores = tile.texels.mean;
+    const std::vector<Color> ramp = score_ramp(name, kRampColors);
+    return painted(tile.texels, scores.size(), [&](std::size_t n, bool forbidden) {
+        if (forbidden) return theme(name).masked;
+        if (std::isnan(scores[n])) return theme(name).nan;
+        if (std::isinf(scores[n])) return infinite_color(name);
+        const double t = std::clamp(0.5 + 0.5 * static_cast<double>(scores[n]) / high, 0.0, 1.0);
         return ramp[static_cast<std::size_t>(std::lround(t * (kRampColors - 1)))];
-    };
-    Image image{static_cast<int>(texels.columns), static_cast<int>(texels.rows), {}};
-    image.rgba.resize(4 * texels.mean.size());
-    for (std::size_t n = 0; n < texels.mean.size(); ++n) {
-        const bool forbidden = !texels.allowed.empty() && texels.allowed[n] == 0;
-        const Color pixel = forbidden ? theme(name).masked : color(texels.mean[n]);
-        std::memcpy(&image.rgba[4 * n], &pixel, sizeof pixel);
-    }
-    return image;
+    });
 }
 
 Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName name) {
@@ -157,6 +197,28 @@ Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName
     const double low = percentile(colors.low_percentile);
     const double high = percentile(colors.high_percentile);
     return paint_tile(tile, colors.pooling, weight_range(low, high, colors.log_scale), name);
+}
+
+MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index side, bool masks,
+                     ThemeName name) {
+    MapLegend legend = titled_legend(texel_words(colors.pooling, side), masks, name);
+    legend.colors = weight_ramp(name, false, kLegendColors);
+    if (range.log_scale)
+        add_decades(legend, range);
+    else
+        legend.ticks = {{0.0, "0"}, {0.5, tick(range.high / 2.0)}, {1.0, tick(range.high)}};
+    legend.note = note(colors);
+    return legend;
+}
+
+MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool masks,
+                       ThemeName name) {
+    MapLegend legend = titled_legend(score_words(spec, side), masks, name);
+    legend.colors = score_ramp(name, kLegendColors);
+    legend.ticks = {{0.0, tick(-high)}, {0.5, "0"}, {1.0, tick(high)}};
+    legend.infinite_color = infinite_color(name);
+    legend.note = "percentiles of the view, rounded outwards, the same above and below 0";
+    return legend;
 }
 
 }  // namespace attn::view

@@ -26,19 +26,9 @@ struct Inspected {
     const double factor;
 };
 
-Expr value(double number, std::optional<Role> role = std::nullopt) {
-    Expr expr;
-    expr.value = number;
-    expr.role = role;
-    return expr;
-}
+Expr value(double number, std::optional<Role> role = {}) { return {.value = number, .role = role}; }
 
-Expr combine(Op op, std::vector<Expr> args) {
-    Expr expr;
-    expr.op = op;
-    expr.args = std::move(args);
-    return expr;
-}
+Expr combine(Op op, std::vector<Expr> args) { return {.op = op, .args = std::move(args)}; }
 
 /// Dimensions by |q_c k_c|, the largest first.
 std::vector<std::size_t> by_size(const CellArithmetic& sum) {
@@ -103,19 +93,12 @@ std::vector<Step> steps_of(const Inspected& at, std::span<const std::size_t> ord
 
 // ---- on screen
 
-Piece words(std::string text, bool muted = false) {
-    Piece piece;
-    piece.text = std::move(text);
-    piece.muted = muted;
-    return piece;
-}
+Piece words(std::string text, bool muted = false) { return {std::move(text), {}, muted}; }
 
 Line step_line(const Step& step, std::string label, Role role) {
     Line line{std::move(label), write(step.expr, Dialect::screen)};
     line.pieces.push_back(words(" = "));
-    Piece result = words(number(step.result));
-    result.role = role;
-    line.pieces.push_back(std::move(result));
+    line.pieces.push_back({number(step.result), role});
     return line;
 }
 
@@ -131,9 +114,7 @@ Line product_line(const Inspected& at, std::span<const std::size_t> order) {
             words(fmt::format(" (the {} smaller terms)", order.size() - shown), true));
     }
     line.pieces.push_back(words(" = "));
-    Piece result = words(number(at.sum.score));
-    result.role = Role::score;
-    line.pieces.push_back(std::move(result));
+    line.pieces.push_back({number(at.sum.score), Role::score});
     return line;
 }
 
@@ -155,11 +136,10 @@ std::string forbidden_words(const Inspected& at) {
 
 /// The scaled score beside the weight that it becomes.
 std::vector<Piece> both_values(const CellArithmetic& sum) {
-    Piece score = words(number(sum.scaled));
-    score.role = Role::score;
-    Piece weight = words(number(sum.weight));
-    weight.role = Role::weight;
-    return {words("score ", true), std::move(score), words("  weight ", true), std::move(weight)};
+    return {words("score ", true),
+            {number(sum.scaled), Role::score},
+            words("  weight ", true),
+            {number(sum.weight), Role::weight}};
 }
 
 std::string spoilt_words(const Inspected& at) {

@@ -47,12 +47,6 @@ PixelRect tile_on_canvas(const MapLook& look, const Tile& tile) {
                            tile.texels.rows * side, tile.texels.columns * side);
 }
 
-bool is_on_canvas(const MapLook& look, const PixelRect& rect) {
-    const MapCanvas canvas = canvas_of(look);
-    return rect.right > 0.0 && rect.bottom > 0.0 && rect.left < canvas.width &&
-           rect.top < canvas.height;
-}
-
 /// The finest level of `tiles` that is not finer than `wanted`.
 int level_among(std::span<const TilePtr> tiles, int wanted) {
     for (auto tile = tiles.rbegin(); tile != tiles.rend(); ++tile)
@@ -151,6 +145,12 @@ void add_figures(const AppState& state, const Tile& tile, const Inks& inks,
 }
 
 }  // namespace
+
+bool is_on_canvas(const MapLook& look, const PixelRect& rect) {
+    const MapCanvas canvas = canvas_of(look);
+    return rect.right > 0.0 && rect.bottom > 0.0 && rect.left < canvas.width &&
+           rect.top < canvas.height;
+}
 
 std::span<const TilePtr> drawn_tiles(const MapLook& look) {
     if (!look.snapshot) return {};

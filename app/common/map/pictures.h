@@ -18,6 +18,9 @@ bool is_estimated(const MapLook& look);
 /// Rectangle of cells first … first + rows/columns on the canvas.
 PixelRect cells_on_canvas(const MapLook& look, large::Cell first, Index rows, Index columns);
 
+/// Whether some of it is seen.
+bool is_on_canvas(const MapLook& look, const PixelRect& rect);
+
 std::vector<MapPicture> map_pictures(const AppState& state);
 /// Numbers of the exact cells in view, once they fit.
 std::vector<MapFigure> map_figures(const AppState& state);

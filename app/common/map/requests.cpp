@@ -1,9 +1,15 @@
 #include "app/common/map/requests.h"
 
 #include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
+#include "core/blocks.h"
 #include "core/kernels/peak.h"
 
 namespace attn::view {
@@ -34,6 +40,70 @@ AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
     spec.temperature = 1.0;
     return spec;
 }
+
+// ---- the map itself
+
+/// The map of a large matrix: a request says what is in view, and is answered again and again while that becomes sharper.
+/// core's WeightMap has the threads.
+class MapJob : public Job {
+  public:
+    /// `wake` is called from the map's threads when something can be taken.
+    explicit MapJob(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+    void update(const AppState& state) override {
+        const auto request = requested_map(state);
+        if (!request) return;
+        head_ = request->view.head;
+        if (request->input != input_) replace(request->input);
+        if (map_) map_->want(request->view);
+    }
+    Actions take() override {
+        if (!fault_.empty()) {
+            auto failed = std::make_shared<large::MapSnapshot>();
+            failed->request.head = head_;
+            failed->fault = std::exchange(fault_, {});
+            return {MapReady{input_, std::move(failed)}};
+        }
+        const auto snapshot = map_ ? map_->snapshot() : nullptr;
+        if (!snapshot || snapshot->version == seen_) return {};
+        seen_ = snapshot->version;
+        return {MapReady{input_, snapshot}};
+    }
+    void settle() override {
+        if (map_) map_->settle();
+    }
+
+  private:
+    /// The old map first: nothing as large may come again.
+    void replace(std::shared_ptr<const large::MapInput> input) {
+        auto old = std::exchange(map_, nullptr);
+        input_ = std::move(input);
+        fault_.clear();
+        seen_ = 0;
+        const auto retire = [](std::shared_ptr<large::WeightMap> map) {
+            map.reset();
+            release_kept_blocks();
+        };
+        try {
+            if (old) retirement_ = std::jthread(retire, std::move(old));
+            map_ = std::make_shared<large::WeightMap>(input_, large::MapLimits{}, wake_);
+        } catch (const std::system_error& error) {
+            fault_ = fmt::format("no thread could be started for the map: {}", error.what());
+            wake_();
+        } catch (const std::bad_alloc&) {
+            fault_ = "there is not enough memory for the map";
+            wake_();
+        }
+    }
+
+    std::function<void()> wake_;
+    std::shared_ptr<const large::MapInput> input_;
+    std::shared_ptr<large::WeightMap> map_;
+    large::Head head_;         // that was requested last
+    std::string fault_;        // why there is no map of `input_`
+    std::uint64_t seen_ = 0;   // version of the snapshot that was taken
+    std::jthread retirement_;  // of the map before: its threads end without the window waiting
+};
 
 }  // namespace
 
@@ -66,12 +136,15 @@ std::optional<MapInputRequest> requested_map_input(const AppState& state) {
 Action run(const MapInputRequest& request, const RunControl&) try {
     const Document& document = *request.document;
     const AttentionSpec spec = spec_of(document.spec, request.form);
-    if (request.operands && !spec.drops()) {
-        large::MapInput input = *request.operands;
-        input.source.spec = spec;
+    const auto ready = [&](large::MapInput input) {
         return MapInputReady{request.document,
                              std::make_shared<const large::MapInput>(std::move(input)), "",
                              request.form};
+    };
+    if (request.operands && !spec.drops()) {
+        large::MapInput input = *request.operands;
+        input.source.spec = spec;
+        return ready(std::move(input));
     }
     auto source = large::weight_source(document.inputs, spec, document.size);
     if (!source)
@@ -83,9 +156,7 @@ Action run(const MapInputRequest& request, const RunControl&) try {
         input.document_starts = document.landmarks->document_starts;
         input.needle = document.landmarks->needle;
     }
-    return MapInputReady{request.document,
-                         std::make_shared<const large::MapInput>(std::move(input)), "",
-                         request.form};
+    return ready(std::move(input));
 } catch (const std::bad_alloc&) {
     return MapInputReady{request.document, nullptr, "out of memory: a map of weights keeps Q and K",
                          request.form};
@@ -127,6 +198,10 @@ std::optional<MapRequest> requested_map(const AppState& state) {
     view.low_percentile = look.colors.low_percentile;
     view.high_percentile = look.colors.high_percentile;
     return request;
+}
+
+std::unique_ptr<Job> make_map_job(std::function<void()> wake) {
+    return std::make_unique<MapJob>(std::move(wake));
 }
 
 }  // namespace attn::view

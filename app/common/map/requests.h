@@ -28,8 +28,7 @@ MapForm source_form(MapForm form, const AttentionSpec& spec);
 struct MapInputRequest {
     std::shared_ptr<const Document> document;
     MapForm form = MapForm::weights;
-    std::shared_ptr<const large::MapInput>
-        operands;  // of the same document in another form; null: none yet
+    std::shared_ptr<const large::MapInput> operands;  // of another form of it; null: none yet
     bool operator==(const MapInputRequest&) const = default;
 };
 std::optional<MapInputRequest> requested_map_input(const AppState& state);

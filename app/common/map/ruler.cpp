@@ -42,26 +42,19 @@ struct RulerAxis {
     }
 };
 
-RulerAxis column_axis(const MapLook& look) {
+RulerAxis axis_of(const MapLook& look, bool keys) {
     const MapCanvas canvas = canvas_of(look);
-    return {look,
-            canvas.width,
-            shown_camera(look).column,
-            map_size(look).columns,
-            kColumnLabel * canvas.scale,
-            kColumnWord * canvas.scale,
-            true};
-}
-
-RulerAxis row_axis(const MapLook& look) {
-    const MapCanvas canvas = canvas_of(look);
-    return {look,
-            canvas.height,
-            shown_camera(look).row,
-            map_size(look).rows,
-            kRowLabel * canvas.scale,
-            kRowWord * canvas.scale,
-            false};
+    const MapCamera camera = shown_camera(look);
+    const double scale = canvas.scale;
+    if (keys)
+        return {look,
+                canvas.width,
+                camera.column,
+                look.size.columns,
+                kColumnLabel * scale,
+                kColumnWord * scale,
+                true};
+    return {look, canvas.height, camera.row, look.size.rows, kRowLabel * scale, kRowWord * scale};
 }
 
 void add_documents(const RulerAxis& axis, std::vector<RulerMark>& marks) {
@@ -183,8 +176,8 @@ Index round_step(double least) {
     return 10 * decade;
 }
 
-std::vector<RulerMark> row_ruler(const MapLook& look) { return ruler(row_axis(look)); }
-std::vector<RulerMark> column_ruler(const MapLook& look) { return ruler(column_axis(look)); }
+std::vector<RulerMark> row_ruler(const MapLook& look) { return ruler(axis_of(look, false)); }
+std::vector<RulerMark> column_ruler(const MapLook& look) { return ruler(axis_of(look, true)); }
 
 std::optional<MapProfile> row_profile(const MapLook& look) {
     if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;
@@ -195,7 +188,7 @@ std::optional<MapProfile> row_profile(const MapLook& look) {
         "Σ_j a[i, j] over the keys j in view; a bar of several queries is their mean. 1: the query "
         "attends to nothing outside the view.";
     profile.largest = short_weight(largest_of(sums.rows));
-    for (const Bar& bar : bars(row_axis(look), sums.first_row, sums.side, sums.rows))
+    for (const Bar& bar : bars(axis_of(look, false), sums.first_row, sums.side, sums.rows))
         (bar.nan ? profile.nans : profile.bars).push_back({0.0, bar.from, bar.share, bar.to});
     return profile;
 }
@@ -210,7 +203,7 @@ std::optional<MapProfile> column_profile(const MapLook& look) {
         "its "
         "unit is the weight of one key at every zoom.";
     profile.largest = short_weight(largest_of(sums.columns));
-    for (const Bar& bar : bars(column_axis(look), sums.first_column, sums.side, sums.columns))
+    for (const Bar& bar : bars(axis_of(look, true), sums.first_column, sums.side, sums.columns))
         profile.bars.push_back({bar.from, 0.0, bar.to, bar.share});
     return profile;
 }

@@ -101,10 +101,9 @@ struct MapLook {
     // from jobs
     std::shared_ptr<const Document> mapped;  // what `input` and `fault` are of
     MapForm mapped_form = MapForm::own;      // and under which of its forms: see source_form()
-    std::shared_ptr<const large::MapInput>
-        operands;  // the last input of `mapped`: its Q and K serve every form
-    std::shared_ptr<const large::MapInput> input;  // null: being made
-    std::uint64_t inputs = 0;                      // how many there were: parts their pictures
+    std::shared_ptr<const large::MapInput> operands;  // the last of `mapped`: serves every form
+    std::shared_ptr<const large::MapInput> input;     // null: being made
+    std::uint64_t inputs = 0;                         // how many there were: parts their pictures
     std::shared_ptr<const large::MapSnapshot> snapshot;  // null before the first
     std::shared_ptr<const MapCell> inspected;            // the last that was selected
     std::string fault;                                   // why `mapped` cannot be shown; "": it can

@@ -24,15 +24,9 @@ double pairs_of(const large::WeightSource& source) {
 }  // namespace
 
 std::string pooling_words(large::Pooling pooling) {
-    switch (pooling) {
-        case large::Pooling::mean:
-            return "the mean weight";
-        case large::Pooling::max:
-            return "the largest weight";
-        case large::Pooling::log_mean:
-            break;
-    }
-    return "the geometric mean of the weights";
+    constexpr std::string_view kWords[] = {"the mean weight", "the largest weight",
+                                           "the geometric mean of the weights"};
+    return std::string(kWords[static_cast<std::size_t>(pooling)]);
 }
 
 std::string texel_words(large::Pooling pooling, Index side) {

@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
-#include "app/common/draw/widgets.h"
+#include "app/fonts/fonts.h"
+#include "app/window/about.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {
@@ -44,6 +48,37 @@ void draw_mouse(std::span<const std::string_view> mouse, const Frame& frame) {
                   "Drag a number or a slider; double-click it: type a value.");
 }
 
+// ---- about
+
+/// Of those that any face looks for, the ones that this machine has.
+std::vector<std::string> families_here() {
+    std::vector<std::string> names;
+    for (std::size_t n = 0; n < view::kFaceCount; ++n)
+        for (const fonts::Family& family : fonts::families(static_cast<view::Face>(n)))
+            if (std::string name(family.name);
+                std::ranges::count(names, name) == 0 && fonts::find(family))
+                names.push_back(std::move(name));
+    return names;
+}
+
+void draw_about_rows(const char* id, const char* title, const std::vector<view::AboutRow>& rows,
+                     const Frame& frame) {
+    ImGui::Dummy({0.0F, frame.px(8)});
+    words(frame, frame.fonts.strong, frame.theme.text, title);
+    if (!ImGui::BeginTable(id, 4)) return;
+    for (const float share : {0.25F, 0.15F, 0.2F, 0.4F})
+        ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, share);
+    for (const view::AboutRow& row : rows) {
+        for (const std::string* text : {&row.name, &row.version, &row.licence}) {
+            ImGui::TableNextColumn();
+            wrapped_words(frame, frame.fonts.body, frame.theme.text, *text);
+        }
+        ImGui::TableNextColumn();
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted, row.purpose);
+    }
+    ImGui::EndTable();
+}
+
 }  // namespace
 
 void draw_help(const std::vector<Command>& commands, std::span<const std::string_view> mouse,
@@ -68,6 +103,21 @@ void draw_help(const std::vector<Command>& commands, std::span<const std::string
     scroll_by_keys(frame);
     end_overlay();
     if (beside || is_pressed(view::Key::escape)) out.push_back(view::ShowHelp{false});
+}
+
+void draw_about(const Frame& frame, view::Actions& out) {
+    const std::vector<std::string> families = families_here();
+    const view::AboutView about = view::build_about_view(families);
+    const bool beside = begin_overlay("about", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
+    words(frame, frame.fonts.title, frame.theme.text, about.version);
+    wrapped_words(frame, frame.fonts.body, frame.theme.text, about.what);
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  fmt::format("{} ↑ ↓ scroll, Escape closes this page.", about.licence));
+    draw_about_rows("libraries", "Libraries", about.libraries, frame);
+    draw_about_rows("fonts", "Fonts", about.fonts, frame);
+    scroll_by_keys(frame);
+    end_overlay();
+    if (beside || is_pressed(view::Key::escape)) out.push_back(view::ShowAbout{false});
 }
 
 }  // namespace attn::ui

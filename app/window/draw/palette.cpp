@@ -2,9 +2,11 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/math.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/glossary.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {
@@ -23,14 +25,53 @@ std::string remark_of(const Command& command) {
     return command.group + "   " + keys_of(command);
 }
 
-bool draw_row(const Command& command, bool current, const Frame& frame) {
+/// The field over a list, which always has the keyboard; what it says once that changed.
+std::optional<std::string> query_field(const std::string& now, const char* hint,
+                                       const Frame& frame) {
+    std::string query = now;
+    wide_field("##query", hint, query, ImGuiInputTextFlags_None, frame);
+    if (query == now) return std::nullopt;
+    return query;
+}
+
+/// A row of a list: shaded where it is current or pointed at.
+struct ListRow {
+    ImVec2 low, high, size;
+    bool clicked = false;
+};
+ListRow draw_list_row(const char* id, float height, bool current, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
-    const bool clicked = ImGui::InvisibleButton("row", size);
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(height)};
+    const bool clicked = ImGui::InvisibleButton(id, size);
     const ImVec2 high{low.x + size.x, low.y + size.y};
     if (current || ImGui::IsItemHovered())
         frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
     if (current) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
+    return {low, high, size, clicked};
+}
+
+/// Draws the rows around the current one, so that the list needs no scrolling.
+template <class Draw>
+void draw_list(std::size_t current, std::size_t count, std::size_t rows, Draw draw) {
+    const bool all = count <= rows || current < rows / 2;
+    const std::size_t first = all ? 0 : std::min(current - rows / 2, count - rows);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    for (std::size_t n = first; n < std::min(first + rows, count); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        draw(n);
+        ImGui::PopID();
+    }
+    ImGui::PopStyleVar();
+}
+
+template <class Entry>
+void choose(const Entry& entry, view::Actions& out) {
+    const view::Actions actions = chosen(entry);
+    out.insert(out.end(), actions.begin(), actions.end());
+}
+
+bool draw_row(const Command& command, bool current, const Frame& frame) {
+    const auto [low, high, size, clicked] = draw_list_row("row", kRow, current, frame);
     const ImVec2 inner_low{low.x + frame.px(12), low.y};
     const ImVec2 inner_high{high.x - frame.px(12), high.y};
     const std::string words = fit_text(frame, frame.fonts.body, command.words, size.x * 0.6F);
@@ -43,11 +84,6 @@ bool draw_row(const Command& command, bool current, const Frame& frame) {
     return clicked;
 }
 
-void choose(const Command& command, view::Actions& out) {
-    const view::Actions actions = chosen(command);
-    out.insert(out.end(), actions.begin(), actions.end());
-}
-
 /// As many as the window has room for.
 std::size_t most_rows(const Frame& frame) {
     const float room = ImGui::GetIO().DisplaySize.y - frame.px(kAround + 48);
@@ -56,16 +92,9 @@ std::size_t most_rows(const Frame& frame) {
 
 void draw_rows(const view::AppState& state, const std::vector<Command>& found, const Frame& frame,
                view::Actions& out) {
-    const std::size_t rows = most_rows(frame);
-    const std::size_t first = first_row(state.palette_row, found.size(), rows);
-    const std::size_t last = std::min(first + rows, found.size());
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
-    for (std::size_t n = first; n < last; ++n) {
-        ImGui::PushID(static_cast<int>(n));
+    draw_list(state.palette_row, found.size(), most_rows(frame), [&](std::size_t n) {
         if (draw_row(found[n], n == state.palette_row, frame)) choose(found[n], out);
-        ImGui::PopID();
-    }
-    ImGui::PopStyleVar();
+    });
     if (found.empty())
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, "No command has these words.");
 }
@@ -81,24 +110,82 @@ void read_keys(const view::AppState& state, const std::vector<Command>& found, v
     if (again || is_pressed(view::Key::escape)) out.push_back(view::ShowPalette{false});
 }
 
+// ---- the glossary
+
+using view::GlossaryTerm;
+using Terms = std::vector<const GlossaryTerm*>;
+
+// Design units.
+constexpr float kGlossaryWidth = 880.0F;
+constexpr float kGlossaryHeight = 640.0F;
+constexpr float kTermRow = 30.0F;
+constexpr float kTerms = 300.0F;       // the list
+constexpr float kTermFormula = 20.0F;  // as Step has them: a size whose letters are loaded
+
+bool draw_term_row(const GlossaryTerm& term, bool current, const Frame& frame) {
+    const auto [low, high, size, clicked] = draw_list_row("term", kTermRow, current, frame);
+    const ImVec2 inner{low.x + frame.px(12), low.y};
+    const ImVec2 end{high.x - frame.px(8), high.y};
+    const float symbol = frame.text_width(frame.fonts.small, term.symbol);
+    draw_text_in(
+        frame, frame.fonts.body, inner, end, Align::left, frame.theme.text,
+        fit_text(frame, frame.fonts.body, term.term, end.x - inner.x - symbol - frame.px(8)));
+    draw_text_in(frame, frame.fonts.small, inner, end, Align::right, frame.theme.muted,
+                 term.symbol);
+    return clicked;
+}
+
+void draw_term_list(const Terms& terms, std::size_t row, float height, const Frame& frame,
+                    view::Actions& out) {
+    const auto rows =
+        std::max<std::size_t>(1, static_cast<std::size_t>(height / frame.px(kTermRow)));
+    draw_list(row, terms.size(), rows, [&](std::size_t n) {
+        if (draw_term_row(*terms[n], n == row, frame))
+            out.push_back(view::ChooseTerm{static_cast<Index>(n)});
+    });
+}
+
+void draw_term(const view::AppState& state, const GlossaryTerm& term, const Frame& frame,
+               view::Actions& out) {
+    const std::string title = term.symbol.empty() || term.symbol == term.term
+                                  ? term.term
+                                  : term.term + ", " + term.symbol;
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, title);
+    ImGui::Dummy({0.0F, frame.px(4)});
+    wrapped_words(frame, frame.fonts.body, frame.theme.text, term.definition);
+    ImGui::Dummy({0.0F, frame.px(12)});
+    if (!term.tex.empty())
+        formula_item(frame, term.tex, view::plain_formula_of(term), kTermFormula);
+    ImGui::Dummy({0.0F, frame.px(12)});
+    const std::string place = place_words(state, term);
+    if (button(frame, "##see", "See it: " + place, {"Where it is seen: " + place, "Key: Enter"}))
+        choose(term, out);
+}
+
+void read_glossary_keys(const view::AppState& state, const Terms& terms, view::Actions& out) {
+    const auto row = static_cast<Index>(state.glossary.row);
+    const float wheel = ImGui::GetIO().MouseWheel;
+    Index to = row;
+    if (is_pressed(view::Key::down, true) || wheel < 0.0F) ++to;
+    if (is_pressed(view::Key::up, true) || wheel > 0.0F) --to;
+    if (is_pressed(view::Key::page_down, true)) to += 10;
+    if (is_pressed(view::Key::page_up, true)) to -= 10;
+    if (to != row) out.push_back(view::ChooseTerm{to});
+    if (is_pressed(view::Key::enter) && state.glossary.row < terms.size())
+        choose(*terms[state.glossary.row], out);
+    if (is_pressed(view::Key::escape)) out.push_back(view::ShowGlossary{false});
+}
+
 }  // namespace
 
-std::optional<std::string> query_field(const std::string& now, const char* hint,
-                                       const Frame& frame) {
-    std::string query = now;
+void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
+                const Frame& frame) {
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_font(frame.fonts.body);
-    ImGui::InputTextWithHint("##query", hint, &query);
+    ImGui::InputTextWithHint(id, hint, &text, flags);
     pop_font();
-    still_field(frame, frame.fonts.body, query, hint);
-    if (query == now) return std::nullopt;
-    return query;
-}
-
-std::size_t first_row(std::size_t current, std::size_t count, std::size_t rows) {
-    if (count <= rows || current < rows / 2) return 0;
-    return std::min(current - rows / 2, count - rows);
+    still_field(frame, frame.fonts.body, text, hint);
 }
 
 void draw_palette(const view::AppState& state, const std::vector<Command>& found,
@@ -112,6 +199,33 @@ void draw_palette(const view::AppState& state, const std::vector<Command>& found
     end_overlay();
     read_keys(state, found, out);
     if (beside) out.push_back(view::ShowPalette{false});
+}
+
+void draw_glossary(const view::AppState& state, const Frame& frame, view::Actions& out) {
+    const Terms terms = found_terms(state);
+    const float height = std::min(frame.px(kGlossaryHeight), ImGui::GetIO().DisplaySize.y);
+    const bool beside = begin_overlay("glossary", frame.px(kGlossaryWidth), height, frame);
+    if (auto query = query_field(state.glossary.query, "Find a term", frame))
+        out.push_back(view::SetGlossaryQuery{*std::move(query)});
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float list = std::min(frame.px(kTerms), room.x * 0.45F);
+    if (terms.empty()) {
+        const auto& all = view::glossary();
+        wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                      all ? "No term has these words." : all.error().sentence);
+    } else if (ImGui::BeginChild("terms", {list, room.y})) {
+        draw_term_list(terms, state.glossary.row, room.y, frame, out);
+    }
+    if (!terms.empty()) {
+        ImGui::EndChild();
+        ImGui::SameLine(0.0F, frame.px(20));
+        ImGui::BeginChild("term", {0.0F, room.y});
+        draw_term(state, *terms[std::min(state.glossary.row, terms.size() - 1)], frame, out);
+        ImGui::EndChild();
+    }
+    end_overlay();
+    read_glossary_keys(state, terms, out);
+    if (beside) out.push_back(view::ShowGlossary{false});
 }
 
 }  // namespace attn::ui

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,17 +32,15 @@ void draw_palette(const view::AppState& state, const std::vector<view::Command>&
 
 /// G: type, choose a term with the arrows, Enter goes where it is seen.
 void draw_glossary(const view::AppState& state, const Frame& frame, view::Actions& out);
-/// The field over a list, which always has the keyboard; what it says once that changed.
-std::optional<std::string> query_field(const std::string& now, const char* hint,
-                                       const Frame& frame);
-/// The rows around the current one, so that the list needs no scrolling.
-std::size_t first_row(std::size_t current, std::size_t count, std::size_t rows);
 
 /// A page of a tour: what it says, its question, and what was seen. `page`: its number, from 0.
 void draw_tour(const view::TourView& tour, Index page, const Frame& frame, view::Actions& out);
 /// How high that is at this width.
 float tour_height(const view::TourView& tour, float width, const Frame& frame);
 
+/// A field as wide as the window, which always has the keyboard.
+void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
+                const Frame& frame);
 /// Asks for a path: type it, Enter. Says what it is for, and when a file of that name is there already.
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);
 
@@ -51,9 +48,5 @@ void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& 
 /// Changes are not saved; `file`: where they would be, "" where a path is asked for first.
 void draw_quit(const std::string& file, const Frame& frame, view::Actions& out);
 void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out);
-
-/// The keys pressed in this frame as commands; none while a text field or an open list has them, and
-/// none that the focused control took.
-void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out);
 
 }  // namespace attn::ui

@@ -5,7 +5,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
-#include "app/common/draw/still.h"
+#include "app/common/draw/widgets.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {
@@ -13,80 +13,61 @@ namespace {
 
 using view::PromptKind;
 
-struct PromptWords {
-    std::string title;
-    std::string hint;
+/// What is said of a prompt, and what Enter does.
+struct PromptForm {
+    std::string title, hint;
+    view::Action action;
     const char* asked = "A path";
 };
 
-PromptWords words_of(const view::Prompt& prompt) {
+PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
+    const view::TextPatch& patch = prompt.patch;
     switch (prompt.kind) {
         case PromptKind::patch:
-            return {
-                fmt::format("Patch {} of layer {} {} {} from another text or image",
-                            info(prompt.patch.part).key, prompt.patch.at.layer,
-                            prompt.patch.part == Stage::q ? "head" : "key head",
-                            prompt.patch.at.head),
-                "A text of as many tokens as the one that is open, or an image's file where the "
-                "model reads images: what each of its tokens has "
-                "takes the place at the same position. Enter runs the model.",
-                "A text, or a file"};
+            return {fmt::format("Patch {} of layer {} {} {} from another text or image",
+                                info(patch.part).key, patch.at.layer,
+                                patch.part == Stage::q ? "head" : "key head", patch.at.head),
+                    "A text of as many tokens as the one that is open, or an image's file where "
+                    "the model reads images: what each of its tokens has takes the place at the "
+                    "same position. Enter runs the model.",
+                    view::PatchHead{patch.at.layer, patch.at.head, patch.part, path},
+                    "A text, or a file"};
         case PromptKind::check:
             return {"Check a file of results",
                     "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
-                    "what is open, or with inputs of their own. Enter compares them."};
+                    "what is open, or with inputs of their own. Enter compares them.",
+                    view::CheckFile{path}};
         case PromptKind::open:
             return {"Open a file",
                     "Tensors (.npz, .npy, .safetensors, a folder), a model's folder, an image for "
                     "the model that is open (.png), a session or a preset (.json). Enter opens it; "
-                    "a file may be dropped on the window too."};
+                    "a file may be dropped on the window too.",
+                    view::OpenFile{path}};
         case PromptKind::save:
             return {"Save the session",
-                    "A session (.json) brings this screen back. Enter saves it."};
+                    "A session (.json) brings this screen back. Enter saves it.",
+                    view::SaveSession{path, prompt.confirmed}};
         case PromptKind::runs:
-            return {
-                "Save the runs",
-                "A folder that gets run-a and run-b, as attnscope train saves them. Enter saves; "
-                "Ctrl+O opens one again."};
+            return {"Save the runs",
+                    "A folder that gets run-a and run-b, as attnscope train saves them. Enter "
+                    "saves; Ctrl+O opens one again.",
+                    view::SaveRuns{path, prompt.confirmed}};
         case PromptKind::figure:
             break;
     }
     return {"Export a figure",
-            "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window."};
-}
-
-view::Action action_of(const view::Prompt& prompt, bool ctrl) {
-    switch (prompt.kind) {
-        case PromptKind::patch:
-            return view::PatchHead{prompt.patch.at.layer, prompt.patch.at.head, prompt.patch.part,
-                                   prompt.path};
-        case PromptKind::check:
-            return view::CheckFile{prompt.path};
-        case PromptKind::open:
-            return view::OpenFile{prompt.path};
-        case PromptKind::save:
-            return view::SaveSession{prompt.path, prompt.confirmed};
-        case PromptKind::runs:
-            return view::SaveRuns{prompt.path, prompt.confirmed};
-        case PromptKind::figure:
-            break;
-    }
-    return view::ExportFigure{prompt.path, ctrl, prompt.confirmed};
+            "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window.",
+            view::ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
 }
 
 }  // namespace
 
 void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out) {
-    const PromptWords text = words_of(prompt);
+    const PromptForm text = form_of(prompt, prompt.path);
     const bool beside = begin_overlay("prompt", frame.px(640), frame.px(208), frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     std::string path = prompt.path;
-    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-    push_font(frame.fonts.body);
-    ImGui::InputTextWithHint("##path", text.asked, &path, ImGuiInputTextFlags_AutoSelectAll);
-    pop_font();
-    still_field(frame, frame.fonts.body, path, text.asked);
+    wide_field("##path", text.asked, path, ImGuiInputTextFlags_AutoSelectAll, frame);
     const std::string taken = prompt.path + " is there already: Enter overwrites it.";
     wrapped_words(frame, frame.fonts.body,
                   prompt.confirmed ? frame.theme.warning : frame.theme.muted,
@@ -96,10 +77,70 @@ void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& 
     if (beside || is_pressed(view::Key::escape))
         out.push_back(view::ShowPrompt{std::nullopt});
     else if (is_pressed(view::Key::enter) && !path.empty()) {
-        out.push_back(
-            action_of({prompt.kind, path, prompt.confirmed, prompt.patch}, ImGui::GetIO().KeyCtrl));
+        out.push_back(form_of(prompt, path).action);
         if (prompt.kind == PromptKind::open) out.push_back(view::ShowPrompt{std::nullopt});
     }
+}
+
+void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out) {
+    using view::AnswerRecovery;
+    using view::RecoveryAnswer;
+    const bool beside = begin_overlay("recovery", frame.px(640), frame.px(220), frame);
+    words(frame, frame.fonts.title, frame.theme.text, "Work that was not saved");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  "attnscope was ended before it could save. This is kept:");
+    wrapped_words(frame, frame.fonts.strong, frame.theme.text, recovery.words);
+    ImGui::Dummy({0.0F, frame.px(8)});
+    const bool resume =
+        button(frame, "resume", "resume", {"Opens it; it is kept until you save it", "Key: Enter"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool discard =
+        button(frame, "discard", "discard", {"Removes it for good", "Key: Delete"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool later =
+        button(frame, "later", "later", {"It is offered again at the next start", "Key: Escape"});
+    end_overlay();
+    if (resume || is_pressed(view::Key::enter))
+        out.push_back(AnswerRecovery{RecoveryAnswer::resume});
+    else if (discard || is_pressed(view::Key::del))
+        out.push_back(AnswerRecovery{RecoveryAnswer::discard});
+    else if (later || beside || is_pressed(view::Key::escape))
+        out.push_back(AnswerRecovery{RecoveryAnswer::later});
+}
+
+void draw_quit(const std::string& file, const Frame& frame, view::Actions& out) {
+    using view::AnswerQuit;
+    using view::QuitAnswer;
+    const bool beside = begin_overlay("quit", frame.px(640), frame.px(200), frame);
+    words(frame, frame.fonts.title, frame.theme.text, "Changes that are not saved");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  file.empty() ? "They stand in no session yet: save asks for its path."
+                               : "Save writes them to " + file + ".");
+    ImGui::Dummy({0.0F, frame.px(8)});
+    const bool save = button(frame, "save", "save and quit", {"Saves the session", "Key: Enter"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool discard =
+        button(frame, "discard", "quit without saving", {"The changes are gone", "Key: D"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool keep =
+        button(frame, "keep", "quit and keep",
+               {"They are offered at the next start, where they can be kept", "Key: Ctrl+Q"});
+    ImGui::SameLine(0.0F, frame.px(8));
+    const bool stay = button(frame, "stay", "go on", {"Nothing ends", "Key: Escape"});
+    ImGui::Dummy({0.0F, frame.px(8)});
+    wrapped_words(
+        frame, frame.fonts.body, frame.theme.muted,
+        "Enter saves, D quits without, Ctrl+Q again keeps them for the next start, Esc goes on.");
+    end_overlay();
+    const bool ctrl = ImGui::GetIO().KeyCtrl;
+    if (save || is_pressed(view::Key::enter))
+        out.push_back(AnswerQuit{QuitAnswer::save});
+    else if (discard || (!ctrl && is_pressed(view::Key::d)))
+        out.push_back(AnswerQuit{QuitAnswer::discard});
+    else if (keep || (ctrl && is_pressed(view::Key::q)))
+        out.push_back(AnswerQuit{QuitAnswer::keep});
+    else if (stay || beside || is_pressed(view::Key::escape))
+        out.push_back(AnswerQuit{QuitAnswer::stay});
 }
 
 }  // namespace attn::ui

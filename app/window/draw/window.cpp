@@ -10,7 +10,6 @@
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
-#include "app/window/requests.h"
 
 namespace attn::ui {
 namespace {
@@ -171,6 +170,81 @@ Hands hands_of(const AppState& state) {
             .typing = edits || ImGui::GetIO().WantTextInput};
 }
 
+// ---- keys
+
+using view::Chord;
+using view::Key;
+
+bool repeats(Key key) {
+    return key == Key::left || key == Key::right || key == Key::up || key == Key::down;
+}
+
+/// Keys that a focused text field needs for itself.
+bool belongs_to_text(const Chord& chord) {
+    constexpr Key kFunction[] = {Key::f1, Key::f2, Key::f3, Key::f4, Key::f5, Key::f6, Key::f12};
+    constexpr Key kTextEditing[] = {Key::a, Key::c,    Key::v,     Key::x,    Key::y,
+                                    Key::z, Key::left, Key::right, Key::home, Key::end};
+    if (std::ranges::count(kFunction, chord.key) > 0) return false;
+    return !chord.ctrl || std::ranges::count(kTextEditing, chord.key) > 0;
+}
+
+bool is_down(const Chord& chord, const ImGuiIO& io) {
+    if (chord.key == Key::none || chord.ctrl != io.KeyCtrl || io.KeyAlt) return false;
+    const bool shift_is_part_of_key = chord.key == Key::plus;
+    if (!shift_is_part_of_key && chord.shift != io.KeyShift) return false;
+    return is_pressed(chord.key, repeats(chord.key));
+}
+
+bool any_pressed() {
+    for (std::size_t n = 1; n < view::kKeyCount; ++n)
+        if (const auto key = static_cast<Key>(n); is_pressed(key, repeats(key))) return true;
+    return false;
+}
+
+/// The keys pressed in this frame as commands; none while a text field or an open list has them, and
+/// none that the focused control took.
+void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (state.show_palette || state.glossary.shown || state.prompt)
+        return;                     // they read their own keys
+    if (ring.hands().list) return;  // so does a list
+    if (!any_pressed()) return;
+    const bool typing = ring.hands().typing;
+    for (const view::Command& command : commands(state)) {
+        const bool also = is_down(command.also, io);
+        if (!command.enabled || !(also || is_down(command.chord, io))) continue;
+        const Chord& chord = also ? command.also : command.chord;
+        if (!chord.ctrl && ring.is_taken(chord.key)) continue;
+        if (typing && belongs_to_text(chord)) continue;
+        const bool page =
+            command.action.is<view::ShowHelp>() || command.action.is<view::ShowAbout>();
+        if ((state.show_help || state.show_about) && !page) continue;
+        out.push_back(command.action);
+        return;
+    }
+}
+
+// ---- the bottom line
+
+constexpr float kLeastAside = 0.6F;  // of the quiet words: less of them says nothing
+
+view::Color color_of(view::Severity severity, const view::Theme& theme) {
+    if (severity == view::Severity::info) return theme.text;
+    return severity == view::Severity::warning ? theme.warning : theme.bad;
+}
+
+/// The quiet words in `width`: all of them, else what stands before the first semicolon, else most of
+/// them, else none.
+std::string fit_aside(const std::string& aside, float width, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    if (width <= 0.0F) return {};
+    const std::string brief = aside.substr(0, aside.find(';'));
+    for (const std::string& words : {aside, brief})
+        if (frame.text_width(font, words) <= width) return words;
+    const bool most = frame.text_width(font, brief) * kLeastAside <= width;
+    return most ? fit_text(frame, font, brief, width) : std::string();
+}
+
 }  // namespace
 
 void fill_side(const WorkArea& area, float top, const Frame& frame) {
@@ -202,6 +276,20 @@ void draw_window(const AppState& state, const Frame& whole, Actions& out, PanelL
     ring.finish(out);
     read_keyboard(state, ring, out);
     pop_font();
+}
+
+void draw_bottom_line(const view::Message& said, const std::string& aside, const Frame& frame) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 high{low.x + room.x, low.y + room.y};
+    const std::string message = fit_text(frame, frame.fonts.body, said.words, room.x);
+    const float left = room.x - frame.text_width(frame.fonts.body, message) - frame.px(24);
+    draw_text_in(frame, frame.fonts.body, low, high, Align::left,
+                 color_of(said.severity, frame.theme), message);
+    draw_text_in(frame, frame.fonts.small, low, high, Align::right, frame.theme.muted,
+                 fit_aside(aside, left, frame));
+    ImGui::InvisibleButton("message", room);
+    tooltip(frame, said.words, aside);
 }
 
 }  // namespace attn::ui

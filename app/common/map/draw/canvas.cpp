@@ -24,6 +24,12 @@ constexpr float kTinyFigures = 10.0F;
 
 // --- drawing
 
+/// A texel at the edge may stand for fewer cells than the others: it is cut where the matrix ends.
+PixelRect intersection(const PixelRect& rect, const PixelRect& bounds) {
+    return {std::max(rect.left, bounds.left), std::max(rect.top, bounds.top),
+            std::min(rect.right, bounds.right), std::min(rect.bottom, bounds.bottom)};
+}
+
 /// Rectangles of the view on screen.
 struct Canvas {
     const MapScene& scene;
@@ -34,19 +40,11 @@ struct Canvas {
     }
     /// The part of it that shows; the rest may lie millions of pixels away.
     PixelRect visible(const PixelRect& rect) const {
-        return {std::max(rect.left, 0.0), std::max(rect.top, 0.0),
-                std::min(rect.right, static_cast<double>(area.width())),
-                std::min(rect.bottom, static_cast<double>(area.height()))};
+        return intersection(rect, {0.0, 0.0, area.width(), area.height()});
     }
 };
 
 bool is_empty(const PixelRect& rect) { return rect.right <= rect.left || rect.bottom <= rect.top; }
-
-/// A texel at the edge may stand for fewer cells than the others: it is cut where the matrix ends.
-PixelRect intersection(const PixelRect& rect, const PixelRect& bounds) {
-    return {std::max(rect.left, bounds.left), std::max(rect.top, bounds.top),
-            std::min(rect.right, bounds.right), std::min(rect.bottom, bounds.bottom)};
-}
 
 void draw_picture(const Canvas& canvas, const view::MapPicture& picture) {
     const PixelRect& whole = picture.where;
@@ -269,9 +267,7 @@ void read_hand(const MapScene& scene, const Area& canvas) {
     const bool released = ImGui::InvisibleButton("map", canvas.size());
     const ImVec2 mouse = ImGui::GetMousePos();
     const ImVec2 at{mouse.x - canvas.low.x, mouse.y - canvas.low.y};
-    const auto camera = moved_camera(scene, at);
-    if (camera && !(*camera == view::shown_camera(scene.look)))
-        scene.out.push_back(view::moved_map(scene.look, *camera));
+    if (const auto camera = moved_camera(scene, at)) move_map(scene, *camera);
     const auto under =
         ImGui::IsItemHovered() ? view::cell_at(scene.look, at.x, at.y) : std::nullopt;
     if (under != scene.look.hovered) scene.out.push_back(view::HoverMapCell{under});

@@ -28,6 +28,9 @@ struct Area {
 /// Pictures, figures, outlines, marks; wheel, drag, click, double click.
 void draw_map_canvas(const MapScene& scene, const Area& canvas);
 
+/// The camera stands there from now on.
+void move_map(const MapScene& scene, const view::MapCamera& camera);
+
 /// Ruler marks beside the canvas, and what stands where both rulers meet and end.
 struct Rulers {
     Area canvas, rows, columns;

@@ -16,22 +16,6 @@ constexpr float kTick = 4.0F;
 constexpr float kStrongTick = 7.0F;
 constexpr float kLabelGap = 8.0F;  // between two labels
 
-/// Labels along a line that do not touch each other: those that come first have their place.
-class Places {
-  public:
-    explicit Places(float gap) : gap_(gap) {}
-    bool take(float from, float to) {
-        for (const auto& [low, high] : taken_)
-            if (from < high + gap_ && to > low - gap_) return false;
-        taken_.emplace_back(from, to);
-        return true;
-    }
-
-  private:
-    float gap_;
-    std::vector<std::pair<float, float>> taken_;
-};
-
 /// Strong marks first: where labels are dropped, they stay.
 std::vector<const RulerMark*> by_strength(const std::vector<RulerMark>& marks) {
     std::vector<const RulerMark*> ordered;
@@ -58,7 +42,8 @@ bool is_number(const std::string& label) {
     return label.find_first_not_of("0123456789,") == label.npos;
 }
 
-void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks, Places& places) {
+void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks,
+                       TakenSpans& places) {
     const Font& font = ruler.frame.fonts.digits_small;
     const Area& area = ruler.area;
     for (const RulerMark* mark : by_strength(marks)) {
@@ -84,7 +69,7 @@ void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
     const Font& font = ruler.frame.fonts.digits_small;
     const Area& area = ruler.area;
     const float right = area.high.x - ruler.frame.px(kStrongTick + 3);
-    Places places(0.0F);
+    TakenSpans places(0.0F);
     for (const RulerMark* mark : by_strength(marks)) {
         const float y = std::round(area.low.y + static_cast<float>(mark->at));
         if (!is_inside(y, area.low.y, area.high.y)) continue;
@@ -132,7 +117,7 @@ void draw_row_title(const MapScene& scene, const Rulers& at) {
 }
 
 /// "key j" at the right end of the column ruler; labels keep clear of it.
-void draw_column_title(const MapScene& scene, const Area& columns, Places& places) {
+void draw_column_title(const MapScene& scene, const Area& columns, TakenSpans& places) {
     const Font& font = scene.frame.fonts.small;
     const std::string title = fit_text(scene.frame, font, scene.view.column_title, columns.width());
     places.take(columns.high.x - scene.frame.text_width(font, title), columns.high.x);
@@ -145,56 +130,52 @@ void draw_column_title(const MapScene& scene, const Area& columns, Places& place
 
 constexpr double kBarInk = 0.55;  // a profile that is full everywhere must not outshine the matrix
 
-void explain(const MapScene& scene, const char* id, const Area& area,
-             const view::MapProfile& profile) {
-    ImGui::SetCursorScreenPos(area.low);
-    ImGui::InvisibleButton(id, area.size());
-    tooltip(scene.frame, profile.title, profile.tooltip);
-}
-
-/// Bars from the canvas outwards as one shape, without seams between them, and in whole pixels so that
-/// all painters draw the same. `corners` makes the corners of one of them; `down`: they stand below
-/// each other.
-template <class Corners>
-void draw_band(const MapScene& scene, const std::vector<view::PixelRect>& bars, view::Color color,
-               bool down, Corners corners) {
-    std::vector<view::Point> foot, head;
-    const auto add = [&](float along, float from, float to) {
-        foot.push_back(down ? view::Point{from, along} : view::Point{along, from});
-        head.push_back(down ? view::Point{to, along} : view::Point{along, to});
-    };
-    for (const view::PixelRect& bar : bars) {
-        const Area area = corners(bar);
-        const ImVec2 low{std::round(area.low.x), std::round(area.low.y)};
-        const ImVec2 high{std::round(area.high.x), std::round(area.high.y)};
-        const float from = down ? low.x : low.y;
-        const float to = down ? high.x : high.y;
-        add(down ? low.y : low.x, from, to);
-        add(down ? high.y : high.x, from, to);
-    }
-    if (foot.empty()) return;
-    scene.frame.painter.band(head, foot, color);
-}
-
-/// What is NaN in full length and its own colour, each by itself: a band would bridge what lies between.
-template <class Corners>
-void draw_bars(const MapScene& scene, const view::MapProfile& profile, bool down, Corners corners) {
-    const view::Theme& theme = scene.frame.theme;
-    draw_band(scene, profile.bars, view::translucent(theme.weight, kBarInk), down, corners);
-    for (const view::PixelRect& bar : profile.nans)
-        draw_band(scene, {bar}, theme.nan, down, corners);
-}
-
 /// A bar that is not nothing is to be seen.
 float bar_length(double part, float most) {
     return part > 0.0 ? std::max(1.0F, most * static_cast<float>(std::min(part, 1.0))) : 0.0F;
+}
+
+/// Bars from the canvas outwards as one shape, without seams between them, and in whole pixels so that
+/// all painters draw the same. `down`: they stand below each other.
+void draw_band(const MapScene& scene, const Area& area, const std::vector<view::PixelRect>& bars,
+               view::Color color, bool down) {
+    const float gap = scene.frame.px(3);  // from the canvas
+    const float most = (down ? area.width() : area.height()) - gap;
+    const float start = down ? area.low.y : area.low.x;
+    const float from = (down ? area.low.x : area.low.y) + gap;
+    const auto point = [&](float along, float out) {
+        return down ? view::Point{std::round(out), std::round(along)}
+                    : view::Point{std::round(along), std::round(out)};
+    };
+    std::vector<view::Point> foot, head;
+    for (const view::PixelRect& bar : bars)
+        for (const double end : {down ? bar.top : bar.left, down ? bar.bottom : bar.right}) {
+            const float along = start + static_cast<float>(end);
+            foot.push_back(point(along, from));
+            head.push_back(point(along, from + bar_length(down ? bar.right : bar.bottom, most)));
+        }
+    if (!foot.empty()) scene.frame.painter.band(head, foot, color);
+}
+
+/// What is NaN in full length and its own colour, each by itself: a band would bridge what lies between.
+void draw_profile(const MapScene& scene, const char* id, const Area& area,
+                  const std::optional<view::MapProfile>& profile, bool down) {
+    if (!profile) return;
+    const view::Theme& theme = scene.frame.theme;
+    scene.frame.painter.push_clip(area.low, area.high);
+    draw_band(scene, area, profile->bars, view::translucent(theme.weight, kBarInk), down);
+    for (const view::PixelRect& bar : profile->nans) draw_band(scene, area, {bar}, theme.nan, down);
+    scene.frame.painter.pop_clip();
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton(id, area.size());
+    tooltip(scene.frame, profile->title, profile->tooltip);
 }
 
 }  // namespace
 
 void draw_rulers(const MapScene& scene, const Rulers& at) {
     const view::Theme& theme = scene.frame.theme;
-    Places places(scene.frame.px(kLabelGap));
+    TakenSpans places(scene.frame.px(kLabelGap));
     draw_column_title(scene, at.columns, places);
     draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler, places);
     draw_row_marks({at.rows, scene.frame, theme.query}, scene.view.row_ruler);
@@ -203,31 +184,8 @@ void draw_rulers(const MapScene& scene, const Rulers& at) {
 }
 
 void draw_profiles(const MapScene& scene, const Profiles& at) {
-    const float gap = scene.frame.px(3);  // from the canvas
-    if (const auto& profile = scene.view.row_profile) {
-        scene.frame.painter.push_clip(at.rows.low, at.rows.high);
-        const float length = at.rows.width() - gap;
-        draw_bars(scene, *profile, true, [&](const view::PixelRect& bar) {
-            const float x = at.rows.low.x + gap;
-            return Area{{x, at.rows.low.y + static_cast<float>(bar.top)},
-                        {x + bar_length(bar.right, length),
-                         at.rows.low.y + static_cast<float>(bar.bottom)}};
-        });
-        scene.frame.painter.pop_clip();
-        explain(scene, "row profile", at.rows, *profile);
-    }
-    if (const auto& profile = scene.view.column_profile) {
-        scene.frame.painter.push_clip(at.columns.low, at.columns.high);
-        const float length = at.columns.height() - gap;
-        draw_bars(scene, *profile, false, [&](const view::PixelRect& bar) {
-            const float y = at.columns.low.y + gap;
-            return Area{{at.columns.low.x + static_cast<float>(bar.left), y},
-                        {at.columns.low.x + static_cast<float>(bar.right),
-                         y + bar_length(bar.bottom, length)}};
-        });
-        scene.frame.painter.pop_clip();
-        explain(scene, "column profile", at.columns, *profile);
-    }
+    draw_profile(scene, "row profile", at.rows, scene.view.row_profile, true);
+    draw_profile(scene, "column profile", at.columns, scene.view.column_profile, false);
 }
 
 void draw_profile_captions(const MapScene& scene, const Area& line) {

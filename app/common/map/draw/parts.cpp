@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/draw/parts.h"
+
+namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kRuler = 24.0F;
+constexpr float kCaptions = 24.0F;
+constexpr float kLegend = 56.0F;
+constexpr float kLeastCanvas = 48.0F;
+constexpr float kGap = 8.0F;
+
+/// How good the picture is, and how large a cell.
+void draw_state(const MapScene& scene, const Area& line) {
+    const Frame& frame = scene.frame;
+    const view::Theme& theme = frame.theme;
+    const view::Color ink = scene.view.flawed    ? theme.bad
+                            : scene.view.sampled ? theme.warning
+                                                 : theme.muted;
+    const Font& font = frame.fonts.small;
+    const float zoom = frame.text_width(font, scene.view.zoom_words) + frame.px(kGap);
+    draw_text_in(frame, font, line.low, line.high, Align::left, ink,
+                 fit_text(frame, font, scene.view.quality, line.width() - zoom));
+    draw_text_in(frame, font, line.low, line.high, Align::right, theme.muted,
+                 scene.view.zoom_words);
+}
+
+/// Why there is no map yet.
+void draw_hint(const MapScene& scene, const Area& room) {
+    const Frame& frame = scene.frame;
+    const bool fault = !scene.view.fault.empty();
+    ImGui::SetCursorScreenPos(room.low);
+    wrapped_words(frame, frame.fonts.body, fault ? frame.theme.bad : frame.theme.muted,
+                  fault ? scene.view.fault : scene.view.hint);
+}
+
+// ---- the legend
+
+// Design units.
+constexpr float kBarWidth = 320.0F;
+constexpr float kBarHeight = 10.0F;
+constexpr float kSwatch = 12.0F;
+
+/// Labels below the bar, kept within its ends; one that would touch the one before is left out.
+void draw_ticks(const view::MapLegend& legend, const Area& bar, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    float taken = bar.low.x - frame.px(100);
+    for (const view::MapLegend::Tick& tick : legend.ticks) {
+        const float x = std::round(bar.low.x + bar.width() * static_cast<float>(tick.at));
+        const float width = frame.text_width(font, tick.label);
+        const float left = within(x - width / 2, bar.low.x, bar.high.x - width);
+        frame.painter.line({x, bar.high.y}, {x, bar.high.y + frame.px(3)}, frame.theme.muted,
+                           frame.px(1));
+        if (left < taken + frame.px(8)) continue;
+        taken = left + width;
+        frame.painter.text(font, {left, bar.high.y + frame.px(5)}, frame.theme.muted, tick.label);
+    }
+}
+
+/// A look that the bar does not have, and its name; returns where the next one starts.
+float draw_swatch(const std::string& name, view::Color color, const Area& place,
+                  const Frame& frame) {
+    if (name.empty()) return place.low.x;
+    const float side = frame.px(kSwatch);
+    const float left = place.low.x + side + frame.px(6);
+    const std::string words = fit_text(frame, frame.fonts.small, name, place.high.x - left);
+    const ImVec2 low{place.low.x, std::round((place.low.y + place.high.y - side) / 2)};
+    if (words.empty() || left > place.high.x) return place.low.x;
+    const ImVec2 high{low.x + side, low.y + side};
+    frame.painter.rect(low, high, color);
+    frame.painter.outline(low, high, frame.theme.muted, 1.0F);
+    draw_text_in(frame, frame.fonts.small, {left, low.y}, {place.high.x, high.y}, Align::left,
+                 frame.theme.muted, words);
+    return left + frame.text_width(frame.fonts.small, words) + frame.px(16);
+}
+
+/// What is not finite first: it is what must not be missed.
+void draw_swatches(const view::MapLegend& legend, const Area& bar, float right,
+                   const Frame& frame) {
+    Area place{{bar.high.x + frame.px(24), bar.low.y}, {right, bar.high.y}};
+    place.low.x = draw_swatch(legend.nan, legend.nan_color, place, frame);
+    place.low.x = draw_swatch(legend.infinite, legend.infinite_color, place, frame);
+    draw_swatch(legend.masked, legend.masked_color, place, frame);
+}
+
+// ---- the minimap
+
+constexpr float kLeastView = 5.0F;  // px of the view's rectangle, however deep the zoom
+
+/// The matrix in its own proportions, in the middle of the area.
+Area fitted(const view::PixelRect& matrix, const Area& area) {
+    const double width = matrix.right - matrix.left;
+    const double height = matrix.bottom - matrix.top;
+    if (width <= 0.0 || height <= 0.0) return area;
+    const double scale = std::min(area.width() / width, area.height() / height);
+    const float w = std::max(8.0F, static_cast<float>(width * scale));
+    const float h = std::max(8.0F, static_cast<float>(height * scale));
+    const ImVec2 low{area.low.x, area.low.y + (area.height() - h) / 2};
+    return {low, {low.x + w, low.y + h}};
+}
+
+void draw_view(const MapScene& scene, const Area& map) {
+    const view::PixelRect& seen = scene.view.minimap.view;
+    const auto span = [&](double from, double to, float low, float high) {
+        const double length = high - low;
+        const double middle = within((from + to) / 2, 0.0, 1.0) * length;
+        const double half = std::max((to - from) / 2 * length, 0.5 * scene.frame.px(kLeastView));
+        const auto at = [&](double x) { return low + static_cast<float>(within(x, 0.0, length)); };
+        return std::pair{at(middle - half), at(middle + half)};
+    };
+    const auto [left, right] = span(seen.left, seen.right, map.low.x, map.high.x);
+    const auto [top, bottom] = span(seen.top, seen.bottom, map.low.y, map.high.y);
+    scene.frame.painter.outline({left - 1, top - 1}, {right + 1, bottom + 1},
+                                scene.frame.theme.background, scene.frame.px(3));
+    scene.frame.painter.outline({left, top}, {right, bottom}, scene.frame.theme.accent,
+                                scene.frame.px(1.5F));
+}
+
+/// An arrow moves the view by half of what is seen.
+void read_keys(const MapScene& scene) {
+    const auto step = [&](view::Key back, view::Key on) {
+        const bool forth = take_key(scene.frame, on, true);
+        return (take_key(scene.frame, back, true) ? -0.5 : 0.0) + (forth ? 0.5 : 0.0);
+    };
+    const double across = step(view::Key::left, view::Key::right);
+    const double down = step(view::Key::up, view::Key::down);
+    if (across == 0.0 && down == 0.0) return;
+    const view::MapCanvas room = view::canvas_of(scene.look);
+    const view::MapCamera camera =
+        view::panned(scene.look, -across * room.width, -down * room.height);
+    move_map(scene, camera);
+}
+
+void read_press(const MapScene& scene, const Area& map) {
+    ImGui::SetCursorScreenPos(map.low);
+    ImGui::InvisibleButton("minimap", map.size());
+    tooltip(scene.frame, "The whole matrix",
+            "Press or drag to move there; with the keyboard the arrows.  Key F: all of it.");
+    if (focus_stop(scene.frame)) read_keys(scene);
+    if (!ImGui::IsItemActive()) return;
+    const ImVec2 mouse = ImGui::GetMousePos();
+    const auto share = [](float at, float low, float high) {
+        return within(static_cast<double>((at - low) / (high - low)), 0.0, 1.0);
+    };
+    const view::MapCamera camera = view::centred_at(
+        scene.look, share(mouse.x, map.low.x, map.high.x), share(mouse.y, map.low.y, map.high.y));
+    move_map(scene, camera);
+}
+
+}  // namespace
+
+void move_map(const MapScene& scene, const view::MapCamera& camera) {
+    if (!(camera == view::shown_camera(scene.look)))
+        scene.out.push_back(view::moved_map(scene.look, camera));
+}
+
+bool has_map(const view::MapView& view) {
+    return !view.empty && !view.loading && view.fault.empty();
+}
+
+Rulers place_map(const Frame& frame, const Area& room) {
+    const float label = frame.text_width(frame.fonts.digits_small, "1,048,576");  // the longest
+    const ImVec2 low{room.low.x + label + frame.px(12), room.low.y + frame.px(kRuler)};
+    const float least = frame.px(kLeastCanvas);
+    const Area canvas{{std::round(low.x), std::round(low.y)},
+                      {std::round(std::max(room.high.x, low.x + least)),
+                       std::round(std::max(room.high.y, low.y + least))}};
+    return {canvas,
+            {{room.low.x, canvas.low.y}, {canvas.low.x, canvas.high.y}},
+            {{canvas.low.x, room.low.y}, {canvas.high.x, canvas.low.y}}};
+}
+
+void say_room(const MapScene& scene, const Area& canvas) {
+    const view::MapCanvas room{canvas.width(), canvas.height(), scene.frame.scale};
+    if (!(room == scene.look.canvas)) scene.out.push_back(view::SetMapCanvas{room});
+}
+
+Area room_left() {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size = ImGui::GetContentRegionAvail();
+    return {low, {low.x + size.x, low.y + size.y}};
+}
+
+void draw_map_alone(const MapScene& scene) {
+    const Frame& frame = scene.frame;
+    const Area room = room_left();
+    const Rulers at =
+        place_map(frame, {room.low, {room.high.x, room.high.y - frame.px(kCaptions + kLegend)}});
+    say_room(scene, at.canvas);
+    if (!has_map(scene.view)) return draw_hint(scene, room);
+    const ImVec2 foot{at.canvas.low.x, at.canvas.high.y + frame.px(kCaptions)};
+    draw_rulers(scene, at);
+    draw_state(scene, {{foot.x, at.canvas.high.y}, {at.canvas.high.x, foot.y}});
+    draw_map_legend(scene, {foot, {at.canvas.high.x, foot.y + frame.px(kLegend)}});
+    draw_map_canvas(scene, at.canvas);
+}
+
+void draw_map_legend(const MapScene& scene, const Area& area) {
+    const view::MapLegend& legend = scene.view.legend;
+    if (legend.colors.size() < 2) return;
+    const Frame& frame = scene.frame;
+    const Font& font = frame.fonts.small;
+    const std::string title = fit_text(frame, font, legend.title, area.width());
+    frame.painter.text(font, area.low, frame.theme.text, title);
+    const float note = area.low.x + frame.text_width(font, title) + frame.px(16);
+    if (note + frame.text_width(font, legend.note) <= area.high.x)
+        frame.painter.text(font, {note, area.low.y}, frame.theme.muted, legend.note);
+    const float top = std::round(area.low.y + font.px + frame.px(6));
+    const Area bar{
+        {area.low.x, top},
+        {area.low.x + std::min(frame.px(kBarWidth), area.width()), top + frame.px(kBarHeight)}};
+    frame.painter.gradient(bar.low, bar.high, legend.colors);
+    draw_ticks(legend, bar, frame);
+    draw_swatches(legend, bar, area.high.x, frame);
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton("legend", {area.width(), bar.high.y - area.low.y});
+    tooltip(frame, legend.title, legend.note);
+}
+
+void draw_minimap(const MapScene& scene, const Area& area) {
+    const Area map = fitted(scene.view.matrix, area);
+    scene.frame.painter.rect(map.low, map.high, scene.frame.theme.raised);
+    if (const auto& picture = scene.view.minimap.picture)
+        scene.frame.painter.image({picture->content_key, picture->paint}, map.low, map.high);
+    scene.frame.painter.outline(map.low, map.high, scene.frame.theme.line, 1.0F);
+    draw_view(scene, map);
+    read_press(scene, map);
+}
+
+}  // namespace attn::ui
