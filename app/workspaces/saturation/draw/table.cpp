@@ -1,9 +1,8 @@
-#include "app/workspaces/saturation/draw/table.h"
-
 #include <algorithm>
 #include <string>
 
 #include "app/common/draw/draw.h"
+#include "app/workspaces/saturation/draw/parts.h"
 
 namespace attn::ui {
 namespace {
@@ -15,18 +14,6 @@ constexpr float kRow = 24.0F;
 constexpr float kRule = 20.0F;
 constexpr float kColumn = 112.0F;  // of numbers, or verdicts
 constexpr float kNumbers = 84.0F;  // of numbers alone
-
-view::Color verdict_color(view::Verdict verdict, const view::Theme& theme) {
-    switch (verdict) {
-        case view::Verdict::healthy:
-            return theme.good;
-        case view::Verdict::saturating:
-            return theme.warning;
-        case view::Verdict::saturated:
-            return theme.bad;
-    }
-    return theme.text;
-}
 
 /// One line of a table: its box, and where its two columns of numbers end.
 struct Row {
@@ -74,8 +61,10 @@ void draw_number(const Row& row, const ComparedNumber& number) {
 }
 
 void draw_verdict(const Row& row, bool scaled, const std::optional<view::VerdictView>& verdict) {
-    if (!verdict) return row.number(scaled, row.frame.fonts.body, row.frame.theme.muted, "…");
-    row.number(scaled, row.frame.fonts.strong, verdict_color(verdict->verdict, row.frame.theme),
+    const view::Theme& theme = row.frame.theme;
+    if (!verdict) return row.number(scaled, row.frame.fonts.body, theme.muted, "…");
+    const view::Color colors[] = {theme.good, theme.warning, theme.bad};  // as Verdict lists them
+    row.number(scaled, row.frame.fonts.strong, colors[static_cast<std::size_t>(verdict->verdict)],
                "● " + verdict->words);
 }
 
@@ -102,11 +91,10 @@ void draw_median_table(const view::SaturationTable& table, ImVec2 low, float wid
                  fit_text(frame, frame.fonts.small, table.rule, width));
 }
 
-void draw_row_numbers(const view::SaturationDetails& details, ImVec2 low, ImVec2 high,
-                      const Frame& frame) {
+void draw_row_numbers(const view::SaturationDetails& details, const Box& box, const Frame& frame) {
     const float lines = static_cast<float>(details.rows.size() + 1);
-    const float height = std::min(frame.px(kRow), (high.y - low.y) / lines);
-    Row row{frame, low, {high.x, low.y + height}, kNumbers};
+    const float height = std::min(frame.px(kRow), (box.high.y - box.low.y) / lines);
+    Row row{frame, box.low, {box.high.x, box.low.y + height}, kNumbers};
     draw_heads(row, details.caption);
     for (const ComparedNumber& number : details.rows) {
         row.low.y += height;

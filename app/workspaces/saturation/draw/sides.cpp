@@ -1,21 +1,25 @@
-#include "app/workspaces/saturation/draw/bars.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/grid.h"
+#include "app/workspaces/saturation/draw/parts.h"
 
 namespace attn::ui {
 namespace {
 
 using view::BarView;
+using view::SaturationSideView;
 using Bars = std::vector<BarView>;
 
 // Design units.
 constexpr float kWidestBar = 56.0F;
 constexpr float kAxisWidth = 40.0F;
+constexpr float kHeading = 22.0F;
+constexpr float kNote = 17.0F;
+constexpr float kLargestCell = 64.0F;
 
 /// Where the bars stand: the area between 0 and 100 %, cut into a slot for each key.
 struct Slots {
@@ -79,10 +83,8 @@ void draw_number(const std::string& text, const BarView& bar, std::size_t j, con
 
 /// NaN is no largest one.
 std::size_t largest(const Bars& bars) {
-    std::size_t found = 0;
-    for (std::size_t j = 1; j < bars.size(); ++j)
-        if (bars[j].value > bars[found].value) found = j;
-    return found;
+    return static_cast<std::size_t>(std::ranges::max_element(bars, {}, &BarView::value) -
+                                    bars.begin());
 }
 
 void draw_labels(const Bars& bars, const Slots& slots, const Frame& frame) {
@@ -106,8 +108,8 @@ void explain(const Bars& bars, const Slots& slots, const Frame& frame) {
     if (j < bars.size()) tooltip(frame, "key " + bars[j].label, bars[j].tooltip);
 }
 
-}  // namespace
-
+/// One bar for each key on a scale of 0 to 100 %. Numbers above the bars and labels below them as far as they
+/// fit, the largest number always. True when all numbers are shown.
 bool draw_bars(const Bars& bars, view::Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
     if (bars.empty()) return false;
     const float line = frame.fonts.digits_small.px + frame.px(6);
@@ -124,6 +126,66 @@ bool draw_bars(const Bars& bars, view::Color color, ImVec2 low, ImVec2 high, con
     draw_labels(bars, slots, frame);
     explain(bars, slots, frame);
     return form != nullptr;
+}
+
+// --- a side
+
+void draw_heading(const SaturationSideView& side, ImVec2 low, ImVec2 high, const Frame& frame) {
+    const Font& font = frame.fonts.strong;
+    const ImVec2 foot{high.x, low.y + frame.px(kHeading)};
+    draw_text_in(frame, font, low, foot, Align::left, frame.theme.role(side.role), side.title);
+    const float after = low.x + frame.text_width(font, side.title) + frame.px(10);
+    if (frame.text_width(frame.fonts.small, side.formula) <= high.x - after)
+        draw_text_in(frame, frame.fonts.small, {after, low.y}, foot, Align::left, frame.theme.muted,
+                     side.formula);
+}
+
+float cell_in(const view::GridView& grid, ImVec2 room, const Frame& frame) {
+    float cell = room.x / static_cast<float>(grid.columns);
+    for (int pass = 0; pass < 2; ++pass) {  // the margins depend a little on the cell
+        const GridMargins margins = grid_margins(grid, frame, cell);
+        cell = std::min((room.x - margins.left - margins.right) / static_cast<float>(grid.columns),
+                        (room.y - margins.top - margins.bottom) / static_cast<float>(grid.rows));
+        cell = within(cell, frame.px(0.25F), frame.px(kLargestCell));
+    }
+    return cell;
+}
+
+}  // namespace
+
+void draw_side_bars(const SaturationSideView& side, const Box& box, const Frame& frame) {
+    const ImVec2 low = box.low, high = box.high;
+    ImGui::PushID(side.title.c_str());
+    draw_heading(side, low, high, frame);
+    const float note = frame.px(kNote);
+    const ImVec2 foot{high.x, high.y - 2 * note};
+    const bool numbered = draw_bars(side.bars, frame.theme.role(side.role),
+                                    {low.x, low.y + frame.px(kHeading)}, foot, frame);
+    const auto line = [&](float top, const std::string& text) {
+        draw_fitted(frame, frame.fonts.small, {low.x, top}, {high.x, top + note}, Align::left,
+                    frame.theme.muted, text);
+    };
+    line(foot.y, side.note);
+    if (numbered) line(foot.y + note, side.rounding_note);
+    ImGui::PopID();
+}
+
+float jacobian_height(const SaturationSideView& side, float width, const Frame& frame) {
+    const view::GridView& grid = side.jacobian;
+    const float cell = cell_in(grid, {width, 1e6F}, frame);
+    const GridMargins margins = grid_margins(grid, frame, cell);
+    return cell * static_cast<float>(grid.rows) + margins.top + margins.bottom;
+}
+
+void draw_side_jacobian(const SaturationSideView& side, const Box& box, const Frame& frame) {
+    const view::GridView& grid = side.jacobian;
+    const ImVec2 room{box.high.x - box.low.x, box.high.y - box.low.y};
+    const float cell = cell_in(grid, room, frame);
+    const GridMargins margins = grid_margins(grid, frame, cell);
+    const GridPlace place{{box.low.x + margins.left, box.low.y + margins.top}, {cell, cell}};
+    ImGui::PushID(side.title.c_str());
+    draw_grid(grid, {}, place, frame);
+    ImGui::PopID();
 }
 
 }  // namespace attn::ui
