@@ -24,12 +24,6 @@ BarView bar_of(const SaturationRow& row, std::size_t j) {
     return bar;
 }
 
-std::vector<BarView> bars_of(const SaturationRow& row) {
-    std::vector<BarView> bars;
-    for (std::size_t j = 0; j < row.weights.size(); ++j) bars.push_back(bar_of(row, j));
-    return bars;
-}
-
 /// Percentages as shown have one decimal: their sum counts tenths.
 std::string rounding_note(const std::vector<double>& weights) {
     long tenths = 0;
@@ -41,19 +35,14 @@ std::string rounding_note(const std::vector<double>& weights) {
     return fmt::format("rounded: adds to {}.{} %", tenths / 10, tenths % 10);
 }
 
-/// The slope of its largest weight.
-std::string side_note(const SaturationRow& row) {
-    return fmt::format("p_max(1 − p_max) = {}", measure(row.metrics.max_slope));
-}
-
 SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled) {
     SaturationSideView side;
     side.title = is_scaled ? "scaled" : "unscaled";
     side.formula = is_scaled ? fmt::format("a = softmax(z / √{})", d_k) : "a = softmax(z)";
     side.role = is_scaled ? Role::weight : Role::score;
-    side.bars = bars_of(row);
+    for (std::size_t j = 0; j < row.weights.size(); ++j) side.bars.push_back(bar_of(row, j));
     side.rounding_note = rounding_note(row.weights);
-    side.note = side_note(row);
+    side.note = fmt::format("p_max(1 − p_max) = {}", measure(row.metrics.max_slope));
     return side;
 }
 
@@ -140,11 +129,6 @@ GridView jacobian_view(const SaturationRow& row, const char* side, const ColorRa
     return grid;
 }
 
-ComparedNumber compared(std::string label, std::string formula, const char* tooltip,
-                        std::string scaled, std::string unscaled) {
-    return {std::move(label), std::move(formula), tooltip, std::move(scaled), std::move(unscaled)};
-}
-
 }  // namespace
 
 void set_sides(SaturationView& view, const SaturationPair& pair, ThemeName theme) {
@@ -160,24 +144,24 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
     const RowMetrics& u = pair.unscaled.metrics;
     const double raw = pair.scaled.raw_factor;
     return {
-        compared("∂p_max/∂s_max", "p_max(1 − p_max)",
-                 "With respect to softmax's own input s. Not a sign of health: it is small for "
-                 "uniform rows too, and largest at p_max = 1/2.",
-                 measure(s.max_slope), measure(u.max_slope)),
-        compared("∂p_max/∂z_max", fmt::format("scaled: the same / √{}", d_k),
-                 "With respect to the raw score z: scaling divides it by √d_k once more.",
-                 measure(s.max_slope * raw), measure(u.max_slope)),
-        compared("‖J‖_F", "J = diag(a) − a aᵀ",
-                 "Root of the sum of squares of the softmax Jacobian with respect to its input s.",
-                 measure(s.jacobian_frobenius), measure(u.jacobian_frobenius)),
-        compared("‖∂a/∂z‖_F", fmt::format("scaled: J / √{}", d_k),
-                 "The same norm with respect to the raw score z.",
-                 measure(s.jacobian_frobenius * raw), measure(u.jacobian_frobenius)),
-        compared("‖J‖₂", "largest eigenvalue of J", "The most that J stretches any change of s.",
-                 measure(s.jacobian_spectral), measure(u.jacobian_spectral)),
-        compared("exp H", fmt::format("keys in play, of {}", pair.scaled.weights.size()),
-                 "How many equal weights would have the same entropy.",
-                 cell_number(s.effective_keys, 2), cell_number(u.effective_keys, 2)),
+        {"∂p_max/∂s_max", "p_max(1 − p_max)",
+         "With respect to softmax's own input s. Not a sign of health: it is small for "
+         "uniform rows too, and largest at p_max = 1/2.",
+         measure(s.max_slope), measure(u.max_slope)},
+        {"∂p_max/∂z_max", fmt::format("scaled: the same / √{}", d_k),
+         "With respect to the raw score z: scaling divides it by √d_k once more.",
+         measure(s.max_slope * raw), measure(u.max_slope)},
+        {"‖J‖_F", "J = diag(a) − a aᵀ",
+         "Root of the sum of squares of the softmax Jacobian with respect to its input s.",
+         measure(s.jacobian_frobenius), measure(u.jacobian_frobenius)},
+        {"‖∂a/∂z‖_F", fmt::format("scaled: J / √{}", d_k),
+         "The same norm with respect to the raw score z.", measure(s.jacobian_frobenius * raw),
+         measure(u.jacobian_frobenius)},
+        {"‖J‖₂", "largest eigenvalue of J", "The most that J stretches any change of s.",
+         measure(s.jacobian_spectral), measure(u.jacobian_spectral)},
+        {"exp H", fmt::format("keys in play, of {}", pair.scaled.weights.size()),
+         "How many equal weights would have the same entropy.", cell_number(s.effective_keys, 2),
+         cell_number(u.effective_keys, 2)},
     };
 }
 

@@ -14,17 +14,7 @@
 namespace attn::view {
 namespace {
 
-std::string words_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::healthy:
-            return "healthy";
-        case Verdict::saturating:
-            return "saturating";
-        case Verdict::saturated:
-            return "saturated";
-    }
-    return "";
-}
+constexpr std::string_view kVerdictWords[] = {"healthy", "saturating", "saturated"};
 
 std::string model_words(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits)
@@ -38,31 +28,26 @@ std::string model_words(const SaturationSettings& settings) {
         settings.keys, settings.trials);
 }
 
-std::string status_words(const AppState& state, bool stale) {
-    if (!saturation_curves(state).sweep) return "computing the curves…";
+std::string status_words(const SaturationCurves& curves, bool stale) {
+    if (!curves.sweep) return "computing the curves…";
     if (stale) return "computing… (the medians are of the settings before)";
-    std::string words = fmt::format("{} widths", saturation_curves(state).sweep->size());
-    if (saturation_curves(state).settings.model == SaturationModel::sampled)
-        words = fmt::format("{} draws × {} keys × {}", saturation_curves(state).settings.trials,
-                            saturation_curves(state).settings.keys, words);
-    return saturation_curves(state).elapsed_ms > 0.0
-               ? fmt::format("{} in {:.1f} ms", words, saturation_curves(state).elapsed_ms)
-               : words;
+    std::string words = fmt::format("{} widths", curves.sweep->size());
+    if (curves.settings.model == SaturationModel::sampled)
+        words = fmt::format("{} draws × {} keys × {}", curves.settings.trials, curves.settings.keys,
+                            words);
+    return curves.elapsed_ms > 0.0 ? fmt::format("{} in {:.1f} ms", words, curves.elapsed_ms)
+                                   : words;
 }
 
 // --- medians
 
 /// The points of the widths that are wanted: a sweep may hold one more from before.
-Medians medians_of(const AppState& state) {
-    const SaturationControls& controls = saturation_controls(state);
-    Medians medians;
-    medians.settings =
-        saturation_curves(state).sweep ? saturation_curves(state).settings : controls.settings;
-    medians.d_k = controls.d_k;
-    medians.pin = controls.pin;
-    if (!saturation_curves(state).sweep) return medians;
+Medians medians_of(const SaturationCurves& curves, const SaturationControls& controls) {
+    Medians medians{{}, controls.settings, controls.d_k, controls.pin};
+    if (!curves.sweep) return medians;
+    medians.settings = curves.settings;
     const std::vector<Index> widths = wanted_widths(controls);
-    for (const SaturationPoint& point : *saturation_curves(state).sweep)
+    for (const SaturationPoint& point : *curves.sweep)
         if (std::ranges::binary_search(widths, point.d_k)) medians.points.push_back(point);
     return medians;
 }
@@ -70,10 +55,6 @@ Medians medians_of(const AppState& state) {
 std::string median_words(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits) return "of the fixed logits";
     return fmt::format("median of {} draws", grouped(settings.trials));
-}
-
-std::string computing_words(const Medians& medians) {
-    return fmt::format("Computing at d_k = {}: {}…", medians.d_k, median_words(medians.settings));
 }
 
 using Text = std::string (*)(double);
@@ -89,58 +70,7 @@ ComparedNumber median_row(const char* label, const char* formula, const char* to
 
 VerdictView verdict_view(const SaturationSide& side) {
     const Verdict verdict = verdict_of(side.evenness.median);
-    return {verdict, words_of(verdict)};
-}
-
-std::string tex_of(const SaturationSettings& settings) {
-    const bool drawn = settings.model == SaturationModel::sampled;
-    return fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
-                       drawn ? R"(q \cdot k)" : "z");
-}
-
-std::string row_caption(const SaturationControls& controls) {
-    if (controls.settings.model == SaturationModel::fixed_logits) return "The weights, key by key";
-    return fmt::format("One draw of them: {} of 0…{}", controls.draw, controls.settings.trials - 1);
-}
-
-void set_controls(SaturationView& view, const AppState& state) {
-    const SaturationControls& controls = saturation_controls(state);
-    const SaturationSettings& settings = controls.settings;
-    view.controls = controls;
-    view.look = saturation_look(state);
-    view.drawn = settings.model == SaturationModel::sampled;
-    view.model_words = model_words(settings);
-    view.logits = written_logits(settings.logits);
-}
-
-void set_medians(SaturationView& view, const Medians& medians) {
-    const SaturationPoint* here = medians.here();
-    view.sentence = here ? saturation_sentence(medians.settings, *here) : computing_words(medians);
-    view.note = sentence_note(medians.settings);
-    view.hero = hero_view(medians);
-    view.plots = small_plots(medians);
-    view.table = table_view(medians);
-}
-
-SaturationDetails details_of(const Medians& medians, const SaturationPair& pair, bool drawn) {
-    SaturationDetails details;
-    details.sentence = raw_sentence(medians.points);
-    details.raw = raw_plot(medians);
-    details.caption = drawn ? "of the draw beside" : "of the weights beside";
-    details.rows = row_numbers(pair, medians.d_k);
-    return details;
-}
-
-}  // namespace
-
-Verdict verdict_of(double evenness) {
-    if (evenness >= kHealthyEvenness) return Verdict::healthy;
-    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
-}
-
-const SaturationPoint* Medians::at(Index width) const {
-    const auto found = std::ranges::find(points, width, &SaturationPoint::d_k);
-    return found == points.end() ? nullptr : &*found;
+    return {verdict, std::string(kVerdictWords[static_cast<std::size_t>(verdict)])};
 }
 
 SaturationTable table_view(const Medians& medians) {
@@ -165,6 +95,18 @@ SaturationTable table_view(const Medians& medians) {
     return table;
 }
 
+}  // namespace
+
+Verdict verdict_of(double evenness) {
+    if (evenness >= kHealthyEvenness) return Verdict::healthy;
+    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
+}
+
+const SaturationPoint* Medians::at(Index width) const {
+    const auto found = std::ranges::find(points, width, &SaturationPoint::d_k);
+    return found == points.end() ? nullptr : &*found;
+}
+
 Index nearest_stop(double d_k) {
     const double last = std::log2(static_cast<double>(sweep_widths().back()));
     const double power = std::round(std::log2(std::max(d_k, 1.0)));
@@ -179,19 +121,37 @@ Index next_stop(Index d_k, int steps) {
 
 SaturationView build_saturation_view(const AppState& state) {
     const SaturationControls& controls = saturation_controls(state);
-    const SaturationPair pair = saturation_at(controls.settings, controls.d_k, controls.draw);
-    const Medians medians = medians_of(state);
+    const SaturationSettings& settings = controls.settings;
+    const SaturationCurves& curves = saturation_curves(state);
+    const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
+    const Medians medians = medians_of(curves, controls);
+    const SaturationPoint* const here = medians.here();
     SaturationView view;
-    set_controls(view, state);
-    view.tex = tex_of(controls.settings);
+    view.controls = controls;
+    view.look = saturation_look(state);
+    view.drawn = settings.model == SaturationModel::sampled;
+    view.model_words = model_words(settings);
+    view.logits = written_logits(settings.logits);
+    view.tex = fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
+                           view.drawn ? R"(q \cdot k)" : "z");
     view.formula = tex::plain_text(view.tex);
-    set_medians(view, medians);
-    view.stale = !(saturation_curves(state).settings == controls.settings) ||
-                 !saturation_curves(state).sweep;
-    view.row_caption = row_caption(controls);
+    view.sentence = here ? saturation_sentence(medians.settings, *here)
+                         : fmt::format("Computing at d_k = {}: {}…", medians.d_k,
+                                       median_words(medians.settings));
+    view.note = sentence_note(medians.settings);
+    view.hero = hero_view(medians);
+    view.plots = small_plots(medians);
+    view.table = table_view(medians);
+    view.stale = !(curves.settings == settings) || !curves.sweep;
+    view.row_caption =
+        view.drawn ? fmt::format("One draw of them: {} of 0…{}", controls.draw, settings.trials - 1)
+                   : "The weights, key by key";
     set_sides(view, pair, state.theme);
-    if (view.look.details) view.details = details_of(medians, pair, view.drawn);
-    view.status = status_words(state, view.stale);
+    view.status = status_words(curves, view.stale);
+    if (view.look.details)
+        view.details = {raw_sentence(medians.points), raw_plot(medians),
+                        view.drawn ? "of the draw beside" : "of the weights beside",
+                        row_numbers(pair, medians.d_k)};
     return view;
 }
 
