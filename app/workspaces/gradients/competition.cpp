@@ -1,4 +1,4 @@
-#include "app/workspaces/gradients/competition.h"
+#include "app/workspaces/gradients/view.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,6 @@
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/gradients/view.h"
 
 namespace attn::view {
 namespace {
@@ -48,7 +47,7 @@ void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
 }
 
 std::string slope_sum_words(const CompetitionView& view) {
-    const CompetitionToken& raised = view.tokens[static_cast<std::size_t>(view.raised)];
+    const CompetitionToken& raised = view.at(view.raised);
     double others = 0.0, all = 0.0;
     for (const CompetitionToken& token : view.tokens) {
         all += token.p;
@@ -67,7 +66,7 @@ std::string slope_sum_words(const CompetitionView& view) {
 }
 
 std::string no_arrow_words(const CompetitionView& view, Index open) {
-    const CompetitionToken& raised = view.tokens[static_cast<std::size_t>(view.raised)];
+    const CompetitionToken& raised = view.at(view.raised);
     if (open == 0) return "Every key of this row is masked: there is nothing to compete for.";
     if (raised.look == CellLook::masked)
         return fmt::format("{} is masked: its score is −∞, so raising it changes no weight.",
@@ -108,18 +107,17 @@ CompetitionView build_competition(const AppState& state) {
     const auto labels = axis_labels(document, Axis::key, count);
     Index open = 0;
     bool unknown = false;
-    for (Index k = 0; k < count; ++k) {
-        CompetitionToken token;
-        token.label = labels[static_cast<std::size_t>(k)];
-        token.p = p[static_cast<std::size_t>(k)];
-        if (!may_attend_in_row(state, k))
-            token.look = CellLook::masked, token.p = 0.0;
-        else if (!std::isfinite(token.p))
-            token.look = CellLook::not_a_number, unknown = true;
-        open += token.look == CellLook::masked ? 0 : 1;
-        view.tokens.push_back(std::move(token));
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const bool may = may_attend_in_row(state, static_cast<Index>(k));
+        const bool finite = std::isfinite(p[k]);
+        const CellLook look = !may     ? CellLook::masked
+                              : finite ? CellLook::number
+                                       : CellLook::not_a_number;
+        open += may;
+        unknown |= may && !finite;
+        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
     }
-    const CompetitionToken& raised = view.tokens[static_cast<std::size_t>(view.raised)];
+    const CompetitionToken& raised = view.at(view.raised);
     for (CompetitionToken& token : view.tokens) fill_token(raised, token);
     view.title = fmt::format("Row {}: what raising the score of {} does to the others",
                              axis_label(document, Axis::query, view.row), raised.label);

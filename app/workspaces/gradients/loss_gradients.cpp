@@ -1,5 +1,3 @@
-#include "app/workspaces/gradients/loss_gradients.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +6,8 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
+#include "app/workspaces/gradients/actions.h"
+#include "app/workspaces/gradients/requests.h"
 #include "core/cast.h"
 #include "core/engine.h"
 
@@ -30,14 +30,14 @@ TensorD upstream_gradient(const Document& document, const Loss& loss, const Tens
         return errors;
     }
     if (loss.kind == LossKind::file) return cast<double>(*given_gradient(document));
+    const OutputCell& cell = loss.cell;
     TensorD one(output.shape());
-    if (loss.kind == LossKind::cross_entropy) {
-        const auto logits = output.matrix(loss.cell.batch, 0).row(loss.cell.row);
-        std::ranges::copy(cross_entropy_of(logits, loss.cell.column).gradient,
-                          one.matrix(loss.cell.batch, 0).row(loss.cell.row).begin());
-        return one;
-    }
-    one(loss.cell.batch, 0, loss.cell.row, loss.cell.column) = 1.0;
+    if (loss.kind == LossKind::cross_entropy)
+        std::ranges::copy(
+            cross_entropy_of(output.matrix(cell.batch, 0).row(cell.row), cell.column).gradient,
+            one.matrix(cell.batch, 0).row(cell.row).begin());
+    else
+        one(cell.batch, 0, cell.row, cell.column) = 1.0;
     return one;
 }
 
@@ -155,12 +155,7 @@ DifferenceCheck check_differences(const Document& document, const Loss& loss, In
 
 }  // namespace
 
-LossGradientsRequest loss_gradients_of(const AppState& state) {
-    return {state.shared_document(), loss_of(state), state.batch};
-}
-
-std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
-                                                            const RunControl& control) {
+Action run(const LossGradientsRequest& request, const RunControl& control) {
     auto made = std::make_shared<LossGradients>();
     made->document = request.document;
     made->loss = request.loss;
@@ -173,13 +168,13 @@ std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsR
         auto side = side_of(document, inputs, request.loss, *specs[n]);
         if (!side) {
             made->fault = side.error().sentence;
-            return made;
+            return LossGradientsReady{made};
         }
         made->sides[n] = *std::move(side);
     }
     made->check =
         check_differences(document, request.loss, inputs, made->sides[0].gradients, control);
-    return made;
+    return LossGradientsReady{made};
 }
 
 }  // namespace attn::view

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -28,9 +29,8 @@ constexpr double kFlat = 0.01;          // of what an even row passes
 constexpr double kSaturatedRow = 0.99;
 
 double norm_of(const TensorD& tensor) {
-    double sum = 0.0;
-    for (const double value : tensor.values()) sum += value * value;
-    return std::sqrt(sum);
+    const auto values = tensor.values();
+    return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
 }
 
 const TensorD& gradient_in(const LossSide& side, const OperandId& id) {
@@ -86,7 +86,7 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
         row.key = key_of(id);
         row.symbol = name_of(id);
         row.parameter = std::holds_alternative<Param>(id);
-        row.role = row.parameter ? info(std::get<Param>(id)).role : info(std::get<Stage>(id)).role;
+        row.role = std::visit([](auto key) { return info(key).role; }, id);
         row.shown = id == gradients_look(state).tensor;
         for (std::size_t n = 0; n < 2; ++n) {
             row.norms[n] = norm_of(gradient_in(result.sides[n], id));
@@ -132,9 +132,9 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
         "J = factor · (diag(a) − a aᵀ): what each weight of this row does when one raw score "
         "is raised. Every row and column sums to 0";
     grid.editable = false;
-    grid.selected = std::pair(std::min(gradients_look(state).raised, n - 1),
-                              std::min(gradients_look(state).raised, n - 1));
-    grid.focus_row = grid.focus_column = grid.selected->first;
+    const Index raised = std::min(gradients_look(state).raised, n - 1);
+    grid.selected = std::pair(raised, raised);
+    grid.focus_row = grid.focus_column = raised;
     return grid;
 }
 
@@ -154,24 +154,15 @@ void add_gradient_grids(const AppState& state, GradientsView& view) {
         view.grids.push_back(jacobian_grid(state, p));
 }
 
-const GradientRow* row_named(const GradientsView& view, std::string_view key) {
-    const auto found = std::ranges::find(view.rows, key, &GradientRow::key);
-    return found == view.rows.end() ? nullptr : &*found;
-}
-
-/// "‖∂L/∂W_Q‖: 0.12 ÷√d_k, 0.0004 not divided".
-std::string norm_words(const GradientsView& view, std::string_view key) {
-    const GradientRow* row = row_named(view, key);
-    if (row == nullptr) return {};
-    return fmt::format("‖∂L/∂{}‖ {} {}, {} {}", row->symbol, row->texts[0], view.sides[0],
-                       row->texts[1], view.sides[1]);
-}
-
+/// "‖∂L/∂W_Q‖ 0.12 ÷√d_k, 0.0004 not divided; …": of the weight matrices that are there.
 std::string parameters_words(const GradientsView& view) {
     std::string words;
-    for (const char* key : {"w_q", "w_k", "w_v", "w_o"})
-        if (const std::string part = norm_words(view, key); !part.empty())
-            words += (words.empty() ? "" : "; ") + part;
+    for (const std::string_view key : {"w_q", "w_k", "w_v", "w_o"}) {
+        const auto row = std::ranges::find(view.rows, key, &GradientRow::key);
+        if (row == view.rows.end()) continue;
+        words += fmt::format("{}‖∂L/∂{}‖ {} {}, {} {}", words.empty() ? "" : "; ", row->symbol,
+                             row->texts[0], view.sides[0], row->texts[1], view.sides[1]);
+    }
     return words.empty() ? words : words + ".";
 }
 
@@ -239,11 +230,10 @@ bool may_attend_in_row(const AppState& state, Index key) {
 
 JacobianNumbers jacobian_numbers(const AppState& state) {
     JacobianNumbers row;
-    const std::vector<double> all = jacobian_weights(state);
     std::vector<double> p;
-    for (std::size_t j = 0; j < all.size(); ++j)
-        if (may_attend_in_row(state, static_cast<Index>(j)) && std::isfinite(all[j]))
-            p.push_back(all[j]);
+    Index key = 0;
+    for (const double weight : jacobian_weights(state))
+        if (may_attend_in_row(state, key++) && std::isfinite(weight)) p.push_back(weight);
     if (p.empty() || static_cast<Index>(p.size()) > kMostJacobian) return row;
     row.keys = static_cast<Index>(p.size());
     row.p_max = std::ranges::max(p);
@@ -314,13 +304,15 @@ InspectorView gradients_inspector(const AppState& state) {
                              axis_label(document, Axis::query, look.row), labels[raised]);
     view.formula =
         fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}", significant(row.factor, 4));
-    if (!may_attend_in_row(state, static_cast<Index>(raised)))
+    const bool open = may_attend_in_row(state, static_cast<Index>(raised));
+    if (!open)
         view.lines.push_back(
             {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
-    const bool open = may_attend_in_row(state, static_cast<Index>(raised));
-    const Raised after_one = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0);
-    view.value =
-        fmt::format("{} → {}", cell_number(p[raised], 4), cell_number(after_one.exact[raised], 4));
+    const auto after = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0).exact;
+    view.value = fmt::format("{} → {}", cell_number(p[raised], 4), cell_number(after[raised], 4));
+    const auto figure = [](double value, Role role) {
+        return TableCell{cell_number(value, 4), role, {}};
+    };
     InspectorTable table{"what each weight does",
                          "key",
                          {{"a", Role::weight},
@@ -330,25 +322,18 @@ InspectorView gradients_inspector(const AppState& state) {
                          {},
                          std::nullopt};
     double most = 1e-300;
-    for (std::size_t k = 0; k < p.size(); ++k)
-        most = std::max(most, std::abs(after_one.exact[k] - p[k]));
+    for (std::size_t k = 0; k < p.size(); ++k) most = std::max(most, std::abs(after[k] - p[k]));
     for (std::size_t k = 0; k < p.size(); ++k) {
         const double slope = row.factor * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
-        const double after = after_one.exact[k];
+        const double change = after[k] - p[k];
+        const char* const way = after[k] > p[k] ? "↑ " : after[k] < p[k] ? "↓ " : "· ";
         TableRow line{labels[k], {}};
-        line.cells = {{cell_number(p[k], 4), Role::weight, {}},
-                      {cell_number(slope, 4), Role::score, {}},
-                      {cell_number(after, 4), Role::weight, {}},
-                      {fmt::format("{} {}",
-                                   after > p[k]   ? "↑"
-                                   : after < p[k] ? "↓"
-                                                  : "·",
-                                   cell_number(after - p[k], 4)),
-                       Role::score,
-                       {}}};
+        line.cells = {figure(p[k], Role::weight), figure(slope, Role::score),
+                      figure(after[k], Role::weight), figure(change, Role::score)};
+        line.cells.back().text.insert(0, way);
         line.chosen = k == raised;
         line.muted = !may_attend_in_row(state, static_cast<Index>(k));
-        line.bar = (after - p[k]) / most;
+        line.bar = change / most;
         table.rows.push_back(std::move(line));
     }
     view.table = std::move(table);
